@@ -1,0 +1,35 @@
+"""The Apache Beam / Scio model of windows, triggers and panes, on PySpark.
+
+Start with `windowed` for DataFrames and with `beamlike.testing.TestStream` for scenarios.
+Importing beamlike does not import pyspark; the first use of a Spark host does.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.strategy import (
+    AccumulationMode,
+    ClosingBehavior,
+    OnTimeBehavior,
+    TimestampCombiner,
+    WindowingStrategy,
+)
+from beamlike.model.triggers import (
+    AfterAll,
+    AfterAny,
+    AfterCount,
+    AfterEach,
+    AfterFirst,
+    AfterProcessingTime,
+    AfterSynchronizedProcessingTime,
+    AfterWatermark,
+    AlignTo,
+    Always,
+    DefaultTrigger,
+    Delay,
+    Never,
+    OrFinally,
+    Repeatedly,
+)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, Sessions, SlidingWindows
+from beamlike.model.windows import GlobalWindow, IntervalWindow

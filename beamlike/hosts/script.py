@@ -1,0 +1,103 @@
+"""A script: what happens to one stage, step by step, and the record of what came out.
+
+The same script runs on every host, and every host answers with the same kind of `Run`.
+"""
+
+from collections.abc import Hashable
+from typing import Any, Protocol
+
+import attrs
+
+from beamlike.machine.events import (
+    AdvanceClock,
+    AdvanceWatermark,
+    Drop,
+    Effect,
+    Element,
+    Event,
+    Happening,
+    Pane,
+    Tell,
+)
+from beamlike.machine.reference.state import KeyState
+from beamlike.machine.reference.step import Wakes
+from beamlike.model.time import MIN_TIMESTAMP
+
+__all__ = ["Arrive", "Machine", "Output", "Run", "Script", "ScriptStep", "Told"]
+
+
+class Machine(Protocol):
+    """What a host needs of a stage: step one key, and know when to step it again."""
+
+    def step(
+        self, state: KeyState, event: Event, tell: Tell | None = None
+    ) -> tuple[KeyState, tuple[Effect, ...]]: ...
+
+    def wakes(self, state: KeyState) -> Wakes: ...
+
+
+@attrs.frozen
+class Arrive:
+    """Elements that arrive together: one bundle for each key, in this order."""
+
+    elements: tuple[tuple[Hashable, Element], ...]
+
+    def by_key(self) -> dict[Hashable, list[Element]]:
+        bundles: dict[Hashable, list[Element]] = {}
+        for key, element in self.elements:
+            bundles.setdefault(key, []).append(element)
+        return bundles
+
+
+ScriptStep = Arrive | AdvanceWatermark | AdvanceClock
+Script = tuple[ScriptStep, ...]
+
+
+@attrs.frozen
+class Output:
+    """One pane or drop, with the key it belongs to and the script step that brought it out."""
+
+    step: int
+    key: Any
+    effect: Effect
+
+
+@attrs.frozen
+class Told:
+    """One sentence of a key's story and the step it belongs to."""
+
+    step: int
+    key: Any
+    happening: Happening
+
+
+@attrs.frozen
+class Run:
+    """A script and everything that came out of it, in order of emission.
+
+    ``story`` is what the machine told; hosts that were not asked to listen leave it empty.
+    """
+
+    script: Script
+    outputs: tuple[Output, ...]
+    story: tuple[Told, ...] = ()
+
+    @property
+    def panes(self) -> tuple[Output, ...]:
+        return tuple(output for output in self.outputs if isinstance(output.effect, Pane))
+
+    @property
+    def drops(self) -> tuple[Output, ...]:
+        return tuple(output for output in self.outputs if isinstance(output.effect, Drop))
+
+    def clocks(self) -> list[tuple[int, int]]:
+        """Watermark and processing time (ms) after each step."""
+        watermark, clock = MIN_TIMESTAMP, 0
+        readings = []
+        for step in self.script:
+            if isinstance(step, AdvanceWatermark):
+                watermark = step.to
+            elif isinstance(step, AdvanceClock):
+                clock = step.to
+            readings.append((watermark, clock))
+        return readings

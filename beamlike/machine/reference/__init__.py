@@ -1,0 +1,5 @@
+"""The executable specification: one key at a time, plain Python, readable.
+
+Read `state` (what is remembered), `triggers` (how each trigger behaves), `step` (what
+happens on a bundle, on a watermark, on the clock).
+"""

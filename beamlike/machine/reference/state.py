@@ -1,0 +1,121 @@
+"""What the reference machine remembers about one key. Frozen values with a card per field.
+
+Timers are not here: `beamlike.machine.reference.step.wakes` derives them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from beamlike.machine.events import Pane
+from beamlike.model.panes import PaneInfo
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.windows import Window
+
+__all__ = ["KeyState", "TriggerState", "WindowState"]
+
+
+@attrs.frozen
+class TriggerState:
+    """One node of a window's trigger tree.
+
+    ============  ========================  ===========================  =====================
+    field         stored                    when windows merge           cleared
+    ============  ========================  ===========================  =====================
+    ``finished``  fired for the last time   each trigger's `on_merge`    when a parent starts
+                                                                         it over
+    ``value``     a count of elements, or   each trigger's `on_merge`    at each firing of the
+                  a target of the clock                                  node or a parent
+    ``subs``      the same, of children
+    ============  ========================  ===========================  =====================
+    """
+
+    finished: bool = False
+    value: int | None = None
+    subs: tuple["TriggerState", ...] = ()
+
+    def cleared(self) -> "TriggerState":
+        """Counts and targets forgotten all the way down; what is finished stays finished."""
+        if self.value is None and not self.subs:
+            return self
+        return TriggerState(self.finished, None, tuple(sub.cleared() for sub in self.subs))
+
+    def restarted(self) -> "TriggerState":
+        """As on the first day, all the way down."""
+        return TriggerState(False, None, tuple(sub.restarted() for sub in self.subs))
+
+
+@attrs.frozen
+class WindowState:
+    """Everything remembered about one window of one key.
+
+    =================  ==========================  =====================  ====================
+    field              stored                      when windows merge     cleared
+    =================  ==========================  =====================  ====================
+    ``trigger``        the trigger tree            the trigger decides    with the window;
+                                                                          only the finished
+                                                                          root stays (closed)
+    ``accumulator``    the elements, combined      combined               each pane if
+                                                                          discarding
+    ``fresh``          elements since the pane     added up               each pane
+                       before
+    ``element_hold``   where new elements hold     end of window: again   each pane
+                       the output watermark, ms    for the result;
+                                                   else min / max
+    ``awaits_end``     a trigger asked to be       asked again            when the watermark
+                       woken at the window's end                          passes the end
+    ``alarms``         processing times to be      those of the result,   each when the clock
+                       woken at, ascending         if it was a part;      has passed it
+                                                   then its targets
+    ``last_pane``      the last emitted pane       kept if the result is  with the window
+                                                   one of the parts,
+                                                   else none
+    ``outstanding``    panes not yet withdrawn     concatenated           each pane replaces
+                       (retracting only)                                  them by itself
+    =================  ==========================  =====================  ====================
+
+    Beam keeps one more hold, at the instant of expiry. It can never be the smallest: while
+    the window lives the input watermark is not past it. So it is not stored.
+    """
+
+    trigger: TriggerState
+    accumulator: Any
+    fresh: int = 0
+    element_hold: int | None = None
+    awaits_end: bool = False
+    alarms: tuple[int, ...] = ()
+    last_pane: PaneInfo | None = None
+    outstanding: tuple[Pane, ...] = ()
+
+    @property
+    def closed(self) -> bool:
+        """The trigger finished. The window only waits for its expiry and accepts nothing."""
+        return self.trigger.finished
+
+
+@attrs.frozen
+class KeyState:
+    """The whole of one key: its windows, and where the clocks stood at the last step.
+
+    ``output_watermark`` is what the key promised downstream: after each step the largest
+    value so far of min(watermark, all element holds), never going back.
+    """
+
+    watermark: int = MIN_TIMESTAMP
+    clock: int = 0
+    output_watermark: int = MIN_TIMESTAMP
+    windows: Mapping[Window, WindowState] = attrs.field(factory=dict)
+
+    def at(self, watermark: int, clock: int) -> "KeyState":
+        """The same key after clock moves that woke none of its windows.
+
+        A host that steps a key only when something is due catches up with this. A key
+        without windows promised nothing and starts at the watermark.
+        """
+        return KeyState(watermark, clock, self.promise(watermark), self.windows)
+
+    def promise(self, watermark: int) -> int:
+        """The output watermark after a step that ended with these windows."""
+        holds = [w.element_hold for w in self.windows.values() if w.element_hold is not None]
+        return max(self.output_watermark, min([watermark, *holds]))

@@ -1,0 +1,374 @@
+"""The executable specification: one key, ``step(state, event) -> (state, effects)``.
+
+Rules and their order follow Beam Java's ``ReduceFnRunner``. What hosts rely on:
+
+* An element step is one bundle: drop what is expired, merge windows, add everything, and
+  only then ask each touched window's trigger, once.
+* The output watermark is the key's own and stands still during a step.
+* Timers are a function of the state, see `wakes`.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple, assert_never
+
+import attrs
+
+from beamlike.errors import WatermarkError
+from beamlike.machine.events import (
+    AdvanceClock,
+    AdvanceWatermark,
+    Bundle,
+    Drop,
+    DropReason,
+    Effect,
+    Element,
+    Event,
+    Fired,
+    Merged,
+    Pane,
+    Suppressed,
+    Tell,
+)
+from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
+from beamlike.machine.reference.triggers import Now, run_trigger
+from beamlike.model.combine import CombineFn
+from beamlike.model.panes import Timing, next_pane
+from beamlike.model.strategy import (
+    AccumulationMode,
+    ClosingBehavior,
+    OnTimeBehavior,
+    TimestampCombiner,
+    WindowingStrategy,
+)
+from beamlike.model.time import show_instant
+from beamlike.model.windowfns import Merge, MergingWindowFn
+from beamlike.model.windows import Window
+
+__all__ = ["Grouping", "Wakes", "wakes"]
+
+
+class Wakes(NamedTuple):
+    """When a key has to be asked again: once the clock in question is strictly past this."""
+
+    event: int | None
+    """Earliest event time (ms), None if no watermark will change anything."""
+    clock: int | None
+    """Earliest processing time (ms), None if no clock will."""
+
+
+class Grouping:
+    """A windowed, triggered grouping of one key's elements, as a pure machine.
+
+    Args:
+        strategy: Windows, trigger, lateness and pane rules.
+        combine: How a pane's elements become its value.
+    """
+
+    def __init__(self, strategy: WindowingStrategy, combine: CombineFn) -> None:
+        self.strategy = strategy
+        self.combine = combine
+        self.trigger = run_trigger(strategy.trigger, strategy.is_merging)
+        self.needs_clock = strategy.trigger.needs_clock
+
+    def step(
+        self, state: KeyState, event: Event, tell: Tell | None = None
+    ) -> tuple[KeyState, tuple[Effect, ...]]:
+        """Take one event to the next state, and say what comes out.
+
+        Args:
+            state: Left as it is.
+            event: What happens.
+            tell: Called with each `Happening` of the story, in order.
+
+        Raises:
+            WatermarkError: The watermark or the clock would go back.
+        """
+        work = _Step(self, state, tell)
+        match event:
+            case Bundle(elements):
+                work.add_bundle(elements)
+            case AdvanceWatermark(to):
+                work.advance_watermark(to)
+            case AdvanceClock(to):
+                work.advance_clock(to)
+            case _:
+                assert_never(event)
+        return work.result(), tuple(work.effects)
+
+    def wakes(self, state: KeyState) -> Wakes:
+        """The deadlines of a key, see `wakes`."""
+        return wakes(self, state)
+
+
+def wakes(grouping: Grouping, state: KeyState) -> Wakes:
+    """Every wish to be woken that a key's windows have, as the earliest of each clock.
+
+    In event time: each window's expiry, and its end if a trigger waits for it. In processing
+    time: its alarms.
+    """
+    strategy = grouping.strategy
+    event = [strategy.expiry(window) for window in state.windows]
+    clock: list[int] = []
+    for window, remembered in state.windows.items():
+        if remembered.closed:
+            continue
+        if remembered.awaits_end:
+            event.append(window.max_timestamp)
+        clock += remembered.alarms
+    return Wakes(min(event, default=None), min(clock, default=None))
+
+
+class _Step:
+    """A step in the making: a working copy of the state, and the effects so far."""
+
+    def __init__(self, grouping: Grouping, state: KeyState, tell: Tell | None) -> None:
+        self.strategy = grouping.strategy
+        self.combine = grouping.combine
+        self.trigger = grouping.trigger
+        self.needs_clock = grouping.needs_clock
+        self.before = state
+        self.watermark = state.watermark
+        self.clock = state.clock
+        # A key that was never seen promised nothing yet: it starts at the input watermark.
+        self.output_watermark = (
+            state.output_watermark if state.windows else max(state.output_watermark, state.watermark)
+        )
+        self.windows = dict(state.windows)
+        self.effects: list[Effect] = []
+        self.tell = tell
+
+    def result(self) -> KeyState:
+        after = KeyState(self.watermark, self.clock, self.output_watermark, self.windows)
+        return attrs.evolve(after, output_watermark=after.promise(self.watermark))
+
+    def now(self, window: Window) -> Now:
+        return Now(window, self.watermark, self.clock)
+
+    # -- a bundle ------------------------------------------------------------------------
+
+    def add_bundle(self, elements: Iterable[Element]) -> None:
+        arrivals = self._assign(elements)
+        home = self._merge_windows(arrivals)
+        touched: list[Window] = []
+        by_window: dict[Window, list[Element]] = {}
+        for window, element in arrivals:
+            by_window.setdefault(home.get(window, window), []).append(element)
+        for window, arrived in by_window.items():
+            current = self.windows.get(window)
+            if current is not None and current.closed:
+                for element in arrived:
+                    self._drop(Drop(element, window, DropReason.CLOSED))
+            else:
+                self.windows[window] = self._add(window, current, arrived)
+                touched.append(window)
+        ready = [window for window in touched if self._is_ready(window)]
+        for window in ready:
+            self._fire(window)
+
+    def _assign(self, elements: Iterable[Element]) -> list[tuple[Window, Element]]:
+        """Each element with each of its windows that has not expired."""
+        arrivals: list[tuple[Window, Element]] = []
+        for element in elements:
+            for window in self.strategy.window_fn.assign(element.timestamp, element.value):
+                # The element's own window decides, before any merging: a live session that
+                # would have taken the element in does not save it.
+                missed_by = self.watermark - self.strategy.expiry(window)
+                if missed_by > 0:
+                    self._drop(Drop(element, window, DropReason.EXPIRED, missed_by))
+                else:
+                    arrivals.append((window, element))
+        return arrivals
+
+    def _add(self, window: Window, current: WindowState | None, arrived: list[Element]) -> WindowState:
+        state = current or WindowState(self.trigger.start(), self.combine.create())
+        now = self.now(window)
+        hears_end = not now.end_reached and self.trigger.hears_end(state.trigger)
+        trigger = self.trigger.on_elements(state.trigger, len(arrived), now)
+        return WindowState(
+            trigger,
+            self.combine.add(state.accumulator, arrived),
+            state.fresh + len(arrived),
+            self._hold(window, state.element_hold, arrived),
+            state.awaits_end or hears_end,
+            self._alarms(state.alarms, trigger),
+            state.last_pane,
+            state.outstanding,
+        )
+
+    def _alarms(self, pending: tuple[int, ...], trigger: TriggerState) -> tuple[int, ...]:
+        """The alarms of a window after its trigger listened."""
+        if not self.needs_clock:
+            return ()
+        targets = {at for at in self.trigger.targets(trigger) if at >= self.clock}
+        return tuple(sorted(targets.union(pending)))
+
+    def _hold(self, window: Window, held: int | None, arrived: list[Element]) -> int | None:
+        """Where the new elements keep the output watermark, so that their pane is on time.
+
+        One that is behind the output watermark, or whose window the watermark has passed,
+        comes too late to hold anything.
+        """
+        if self.watermark > window.max_timestamp:
+            return held
+        combiner = self.strategy.timestamp_combiner
+        if combiner is TimestampCombiner.END_OF_WINDOW:
+            return held if window.max_timestamp < self.output_watermark else window.max_timestamp
+        holds = [e.timestamp for e in arrived if e.timestamp >= self.output_watermark]
+        return self._combine_holds([*holds, held])
+
+    def _combine_holds(self, holds: Iterable[int | None]) -> int | None:
+        pick = min if self.strategy.timestamp_combiner is TimestampCombiner.EARLIEST else max
+        return pick((hold for hold in holds if hold is not None), default=None)
+
+    # -- merging -------------------------------------------------------------------------
+
+    def _merge_windows(self, arrivals: list[tuple[Window, Element]]) -> dict[Window, Window]:
+        """Merge live windows and arriving ones; says where each merged window went."""
+        window_fn = self.strategy.window_fn
+        if not isinstance(window_fn, MergingWindowFn) or not arrivals:
+            return {}
+        # A closed session is not live: it never merges, new data opens one next to it.
+        live = {window for window, state in self.windows.items() if not state.closed}
+        home: dict[Window, Window] = {}
+        for merge in window_fn.merge(live | {window for window, _ in arrivals}):  # type: ignore[arg-type]
+            self._merge(merge)
+            home |= dict.fromkeys(merge.sources, merge.into)
+        return home
+
+    def _merge(self, merge: Merge) -> None:
+        into, now = merge.into, self.now(merge.into)
+        if self.tell is not None:
+            self.tell(Merged(merge.sources, into))
+        parts = {
+            window: self.windows[window]
+            for window in merge.sources
+            if window in self.windows and not self.windows[window].closed
+        }
+        if not parts:
+            return  # only new windows: the result starts afresh, or is closed and stays so
+        own = parts.get(into)
+        merged = list(parts.values())
+        accumulator = merged[0].accumulator
+        for part in merged[1:]:
+            accumulator = self.combine.merge(accumulator, part.accumulator)
+        for window in parts:
+            del self.windows[window]
+        trigger = self.trigger.on_merge(
+            own.trigger if own else self.trigger.start(), [p.trigger for p in merged], now
+        )
+        self.windows[into] = WindowState(
+            trigger=trigger,
+            accumulator=accumulator,
+            fresh=sum(part.fresh for part in merged),
+            element_hold=self._merged_hold(into, merged),
+            awaits_end=False if own is None else own.awaits_end,
+            alarms=self._alarms(own.alarms if own else (), trigger),
+            # History belongs to a window's bounds: a session that outgrew them starts anew.
+            last_pane=own.last_pane if own else None,
+            outstanding=tuple(pane for part in merged for pane in part.outstanding),
+        )
+
+    def _merged_hold(self, into: Window, parts: list[WindowState]) -> int | None:
+        if self.strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW:
+            return self._hold(into, None, [])
+        return self._combine_holds(part.element_hold for part in parts)
+
+    # -- clocks --------------------------------------------------------------------------
+
+    def advance_watermark(self, to: int) -> None:
+        if to < self.watermark:
+            raise WatermarkError(
+                f"the watermark cannot go back: it stands at {show_instant(self.watermark)} "
+                f"({self.watermark} ms), asked for {show_instant(to)} ({to} ms)"
+            )
+        self.watermark = to
+        for window in sorted(self.windows):
+            state = self.windows[window]
+            if to > self.strategy.expiry(window):
+                if not state.closed:
+                    # Whatever is left comes out now; the trigger is not asked.
+                    self._emit(window, state, is_last=True, by="expiry of the window")
+                del self.windows[window]
+            elif state.awaits_end and to > window.max_timestamp:
+                self.windows[window] = attrs.evolve(state, awaits_end=False)
+                if self._is_ready(window):
+                    self._fire(window)
+
+    def advance_clock(self, to: int) -> None:
+        if to < self.clock:
+            raise WatermarkError(
+                f"processing time cannot go back: it stands at {self.clock} ms, asked for {to} ms"
+            )
+        self.clock = to
+        for window in sorted(w for w, state in self.windows.items() if any(a < to for a in state.alarms)):
+            state = self.windows[window]
+            self.windows[window] = attrs.evolve(state, alarms=self._future(state.alarms))
+            if self._is_ready(window):
+                self._fire(window)
+
+    def _future(self, alarms: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(at for at in alarms if at >= self.clock)
+
+    # -- panes ---------------------------------------------------------------------------
+
+    def _is_ready(self, window: Window) -> bool:
+        state = self.windows[window]
+        return not state.closed and self.trigger.ready(state.trigger, self.now(window))
+
+    def _fire(self, window: Window) -> None:
+        state, now = self.windows[window], self.now(window)
+        by = self.trigger.because(state.trigger, now) if self.tell else ""
+        trigger = self.trigger.fired(state.trigger, now)
+        state = self._emit(window, state, is_last=trigger.finished, by=by)
+        if trigger.finished:
+            # Only that it is closed is remembered, until the window expires.
+            self.windows[window] = WindowState(trigger, self.combine.create())
+            return
+        keeps = self.strategy.accumulates
+        self.windows[window] = WindowState(
+            trigger=trigger,
+            accumulator=state.accumulator if keeps else self.combine.create(),
+            awaits_end=state.awaits_end,
+            alarms=state.alarms,
+            last_pane=state.last_pane,
+            outstanding=state.outstanding,
+        )
+
+    def _emit(self, window: Window, state: WindowState, *, is_last: bool, by: str) -> WindowState:
+        """Emit the pane unless it is empty and unwanted; the state that remembers it."""
+        info = next_pane(
+            state.last_pane,
+            window_is_over=self.watermark > window.max_timestamp,
+            output_moved_on=self.output_watermark > window.max_timestamp,
+            is_last=is_last,
+        )
+        wanted_empty = (
+            info.timing is Timing.ON_TIME
+            and self.strategy.on_time_behavior is OnTimeBehavior.FIRE_ALWAYS
+        ) or (is_last and self.strategy.closing_behavior is ClosingBehavior.FIRE_ALWAYS)
+        if state.fresh == 0 and not wanted_empty:
+            if self.tell is not None:
+                self.tell(Suppressed(window, by))
+            return state
+        hold = state.element_hold
+        pane = Pane(
+            window=window,
+            value=self.combine.extract(state.accumulator),
+            timestamp=window.max_timestamp if hold is None else min(hold, window.max_timestamp),
+            info=info,
+        )
+        outstanding: tuple[Pane, ...] = ()
+        if self.strategy.accumulation is AccumulationMode.RETRACTING:
+            self.effects += (attrs.evolve(old, retraction=True) for old in state.outstanding)
+            outstanding = (pane,)
+        self.effects.append(pane)
+        if self.tell is not None:
+            self.tell(Fired(window, by, pane))
+        return attrs.evolve(state, last_pane=info, outstanding=outstanding)
+
+    def _drop(self, drop: Drop) -> None:
+        self.effects.append(drop)
+        if self.tell is not None:
+            self.tell(drop)
+
+

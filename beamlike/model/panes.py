@@ -1,0 +1,78 @@
+"""Panes: what one firing of a window is called in the window's history.
+
+The timings of a window's panes always read ``EARLY* ON_TIME? LATE*``.
+
+Source: Beam Java, ``PaneInfo`` and ``PaneInfoTracker.describePane``.
+"""
+
+from enum import Enum
+
+import attrs
+
+__all__ = ["NO_FIRING", "PaneInfo", "Timing", "next_pane"]
+
+
+class Timing(Enum):
+    """When a pane fired, seen from its window's end."""
+
+    EARLY = "EARLY"
+    """Before the watermark passed the end of the window: a speculative result."""
+    ON_TIME = "ON_TIME"
+    """The first pane after the watermark passed the end of the window. At most one."""
+    LATE = "LATE"
+    """After the on-time pane, or after the stage's output had moved past the window."""
+    UNKNOWN = "UNKNOWN"
+    """The element was never grouped."""
+
+
+@attrs.frozen
+class PaneInfo:
+    """Where a pane stands among the panes of its key and window.
+
+    ``index`` counts all panes from 0. ``nonspeculative_index`` counts the panes that are
+    not EARLY from 0, and is -1 for an EARLY one. ``is_last`` says that no pane can follow:
+    the trigger finished, or the window expired.
+    """
+
+    timing: Timing
+    index: int
+    nonspeculative_index: int
+    is_first: bool
+    is_last: bool
+
+
+NO_FIRING = PaneInfo(Timing.UNKNOWN, 0, 0, True, True)
+"""The pane of an element that was never grouped. Source: Beam ``PaneInfo.NO_FIRING``."""
+
+
+def next_pane(
+    previous: PaneInfo | None, *, window_is_over: bool, output_moved_on: bool, is_last: bool
+) -> PaneInfo:
+    """Describe the pane that is about to be emitted.
+
+    Args:
+        previous: The last emitted pane of this window, None if there was none.
+        window_is_over: The input watermark is past the window's last instant.
+        output_moved_on: The output watermark is past it: nobody downstream waits any more.
+        is_last: The trigger finished with this firing, or the window expires.
+    """
+    only_early_so_far = previous is None or previous.timing is Timing.EARLY
+    if output_moved_on or not only_early_so_far:
+        timing = Timing.LATE
+    elif not window_is_over:
+        timing = Timing.EARLY
+    else:
+        timing = Timing.ON_TIME
+    return PaneInfo(
+        timing=timing,
+        index=0 if previous is None else previous.index + 1,
+        nonspeculative_index=(
+            -1
+            if timing is Timing.EARLY
+            else 0
+            if previous is None
+            else previous.nonspeculative_index + 1
+        ),
+        is_first=previous is None,
+        is_last=is_last,
+    )

@@ -1,0 +1,216 @@
+"""Event time and processing time: whole milliseconds inside, friendly types at the edge.
+
+Everything below the public functions counts milliseconds since the Unix epoch, UTC, in a
+plain ``int``. `duration_ms` and `instant_ms` are the only doors in, `show_instant` and
+`show_duration` the only doors out.
+
+Source: Beam Java, ``BoundedWindow.TIMESTAMP_MIN_VALUE``, ``TIMESTAMP_MAX_VALUE`` and
+``GlobalWindow.maxTimestamp``.
+"""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from beamlike.errors import TimeError
+
+__all__ = [
+    "END_OF_GLOBAL_WINDOW",
+    "MAX_TIMESTAMP",
+    "MIN_TIMESTAMP",
+    "DurationLike",
+    "InstantLike",
+    "duration_ms",
+    "instant_ms",
+    "show_duration",
+    "show_instant",
+]
+
+MIN_TIMESTAMP: Final = -9223372036854775
+"""The earliest timestamp and the watermark before any is known: -2**63 us, in ms."""
+
+MAX_TIMESTAMP: Final = 9223372036854775
+"""The end of time. A watermark here is "infinity"; elements lie strictly before it."""
+
+END_OF_GLOBAL_WINDOW: Final = MAX_TIMESTAMP - 86_400_000
+"""Last instant of the global window, one day early so that its timers can still fire."""
+
+DurationLike = int | timedelta | str
+"""Whole milliseconds, a timedelta, ``"10 minutes"``, ``"1h 30m"`` or ``"00:10:00"``."""
+
+InstantLike = int | datetime | str
+"""Epoch milliseconds, a datetime, an ISO 8601 string, or a time of day on 1970-01-01."""
+
+_UNITS: Final = {
+    **dict.fromkeys(("ms", "milli", "millis", "millisecond", "milliseconds"), 1),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1_000),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60_000),
+    **dict.fromkeys(("h", "hour", "hours"), 3_600_000),
+    **dict.fromkeys(("d", "day", "days"), 86_400_000),
+    **dict.fromkeys(("w", "week", "weeks"), 604_800_000),
+}
+_AMOUNT: Final = re.compile(r"(\d+)\s*([a-z]+)\s*", re.ASCII)
+_TIME_OF_DAY: Final = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3}))?)?", re.ASCII)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+def duration_ms(value: DurationLike, argument: str) -> int:
+    """Read a length of time, 0 or more.
+
+    Args:
+        value: ``int`` milliseconds, a ``timedelta``, or text such as ``"10 minutes"``,
+            ``"1h 30m"``, ``"500 ms"`` or ``"00:10:00"``.
+        argument: What the caller calls it; it opens the error message.
+
+    Returns:
+        Whole milliseconds.
+
+    Raises:
+        TimeError: Unreadable, negative, or not a whole number of milliseconds.
+
+    >>> duration_ms("1h 30m", "size")
+    5400000
+    """
+    match value:
+        case bool():
+            milliseconds = None
+        case int():
+            milliseconds = value
+        case timedelta():
+            milliseconds, rest = divmod(value, _MILLISECOND)
+            if rest:
+                raise TimeError(f"{argument} must be whole milliseconds, got {value!r}")
+        case str():
+            milliseconds = _parse_duration(value)
+        case _:
+            milliseconds = None
+    if milliseconds is None:
+        raise TimeError(
+            f"{argument} is not a duration: {value!r}; write 600000 (milliseconds), "
+            'timedelta(minutes=10), "10 minutes", "1h 30m" or "00:10:00"'
+        )
+    if milliseconds < 0:
+        raise TimeError(f"{argument} must not be negative, got {value!r}")
+    return milliseconds
+
+
+def instant_ms(value: InstantLike, argument: str) -> int:
+    """Read a point in event time.
+
+    Args:
+        value: ``int`` epoch milliseconds; a ``datetime`` (naive means UTC); ISO 8601 text
+            such as ``"2013-01-01T06:00:00Z"``; or a time of day such as ``"00:01:30"`` or
+            ``"00:10:59.999"``, which lies on 1970-01-01 UTC as in the tests of Scio.
+        argument: What the caller calls it; it opens the error message.
+
+    Returns:
+        Milliseconds since the epoch, UTC. Microseconds are cut off, as Beam's coders do.
+
+    Raises:
+        TimeError: Unreadable, or outside `MIN_TIMESTAMP` .. `MAX_TIMESTAMP`.
+
+    >>> instant_ms("00:01:30", "timestamp")
+    90000
+    """
+    milliseconds: int | None = None
+    match value:
+        case bool():
+            pass
+        case int():
+            milliseconds = value
+        case datetime():
+            milliseconds = _epoch_ms(value)
+        case str():
+            milliseconds = _parse_instant(value)
+        case _:
+            pass
+    if milliseconds is None:
+        raise TimeError(
+            f"{argument} is not an instant: {value!r}; write epoch milliseconds, a datetime, "
+            '"2013-01-01T06:00:00Z", or a time of day such as "00:01:30"'
+        )
+    if not MIN_TIMESTAMP <= milliseconds <= MAX_TIMESTAMP:
+        raise TimeError(
+            f"{argument} must lie between {MIN_TIMESTAMP} and {MAX_TIMESTAMP} ms, got {value!r}"
+        )
+    return milliseconds
+
+
+def show_instant(milliseconds: int) -> str:
+    """An instant for people: a time of day on 1970-01-01, a date and time elsewhere.
+
+    >>> show_instant(659_999), show_instant(1_357_020_000_000), show_instant(MAX_TIMESTAMP)
+    ('00:10:59.999', '2013-01-01 06:00:00', 'infinity')
+    """
+    if milliseconds <= MIN_TIMESTAMP:
+        return "-infinity"
+    if milliseconds >= MAX_TIMESTAMP:
+        return "infinity"
+    if milliseconds in (END_OF_GLOBAL_WINDOW, END_OF_GLOBAL_WINDOW + 1):
+        return "end of time"
+    seconds, ms = divmod(milliseconds, 1_000)
+    fraction = f".{ms:03}" if ms else ""
+    if 0 <= seconds < 86_400:
+        return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction}"
+    try:
+        moment = _EPOCH + timedelta(seconds=seconds)
+    except OverflowError:
+        return f"{milliseconds} ms"
+    return f"{moment:%Y-%m-%d %H:%M:%S}{fraction}"
+
+
+def show_duration(milliseconds: int) -> str:
+    """A duration for people, largest units first.
+
+    >>> show_duration(5_400_000), show_duration(61_005), show_duration(0)
+    ('1h 30m', '1m 1s 5ms', '0ms')
+    """
+    if milliseconds < 0:
+        return "-" + show_duration(-milliseconds)
+    parts = []
+    for unit, length in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)):
+        count, milliseconds = divmod(milliseconds, length)
+        if count:
+            parts.append(f"{count}{unit}")
+    if milliseconds or not parts:
+        parts.append(f"{milliseconds}ms")
+    return " ".join(parts)
+
+
+def _parse_duration(text: str) -> int | None:
+    text = text.strip().lower()
+    if match := _TIME_OF_DAY.fullmatch(text):
+        return _clock_ms(match)
+    total, position = 0, 0
+    while position < len(text):
+        amount = _AMOUNT.match(text, position)
+        if amount is None or amount[2] not in _UNITS:
+            return None
+        total += int(amount[1]) * _UNITS[amount[2]]
+        position = amount.end()
+    return total if text else None
+
+
+def _parse_instant(text: str) -> int | None:
+    text = text.strip()
+    if match := _TIME_OF_DAY.fullmatch(text):
+        return _clock_ms(match)
+    try:
+        return _epoch_ms(datetime.fromisoformat(text))
+    except ValueError:
+        return None
+
+
+def _clock_ms(match: re.Match[str]) -> int:
+    hours, minutes, seconds, fraction = match.groups()
+    return (int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)) * 1000 + int(
+        (fraction or "0").ljust(3, "0")
+    )
+
+
+def _epoch_ms(moment: datetime) -> int:
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (aware - _EPOCH) // _MILLISECOND
+
+

@@ -1,0 +1,349 @@
+"""Triggers: when a window's content is emitted. A tree of frozen values.
+
+A trigger here only says *what* was asked for. How each one listens, gets ready, fires and
+merges stands in `beamlike.machine.reference.triggers`, one class per trigger in the same
+order.
+
+Source: Beam Java, ``sdks/java/core/.../transforms/windowing``; Beam Python ``trigger``.
+"""
+
+from collections.abc import Iterator
+
+import attrs
+
+from beamlike.errors import TriggerError
+from beamlike.model.time import DurationLike, duration_ms, show_duration
+
+__all__ = [
+    "AfterAll",
+    "AfterAny",
+    "AfterCount",
+    "AfterEach",
+    "AfterFirst",
+    "AfterProcessingTime",
+    "AfterSynchronizedProcessingTime",
+    "AfterWatermark",
+    "AlignTo",
+    "Always",
+    "DefaultTrigger",
+    "Delay",
+    "Never",
+    "OrFinally",
+    "Repeatedly",
+    "Trigger",
+]
+
+
+class Trigger:
+    """Base of all triggers. A frozen value with children; it does nothing by itself."""
+
+    @property
+    def children(self) -> tuple["Trigger", ...]:
+        """The sub-triggers, in order."""
+        return ()
+
+    @property
+    def may_finish(self) -> bool:
+        """True if it can fire for the last time while its window may still get data.
+
+        Source: Beam Java, ``Trigger.mayFinish``.
+        """
+        return True
+
+    @property
+    def needs_clock(self) -> bool:
+        """True if it waits on processing time anywhere in its tree."""
+        return any(child.needs_clock for child in self.children)
+
+    def walk(self) -> Iterator["Trigger"]:
+        """This trigger and everything below it, parents first."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+def _require_trigger(owner: str, value: object) -> Trigger:
+    if isinstance(value, Trigger):
+        return value
+    hint = f"; write {value.__name__}()" if isinstance(value, type) else ""
+    raise TriggerError(f"{owner} must be a trigger, got {value!r}{hint}")
+
+
+@attrs.frozen
+class DefaultTrigger(Trigger):
+    """Fires when the watermark passes the end of the window, then once per late bundle."""
+
+    @property
+    def may_finish(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return "DefaultTrigger()"
+
+
+@attrs.frozen(init=False)
+class AfterWatermark(Trigger):
+    """Fires when the watermark passes the end of the window.
+
+    Args:
+        early: Fires again and again before the end, starting over after each firing.
+        late: Fires again and again on what arrives after the end. Without it the trigger
+            finishes at the end of the window and later data is dropped as closed.
+
+    Source: Beam Java ``AfterWatermark.pastEndOfWindow().withEarlyFirings().withLateFirings()``.
+    """
+
+    early: Trigger | None
+    late: Trigger | None
+
+    def __init__(self, early: Trigger | None = None, late: Trigger | None = None) -> None:
+        self.__attrs_init__(
+            None if early is None else _require_trigger("AfterWatermark early", early),
+            None if late is None else _require_trigger("AfterWatermark late", late),
+        )
+
+    @property
+    def children(self) -> tuple[Trigger, ...]:
+        return tuple(child for child in (self.early, self.late) if child is not None)
+
+    @property
+    def may_finish(self) -> bool:
+        return self.late is None
+
+    def __str__(self) -> str:
+        parts = [f"early={self.early}"] if self.early else []
+        parts += [f"late={self.late}"] if self.late else []
+        return f"AfterWatermark({', '.join(parts)})"
+
+
+@attrs.frozen
+class Delay:
+    """Move a processing-time target ``by`` milliseconds on."""
+
+    by: int = attrs.field(converter=lambda value: duration_ms(value, "Delay"))
+
+    def apply(self, instant: int) -> int:
+        return instant + self.by
+
+    def __str__(self) -> str:
+        return show_duration(self.by)
+
+
+@attrs.frozen(init=False)
+class AlignTo:
+    """Move a processing-time target to the next instant equal to ``offset`` modulo ``period``.
+
+    An instant that is aligned already stays.
+
+    Source: Beam Java, ``TimestampTransform.AlignTo``; floor arithmetic before the offset.
+    """
+
+    period: int
+    offset: int
+
+    def __init__(self, period: DurationLike, offset: DurationLike = 0) -> None:
+        period_ms = duration_ms(period, "AlignTo period")
+        if period_ms == 0:
+            raise TriggerError("AlignTo period must be more than 0 ms")
+        self.__attrs_init__(period_ms, duration_ms(offset, "AlignTo offset"))
+
+    def apply(self, instant: int) -> int:
+        return instant + (self.offset - instant) % self.period
+
+    def __str__(self) -> str:
+        offset = f", offset={show_duration(self.offset)}" if self.offset else ""
+        return f"AlignTo({show_duration(self.period)}{offset})"
+
+
+@attrs.frozen(init=False)
+class AfterProcessingTime(Trigger):
+    """Fires once the clock is strictly past a target counted from the pane's first element.
+
+    Args:
+        transforms: Applied from left to right to the arrival time of the first element; a
+            bare duration is a `Delay`. None at all means: as soon as the clock moves.
+        delay: The same as one leading `Delay`, as a keyword.
+
+    Source: Beam Java ``AfterProcessingTime.pastFirstElementInPane().plusDelayOf().alignedTo()``.
+    Beam Python fires when the clock equals the target; Java, and this, when it is past it.
+    """
+
+    transforms: tuple[Delay | AlignTo, ...]
+
+    def __init__(
+        self, *transforms: Delay | AlignTo | DurationLike, delay: DurationLike | None = None
+    ) -> None:
+        given = transforms if delay is None else (delay, *transforms)
+        self.__attrs_init__(
+            tuple(
+                step
+                if isinstance(step, Delay | AlignTo)
+                else Delay(duration_ms(step, "AfterProcessingTime delay"))
+                for step in given
+            )
+        )
+
+    def target(self, arrival: int) -> int:
+        """The instant that the clock must pass for a first element that came at ``arrival``."""
+        for transform in self.transforms:
+            arrival = transform.apply(arrival)
+        return arrival
+
+    @property
+    def needs_clock(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return f"AfterProcessingTime({', '.join(map(str, self.transforms))})"
+
+
+@attrs.frozen
+class AfterSynchronizedProcessingTime(Trigger):
+    """Fires as soon as the clock moves past the arrival of the pane's first element.
+
+    Beam hands it to the grouping after one with `AfterProcessingTime`.
+    """
+
+    def target(self, arrival: int) -> int:
+        return arrival
+
+    @property
+    def needs_clock(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return "AfterSynchronizedProcessingTime()"
+
+
+@attrs.frozen
+class AfterCount(Trigger):
+    """Fires once the pane holds at least ``count`` elements.
+
+    It is asked once per bundle: three elements that arrive together make one pane of three,
+    also with a count of two.
+
+    Source: Beam Java ``AfterPane.elementCountAtLeast``, Beam Python ``AfterCount``.
+    """
+
+    count: int
+
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.count, int) or isinstance(self.count, bool) or self.count < 1:
+            raise TriggerError(f"AfterCount needs a whole number of 1 or more, got {self.count!r}")
+
+    def __str__(self) -> str:
+        return f"AfterCount({self.count})"
+
+
+@attrs.frozen(init=False)
+class Repeatedly(Trigger):
+    """Fires whenever ``trigger`` fires, starting it over when it finishes. Never finishes."""
+
+    trigger: Trigger
+
+    def __init__(self, trigger: Trigger) -> None:
+        self.__attrs_init__(_require_trigger("Repeatedly trigger", trigger))
+
+    @property
+    def children(self) -> tuple[Trigger, ...]:
+        return (self.trigger,)
+
+    @property
+    def may_finish(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return f"Repeatedly({self.trigger})"
+
+
+@attrs.frozen(init=False)
+class _Several(Trigger):
+    """A trigger made of two or more others, in order."""
+
+    triggers: tuple[Trigger, ...]
+
+    def __init__(self, *triggers: Trigger) -> None:
+        name = type(self).__name__
+        if len(triggers) < 2:
+            raise TriggerError(f"{name} needs at least two triggers, got {len(triggers)}")
+        self.__attrs_init__(tuple(_require_trigger(f"a part of {name}", t) for t in triggers))
+
+    @property
+    def children(self) -> tuple[Trigger, ...]:
+        return self.triggers
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(str, self.triggers))})"
+
+
+@attrs.frozen(init=False)
+class AfterEach(_Several):
+    """Runs its triggers one after the other; finishes when the last one does."""
+
+    @property
+    def may_finish(self) -> bool:
+        return all(trigger.may_finish for trigger in self.triggers)
+
+
+@attrs.frozen(init=False)
+class AfterFirst(_Several):
+    """Fires once, when any of its triggers is ready. Beam Python calls it ``AfterAny``."""
+
+
+AfterAny = AfterFirst
+
+
+@attrs.frozen(init=False)
+class AfterAll(_Several):
+    """Fires once, when all of its triggers are ready or finished."""
+
+
+@attrs.frozen(init=False)
+class OrFinally(Trigger):
+    """Fires whenever ``main`` does, and a last time when ``until`` is ready.
+
+    ``until`` judges everything the window received since it started, also what ``main``
+    has emitted already.
+    """
+
+    main: Trigger
+    until: Trigger
+
+    def __init__(self, main: Trigger, until: Trigger) -> None:
+        self.__attrs_init__(
+            _require_trigger("OrFinally main", main), _require_trigger("OrFinally until", until)
+        )
+
+    @property
+    def children(self) -> tuple[Trigger, ...]:
+        return (self.main, self.until)
+
+    @property
+    def may_finish(self) -> bool:
+        return self.main.may_finish or self.until.may_finish
+
+    def __str__(self) -> str:
+        return f"OrFinally({self.main}, until={self.until})"
+
+
+@attrs.frozen
+class Never(Trigger):
+    """Never fires. The content of the window comes out once, when the window expires."""
+
+    def __str__(self) -> str:
+        return "Never()"
+
+
+@attrs.frozen
+class Always(Trigger):
+    """Fires after every bundle and never finishes.
+
+    Source: Beam Java ``ReshuffleTrigger``, Beam Python ``Always``.
+    """
+
+    @property
+    def may_finish(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return "Always()"

@@ -1,0 +1,274 @@
+"""Window functions: which windows an element belongs to, and which windows merge.
+
+A merge is a plan, plain data that says which windows collapse into which; applying it to
+state is the machine's work.
+
+Source: Beam Java, ``FixedWindows``, ``SlidingWindows``, ``Sessions``, ``GlobalWindows``,
+``MergeOverlappingIntervalWindows``. Arithmetic is floor arithmetic on both sides of zero
+(Java's ``%`` would put times before the offset into a window that does not hold them).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import attrs
+
+from beamlike.errors import WindowError
+from beamlike.model.time import (
+    END_OF_GLOBAL_WINDOW,
+    DurationLike,
+    duration_ms,
+    show_duration,
+)
+from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
+
+__all__ = [
+    "FixedWindows",
+    "GlobalWindows",
+    "Merge",
+    "MergingWindowFn",
+    "Sessions",
+    "SlidingWindows",
+    "WindowFn",
+    "merge_overlapping",
+]
+
+
+@attrs.frozen
+class Merge:
+    """Fold the state of ``sources`` into ``into``. Plain data: print it, compare it."""
+
+    sources: tuple[IntervalWindow, ...]
+    into: IntervalWindow
+
+
+class WindowFn(ABC):
+    """Assigns each element to windows. A frozen value: equal parameters are equal functions.
+
+    Two collections can be flattened or joined if their window functions are equal
+    (`compatible_with`).
+    """
+
+    is_merging: ClassVar[bool] = False
+
+    @abstractmethod
+    def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
+        """The windows of an element at ``timestamp`` (ms). May be none, one or many."""
+
+    def compatible_with(self, other: "WindowFn") -> bool:
+        """True if both put equal elements into equal windows."""
+        return self == other
+
+
+class MergingWindowFn(WindowFn):
+    """A window function whose windows grow together as data arrives."""
+
+    is_merging: ClassVar[bool] = True
+
+    @abstractmethod
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        """The windows of an element before any merging."""
+
+    @abstractmethod
+    def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
+        """Which of these windows collapse. Each is in at most one plan; loners are in none.
+
+        ``into`` is one of the plan's own sources or a window that was not given.
+        """
+
+
+def _window_at(start: int, size: int) -> IntervalWindow:
+    """``[start, start + size)``, cut short where the global window ends."""
+    return IntervalWindow(start, min(start + size, END_OF_GLOBAL_WINDOW + 1))
+
+
+def _check_offset(kind: str, offset: int, limit: int, limit_name: str) -> None:
+    if not 0 <= offset < limit:
+        raise WindowError(
+            f"{kind} must have 0 <= offset < {limit_name}, got offset={offset} ms and "
+            f"{limit_name}={limit} ms; use the offset modulo {limit_name}"
+        )
+
+
+@attrs.frozen(init=False)
+class FixedWindows(WindowFn):
+    """Windows of one size, end to end, starting at ``offset + k * size``.
+
+    Args:
+        size: Length of each window, more than 0.
+        offset: Where windows start, ``0 <= offset < size``. Default 0: the epoch.
+
+    Raises:
+        WindowError: The size is 0, or the offset is outside the window.
+        TimeError: A duration cannot be read.
+
+    Source: Beam ``FixedWindows``, Scio ``withFixedWindows``.
+
+    >>> FixedWindows("1 minute").assign(90_000)
+    (IntervalWindow(start=60000, end=120000),)
+    """
+
+    size: int
+    offset: int
+
+    def __init__(self, size: DurationLike, offset: DurationLike = 0) -> None:
+        size_ms = duration_ms(size, "FixedWindows size")
+        offset_ms = duration_ms(offset, "FixedWindows offset")
+        if size_ms == 0:
+            raise WindowError(
+                "FixedWindows must have 0 <= offset < size, got size=0 ms; "
+                'give a size such as "1 minute"'
+            )
+        _check_offset("FixedWindows", offset_ms, size_ms, "size")
+        self.__attrs_init__(size_ms, offset_ms)
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        start = timestamp - (timestamp - self.offset) % self.size
+        return (_window_at(start, self.size),)
+
+    def __str__(self) -> str:
+        offset = f", offset={show_duration(self.offset)}" if self.offset else ""
+        return f"FixedWindows({show_duration(self.size)}{offset})"
+
+
+def default_period(size: int) -> int:
+    """How often sliding windows start when nobody says (ms).
+
+    Source: Beam Java, ``SlidingWindows.getDefaultPeriod``.
+    """
+    for unit in (3_600_000, 60_000, 1_000):
+        if size > unit:
+            return unit
+    return 1
+
+
+@attrs.frozen(init=False)
+class SlidingWindows(WindowFn):
+    """Overlapping windows of one size, one starting every ``period``.
+
+    An element belongs to every window that contains it and counts in each. If the period
+    is longer than the size, an element may fall into none: it vanishes and is not a drop.
+
+    Args:
+        size: Length of each window, more than 0.
+        period: Distance between starts, more than 0. Default: an hour, a minute, a second
+            or a millisecond, the largest that is shorter than the size.
+        offset: Where windows start, ``0 <= offset < period``.
+
+    Raises:
+        WindowError: Size or period is 0, or the offset is outside the period.
+        TimeError: A duration cannot be read.
+
+    Source: Beam ``SlidingWindows``, Scio ``withSlidingWindows``.
+    """
+
+    size: int
+    period: int
+    offset: int
+
+    def __init__(
+        self, size: DurationLike, period: DurationLike | None = None, offset: DurationLike = 0
+    ) -> None:
+        size_ms = duration_ms(size, "SlidingWindows size")
+        period_ms = (
+            default_period(size_ms)
+            if period is None
+            else duration_ms(period, "SlidingWindows period")
+        )
+        offset_ms = duration_ms(offset, "SlidingWindows offset")
+        if size_ms == 0 or period_ms == 0:
+            raise WindowError(
+                "SlidingWindows must have size > 0 and period > 0, "
+                f"got size={size_ms} ms and period={period_ms} ms"
+            )
+        _check_offset("SlidingWindows", offset_ms, period_ms, "period")
+        self.__attrs_init__(size_ms, period_ms, offset_ms)
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        last = timestamp - (timestamp - self.offset) % self.period
+        starts = range(last, timestamp - self.size, -self.period)
+        return tuple(_window_at(start, self.size) for start in starts)
+
+    def __str__(self) -> str:
+        offset = f", offset={show_duration(self.offset)}" if self.offset else ""
+        size, period = show_duration(self.size), show_duration(self.period)
+        return f"SlidingWindows({size}, period={period}{offset})"
+
+
+@attrs.frozen(init=False)
+class Sessions(MergingWindowFn):
+    """Windows that end after a gap without data.
+
+    Each element opens ``[timestamp, timestamp + gap)``; windows of one key that overlap
+    merge into their span. Windows that only touch stay apart: elements exactly one gap
+    apart are two sessions.
+
+    Args:
+        gap: The silence that ends a session, more than 0.
+
+    Raises:
+        WindowError: The gap is 0.
+        TimeError: The gap cannot be read.
+
+    Source: Beam ``Sessions``, Scio ``withSessionWindows``.
+    """
+
+    gap: int
+
+    def __init__(self, gap: DurationLike) -> None:
+        gap_ms = duration_ms(gap, "Sessions gap")
+        if gap_ms == 0:
+            raise WindowError('Sessions need a gap of more than 0 ms; give one such as "10 minutes"')
+        self.__attrs_init__(gap_ms)
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        return (IntervalWindow(timestamp, timestamp + self.gap),)
+
+    def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
+        return merge_overlapping(windows)
+
+    def compatible_with(self, other: WindowFn) -> bool:
+        """Any two sessions are compatible; the first one's gap is used, as in Beam."""
+        return isinstance(other, Sessions)
+
+    def __str__(self) -> str:
+        return f"Sessions({show_duration(self.gap)})"
+
+
+@attrs.frozen
+class GlobalWindows(WindowFn):
+    """One window for everything. Nothing fires before the end of time without a trigger.
+
+    Source: Beam ``GlobalWindows``, Scio ``withGlobalWindow``.
+    """
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
+        return (GLOBAL_WINDOW,)
+
+    def __str__(self) -> str:
+        return "GlobalWindows()"
+
+
+def merge_overlapping(windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
+    """The plan that joins every run of overlapping windows into its span.
+
+    Source: Beam Java, ``MergeOverlappingIntervalWindows``.
+
+    >>> merge_overlapping([IntervalWindow(20, 30), IntervalWindow(0, 10), IntervalWindow(5, 20)])[0].into
+    IntervalWindow(start=0, end=20)
+    """
+    runs: list[list[IntervalWindow]] = []
+    reach = 0
+    for window in sorted(set(windows)):
+        if runs and window.start < reach:
+            runs[-1].append(window)
+            reach = max(reach, window.end)
+        else:
+            runs.append([window])
+            reach = window.end
+    return tuple(
+        Merge(tuple(run), IntervalWindow(run[0].start, max(window.end for window in run)))
+        for run in runs
+        if len(run) > 1
+    )

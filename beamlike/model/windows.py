@@ -1,0 +1,85 @@
+"""Windows: finite spans of event time, and the one that holds everything.
+
+Source: Beam Java, ``IntervalWindow``, ``GlobalWindow``, ``LateDataUtils``.
+"""
+
+from typing import Self
+
+import attrs
+
+from beamlike.errors import WindowError
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP, show_instant
+
+__all__ = ["GLOBAL_WINDOW", "GlobalWindow", "IntervalWindow", "Window", "expiry"]
+
+
+@attrs.frozen(order=True)
+class IntervalWindow:
+    """A half-open span of event time, ``[start, end)``, in milliseconds since the epoch.
+
+    Windows sort by ``(start, end)``, so two runs over the same events visit them in the
+    same order.
+
+    Raises:
+        WindowError: ``end`` is not after ``start``.
+    """
+
+    start: int
+    end: int
+
+    def __attrs_post_init__(self) -> None:
+        if self.end <= self.start:
+            raise WindowError(
+                f"a window needs start < end, got start={self.start} ms, end={self.end} ms"
+            )
+
+    @property
+    def max_timestamp(self) -> int:
+        """The last millisecond inside, ``end - 1``."""
+        return self.end - 1
+
+    def intersects(self, other: Self) -> bool:
+        """True if the two share at least one millisecond; touching windows do not."""
+        return self.start < other.end and other.start < self.end
+
+    def __str__(self) -> str:
+        return f"[{show_instant(self.start)}, {show_instant(self.end)})"
+
+
+@attrs.frozen(order=True)
+class GlobalWindow:
+    """All of event time. It ends one day before time does, so that it can still fire."""
+
+    @property
+    def start(self) -> int:
+        return MIN_TIMESTAMP
+
+    @property
+    def end(self) -> int:
+        return END_OF_GLOBAL_WINDOW + 1
+
+    @property
+    def max_timestamp(self) -> int:
+        return END_OF_GLOBAL_WINDOW
+
+    def __str__(self) -> str:
+        return "global"
+
+
+Window = IntervalWindow | GlobalWindow
+GLOBAL_WINDOW = GlobalWindow()
+
+
+def expiry(window: Window, allowed_lateness: int) -> int:
+    """The last watermark (ms) at which data for ``window`` is still accepted.
+
+    One millisecond later the window emits what it has left, is forgotten, and its data is
+    dropped. Never beyond the end of the global window.
+
+    Source: Beam Java, ``LateDataUtils.garbageCollectionTime``. Beam Python compares with
+    the window's end instead and so accepts at one instant more.
+
+    >>> expiry(IntervalWindow(0, 60_000), 0)
+    59999
+    """
+    return min(window.max_timestamp + allowed_lateness, END_OF_GLOBAL_WINDOW)

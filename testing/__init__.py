@@ -1,0 +1,1 @@
+"""The TestStream harness of beamlike."""
