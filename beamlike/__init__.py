@@ -4,7 +4,7 @@ Start with `windowed` for DataFrames and with `beamlike.testing.TestStream` for 
 Importing beamlike does not import pyspark; the first use of a Spark host does.
 """
 
-from typing import TYPE_CHECKING, Any
+
 
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import (
@@ -33,3 +33,44 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, Sessions, SlidingWindows
 from beamlike.model.windows import GlobalWindow, IntervalWindow
+from beamlike.api.aggregates import collect, count, max, mean, min, sum
+from beamlike.api.windowed import split, windowed
+
+__all__ = [
+    "AccumulationMode",
+    "AfterAll",
+    "AfterAny",
+    "AfterCount",
+    "AfterEach",
+    "AfterFirst",
+    "AfterProcessingTime",
+    "AfterSynchronizedProcessingTime",
+    "AfterWatermark",
+    "AlignTo",
+    "Always",
+    "ClosingBehavior",
+    "DefaultTrigger",
+    "Delay",
+    "FixedWindows",
+    "GlobalWindow",
+    "GlobalWindows",
+    "IntervalWindow",
+    "Never",
+    "OnTimeBehavior",
+    "OrFinally",
+    "PaneInfo",
+    "Repeatedly",
+    "Sessions",
+    "SlidingWindows",
+    "TimestampCombiner",
+    "Timing",
+    "WindowingStrategy",
+    "collect",
+    "count",
+    "max",
+    "mean",
+    "min",
+    "split",
+    "sum",
+    "windowed",
+]

@@ -12,6 +12,7 @@ windows merge, only live windows are asked, and no live window means a fresh sta
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import singledispatch
+from typing import ClassVar
 
 import attrs
 
@@ -41,6 +42,9 @@ class Now:
 
 class Running(ABC):
     """A trigger in action. ``merging`` says that its windows may merge."""
+
+    keeps_value: ClassVar[bool] = False
+    """Whether the node's state has a ``value``: a count, or a target of the clock."""
 
     def __init__(self, name: str, subs: Sequence["Running"] = (), merging: bool = False) -> None:
         self.name = name
@@ -201,6 +205,8 @@ class AfterWatermark(Running):
 class AfterTime(Running):
     """`AfterProcessingTime` and `AfterSynchronizedProcessingTime`."""
 
+    keeps_value = True
+
     def __init__(
         self, trigger: spec.AfterProcessingTime | spec.AfterSynchronizedProcessingTime
     ) -> None:
@@ -234,6 +240,8 @@ class AfterTime(Running):
 
 
 class AfterCount(Running):
+    keeps_value = True
+
     def __init__(self, trigger: spec.AfterCount) -> None:
         super().__init__(str(trigger))
         self.count = trigger.count

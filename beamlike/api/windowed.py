@@ -1,0 +1,147 @@
+"""DataFrame in, DataFrame of panes out."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, get_args
+
+from beamlike.api.aggregates import Aggregate
+from beamlike.errors import ColumnError, WindowingError
+from beamlike.model.strategy import (
+    AccumulationMode,
+    ClosingBehavior,
+    OnTimeBehavior,
+    TimestampCombiner,
+    WindowingStrategy,
+)
+from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.triggers import Trigger
+from beamlike.model.windowfns import WindowFn
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["split", "windowed"]
+
+Output = Literal["panes", "dropped", "all"]
+OnError = Literal["drop", "fail"]
+
+
+def windowed(
+    df: "DataFrame",
+    *,
+    key: str | Sequence[str],
+    timestamp: str,
+    window: WindowFn,
+    aggregate: Mapping[str, Aggregate],
+    watermark: DurationLike | None = None,
+    trigger: Trigger | None = None,
+    accumulation: AccumulationMode | str | None = None,
+    allowed_lateness: DurationLike | None = None,
+    timestamp_combiner: TimestampCombiner | str = TimestampCombiner.END_OF_WINDOW,
+    closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
+    on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
+    output: Output = "panes",
+    on_error: OnError = "drop",
+    shards: int = 8,
+    buckets: int = 64,
+    name: str = "beamlike",
+) -> "DataFrame":
+    """Group a DataFrame by key and window, and emit a row for each pane that Beam would emit.
+
+    Args:
+        df: Streaming or batch. In a batch one bundle holds all data of a key, and the
+            watermark then goes straight to infinity.
+        key: Key column or columns of any plain type; an empty list makes one group.
+        timestamp: The event-time column: a timestamp, a date, or a string to be parsed.
+        window: `FixedWindows`, `SlidingWindows`, `Sessions` or `GlobalWindows`.
+        aggregate: Output name to aggregate: ``{"n": bl.count(), "delay": bl.mean("delay")}``.
+        watermark: How far event time may be out of order: the watermark trails the greatest
+            event time seen by this much. None: ``df`` has a watermark already. Batch needs none.
+        trigger: Default: at the end of the window, then for each late bundle.
+        accumulation: ``"discarding"`` or ``"accumulating"``; required as soon as a window can
+            emit several panes.
+        allowed_lateness: How long after its end a window still accepts data. Default 0;
+            required with a trigger, outside the global window.
+        timestamp_combiner: What a pane's ``timestamp`` is.
+        closing_behavior: Whether an empty last pane is emitted.
+        on_time_behavior: Whether an empty on-time pane is emitted.
+        output: ``"panes"``; ``"dropped"`` for the rows that no pane took, with the reason;
+            ``"all"`` for both in one frame, told apart by `split`.
+        on_error: What to do with a row without key or readable timestamp, or with a value that
+            cannot be read: ``"drop"`` delivers it as dropped, ``"fail"`` stops the query.
+        shards: How many groups the keys are spread over: the most tasks that can work at once.
+        buckets: State blobs in each shard. Shards and buckets belong to a checkpoint.
+        name: Under which Spark's query progress reports the counts of panes and drops; give
+            each grouping of one query its own.
+
+    Returns:
+        The key columns; ``window`` (struct of start and end, both null for the global window);
+        the aggregates; ``timestamp``; ``pane`` (struct of timing, index, nonspeculative_index,
+        is_first, is_last). With ``"all"`` and ``"dropped"`` also ``dropped`` (struct of reason,
+        timestamp, missed_ms, element as JSON). An instant that SQL cannot show is null.
+
+    Raises:
+        WindowingError: The windowing makes no sense, as Beam judges it.
+        UnsafeTriggerError: The trigger can finish and lose data.
+        ColumnError: A column is missing or has a type that cannot be used.
+        EnvironmentProblem: The session's Spark or state store cannot run this.
+
+    Source: Beam ``Window.into(...).triggering(...)`` followed by ``Combine.perKey``.
+    """
+    strategy = WindowingStrategy.declared(
+        window,
+        trigger=trigger,
+        accumulation=accumulation,
+        allowed_lateness=allowed_lateness,
+        timestamp_combiner=timestamp_combiner,
+        closing_behavior=closing_behavior,
+        on_time_behavior=on_time_behavior,
+        unbounded=df.isStreaming,
+    )
+    _check_choice("output", output, get_args(Output))
+    _check_choice("on_error", on_error, get_args(OnError))
+    for argument, number in (("shards", shards), ("buckets", buckets)):
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise WindowingError(f"{argument} must be a whole number of 1 or more, got {number!r}")
+    if not aggregate:
+        raise ColumnError('aggregate must name at least one aggregate, such as {"n": bl.count()}')
+
+    from beamlike.hosts.spark import bind, query, session
+
+    session.check_spark_version()
+    keys = [key] if isinstance(key, str) else list(key)
+    plan, inputs = bind.bind(df, strategy, keys, timestamp, aggregate, shards, buckets, on_error)
+    timed = bind.with_event_time(df, timestamp)
+    if not df.isStreaming:
+        everything = query.bounded(bind.packer_columns(timed, plan, inputs, timestamp), plan)
+    else:
+        session.check_state_store(df.sparkSession)
+        if watermark is not None:
+            delay = duration_ms(watermark, "watermark")
+            timed = timed.withWatermark(bind.EVENT_TIME, f"{delay} milliseconds")
+        everything = query.streaming(bind.packer_columns(timed, plan, inputs, timestamp), plan)
+        everything = everything.observe(name, *query.counters())
+    if output == "all":
+        return everything
+    panes, dropped = split(everything)
+    return panes if output == "panes" else dropped
+
+
+def split(everything: "DataFrame") -> tuple["DataFrame", "DataFrame"]:
+    """The panes and the dropped rows of a frame made with ``output="all"``.
+
+    For ``foreachBatch``, so that one query writes both::
+
+        def save(batch, batch_id):
+            panes, dropped = bl.split(batch)
+            ...
+    """
+    from pyspark.sql import functions as F
+
+    panes = everything.filter(F.col("dropped").isNull()).drop("dropped")
+    return panes, everything.filter(F.col("dropped").isNotNull())
+
+
+def _check_choice(argument: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        known = ", ".join(repr(choice) for choice in choices)
+        raise WindowingError(f"{argument} must be one of {known}, got {value!r}")

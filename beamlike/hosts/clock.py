@@ -1,0 +1,14 @@
+"""The machine's own time. The only place in beamlike that reads a clock.
+
+Machines are told what time it is; a `TestStream` makes its time up. Only what runs live
+asks here.
+"""
+
+import time
+
+__all__ = ["wall_clock_ms"]
+
+
+def wall_clock_ms() -> int:
+    """Milliseconds since the Unix epoch, as this computer believes. It may step back."""
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,31 @@
+"""Blobs: Arrow tables as bytes, with a few words of JSON in front.
+
+Rows cross the shuffle and rest in state as blobs, because a call into Spark costs about the
+same for one row as for thousands.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+__all__ = ["pack_blob", "unpack_blob"]
+
+_HEADER = b"beamlike"
+
+
+def pack_blob(table: pa.Table, header: Mapping[str, Any]) -> bytes:
+    """A table and its header as one Arrow IPC stream."""
+    table = table.replace_schema_metadata({_HEADER: json.dumps(header).encode()})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def unpack_blob(blob: bytes) -> tuple[pa.Table, dict[str, Any]]:
+    """The table and the header of a blob."""
+    table = pa.ipc.open_stream(pa.py_buffer(blob)).read_all()
+    metadata = table.schema.metadata or {}
+    return table, json.loads(metadata.get(_HEADER, b"{}"))

@@ -1,0 +1,98 @@
+"""The stateful processor of Spark: a shard is a group, its blobs are the group's state."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pyspark.sql import Row
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from beamlike.hosts.spark.blobs import pack_blob
+from beamlike.hosts.spark.output import OutputTable
+from beamlike.hosts.spark.pack import read_blobs
+from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.shard import Shard
+from beamlike.model.time import MIN_TIMESTAMP
+
+__all__ = ["ShardProcessor", "SparkStore", "beam_watermark", "wake_at_next_watermark"]
+
+
+def beam_watermark(spark_watermark: int) -> int:
+    """Spark's watermark as Beam's (ms): Spark says 0 while it knows none."""
+    return spark_watermark if spark_watermark > 0 else MIN_TIMESTAMP
+
+
+class SparkStore:
+    """A shard's blobs in Spark's state of the current group.
+
+    State ``buckets`` maps a bucket to its blob, state ``index`` holds the index.
+    """
+
+    def __init__(self, handle: StatefulProcessorHandle) -> None:
+        self._buckets = handle.getMapState("buckets", "bucket int", "blob binary")
+        self._index = handle.getValueState("index", "blob binary")
+
+    def read(self, bucket: int) -> bytes | None:
+        return _blob(self._buckets.getValue((bucket,)))
+
+    def write(self, bucket: int, blob: bytes | None) -> None:
+        if blob is None:
+            self._buckets.removeKey((bucket,))
+        else:
+            self._buckets.updateValue((bucket,), (blob,))
+
+    def read_index(self) -> bytes | None:
+        return _blob(self._index.get())
+
+    def write_index(self, blob: bytes) -> None:
+        self._index.update((blob,))
+
+
+def _blob(row: Any) -> bytes | None:
+    return None if row is None else bytes(row[0])
+
+
+def wake_at_next_watermark(handle: StatefulProcessorHandle, spark_watermark: int) -> None:
+    """Have the group called whenever the watermark moves.
+
+    The shard's own index knows what is due; Spark only has to call. A single timer just
+    ahead of the watermark does that, and Spark removes it when it fires.
+    """
+    handle.registerTimer(spark_watermark + 1)
+
+
+class ShardProcessor(StatefulProcessor):
+    """Carries micro-batches to `Shard.step` and its effects to the output. Decides nothing."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._handle = handle
+        self._store = SparkStore(handle)
+        self._shard = Shard(self._plan)
+        self._output = OutputTable(self._plan)
+
+    def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
+        arrivals, finished = read_blobs(bytes(row.blob) for row in rows)
+        yield from (Row(blob=blob) for blob in finished)
+        yield from self._step(arrivals, timerValues)
+
+    def handleExpiredTimer(
+        self, key: Any, timerValues: Any, expiredTimerInfo: Any
+    ) -> Iterator[Row]:
+        yield from self._step([], timerValues)
+
+    def _step(self, arrivals: list[Any], times: Any) -> Iterator[Row]:
+        watermark = times.getCurrentWatermarkInMs()
+        effects = self._shard.step(
+            self._store,
+            arrivals,
+            beam_watermark(watermark),
+            times.getCurrentProcessingTimeInMs(),
+        )
+        wake_at_next_watermark(self._handle, watermark)
+        if effects:
+            yield Row(blob=pack_blob(self._output.build(effects), {"kind": "out"}))
+
+    def close(self) -> None:
+        pass

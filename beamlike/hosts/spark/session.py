@@ -1,0 +1,119 @@
+"""A Spark session that can host beamlike, and a clear word where none can be had."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beamlike.errors import EnvironmentProblem
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["ROCKSDB", "check_environment", "check_state_store", "local_session"]
+
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
+
+
+def check_environment() -> None:
+    """Look for Java and for a suitable PySpark before anything is started.
+
+    Raises:
+        EnvironmentProblem: What is missing, and the command that installs it.
+    """
+    check_spark_version()
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if java is None or not Path(java).exists():
+        where = f"JAVA_HOME is {home!r}, which has no bin/java" if home else "there is no java on PATH"
+        raise EnvironmentProblem(
+            f"Spark needs Java 17 or later, and {where}; install a JRE, for example "
+            '"apt-get install openjdk-17-jre-headless" or "brew install openjdk@17"'
+        )
+    version = java_version(java)
+    if version is not None and version < 17:
+        raise EnvironmentProblem(
+            f"Spark needs Java 17 or later, and {java} is Java {version}; install a newer JRE, "
+            'for example "apt-get install openjdk-17-jre-headless", and point JAVA_HOME to it'
+        )
+
+
+def check_spark_version() -> None:
+    """Refuse a PySpark without row-based ``transformWithState``.
+
+    Raises:
+        EnvironmentProblem: With the versions that work.
+    """
+    try:
+        import pyspark
+    except ImportError as error:
+        raise EnvironmentProblem(
+            'the Spark host needs PySpark 4.1 or later; run: pip install "pyspark>=4.1"'
+        ) from error
+    major, minor = (int(part) for part in pyspark.__version__.split(".")[:2])
+    if (major, minor) < (4, 1):
+        raise EnvironmentProblem(
+            f"the Spark host needs PySpark 4.1 or later, and this is {pyspark.__version__}; run: "
+            'pip install -U "pyspark>=4.1"'
+        )
+
+
+def java_version(java: str) -> int | None:
+    """The major version that a ``java`` command reports, None if it cannot be read."""
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', told.stderr)
+    if match is None:
+        return None
+    return int(match[2] or 0) if match[1] == "1" else int(match[1])
+
+
+def check_state_store(spark: "SparkSession") -> None:
+    """Refuse a session whose state store cannot run ``transformWithState``.
+
+    Raises:
+        EnvironmentProblem: With the setting to add.
+    """
+    provider = spark.conf.get(STATE_STORE, "") or ""
+    if "RocksDB" not in provider:
+        raise EnvironmentProblem(
+            "streaming windows need the RocksDB state store, and this session has "
+            f'{provider or "another"}; add .config("{STATE_STORE}", "{ROCKSDB}") to the builder '
+            "of the session, or call spark.conf.set with the same before the query starts"
+        )
+
+
+def local_session(app_name: str = "beamlike", cores: int = 2) -> "SparkSession":
+    """A quiet local session with all that beamlike needs. Reuses one that runs already.
+
+    Raises:
+        EnvironmentProblem: Java or a suitable PySpark is missing.
+    """
+    check_environment()
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    spark = (
+        SparkSession.builder.master(f"local[{cores}]")
+        .appName(app_name)
+        .config("spark.sql.shuffle.partitions", cores)
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.memory", "4g")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "100000")
+        .config(STATE_STORE, ROCKSDB)
+        .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark

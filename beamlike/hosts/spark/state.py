@@ -1,0 +1,215 @@
+"""The layout of saved state: one row for each window of each key, in typed Arrow columns.
+
+====================  ===================  ================================================
+column                type                 holds
+====================  ===================  ================================================
+one for each key      the key's type       the key
+``start``, ``end``    int64                the window, ms; the global window by its bounds
+``output_watermark``  int64                the key's promise downstream, ms
+``finished``          int64                finished bits of the trigger tree, root lowest,
+                                           parents before children
+``t0``, ``t1`` ...    int64, nullable      count or clock target of each node that has one
+``fresh``             int64                elements since the pane before
+``element_hold``      int64, nullable      hold of the output watermark, ms
+``awaits_end``        bool                 a trigger waits for the end of the window
+``alarms``            list<int64>          clock times to wake at, ms
+``timing``            string, nullable     last emitted pane; null if none
+``index``             int64, nullable      its index
+``nonspeculative``    int64, nullable      its nonspeculative index
+one or two for each   see `columns`        the accumulator
+aggregate
+====================  ===================  ================================================
+
+The meaning of each field is on the card of `beamlike.machine.reference.state.WindowState`.
+A bucket is a blob of such rows. The index is one more blob: for each bucket its earliest
+deadline of each clock, and in its header the clocks of the shard and the plan's identity.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from beamlike.errors import UnsupportedError
+from beamlike.hosts.spark.plan import Plan
+from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
+from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.strategy import AccumulationMode
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
+
+__all__ = ["Key", "StateLayout"]
+
+Key = tuple[Any, ...]
+
+_NAN = float("nan")
+
+
+def key_tuples(columns: Sequence[pa.ChunkedArray], count: int) -> list[Key]:
+    """The keys of ``count`` rows, fit for a dict: every NaN is the same NaN."""
+    if not columns:
+        return [()] * count  # everything is one group
+    rows = list(zip(*(column.to_pylist() for column in columns), strict=True))
+    if any(pa.types.is_floating(column.type) for column in columns):
+        rows = [tuple(_NAN if part != part else part for part in row) for row in rows]
+    return rows
+
+
+class StateLayout:
+    """Turns keys with their states into Arrow rows and back, for one plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        trigger = plan.grouping.trigger
+        self._fresh_trigger = trigger.start()
+        nodes = list(_preorder(trigger))
+        if len(nodes) > 62:
+            raise UnsupportedError(
+                f"the trigger has {len(nodes)} nodes; Spark state holds the bits of at most 62"
+            )
+        self._slots = [at for at, node in enumerate(nodes) if node.keeps_value]
+        if plan.strategy.accumulation is AccumulationMode.RETRACTING:
+            raise UnsupportedError(
+                'accumulation="retracting" runs on the memory host only; on Spark use '
+                '"accumulating"'
+            )
+        fields = [pa.field(f"key_{name}", kind) for name, kind in plan.keys.items()]
+        fields += [pa.field(name, pa.int64()) for name in ("start", "end", "output_watermark")]
+        fields += [pa.field("finished", pa.int64())]
+        fields += [pa.field(f"t{slot}", pa.int64()) for slot in range(len(self._slots))]
+        fields += [
+            pa.field("fresh", pa.int64()),
+            pa.field("element_hold", pa.int64()),
+            pa.field("awaits_end", pa.bool_()),
+            pa.field("alarms", pa.list_(pa.int64())),
+            pa.field("timing", pa.string()),
+            pa.field("index", pa.int64()),
+            pa.field("nonspeculative", pa.int64()),
+        ]
+        for part in plan.parts:
+            fields += [
+                pa.field(f"acc_{part.name}{suffix}", kind)
+                for suffix, kind in part.columns.types().items()
+            ]
+        self.schema = pa.schema(fields)
+
+    def encode(self, states: Mapping[Key, KeyState]) -> pa.Table:
+        """All windows of these keys. A key without windows leaves no row."""
+        rows = [
+            (key, state.output_watermark, window, remembered)
+            for key, state in states.items()
+            for window, remembered in state.windows.items()
+        ]
+        windows = [window for _, _, window, _ in rows]
+        kept = [remembered for _, _, _, remembered in rows]
+        panes = [w.last_pane for w in kept]
+        columns: list[Any] = [
+            [key[at] for key, _, _, _ in rows] for at in range(len(self.plan.keys))
+        ]
+        columns += [[w.start for w in windows], [w.end for w in windows]]
+        columns += [[promised for _, promised, _, _ in rows]]
+        bits_and_values = [self._flatten(w.trigger) for w in kept]
+        columns += [[bits for bits, _ in bits_and_values]]
+        columns += [
+            [values[slot] for _, values in bits_and_values] for slot in range(len(self._slots))
+        ]
+        columns += [
+            [w.fresh for w in kept],
+            [w.element_hold for w in kept],
+            [w.awaits_end for w in kept],
+            [list(w.alarms) for w in kept],
+            [pane and pane.timing.value for pane in panes],
+            [pane and pane.index for pane in panes],
+            [pane and pane.nonspeculative_index for pane in panes],
+        ]
+        arrays = [
+            pa.array(values, field.type)
+            for values, field in zip(columns, self.schema, strict=False)
+        ]
+        for at, part in enumerate(self.plan.parts):
+            arrays += part.columns.encode([w.accumulator[at] for w in kept])
+        return pa.Table.from_arrays(arrays, schema=self.schema)
+
+    def decode(self, table: pa.Table, watermark: int, clock: int) -> dict[Key, KeyState]:
+        """The keys of a bucket, at the clocks of the shard's last step.
+
+        The output watermark is caught up by the machine (`KeyState.at`) when a key is
+        stepped, not here.
+        """
+        keys = key_tuples(table.columns[: len(self.plan.keys)], table.num_rows)
+        column = {name: table.column(name).to_pylist() for name in self._plain_names()}
+        slots = [column[f"t{slot}"] for slot in range(len(self._slots))]
+        accumulators = self._decode_accumulators(table)
+        windows: dict[Key, dict[Window, WindowState]] = {}
+        promised: dict[Key, int] = {}
+        for row, key in enumerate(keys):
+            timing = column["timing"][row]
+            remembered = WindowState(
+                self._build(column["finished"][row], [values[row] for values in slots]),
+                accumulators[row],
+                column["fresh"][row],
+                column["element_hold"][row],
+                column["awaits_end"][row],
+                tuple(column["alarms"][row]),
+                None
+                if timing is None
+                else PaneInfo(
+                    Timing(timing),
+                    column["index"][row],
+                    column["nonspeculative"][row],
+                    column["index"][row] == 0,
+                    False,  # a last pane is never remembered
+                ),
+            )
+            window = _window(column["start"][row], column["end"][row])
+            windows.setdefault(key, {})[window] = remembered
+            promised[key] = column["output_watermark"][row]
+        return {
+            key: KeyState(watermark, clock, promised[key], of_key)
+            for key, of_key in windows.items()
+        }
+
+    def _plain_names(self) -> Iterator[str]:
+        names = self.schema.names[len(self.plan.keys) :]
+        return (name for name in names if not name.startswith("acc_"))
+
+    def _decode_accumulators(self, table: pa.Table) -> list[tuple[Any, ...]]:
+        decoded = [
+            part.columns.decode(
+                [table.column(f"acc_{part.name}{suffix}") for suffix in part.columns.types()]
+            )
+            for part in self.plan.parts
+        ]
+        return list(zip(*decoded, strict=True)) if decoded else [()] * table.num_rows
+
+    def _flatten(self, root: TriggerState) -> tuple[int, list[int | None]]:
+        nodes = list(_preorder(root))
+        bits = sum(1 << at for at, node in enumerate(nodes) if node.finished)
+        return bits, [nodes[at].value for at in self._slots]
+
+    def _build(self, bits: int, values: Sequence[int | None]) -> TriggerState:
+        if bits == 0 and not any(value is not None for value in values):
+            return self._fresh_trigger
+        by_node = dict(zip(self._slots, values, strict=True))
+        counter = iter(range(64))
+
+        def build(shape: TriggerState) -> TriggerState:
+            at = next(counter)
+            return TriggerState(
+                bool(bits >> at & 1), by_node.get(at), tuple(build(sub) for sub in shape.subs)
+            )
+
+        return build(self._fresh_trigger)
+
+
+def _preorder(node: Any) -> Iterator[Any]:
+    """A `Running` or `TriggerState` and all below it, parents first."""
+    yield node
+    for sub in node.subs:
+        yield from _preorder(sub)
+
+
+def _window(start: int, end: int) -> Window:
+    return GLOBAL_WINDOW if start == MIN_TIMESTAMP else IntervalWindow(start, end)
+
+
