@@ -1,0 +1,303 @@
+"""Scripts on a real streaming query: what the driver does.
+
+Two ways. `run_on_spark` moves Spark's own watermark, as production does: it comes from a
+control row in one micro-batch and is in force in the next. `replay_on_spark` runs many
+scripts side by side, step n of all of them in one micro-batch; their watermarks travel in
+the control row, because a query has only one of its own.
+"""
+
+import atexit
+import json
+import shutil
+import tempfile
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import cloudpickle
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import functions as F
+
+from beamlike.errors import UnsupportedError
+from beamlike.hosts.script import Arrive, Output, Run, Script
+from beamlike.hosts.spark.columns import PickledColumn
+from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.hosts.spark.replay_worker import (
+    LANE_ROWS,
+    OUTPUT,
+    Decoded,
+    LaneProcessor,
+    WatermarkScale,
+    lane_packer,
+)
+from beamlike.hosts.spark.session import local_session
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
+from beamlike.machine.passthrough import PassThrough
+from beamlike.model.combine import CombineFn
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.windowfns import WindowFn
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["Replayer", "replay_on_spark", "run_on_spark"]
+
+Stage = tuple[WindowingStrategy | WindowFn, CombineFn | None, Script]
+"""A stage and its script. A bare window function only assigns windows and groups nothing."""
+
+_PARTITIONS = "spark.sql.shuffle.partitions"
+
+_ROWS = pa.schema(
+    [
+        ("lane", pa.int32()),
+        ("key", pa.int64()),
+        ("ts", pa.int64()),
+        ("value", pa.binary()),
+        ("control", pa.string()),
+        ("mark", pa.timestamp("us", tz="UTC")),
+    ]
+)
+
+
+def run_on_spark(
+    strategy: WindowingStrategy | WindowFn,
+    combine: CombineFn | None,
+    script: Script,
+    spark: "SparkSession | None" = None,
+) -> Run:
+    """Run one script on a streaming query whose own watermark the script moves.
+
+    Every element step is a micro-batch. Returns what `run_in_memory` returns, without story.
+
+    Raises:
+        UnsupportedError: The strategy's state has no layout on Spark, or the script's
+            watermarks lie further apart than Spark's time reaches.
+    """
+    return _replayer(spark).run([(strategy, combine, script)], spark_watermark=True)[0]
+
+
+def replay_on_spark(stages: Sequence[Stage], spark: "SparkSession | None" = None) -> list[Run]:
+    """Run many scripts side by side in one streaming query, in their order.
+
+    Raises:
+        UnsupportedError: A strategy's state has no layout on Spark.
+    """
+    return _replayer(spark).run(stages, spark_watermark=False)
+
+
+_running: list["Replayer"] = []
+
+
+def _replayer(spark: "SparkSession | None") -> "Replayer":
+    """The one open query of this process: starting one costs seconds, a step a fraction."""
+    if _running and not _running[0].usable_with(spark):
+        close_replayer()
+    if not _running:
+        _running.append(Replayer(spark or local_session("beamlike replay")))
+    return _running[0]
+
+
+@atexit.register
+def close_replayer() -> None:
+    """Stop the open query, if any, and remove its files."""
+    while _running:
+        _running.pop().close()
+
+
+class Replayer:
+    """A streaming query that runs one set of scripts after another. Close it when done."""
+
+    def __init__(self, spark: "SparkSession") -> None:
+        self._spark = spark
+        self._home = Path(tempfile.mkdtemp(prefix="beamlike-replay-"))
+        self._inbox = self._home / "in"
+        self._inbox.mkdir()
+        self._runs = 0
+        self._lanes = 0
+        self._base = 0
+        self._files = 0
+        self._table = f"beamlike_replay_{id(self)}"
+        self._query = self._start()
+
+    def _start(self) -> "StreamingQuery":
+        rows = (
+            self._spark.readStream.schema(LANE_ROWS)
+            .option("maxFilesPerTrigger", 1)
+            .parquet(str(self._inbox))
+        )
+        marked = rows.withWatermark("mark", "0 seconds")
+        packed = marked.mapInArrow(lane_packer, "shard int, blob binary")
+        out = packed.groupBy("shard").transformWithState(
+            LaneProcessor(), OUTPUT, "append", "EventTime"
+        )
+        # Steps are tiny and there are many: one task is quicker than several.
+        partitions = self._spark.conf.get(_PARTITIONS)
+        self._spark.conf.set(_PARTITIONS, "1")
+        try:
+            return (
+                out.writeStream.format("memory")
+                .queryName(self._table)
+                .option("checkpointLocation", str(self._home / "checkpoint"))
+                .outputMode("append")
+                .start()
+            )
+        finally:
+            self._spark.conf.set(_PARTITIONS, partitions)
+
+    def usable_with(self, spark: "SparkSession | None") -> bool:
+        """Whether the query still runs, in the session that is asked for."""
+        return self._query.isActive and (spark is None or spark is self._spark)
+
+    def close(self) -> None:
+        """Stop the query and remove its files."""
+        try:
+            self._query.stop()
+            self._spark.catalog.dropTempView(self._table)
+        except Exception:  # the session may be gone already, and the files must go all the same
+            pass
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def run(self, stages: Sequence[Stage], *, spark_watermark: bool) -> list[Run]:
+        """Run the scripts to their ends, each in a lane of its own."""
+        lanes = []
+        for strategy, combine, script in stages:
+            lanes.append(_Lane.prepare(self._lanes, strategy, combine, script))
+            self._lanes += 1
+        scale = self._scale(stages[0][2]) if spark_watermark else None
+        run = self._runs
+        self._runs += 1
+        for step in range(max((len(lane.script) for lane in lanes), default=0)):
+            playing = [lane for lane in lanes if step < len(lane.script)]
+            self._send(_step_rows(run, step, playing, scale))
+        found = self._spark.table(self._table).filter(F.col("run") == run).collect()
+        by_lane: dict[int, list[Any]] = {}
+        for row in found:
+            by_lane.setdefault(row.lane, []).append(row)
+        return [lane.collect(by_lane.get(lane.number, [])) for lane in lanes]
+
+    def _scale(self, script: Script) -> WatermarkScale:
+        """A stretch of the query's own time for a script, after all that were used."""
+        marks = [step.to for step in script if isinstance(step, AdvanceWatermark)]
+        finite = [mark for mark in marks if mark != MAX_TIMESTAMP]
+        first, last = min(finite, default=0), max(finite, default=0)
+        base = self._base
+        infinity = base + (last - first) + 2
+        if infinity >= MAX_TIMESTAMP:
+            raise UnsupportedError(
+                f"the script's watermarks span {last - first} ms, more than is left of Spark's "
+                "time in this query; use replay_on_spark, which does not move Spark's watermark"
+            )
+        self._base = infinity
+        return WatermarkScale(base, first, infinity)
+
+    def _send(self, rows: list[dict[str, Any]]) -> None:
+        """One step, one file, one micro-batch; and the batch that a new watermark causes."""
+        name = f"{self._files:08}.parquet"
+        self._files += 1
+        columns = {field.name: [row.get(field.name) for row in rows] for field in _ROWS}
+        hidden = self._inbox / f".{name}"
+        pq.write_table(pa.table(columns, schema=_ROWS), hidden)
+        hidden.rename(self._inbox / name)
+        self._query.processAllAvailable()
+
+
+@attrs.define
+class _Lane:
+    """One stage on its way through its script. Keys travel as numbers."""
+
+    number: int
+    stage: str
+    script: Script
+    keys: list[Hashable]
+    watermark: int = MIN_TIMESTAMP
+    clock: int = 0
+
+    @classmethod
+    def prepare(
+        cls,
+        number: int,
+        strategy: WindowingStrategy | WindowFn,
+        combine: CombineFn | None,
+        script: Script,
+    ) -> "_Lane":
+        if isinstance(strategy, WindowFn):
+            stage: Any = PassThrough(strategy)
+        else:
+            if combine is None:
+                raise UnsupportedError("a grouping needs a combine function, got None")
+            part = Part("value", Decoded(combine), 0, PickledColumn(), pa.binary())
+            keys, values = {"key": pa.int64()}, {"value": pa.binary()}
+            stage = Plan(strategy, keys, values, (part,), shards=1, buckets=1)
+        known: dict[Hashable, None] = {}
+        for step in script:
+            if isinstance(step, Arrive):
+                known.update(dict.fromkeys(key for key, _ in step.elements))
+        return cls(number, cloudpickle.dumps(stage).hex(), script, list(known))
+
+    def collect(self, rows: Sequence[Any]) -> Run:
+        """The run, from the rows of this lane."""
+        rows = sorted(rows, key=lambda row: row.step)
+        return Run(
+            self.script,
+            tuple(
+                Output(row.step, self.keys[row.key], _restore(cloudpickle.loads(row.effect)))
+                for row in rows
+            ),
+        )
+
+
+def _restore(effect: Any) -> Pane | Drop:
+    """An effect as the machine in memory would have made it: no tuples, no pickles inside."""
+    if isinstance(effect, Pane):
+        value = effect.value
+        grouped = isinstance(value, tuple) and effect.info.timing.value != "UNKNOWN"
+        return attrs.evolve(effect, value=value[0]) if grouped else effect
+    (pickled,) = effect.element.value
+    element = Element(cloudpickle.loads(pickled), effect.element.timestamp)
+    return attrs.evolve(effect, element=element)  # type: ignore[no-any-return]
+
+
+def _step_rows(
+    run: int, step: int, lanes: Sequence[_Lane], scale: WatermarkScale | None
+) -> list[dict[str, Any]]:
+    """The rows of one step: every lane's elements, and the control row."""
+    rows: list[dict[str, Any]] = []
+    mark = 0
+    for lane in lanes:
+        happens = lane.script[step]
+        if isinstance(happens, Arrive):
+            rows += [
+                {
+                    "lane": lane.number,
+                    "key": lane.keys.index(key),
+                    "ts": element.timestamp,
+                    "value": cloudpickle.dumps(element.value),
+                    "mark": 0,
+                }
+                for key, element in happens.elements
+            ]
+        elif isinstance(happens, AdvanceClock):
+            lane.clock = happens.to
+        else:
+            lane.watermark = happens.to
+            mark = scale.to_spark(happens.to) if scale else 0
+    control = {
+        "run": run,
+        "step": step,
+        "scale": scale and attrs.astuple(scale),
+        "lanes": {
+            lane.number: {
+                "stage": lane.stage if step == 0 else None,
+                "watermark": lane.watermark,
+                "clock": lane.clock,
+            }
+            for lane in lanes
+        },
+    }
+    rows.append({"control": json.dumps(control), "mark": mark * 1000})
+    return rows
+
