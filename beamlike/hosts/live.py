@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from beamlike.errors import TimeError, WatermarkError
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.hosts.script import Arrive, Output, Run, ScriptStep, Told
 from beamlike.machine.events import (
@@ -17,7 +18,13 @@ from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MIN_TIMESTAMP, InstantLike, instant_ms
+from beamlike.model.time import (
+    MAX_TIMESTAMP,
+    MIN_TIMESTAMP,
+    InstantLike,
+    instant_ms,
+    show_instant,
+)
 
 __all__ = ["LiveStage"]
 
@@ -59,9 +66,11 @@ class LiveStage:
         """An element of ``key`` arrives now, a bundle of its own.
 
         Raises:
-            TimeError: The timestamp cannot be read.
+            TimeError: The timestamp cannot be read, or is the end of time.
         """
         element = Element(value, instant_ms(timestamp, "timestamp"))
+        if element.timestamp >= MAX_TIMESTAMP:
+            raise TimeError(f"timestamp must lie before {MAX_TIMESTAMP} ms, got {timestamp!r}")
         seen = len(self._outputs)
         self._move_clock()
         self._script.append(Arrive(((key, element),)))
@@ -76,6 +85,11 @@ class LiveStage:
             WatermarkError: The watermark would go back.
         """
         move = AdvanceWatermark(instant_ms(to, "watermark"))
+        if move.to < self._watermark:
+            raise WatermarkError(
+                f"the watermark cannot go back: it stands at {show_instant(self._watermark)} "
+                f"({self._watermark} ms), asked for {show_instant(move.to)} ({move.to} ms)"
+            )
         seen = len(self._outputs)
         self._move_clock()
         self._script.append(move)

@@ -49,8 +49,9 @@ class CombineFn(ABC):
         """The accumulator of an empty pane."""
 
     @abstractmethod
-    def add(self, accumulator: Any, elements: Sequence[Stamped]) -> Any:
-        """The accumulator with a bundle's elements added, in order of arrival."""
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        """The accumulator with a bundle's elements added: their values and their event times
+        (ms), in order of arrival."""
 
     @abstractmethod
     def merge(self, first: Any, second: Any) -> Any:
@@ -68,8 +69,8 @@ class Count(CombineFn):
     def create(self) -> int:
         return 0
 
-    def add(self, accumulator: int, elements: Sequence[Stamped]) -> int:
-        return accumulator + len(elements)
+    def add(self, accumulator: int, values: Sequence[Any], timestamps: Sequence[int]) -> int:
+        return accumulator + len(values)
 
     def merge(self, first: int, second: int) -> int:
         return first + second
@@ -82,8 +83,8 @@ class CountValues(CombineFn):
     def create(self) -> int:
         return 0
 
-    def add(self, accumulator: int, elements: Sequence[Stamped]) -> int:
-        return accumulator + sum(e.value is not None for e in elements)
+    def add(self, accumulator: int, values: Sequence[Any], timestamps: Sequence[int]) -> int:
+        return accumulator + sum(value is not None for value in values)
 
     def merge(self, first: int, second: int) -> int:
         return first + second
@@ -96,8 +97,8 @@ class Sum(CombineFn):
     def create(self) -> Any:
         return 0
 
-    def add(self, accumulator: Any, elements: Sequence[Stamped]) -> Any:
-        return sum((e.value for e in elements if e.value is not None), accumulator)
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        return sum((value for value in values if value is not None), accumulator)
 
     def merge(self, first: Any, second: Any) -> Any:
         return first + second
@@ -110,9 +111,9 @@ class Mean(CombineFn):
     def create(self) -> tuple[float, int]:
         return (0, 0)
 
-    def add(self, accumulator: tuple[float, int], elements: Sequence[Stamped]) -> tuple[float, int]:
-        values = [e.value for e in elements if e.value is not None]
-        return (sum(values, accumulator[0]), accumulator[1] + len(values))
+    def add(self, accumulator: tuple[float, int], values: Sequence[Any], timestamps: Sequence[int]) -> tuple[float, int]:
+        present = [value for value in values if value is not None]
+        return (sum(present, accumulator[0]), accumulator[1] + len(present))
 
     def merge(self, first: tuple[float, int], second: tuple[float, int]) -> tuple[float, int]:
         return (first[0] + second[0], first[1] + second[1])
@@ -129,9 +130,9 @@ class Min(CombineFn):
     def create(self) -> Any:
         return None
 
-    def add(self, accumulator: Any, elements: Sequence[Stamped]) -> Any:
-        values = [e.value for e in elements if e.value is not None]
-        return self.merge(accumulator, min(values, default=None))
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        present = (value for value in values if value is not None)
+        return self.merge(accumulator, min(present, default=None))
 
     def merge(self, first: Any, second: Any) -> Any:
         if first is None or second is None:
@@ -146,9 +147,9 @@ class Max(CombineFn):
     def create(self) -> Any:
         return None
 
-    def add(self, accumulator: Any, elements: Sequence[Stamped]) -> Any:
-        values = [e.value for e in elements if e.value is not None]
-        return self.merge(accumulator, max(values, default=None))
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        present = (value for value in values if value is not None)
+        return self.merge(accumulator, max(present, default=None))
 
     def merge(self, first: Any, second: Any) -> Any:
         if first is None or second is None:
@@ -170,9 +171,10 @@ class Collect(CombineFn):
     def create(self) -> tuple[Any, ...]:
         return ()
 
-    def add(self, accumulator: tuple[Any, ...], elements: Sequence[Stamped]) -> tuple[Any, ...]:
-        keep = self.keep_nulls
-        return accumulator + tuple(e.value for e in elements if keep or e.value is not None)
+    def add(self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]) -> tuple[Any, ...]:
+        if self.keep_nulls:
+            return (*accumulator, *values)
+        return (*accumulator, *(value for value in values if value is not None))
 
     def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
         return first + second
@@ -189,9 +191,9 @@ class CollectByTimestamp(CombineFn):
         return ()
 
     def add(
-        self, accumulator: tuple[Stamped, ...], elements: Sequence[Stamped]
+        self, accumulator: tuple[Stamped, ...], values: Sequence[Any], timestamps: Sequence[int]
     ) -> tuple[Stamped, ...]:
-        return self.merge(accumulator, tuple(elements))
+        return self.merge(accumulator, tuple(map(Stamped, values, timestamps)))
 
     def merge(
         self, first: tuple[Stamped, ...], second: tuple[Stamped, ...]
@@ -209,8 +211,8 @@ class Latest(CombineFn):
     def create(self) -> Stamped | None:
         return None
 
-    def add(self, accumulator: Stamped | None, elements: Sequence[Stamped]) -> Stamped | None:
-        for element in elements:
+    def add(self, accumulator: Stamped | None, values: Sequence[Any], timestamps: Sequence[int]) -> Stamped | None:
+        for element in map(Stamped, values, timestamps):
             accumulator = self.merge(accumulator, element)
         return accumulator
 
@@ -237,14 +239,9 @@ class Together(CombineFn):
     def create(self) -> tuple[Any, ...]:
         return tuple(fn.create() for fn, _ in self.parts.values())
 
-    def add(self, accumulator: tuple[Any, ...], elements: Sequence[Stamped]) -> tuple[Any, ...]:
+    def add(self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]) -> tuple[Any, ...]:
         return tuple(
-            fn.add(
-                part,
-                elements
-                if at is None
-                else [Stamped(e.value[at], e.timestamp) for e in elements],
-            )
+            fn.add(part, values if at is None else [value[at] for value in values], timestamps)
             for part, (fn, at) in zip(accumulator, self.parts.values(), strict=True)
         )
 

@@ -13,7 +13,7 @@ from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP, show_instan
 __all__ = ["GLOBAL_WINDOW", "GlobalWindow", "IntervalWindow", "Window", "expiry"]
 
 
-@attrs.frozen(order=True)
+@attrs.frozen(order=True, cache_hash=True)
 class IntervalWindow:
     """A half-open span of event time, ``[start, end)``, in milliseconds since the epoch.
 

@@ -23,7 +23,7 @@ from beamlike.hosts.spark.shard import KeyedEffect, Shard
 from beamlike.machine.events import Bundle, Element
 from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.state import KeyState
-from beamlike.model.combine import CombineFn, Stamped
+from beamlike.model.combine import CombineFn
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 __all__ = ["LANE_ROWS", "OUTPUT", "Decoded", "LaneProcessor", "WatermarkScale", "lane_packer"]
@@ -44,9 +44,8 @@ class Decoded(CombineFn):
     def create(self) -> Any:
         return self.fn.create()
 
-    def add(self, accumulator: Any, elements: Sequence[Stamped]) -> Any:
-        values = [Stamped(cloudpickle.loads(e.value), e.timestamp) for e in elements]
-        return self.fn.add(accumulator, values)
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        return self.fn.add(accumulator, [cloudpickle.loads(value) for value in values], timestamps)
 
     def merge(self, first: Any, second: Any) -> Any:
         return self.fn.merge(first, second)

@@ -18,8 +18,16 @@ import pyarrow as pa
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.state import Key, StateLayout, key_tuples
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Effect, Element
+from beamlike.machine.events import (
+    AdvanceClock,
+    AdvanceWatermark,
+    Bundle,
+    Effect,
+    Element,
+    Event,
+)
 from beamlike.machine.reference.state import KeyState
+from beamlike.machine.reference.step import Wakes
 from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["Index", "KeyedEffect", "Shard", "Store"]
@@ -75,6 +83,12 @@ class Index:
         columns = [table.column(name).to_numpy().copy() for name in ("event", "timer", "windows")]
         return cls(header["watermark"], header["clock"], *columns)
 
+    def note(self, bucket: int, states: dict[Key, KeyState], deadlines: list[Wakes]) -> None:
+        """What a bucket holds after its keys were stepped, and when it has to be asked again."""
+        self.event[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
+        self.timer[bucket] = min((w.clock for w in deadlines if w.clock is not None), default=NEVER)
+        self.windows[bucket] = sum(len(state.windows) for state in states.values())
+
     def dump(self, plan: Plan) -> bytes:
         table = pa.table({"event": self.event, "timer": self.timer, "windows": self.windows})
         header = {"plan": plan.identity, "watermark": self.watermark, "clock": self.clock}
@@ -118,11 +132,15 @@ class Shard:
                 else self.layout.decode(unpack_blob(blob)[0], index.watermark, index.clock)
             )
             arrived = bundles.get(bucket, {})
+            deadlines: list[Wakes] = []
             for key in [*states, *(key for key in arrived if key not in states)]:
-                effects += self._step_key(
+                out, wakes = self._step_key(
                     states, key, arrived.get(key), index, watermark, clock
                 )
-            self._save(store, bucket, states, index, blob is not None)
+                effects += out
+                deadlines.append(wakes)
+            self._save(store, bucket, states, blob is not None)
+            index.note(bucket, states, deadlines)
         if touched or watermark > index.watermark or clock > index.clock:
             index.watermark, index.clock = watermark, clock
             store.write_index(index.dump(self.plan))
@@ -154,39 +172,34 @@ class Shard:
         index: Index,
         watermark: int,
         clock: int,
-    ) -> list[KeyedEffect]:
+    ) -> tuple[list[KeyedEffect], Wakes]:
         """The events of one key in one micro-batch, those that can change anything."""
         grouping = self.grouping
         state = states.get(key) or KeyState(index.watermark, index.clock, index.watermark)
-        effects: list[Effect] = []
+        effects: list[KeyedEffect] = []
+
+        def step(at: KeyState, event: Event) -> KeyState:
+            after, out = grouping.step(at, event)
+            effects.extend((key, effect) for effect in out)
+            return after
+
         wakes = grouping.wakes(state)
         if wakes.clock is not None and wakes.clock < clock:
-            state, out = grouping.step(state.at(index.watermark, index.clock), AdvanceClock(clock))
-            effects += out
+            state = step(state.at(index.watermark, index.clock), AdvanceClock(clock))
+            wakes = grouping.wakes(state)
         if arrived:
-            state, out = grouping.step(
-                state.at(index.watermark, clock), Bundle(tuple(arrived))
-            )
-            effects += out
+            state = step(state.at(index.watermark, clock), Bundle(tuple(arrived)))
             wakes = grouping.wakes(state)
         if wakes.event is not None and wakes.event < watermark:
-            state, out = grouping.step(
-                state.at(index.watermark, clock), AdvanceWatermark(watermark)
-            )
-            effects += out
+            state = step(state.at(index.watermark, clock), AdvanceWatermark(watermark))
+            wakes = grouping.wakes(state)
         states[key] = state
-        return [(key, effect) for effect in effects]
+        return effects, wakes
 
     def _save(
-        self, store: Store, bucket: int, states: dict[Key, KeyState], index: Index, existed: bool
+        self, store: Store, bucket: int, states: dict[Key, KeyState], existed: bool
     ) -> None:
-        count = sum(len(state.windows) for state in states.values())
-        if count:
-            table = self.layout.encode(states)
-            store.write(bucket, pack_blob(table, {}))
+        if any(state.windows for state in states.values()):
+            store.write(bucket, pack_blob(self.layout.encode(states), {}))
         elif existed:
             store.write(bucket, None)
-        wakes = [self.grouping.wakes(state) for state in states.values()]
-        index.event[bucket] = min((w.event for w in wakes if w.event is not None), default=NEVER)
-        index.timer[bucket] = min((w.clock for w in wakes if w.clock is not None), default=NEVER)
-        index.windows[bucket] = count

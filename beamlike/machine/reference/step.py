@@ -9,6 +9,7 @@ Rules and their order follow Beam Java's ``ReduceFnRunner``. What hosts rely on:
 """
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import NamedTuple, assert_never
 
 import attrs
@@ -45,6 +46,10 @@ from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import Window
 
 __all__ = ["Grouping", "Wakes", "wakes"]
+
+
+_BOUNDS = attrgetter("start", "end")
+"""The order in which windows are visited, as a key."""
 
 
 class Wakes(NamedTuple):
@@ -138,8 +143,8 @@ class _Step:
         self.tell = tell
 
     def result(self) -> KeyState:
-        after = KeyState(self.watermark, self.clock, self.output_watermark, self.windows)
-        return attrs.evolve(after, output_watermark=after.promise(self.watermark))
+        before = KeyState(self.watermark, self.clock, self.output_watermark, self.windows)
+        return before.at(self.watermark, self.clock)
 
     def now(self, window: Window) -> Now:
         return Now(window, self.watermark, self.clock)
@@ -186,7 +191,9 @@ class _Step:
         trigger = self.trigger.on_elements(state.trigger, len(arrived), now)
         return WindowState(
             trigger,
-            self.combine.add(state.accumulator, arrived),
+            self.combine.add(
+                state.accumulator, [e.value for e in arrived], [e.timestamp for e in arrived]
+            ),
             state.fresh + len(arrived),
             self._hold(window, state.element_hold, arrived),
             state.awaits_end or hears_end,
@@ -282,7 +289,7 @@ class _Step:
                 f"({self.watermark} ms), asked for {show_instant(to)} ({to} ms)"
             )
         self.watermark = to
-        for window in sorted(self.windows):
+        for window in sorted(self.windows, key=_BOUNDS):
             state = self.windows[window]
             if to > self.strategy.expiry(window):
                 if not state.closed:
@@ -300,8 +307,10 @@ class _Step:
                 f"processing time cannot go back: it stands at {self.clock} ms, asked for {to} ms"
             )
         self.clock = to
-        for window in sorted(w for w, state in self.windows.items() if any(a < to for a in state.alarms)):
+        for window in sorted(self.windows, key=_BOUNDS):
             state = self.windows[window]
+            if not any(at < to for at in state.alarms):
+                continue
             self.windows[window] = attrs.evolve(state, alarms=self._future(state.alarms))
             if self._is_ready(window):
                 self._fire(window)
@@ -364,7 +373,16 @@ class _Step:
         self.effects.append(pane)
         if self.tell is not None:
             self.tell(Fired(window, by, pane))
-        return attrs.evolve(state, last_pane=info, outstanding=outstanding)
+        return WindowState(
+            state.trigger,
+            state.accumulator,
+            state.fresh,
+            hold,
+            state.awaits_end,
+            state.alarms,
+            info,
+            outstanding,
+        )
 
     def _drop(self, drop: Drop) -> None:
         self.effects.append(drop)

@@ -1,0 +1,106 @@
+"""The `beamlike` command. Each subcommand is a module with ``add_parser`` and ``run``.
+
+A module is imported only when its command is asked for, so that what one command needs
+(Spark, a plotting library) stays out of the way of the others.
+"""
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module, metadata
+from typing import Final
+
+from beamlike.errors import BeamlikeError
+
+__all__ = ["main"]
+
+COMMANDS: Final = {
+    "replay": "run scenarios from transcript files and compare what comes out",
+    "demo": "stream a year of real flights through Spark, pane by pane",
+}
+"""Name of a command, which is also its module, and its line in the help."""
+
+_EPILOG: Final = """\
+examples:
+  beamlike replay scenario.json                     a table of panes and drops
+  beamlike replay scenario.json --format timeline   the same as a picture
+  beamlike demo                                     the main job, on real data
+"""
+
+_OK, _FAILED, _REFUSED, _INTERRUPTED, _CLOSED_PIPE = 0, 1, 2, 130, 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: Arguments without the program's name; by default those of the process.
+
+    Returns:
+        The exit status: 0 all is well, 1 something came out other than expected, 2 the
+        request was not understood or an input cannot be used.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that lacks a character shows its code instead of failing.
+            stream.reconfigure(errors="backslashreplace")
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = _run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader, `head` say, has what it wanted. Python would complain once more when it
+        # flushes at exit, so it gets somewhere to flush to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _CLOSED_PIPE
+    except KeyboardInterrupt:
+        print("beamlike: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    return status
+
+
+def _run(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="beamlike",
+        description="Apache Beam's windows, triggers and panes, exact, on PySpark.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"beamlike {_version()}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    asked = next((word for word in arguments if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        if name != asked:
+            subparsers.add_parser(name, help=summary, add_help=False)
+            continue
+        try:
+            command = import_module(f"beamlike.cli.{name}")
+        except ImportError as error:
+            return _refuse(f"{name} cannot start: {error}; pip install 'beamlike[demo]' may help")
+        command.add_parser(subparsers)
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit as leaving:  # argparse has printed the help, the version or the mistake
+        return leaving.code if isinstance(leaving.code, int) else _REFUSED
+    if options.command is None:
+        parser.print_help()
+        return _OK
+    try:
+        status: int = command.run(options)
+    except BeamlikeError as error:
+        return _refuse(str(error))
+    return status
+
+
+def _refuse(problem: str) -> int:
+    print(f"beamlike: {problem}", file=sys.stderr)
+    return _REFUSED
+
+
+def _version() -> str:
+    try:
+        return metadata.version("beamlike")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"

@@ -1,0 +1,189 @@
+"""``beamlike demo``: a year of departures from New York, streamed, windowed and checked."""
+
+import argparse
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from beamlike.errors import EnvironmentProblem
+
+if TYPE_CHECKING:
+    from beamlike.demo.pace import Pace
+
+__all__ = ["add_parser", "run"]
+
+_DESCRIPTION: Final = """\
+Streams the 336,776 departures scheduled from New York's airports in 2013 through Spark, in
+the order in which they really left. Each carrier's hour gives early, on-time and late panes
+of its departures, mean delay and aircraft. The result is checked against a plain batch
+aggregation; the exit status is 1 if anything is lost, doubled or different.
+"""
+_YEAR: Final = 2013
+_QUICK_DAY: Final = date(2013, 6, 27)
+_QUICK_DAYS: Final = 2
+_LOG_LINES: Final = 30
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command ``demo`` to the parser of ``beamlike``."""
+    parser = subparsers.add_parser(
+        "demo",
+        help="a year of real departures from New York: stream, window, check, draw",
+        description=_DESCRIPTION,
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("beamlike-demo"),
+        metavar="DIR",
+        help="where the result goes (default: ./beamlike-demo); an earlier result is replaced",
+    )
+    parser.add_argument(
+        "--first-day", type=_day, metavar="YYYY-MM-DD", help="start with this day of 2013"
+    )
+    parser.add_argument("--days", type=_count, metavar="N", help="stop after N days")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help=f"two stormy days from {_QUICK_DAY} on, in larger steps",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the demo. Returns 0 if the check holds, 1 if not.
+
+    Raises:
+        EnvironmentProblem: A package, Java or Spark is missing, or ``--out`` is no folder.
+    """
+    from beamlike.demo.needs import check_packages
+
+    check_packages()
+    from beamlike.demo import check, report, results, story
+    from beamlike.demo.flights import load_flights
+    from beamlike.demo.job import Output, run_query
+    from beamlike.demo.pace import storm_days, write_arrivals
+    from beamlike.demo.screen import screen_for
+    from beamlike.hosts.spark.session import check_environment, local_session
+    from beamlike.viz.picture import draw_story
+
+    check_environment()
+    out = _folder(args.out)
+    choice = _choose(args)
+    flights = load_flights(choice.first, choice.days)
+    output = Output(out)
+    output.prepare()
+    with tempfile.TemporaryDirectory(prefix="beamlike-demo-") as scratch:
+        arrivals, checkpoint = Path(scratch, "arrivals"), Path(scratch, "checkpoint")
+        arrivals.mkdir()
+        files = write_arrivals(flights, arrivals, choice.pace)
+        _say(f"{len(flights):,} departures in {len(files)} files, one for each micro-batch")
+        storms = sorted(storm_days(flights, choice.pace.storms))
+        if storms:
+            _say(
+                f"slowly, {choice.pace.storm_minutes} minutes a file, through the storms of "
+                + ", ".join(day.strftime("%d %b") for day in storms)
+            )
+        _say("starting Spark ...")
+        with _spark_log(Path(scratch, "spark.log")) as quietly:
+            with quietly():
+                spark = local_session("beamlike demo")
+            try:
+                with screen_for(sys.stdout, files) as screen:
+                    batches = run_query(spark, arrivals, checkpoint, output, screen.show)
+            finally:
+                spark.stop()
+    panes, drops = results.read_panes(output.panes()), results.read_drops(output.dropped())
+    verdict = check.check(flights, panes, drops)
+    text = report.render(report.summarise(flights, panes, drops, len(batches)), verdict)
+    (out / "summary.txt").write_text(text + "\n", encoding="utf-8")
+    if panes:
+        group = story.choose_group(panes, drops)
+        picture = story.tell_story(group, panes[group], drops, flights, files, batches)
+        draw_story(picture, out / "story.png")
+    _say("")
+    _say(text)
+    _say(f"{'written':<10} {out}: panes/ and dropped/ (Parquet), story.png, summary.txt")
+    return 1 if verdict.problems else 0
+
+
+@attrs.frozen
+class _Choice:
+    first: date | None
+    days: int | None
+    pace: "Pace"
+
+
+def _choose(args: argparse.Namespace) -> _Choice:
+    from beamlike.demo.pace import Pace
+
+    if args.quick:
+        pace = Pace(storms=1, storm_minutes=120, storm_hours=32, quiet_days=1)
+        return _Choice(args.first_day or _QUICK_DAY, args.days or _QUICK_DAYS, pace)
+    # About 160 micro-batches for the year: two minutes on a laptop of 2 cores.
+    pace = Pace(storms=4, storm_minutes=60, storm_hours=32, quiet_days=10)
+    return _Choice(args.first_day, args.days, pace)
+
+
+@contextlib.contextmanager
+def _spark_log(log: Path) -> Iterator[Any]:
+    """Keep what Spark's processes write on stderr out of sight, unless something fails.
+
+    Java and its Python workers inherit the stderr that is in place when they start, and
+    keep it; so it is exchanged for the moment of the start only.
+    """
+
+    @contextlib.contextmanager
+    def quietly() -> Iterator[None]:
+        sys.stderr.flush()
+        saved = os.dup(2)
+        with log.open("wb") as file:
+            os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+
+    try:
+        yield quietly
+    except Exception:
+        if log.exists():
+            lines = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
+            print("The last lines of Spark's log:", *lines, sep="\n  ", file=sys.stderr)
+        raise
+
+
+def _folder(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"--out {path} cannot be used as a folder ({error.strerror}); name another one"
+        ) from error
+    return path
+
+
+def _day(text: str) -> date:
+    day = date.fromisoformat(text)
+    if day.year != _YEAR:
+        raise argparse.ArgumentTypeError(f"the flights are those of {_YEAR}, got {text}")
+    return day
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more, got {text}")
+    return number
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)

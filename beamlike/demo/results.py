@@ -1,0 +1,139 @@
+"""What the query wrote, read back as values."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.demo.flights import NEW_YORK
+from beamlike.model.time import show_duration
+
+__all__ = [
+    "HOUR_MS",
+    "Drop",
+    "Flown",
+    "Group",
+    "read_drops",
+    "read_panes",
+    "show_group",
+    "show_local",
+    "show_minutes",
+]
+
+Group = tuple[str, int]
+"""A carrier, and the start of an hour in epoch milliseconds."""
+
+HOUR_MS = 3_600_000
+
+
+@attrs.frozen
+class Flown:
+    """A pane of one carrier's hour, and the micro-batch that it came out in."""
+
+    timing: str
+    index: int
+    departures: int
+    delay: float | None
+    tails: tuple[str, ...]
+    batch: int
+
+
+@attrs.frozen
+class Drop:
+    """A flight that its window did not take.
+
+    ``missed_ms`` is how much earlier the watermark would have had to be, None where no time
+    would have helped.
+    """
+
+    group: Group
+    scheduled_ms: int
+    reason: str
+    missed_ms: int | None
+    element: dict[str, Any] = attrs.field(eq=False)
+
+    @property
+    def identity(self) -> tuple[str, int, str | None, float | None]:
+        """What tells flights of one carrier apart: time, aircraft and delay."""
+        return (
+            self.group[0],
+            self.scheduled_ms,
+            self.element["tailnum"],
+            self.element["dep_delay"],
+        )
+
+
+def read_panes(table: pa.Table) -> dict[Group, Sequence[Flown]]:
+    """The panes of every carrier's hour, in order of their index."""
+    pane = table.column("pane").combine_chunks()
+    columns = (
+        table.column("carrier"),
+        _epoch_ms(pc.struct_field(table.column("window"), "start")),
+        pc.struct_field(pane, "timing"),
+        pc.struct_field(pane, "index"),
+        table.column("departures"),
+        table.column("delay"),
+        table.column("tails"),
+        table.column("batch"),
+    )
+    found: dict[Group, list[Flown]] = {}
+    for carrier, start, timing, index, departures, delay, tails, batch in zip(
+        *(column.to_pylist() for column in columns), strict=True
+    ):
+        found.setdefault((carrier, start), []).append(
+            Flown(timing, index, departures, delay, tuple(tails), batch)
+        )
+    return {
+        group: tuple(sorted(panes, key=lambda pane: pane.index))
+        for group, panes in found.items()
+    }
+
+
+def read_drops(table: pa.Table) -> tuple[Drop, ...]:
+    """The dropped flights, in the order in which they were dropped."""
+    return tuple(
+        Drop(
+            (row["carrier"], _instant_ms(row["window"]["start"])),
+            _instant_ms(row["dropped"]["timestamp"]),
+            row["dropped"]["reason"],
+            row["dropped"]["missed_ms"],
+            json.loads(row["dropped"]["element"]),
+        )
+        for row in table.to_pylist()
+    )
+
+
+def show_local(milliseconds: int, form: str = "%d %b %H:%M") -> str:
+    """An instant on New York's clocks."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).astimezone(NEW_YORK).strftime(form)
+
+
+def show_minutes(milliseconds: int) -> str:
+    """A duration to the minute.
+
+    >>> show_minutes(45_000_001)
+    '12h 30m'
+    """
+    return show_duration(round(milliseconds / 60_000) * 60_000)
+
+
+def show_group(group: Group) -> str:
+    """A carrier's hour in words.
+
+    >>> show_group(("UA", 1_357_035_600_000))
+    'UA 01 Jan 2013 05:00-06:00'
+    """
+    carrier, start = group
+    return f"{carrier} {show_local(start, '%d %b %Y %H:%M')}-{show_local(start + HOUR_MS, '%H:%M')}"
+
+
+def _epoch_ms(column: Any) -> Any:
+    return pc.divide(column.cast(pa.int64()), 1000)
+
+
+def _instant_ms(moment: datetime) -> int:
+    return int(moment.timestamp()) * 1000

@@ -1,0 +1,303 @@
+"""Windows of whole days, weeks, months and years in the local time of a time zone.
+
+A calendar window runs from one local midnight to another, so its length in milliseconds
+varies: a day with a change of clocks has 23 or 25 hours, a month 28 to 31 days.
+
+Source: Beam Java, ``CalendarWindows``. Units are counted by floor arithmetic also before the
+start date (Java rounds toward the start date and puts earlier instants into a window that
+does not hold them).
+"""
+
+import difflib
+from abc import abstractmethod
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from functools import lru_cache
+from typing import Any, Final
+from zoneinfo import ZoneInfo, available_timezones
+
+import attrs
+
+from beamlike.errors import WindowError
+from beamlike.model.time import show_instant
+from beamlike.model.windowfns import WindowFn
+from beamlike.model.windows import IntervalWindow
+
+__all__ = ["CalendarDays", "CalendarMonths", "CalendarWeeks", "CalendarWindows", "CalendarYears"]
+
+DateLike = date | Sequence[int]
+"""A date, or ``(year, month, day)``."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+_START: Final = date(1970, 1, 1)
+_FIRST_MONDAY: Final = date(1969, 12, 29)
+
+
+@attrs.frozen(init=False)
+class CalendarWindows(WindowFn):
+    """Windows of ``number`` units each, counted from local midnight of a start date.
+
+    Use one of its four kinds. ``start`` is the date on which one of the windows begins.
+    """
+
+    number: int
+    time_zone: str
+    start: date
+
+    def _set(self, number: int, time_zone: str, start: date) -> None:
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise WindowError(
+                f"{type(self).__name__} number must be a whole number of 1 or more, got {number!r}"
+            )
+        _zone(time_zone)
+        self.__attrs_init__(number, time_zone, start)
+
+    @abstractmethod
+    def _after(self, units: int) -> date:
+        """The date that many units after the start date; before it, if negative."""
+
+    @abstractmethod
+    def _units_until(self, day: date) -> int:
+        """Units from the start date to a day, correct to within one unit."""
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        """The one window that holds the instant.
+
+        Raises:
+            WindowError: The window reaches out of the calendar, years 1 to 9999.
+        """
+        zone = _zone(self.time_zone)
+        try:
+            local = (_EPOCH + timedelta(milliseconds=timestamp)).astimezone(zone)
+            index = self._units_until(local.date()) // self.number
+            window = self._window(index, zone)
+            # The bounds decide, not the local date: where clocks go back across midnight, a
+            # date is left and entered again, and a window must still be one span of time.
+            while not window.start <= timestamp < window.end:
+                index += -1 if timestamp < window.start else 1
+                window = self._window(index, zone)
+        except (OverflowError, ValueError):
+            raise WindowError(
+                f"{self} reaches from year 1 to year 9999, and the window of timestamp "
+                f"{show_instant(timestamp)} ({timestamp} ms) does not lie inside; "
+                "filter such elements out or use FixedWindows"
+            ) from None
+        return (window,)
+
+    def _window(self, index: int, zone: tzinfo) -> IntervalWindow:
+        first = index * self.number
+        return IntervalWindow(
+            _midnight(self._after(first), zone), _midnight(self._after(first + self.number), zone)
+        )
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({self.number}, {self.time_zone}, from {self.start})"
+
+
+@attrs.frozen(init=False)
+class CalendarDays(CalendarWindows):
+    """Windows of whole days.
+
+    Args:
+        number: Days in a window.
+        time_zone: IANA name of the zone whose midnights count, such as ``"Europe/Warsaw"``.
+        start: A day on which a window begins. Default 1970-01-01.
+
+    Raises:
+        WindowError: The number is less than 1, or the time zone or the date do not exist.
+
+    Source: Beam Java ``CalendarWindows.days``, Scio ``withWindowByDays``.
+
+    >>> CalendarDays(1, "Europe/Warsaw").assign(0)
+    (IntervalWindow(start=-3600000, end=82800000),)
+    """
+
+    def __init__(
+        self, number: int = 1, time_zone: str = "UTC", start: DateLike | None = None
+    ) -> None:
+        self._set(number, time_zone, _date(start))
+
+    def _after(self, units: int) -> date:
+        return self.start + timedelta(days=units)
+
+    def _units_until(self, day: date) -> int:
+        return (day - self.start).days
+
+
+@attrs.frozen(init=False)
+class CalendarWeeks(CalendarWindows):
+    """Windows of whole weeks.
+
+    Args:
+        number: Weeks in a window.
+        time_zone: IANA name of the zone whose midnights count.
+        start: A day on which a window begins. Default 1970-01-01, a Thursday.
+        start_day_of_week: In place of ``start``: 1 (Monday) to 7 (Sunday), counted from the
+            week of 1969-12-29.
+
+    Raises:
+        WindowError: As `CalendarDays`; or both ``start`` and ``start_day_of_week`` were given.
+
+    Source: Beam Java ``CalendarWindows.weeks``, Scio ``withWindowByWeeks``.
+    """
+
+    def __init__(
+        self,
+        number: int = 1,
+        time_zone: str = "UTC",
+        start: DateLike | None = None,
+        *,
+        start_day_of_week: int | None = None,
+    ) -> None:
+        if start_day_of_week is None:
+            first = _date(start)
+        else:
+            _only_one_start("start_day_of_week", start)
+            if start_day_of_week not in range(1, 8):
+                raise WindowError(
+                    "CalendarWeeks start_day_of_week must be 1 (Monday) to 7 (Sunday), "
+                    f"got {start_day_of_week!r}"
+                )
+            first = _FIRST_MONDAY + timedelta(days=start_day_of_week - 1)
+        self._set(number, time_zone, first)
+
+    def _after(self, units: int) -> date:
+        return self.start + timedelta(weeks=units)
+
+    def _units_until(self, day: date) -> int:
+        return (day - self.start).days // 7
+
+
+@attrs.frozen(init=False)
+class CalendarMonths(CalendarWindows):
+    """Windows of whole months.
+
+    Args:
+        number: Months in a window.
+        time_zone: IANA name of the zone whose midnights count.
+        start: A day on which a window begins. Default 1970-01-01.
+        day_of_month: In place of ``start``: that day of January 1970. In months that are too
+            short for it, windows begin on the last day.
+
+    Raises:
+        WindowError: As `CalendarDays`; or both ``start`` and ``day_of_month`` were given.
+
+    Source: Beam Java ``CalendarWindows.months``, Scio ``withWindowByMonths``.
+    """
+
+    def __init__(
+        self,
+        number: int = 1,
+        time_zone: str = "UTC",
+        start: DateLike | None = None,
+        *,
+        day_of_month: int | None = None,
+    ) -> None:
+        if day_of_month is not None:
+            _only_one_start("day_of_month", start)
+            start = (1970, 1, day_of_month)
+        self._set(number, time_zone, _date(start))
+
+    def _after(self, units: int) -> date:
+        return _plus_months(self.start, units)
+
+    def _units_until(self, day: date) -> int:
+        return (day.year - self.start.year) * 12 + day.month - self.start.month
+
+
+@attrs.frozen(init=False)
+class CalendarYears(CalendarWindows):
+    """Windows of whole years.
+
+    Args:
+        number: Years in a window.
+        time_zone: IANA name of the zone whose midnights count.
+        start: A day on which a window begins. Default 1970-01-01.
+        month_of_year: In place of ``start``: that month of 1970. Default 1 if only the day is
+            given.
+        day_of_month: In place of ``start``: that day of the month. Default 1.
+
+    Raises:
+        WindowError: As `CalendarDays`; or ``start`` and one of the others were given.
+
+    Source: Beam Java ``CalendarWindows.years``, Scio ``withWindowByYears``.
+    """
+
+    def __init__(
+        self,
+        number: int = 1,
+        time_zone: str = "UTC",
+        start: DateLike | None = None,
+        *,
+        month_of_year: int | None = None,
+        day_of_month: int | None = None,
+    ) -> None:
+        if month_of_year is not None or day_of_month is not None:
+            _only_one_start("month_of_year or day_of_month", start)
+            month = 1 if month_of_year is None else month_of_year
+            start = (1970, month, 1 if day_of_month is None else day_of_month)
+        self._set(number, time_zone, _date(start))
+
+    def _after(self, units: int) -> date:
+        return _plus_months(self.start, 12 * units)
+
+    def _units_until(self, day: date) -> int:
+        return day.year - self.start.year
+
+
+def _plus_months(start: date, months: int) -> date:
+    """The same day of a later month, or its last day if that month is shorter."""
+    year, month = divmod(start.year * 12 + start.month - 1 + months, 12)
+    for day in range(start.day, 28, -1):
+        try:
+            return date(year, month + 1, day)
+        except ValueError:
+            continue
+    return date(year, month + 1, min(start.day, 28))
+
+
+def _midnight(day: date, zone: tzinfo) -> int:
+    """When a local day begins (ms). The earlier midnight of two; a skipped one is the skip."""
+    return (datetime(day.year, day.month, day.day, tzinfo=zone) - _EPOCH) // _MILLISECOND
+
+
+def _date(value: DateLike | None) -> date:
+    if value is None:
+        return _START
+    if isinstance(value, date):
+        return date(value.year, value.month, value.day)
+    try:
+        year, month, day = value
+        return date(year, month, day)
+    except (TypeError, ValueError) as error:
+        raise WindowError(
+            f"a calendar window must start on a date that exists, got {value!r} ({error}); "
+            "write a date or (year, month, day)"
+        ) from None
+
+
+def _only_one_start(argument: str, start: object) -> None:
+    if start is not None:
+        raise WindowError(
+            f"give a calendar window either start or {argument}, not both; got start={start!r}"
+        )
+
+
+@lru_cache(maxsize=64)
+def _zone(name: str) -> tzinfo:
+    if name == "UTC":
+        return UTC  # needs no time zone database
+    try:
+        return ZoneInfo(name)
+    except (OSError, TypeError, ValueError, KeyError):
+        # zoneinfo reports an unknown name, a folder and a path as different errors.
+        known = available_timezones()
+    if not known:
+        raise WindowError(
+            f"time zone {name!r} cannot be looked up: this machine has no time zone database; "
+            "install one with: pip install tzdata"
+        )
+    near = difflib.get_close_matches(str(name), sorted(known), n=1)
+    hint = f"did you mean {near[0]!r}?" if near else 'write an IANA name such as "Europe/Warsaw"'
+    raise WindowError(f"time zone {name!r} does not exist; {hint}")
