@@ -4,8 +4,8 @@ Start with `windowed` for DataFrames and with `beamlike.testing.TestStream` for 
 Importing beamlike does not import pyspark; the first use of a Spark host does.
 """
 
-
-
+from beamlike.api.windowed import split, windowed
+from beamlike.model.aggregates import collect, count, max, mean, min, sum
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import (
     AccumulationMode,
@@ -33,8 +33,6 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, Sessions, SlidingWindows
 from beamlike.model.windows import GlobalWindow, IntervalWindow
-from beamlike.api.aggregates import collect, count, max, mean, min, sum
-from beamlike.api.windowed import split, windowed
 
 __all__ = [
     "AccumulationMode",

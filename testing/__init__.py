@@ -1,1 +1,94 @@
-"""The TestStream harness of beamlike."""
+"""The test harness of beamlike: streams told step by step, and questions about what came out.
+
+    results = (
+        TestStream()
+        .add_elements_at_time("00:00:00", ("joe", "open app"))
+        .add_elements_at_time("00:01:00", ("joe", "close app"))
+        .advance_watermark_to_infinity()
+        .run(window=Sessions("10 minutes"))
+    )
+    results.should(
+        in_on_time_pane(
+            "00:00:00", "00:11:00", contain_single_value(("joe", ["open app", "close app"]))
+        )
+    )
+
+Time is made up: nothing sleeps, and no clock is read. Importing this does not import pyspark.
+"""
+
+from beamlike.testing.complete import (
+    ExpectedDrop,
+    ExpectedPane,
+    dropped,
+    early_pane,
+    emit_exactly,
+    late_pane,
+    on_time_pane,
+    pane,
+)
+from beamlike.testing.failures import PaneAssertionError
+from beamlike.testing.matchers import (
+    in_combined_non_late_panes,
+    in_early_global_window_panes,
+    in_early_pane,
+    in_final_pane,
+    in_late_pane,
+    in_on_time_pane,
+    in_only_pane,
+    in_window,
+)
+from beamlike.testing.results import Results
+from beamlike.testing.spelling import TimestampedValue
+from beamlike.testing.stream import FinishedTestStream, TestStream
+from beamlike.testing.values import (
+    be_empty,
+    contain_in_any_order,
+    contain_in_any_order_at_time,
+    contain_single_value,
+    contain_single_value_at_time,
+    contain_value,
+    contain_value_at_time,
+    equal_map_of,
+    exist,
+    for_all,
+    have_size,
+    satisfy,
+    satisfy_single_value,
+)
+
+__all__ = [
+    "ExpectedDrop",
+    "ExpectedPane",
+    "FinishedTestStream",
+    "PaneAssertionError",
+    "Results",
+    "TestStream",
+    "TimestampedValue",
+    "be_empty",
+    "contain_in_any_order",
+    "contain_in_any_order_at_time",
+    "contain_single_value",
+    "contain_single_value_at_time",
+    "contain_value",
+    "contain_value_at_time",
+    "dropped",
+    "early_pane",
+    "emit_exactly",
+    "equal_map_of",
+    "exist",
+    "for_all",
+    "have_size",
+    "in_combined_non_late_panes",
+    "in_early_global_window_panes",
+    "in_early_pane",
+    "in_final_pane",
+    "in_late_pane",
+    "in_on_time_pane",
+    "in_only_pane",
+    "in_window",
+    "late_pane",
+    "on_time_pane",
+    "pane",
+    "satisfy",
+    "satisfy_single_value",
+]

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
-from beamlike.api.aggregates import Aggregate
 from beamlike.errors import ColumnError, WindowingError
+from beamlike.model.aggregates import Aggregate
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,

@@ -127,7 +127,7 @@ def _choose(args: argparse.Namespace) -> _Choice:
     if args.quick:
         pace = Pace(storms=1, storm_minutes=120, storm_hours=32, quiet_days=1)
         return _Choice(args.first_day or _QUICK_DAY, args.days or _QUICK_DAYS, pace)
-    # About 160 micro-batches for the year: two minutes on a laptop of 2 cores.
+    # About 150 micro-batches for the year: two minutes on a laptop of 2 cores.
     pace = Pace(storms=4, storm_minutes=60, storm_hours=32, quiet_days=10)
     return _Choice(args.first_day, args.days, pace)
 
@@ -172,17 +172,21 @@ def _folder(path: Path) -> Path:
 
 
 def _day(text: str) -> date:
-    day = date.fromisoformat(text)
-    if day.year != _YEAR:
-        raise argparse.ArgumentTypeError(f"the flights are those of {_YEAR}, got {text}")
+    try:
+        day: date | None = date.fromisoformat(text)
+    except ValueError:
+        day = None
+    if day is None or day.year != _YEAR:
+        raise argparse.ArgumentTypeError(
+            f"must be a day of {_YEAR} such as {_QUICK_DAY}, got {text!r}"
+        )
     return day
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, got {text}")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of 1 or more, got {text!r}")
+    return int(text)
 
 
 def _say(text: str) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
@@ -47,6 +48,10 @@ examples:
   beamlike replay scenario.json --format timeline
   beamlike replay cases/*.json --host spark --format json > panes.json
 """
+
+
+_RAISED: Final = re.compile(r"^[\w.]+(?:Error|Problem): .*$", re.MULTILINE)
+"""The last line of a Python traceback."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -168,9 +173,10 @@ def _stage(scenario: Scenario) -> tuple[WindowingStrategy | WindowFn, CombineFn 
 
 
 def _problem(error: Exception) -> str:
-    """An error as one line."""
+    """An error as one line. Of an error inside a Spark worker, the error and not the way."""
     text = str(error) if isinstance(error, BeamlikeError) else f"{type(error).__name__}: {error}"
-    return " ".join(text.split())
+    causes = _RAISED.findall(text)
+    return " ".join((causes[-1] if causes else text).split())
 
 
 # -- showing -------------------------------------------------------------------------------

@@ -49,9 +49,7 @@ class Verdict:
     problems: tuple[str, ...]
 
 
-def check(
-    flights: pa.Table, panes: dict[Group, Sequence[Flown]], drops: Sequence[Drop]
-) -> Verdict:
+def check(flights: pa.Table, panes: dict[Group, Sequence[Flown]], drops: Sequence[Drop]) -> Verdict:
     """Hold the result of the stream against its input.
 
     For each carrier and hour: the panes are numbered without gaps, their timings read
@@ -62,8 +60,10 @@ def check(
     """
     problems = [problem for group in panes for problem in _history(group, panes[group])]
     accepted, unknown = _without(flights, drops)
-    problems += [f"{show_group(drop.group)}: dropped {drop.element}, which is not in the input"
-                 for drop in unknown]
+    problems += [
+        f"{show_group(drop.group)}: dropped {drop.element}, which is not in the input"
+        for drop in unknown
+    ]
     everything, kept = _aggregate(flights), _aggregate(accepted)
     dropped = Counter(drop.group for drop in drops)
     for group, totals in everything.items():
@@ -112,20 +112,26 @@ def _compare(
     additions = sum(after.departures - before.departures for before, after in pairwise(final))
     if on_time + additions + dropped != input_totals.departures:
         yield (
-            f"{show_group(group)}: {on_time} on time + {additions} added late + {dropped} dropped is not "
-            f"{input_totals.departures}, the number in the input"
+            f"{show_group(group)}: {on_time} on time + {additions} added late + {dropped} dropped "
+            f"is not {input_totals.departures}, the number in the input"
         )
     if kept is None or not panes:
         if kept is not None or panes:
-            yield f"{show_group(group)}: {len(panes)} pane(s) for {kept.departures if kept else 0} rows"
+            rows = kept.departures if kept else 0
+            yield f"{show_group(group)}: {len(panes)} pane(s) for {rows} row(s)"
         return
     last = panes[-1]
     if not _same_mean(last.delay, kept.delay):
-        yield f"{show_group(group)}: mean delay {last.delay} in the last pane, {kept.delay} in the batch"
+        yield (
+            f"{show_group(group)}: mean delay {last.delay} in the last pane, "
+            f"{kept.delay} in the batch aggregation"
+        )
     if tuple(sorted(last.tails)) != kept.tails:
         extra = sorted((Counter(last.tails) - Counter(kept.tails)).elements())
         missing = sorted((Counter(kept.tails) - Counter(last.tails)).elements())
-        yield f"{show_group(group)}: aircraft in the last pane: {extra} too many, {missing} missing"
+        yield (
+            f"{show_group(group)}: aircraft in the last pane: {extra} too many, {missing} missing"
+        )
 
 
 def _same_mean(one: float | None, other: float | None) -> bool:
@@ -172,4 +178,3 @@ def _aggregate(flights: pa.Table) -> dict[Group, Totals]:
             *(totals.column(name).to_pylist() for name in columns), strict=True
         )
     }
-

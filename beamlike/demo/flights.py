@@ -127,10 +127,8 @@ def _hour_start_ms(packed: int) -> int:
 
 
 def _between(rows: pa.Table, first: date | None, days: int | None) -> pa.Table:
-    year, month, day = (rows.column(name).to_numpy() for name in _DATE)
-    ordinal = np.array(
-        [date(*at).toordinal() for at in zip(year.tolist(), month.tolist(), day.tolist(), strict=True)]
-    )
+    dates = zip(*(rows.column(name).to_pylist() for name in _DATE), strict=True)
+    ordinal = np.array([date(*at).toordinal() for at in dates])
     start = int(ordinal.min()) if first is None else first.toordinal()
     end = int(ordinal.max()) + 1 if days is None else start + days
     return rows.filter(pa.array((start <= ordinal) & (ordinal < end)))

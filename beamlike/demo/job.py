@@ -32,7 +32,7 @@ __all__ = [
 WATERMARK_DELAY: Final = "30 minutes"
 ALLOWED_LATENESS: Final = "6 hours"
 _BATCH: Final = "batch"
-_POLL_SECONDS: Final = 0.3
+_POLL_SECONDS: Final = 1
 
 
 def flight_panes(flights: "DataFrame") -> "DataFrame":
@@ -161,7 +161,7 @@ def run_query(
         arrivals: The folder that `write_arrivals` filled.
         checkpoint: An empty folder for the state of the query.
         output: Where panes and drops go; prepared.
-        report: Called a few times a second with the progress.
+        report: Called every second with the progress.
 
     Returns:
         The micro-batches in order.

@@ -10,6 +10,7 @@ between them in files of several days.
 import os
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +37,8 @@ _DAY_BREAK: Final = time(4)
 """New York, the hour in which nothing leaves: where one day of flights ends."""
 _VERY_LATE: Final = 300
 """Minutes of delay that make a flight count for the choice of storms."""
+_LEAST_ROWS: Final = 10
+"""Fewer arrivals than this do not make a file: at night an hour brings one or two."""
 
 
 @attrs.frozen
@@ -85,9 +88,7 @@ def storm_days(flights: pa.Table, count: int) -> list[date]:
 def cuts(first: date, last: date, storms: Sequence[date], pace: Pace) -> list[int]:
     """The instants (epoch ms, ascending) at which one file ends and the next begins."""
     slow = [(_break_ms(day), _break_ms(day) + pace.storm_hours * 3_600_000) for day in storms]
-    found = {
-        at for start, end in slow for at in range(start, end + 1, pace.storm_minutes * 60_000)
-    }
+    found = {at for start, end in slow for at in range(start, end + 1, pace.storm_minutes * 60_000)}
     day = first
     while day <= last:
         at = _break_ms(day)
@@ -112,15 +113,22 @@ def write_arrivals(flights: pa.Table, folder: Path, pace: Pace) -> list[ArrivalF
     arrived = _epoch_ms(flights.column(ARRIVED))
     days = [_local_day(flights.column(ARRIVED)[at].as_py()) for at in (0, -1)]
     at = np.array(cuts(days[0], days[1], storm_days(flights, pace.storms), pace))
-    bounds = np.unique([0, *np.searchsorted(arrived, at), len(flights)])
+    bounds = _bounds(np.searchsorted(arrived, at).tolist(), len(flights))
     files = []
-    for number, (start, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for number, (start, end) in enumerate(pairwise(bounds)):
         _write(flights.slice(start, end - start), folder, number)
-        files.append(
-            ArrivalFile(number, int(end - start), int(arrived[start]), int(arrived[end - 1]))
-        )
+        files.append(ArrivalFile(number, end - start, int(arrived[start]), int(arrived[end - 1])))
     _write(_closing_row(flights), folder, len(files))
     return files
+
+
+def _bounds(starts: Sequence[int], rows: int) -> list[int]:
+    """Where files start, and the end; a file too small for a micro-batch joins the next."""
+    bounds = [0]
+    for start in starts:
+        if start - bounds[-1] >= _LEAST_ROWS and start < rows:
+            bounds.append(start)
+    return [*bounds, rows]
 
 
 def _closing_row(flights: pa.Table) -> pa.Table:

@@ -43,7 +43,7 @@ class Summary:
         cancelled: How many of them never left.
         batches: Micro-batches.
         timings: Panes by timing.
-        groups: Carriers' hours that have panes.
+        groups: Carrier-hours (one carrier, one hour) that have panes.
         changed: How many of them changed after their on-time pane, each by late panes.
         largest: The hour whose mean delay changed most after on time: group, on-time pane,
             last pane. None if there is no such change.
@@ -98,8 +98,11 @@ def summarise(
 def render(summary: Summary, verdict: Verdict) -> str:
     """The summary and the verdict as lines of text."""
     lines = [
-        *_line("input", f"{summary.rows:,} scheduled departures, {summary.cancelled:,} of them "
-               "cancelled (they arrive on schedule, without a delay)"),
+        *_line(
+            "input",
+            f"{summary.rows:,} scheduled departures, {summary.cancelled:,} of them "
+            "cancelled (they arrive on schedule, without a delay)",
+        ),
         *_line("panes", _panes(summary)),
         *_line("changed", *_changed(summary)),
         *_line("latecomer", *_latest(summary.latecomer)),
@@ -119,22 +122,26 @@ def _line(name: str, *sentences: str) -> list[str]:
 def _panes(summary: Summary) -> str:
     early, on_time, late = (summary.timings[name] for name in ("EARLY", "ON_TIME", "LATE"))
     return (
-        f"{early + on_time + late:,} for {summary.groups:,} carriers' hours: "
-        f"{early:,} early, {on_time:,} on time, {late:,} late; {summary.batches} micro-batches"
+        f"{early + on_time + late:,} for {_hours(summary.groups)}: "
+        f"{early:,} early, {on_time:,} on time, {late:,} late"
     )
 
 
 def _changed(summary: Summary) -> list[str]:
-    hours = "hour" if summary.changed == 1 else "hours"
-    lines = [f"{summary.changed:,} carriers' {hours} changed after the on-time pane"]
+    lines = [f"{_hours(summary.changed)} changed after the on-time pane"]
     if summary.largest is not None:
         group, before, after = summary.largest
         lines.append(
-            f"most: {show_group(group)}, on time {_value(before)}, in the end {_value(after)}"
+            f"most: {show_group(group)}, on time {_value(before)},"
         )
+        lines.append(f"in the end {_value(after)}")
     if summary.unannounced:
-        lines.append(f"{summary.unannounced:,} had no on-time pane: all their flights came late")
+        lines.append(f"{_hours(summary.unannounced)} had no on-time pane: all flights came late")
     return lines
+
+
+def _hours(count: int) -> str:
+    return f"{count:,} carrier-hour" + ("" if count == 1 else "s")
 
 
 def _value(pane: Flown) -> str:
@@ -147,7 +154,8 @@ def _latest(latecomer: Latecomer | None) -> list[str]:
         return ["no flight was delayed"]
     return [
         f"{latecomer.flight}, scheduled {show_local(latecomer.scheduled_ms)}, left "
-        f"{show_minutes(latecomer.delay_ms)} late: {latecomer.fate}"
+        f"{show_minutes(latecomer.delay_ms)} late:",
+        latecomer.fate,
     ]
 
 
@@ -161,7 +169,11 @@ def _dropped(drops: Sequence[Drop]) -> list[str]:
         least, middle, most = (
             show_minutes(int(at)) for at in (min(missed), statistics.median(missed), max(missed))
         )
-        lines.append(f"they missed their window by {least} to {most}, half of them by {middle} or more")
+        lines.append(
+            f"missed its window by {least}"
+            if len(missed) == 1
+            else f"missed their windows by {least} to {most}, half of them by {middle} or more"
+        )
     return lines
 
 
@@ -169,8 +181,9 @@ def _verdict(verdict: Verdict) -> list[str]:
     if not verdict.problems:
         return [
             f"holds: {verdict.in_panes:,} in panes + {verdict.dropped:,} dropped = "
-            f"{verdict.rows:,} in the input; count, mean delay and aircraft of",
-            f"all {verdict.groups:,} carriers' hours equal those of a plain batch aggregation",
+            f"{verdict.rows:,} in the input;",
+            f"count, mean delay and aircraft of all {verdict.groups:,} carrier-hours equal those",
+            "of a plain batch aggregation",
         ]
     shown = verdict.problems[:_SHOWN_PROBLEMS]
     rest = len(verdict.problems) - len(shown)

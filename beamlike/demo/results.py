@@ -88,8 +88,7 @@ def read_panes(table: pa.Table) -> dict[Group, Sequence[Flown]]:
             Flown(timing, index, departures, delay, tuple(tails), batch)
         )
     return {
-        group: tuple(sorted(panes, key=lambda pane: pane.index))
-        for group, panes in found.items()
+        group: tuple(sorted(panes, key=lambda pane: pane.index)) for group, panes in found.items()
     }
 
 
@@ -124,7 +123,7 @@ def show_minutes(milliseconds: int) -> str:
 def show_group(group: Group) -> str:
     """A carrier's hour in words.
 
-    >>> show_group(("UA", 1_357_035_600_000))
+    >>> show_group(("UA", 1_357_034_400_000))
     'UA 01 Jan 2013 05:00-06:00'
     """
     carrier, start = group

@@ -119,4 +119,3 @@ def _watermark(at: int | None, files: Sequence[ArrivalFile]) -> str:
         return "none yet"
     # The closing row moves it a week beyond the last flight, which would puzzle a reader.
     return "past the end" if at > files[-1].last_ms else show_local(at)
-

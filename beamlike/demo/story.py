@@ -89,9 +89,7 @@ def _reached(files: Sequence[ArrivalFile], batches: Sequence[MicroBatch]) -> dic
 
 def _dots(group: Group, drops: Sequence[Drop], flights: pa.Table) -> Iterable[Dot]:
     carrier, start = group
-    mine = pc.and_(
-        pc.equal(flights.column("carrier"), carrier), pc.equal(hour_ms(flights), start)
-    )
+    mine = pc.and_(pc.equal(flights.column("carrier"), carrier), pc.equal(hour_ms(flights), start))
     missed = {drop.identity: drop.missed_ms for drop in drops if drop.group == group}
     for row in flights.filter(mine).to_pylist():
         event, arrival = (int(row[name].timestamp()) * 1000 for name in (SCHEDULED, ARRIVED))

@@ -111,7 +111,9 @@ class Mean(CombineFn):
     def create(self) -> tuple[float, int]:
         return (0, 0)
 
-    def add(self, accumulator: tuple[float, int], values: Sequence[Any], timestamps: Sequence[int]) -> tuple[float, int]:
+    def add(
+        self, accumulator: tuple[float, int], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[float, int]:
         present = [value for value in values if value is not None]
         return (sum(present, accumulator[0]), accumulator[1] + len(present))
 
@@ -171,7 +173,9 @@ class Collect(CombineFn):
     def create(self) -> tuple[Any, ...]:
         return ()
 
-    def add(self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]) -> tuple[Any, ...]:
+    def add(
+        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Any, ...]:
         if self.keep_nulls:
             return (*accumulator, *values)
         return (*accumulator, *(value for value in values if value is not None))
@@ -195,9 +199,7 @@ class CollectByTimestamp(CombineFn):
     ) -> tuple[Stamped, ...]:
         return self.merge(accumulator, tuple(map(Stamped, values, timestamps)))
 
-    def merge(
-        self, first: tuple[Stamped, ...], second: tuple[Stamped, ...]
-    ) -> tuple[Stamped, ...]:
+    def merge(self, first: tuple[Stamped, ...], second: tuple[Stamped, ...]) -> tuple[Stamped, ...]:
         return tuple(sorted(first + second, key=lambda e: e.timestamp))
 
     def extract(self, accumulator: tuple[Stamped, ...]) -> list[Any]:
@@ -211,7 +213,9 @@ class Latest(CombineFn):
     def create(self) -> Stamped | None:
         return None
 
-    def add(self, accumulator: Stamped | None, values: Sequence[Any], timestamps: Sequence[int]) -> Stamped | None:
+    def add(
+        self, accumulator: Stamped | None, values: Sequence[Any], timestamps: Sequence[int]
+    ) -> Stamped | None:
         for element in map(Stamped, values, timestamps):
             accumulator = self.merge(accumulator, element)
         return accumulator
@@ -234,12 +238,14 @@ class Together(CombineFn):
     tuples in the order of ``parts``.
     """
 
-    parts: Mapping[str, tuple[CombineFn, int | None]] = attrs.field(converter=dict)
+    parts: Mapping[str, tuple[CombineFn, int | None]]
 
     def create(self) -> tuple[Any, ...]:
         return tuple(fn.create() for fn, _ in self.parts.values())
 
-    def add(self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]) -> tuple[Any, ...]:
+    def add(
+        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Any, ...]:
         return tuple(
             fn.add(part, values if at is None else [value[at] for value in values], timestamps)
             for part, (fn, at) in zip(accumulator, self.parts.values(), strict=True)
@@ -253,6 +259,5 @@ class Together(CombineFn):
 
     def extract(self, accumulator: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(
-            fn.extract(part)
-            for part, (fn, _) in zip(accumulator, self.parts.values(), strict=True)
+            fn.extract(part) for part, (fn, _) in zip(accumulator, self.parts.values(), strict=True)
         )

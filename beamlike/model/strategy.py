@@ -103,11 +103,15 @@ class WindowingStrategy:
     ) -> None:
         if not isinstance(window_fn, WindowFn):
             raise WindowingError(
-                f'window must be a window function such as FixedWindows("1 hour"), got {window_fn!r}'
+                'window must be a window function such as FixedWindows("1 hour"), '
+                f"got {window_fn!r}"
             )
         trigger = DefaultTrigger() if trigger is None else trigger
         if not isinstance(trigger, Trigger):
-            raise WindowingError(f"trigger must be a trigger, got {trigger!r}")
+            call = f"; write {trigger.__name__}()" if isinstance(trigger, type) else ""
+            raise WindowingError(
+                f"trigger must be a trigger such as AfterWatermark(), got {trigger!r}{call}"
+            )
         self.__attrs_init__(
             window_fn,
             trigger,

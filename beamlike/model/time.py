@@ -80,7 +80,9 @@ def duration_ms(value: DurationLike, argument: str) -> int:
         case timedelta():
             milliseconds, rest = divmod(value, _MILLISECOND)
             if rest:
-                raise TimeError(f"{argument} must be whole milliseconds, got {value!r}")
+                raise TimeError(
+                    f"{argument} must be whole milliseconds, got {value!r}; round it first"
+                )
         case str():
             milliseconds = _parse_duration(value)
         case _:
@@ -91,7 +93,7 @@ def duration_ms(value: DurationLike, argument: str) -> int:
             'timedelta(minutes=10), "10 minutes", "1h 30m" or "00:10:00"'
         )
     if milliseconds < 0:
-        raise TimeError(f"{argument} must not be negative, got {value!r}")
+        raise TimeError(f"{argument} must not be negative, got {value!r}; give 0 or more")
     return milliseconds
 
 
@@ -212,5 +214,3 @@ def _clock_ms(match: re.Match[str]) -> int:
 def _epoch_ms(moment: datetime) -> int:
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (aware - _EPOCH) // _MILLISECOND
-
-

@@ -51,6 +51,19 @@ class Trigger:
         return True
 
     @property
+    def fires_once(self) -> bool:
+        """True if its first firing is always its last. Source: Beam Java, ``OnceTrigger``."""
+        once = (
+            AfterCount,
+            AfterProcessingTime,
+            AfterSynchronizedProcessingTime,
+            AfterFirst,
+            AfterAll,
+            Never,
+        )
+        return isinstance(self, once) or self == AfterWatermark()
+
+    @property
     def needs_clock(self) -> bool:
         """True if it waits on processing time anywhere in its tree."""
         return any(child.needs_clock for child in self.children)
@@ -116,11 +129,15 @@ class AfterWatermark(Trigger):
         return f"AfterWatermark({', '.join(parts)})"
 
 
+def _delay_ms(value: DurationLike) -> int:
+    return duration_ms(value, "Delay")
+
+
 @attrs.frozen
 class Delay:
     """Move a processing-time target ``by`` milliseconds on."""
 
-    by: int = attrs.field(converter=lambda value: duration_ms(value, "Delay"))
+    by: int = attrs.field(converter=_delay_ms)
 
     def apply(self, instant: int) -> int:
         return instant + self.by
@@ -144,7 +161,7 @@ class AlignTo:
     def __init__(self, period: DurationLike, offset: DurationLike = 0) -> None:
         period_ms = duration_ms(period, "AlignTo period")
         if period_ms == 0:
-            raise TriggerError("AlignTo period must be more than 0 ms")
+            raise TriggerError('AlignTo period must be more than 0 ms; give one such as "1 minute"')
         self.__attrs_init__(period_ms, duration_ms(offset, "AlignTo offset"))
 
     def apply(self, instant: int) -> int:
@@ -265,7 +282,10 @@ class _Several(Trigger):
     def __init__(self, *triggers: Trigger) -> None:
         name = type(self).__name__
         if len(triggers) < 2:
-            raise TriggerError(f"{name} needs at least two triggers, got {len(triggers)}")
+            raise TriggerError(
+                f"{name} needs at least two triggers, as separate arguments, got {len(triggers)}; "
+                f"write {name}(AfterCount(100), AfterWatermark())"
+            )
         self.__attrs_init__(tuple(_require_trigger(f"a part of {name}", t) for t in triggers))
 
     @property

@@ -84,6 +84,11 @@ def _window_at(start: int, size: int) -> IntervalWindow:
     return IntervalWindow(start, min(start + size, END_OF_GLOBAL_WINDOW + 1))
 
 
+def _within_time(timestamp: int) -> int:
+    """The last day of time lies after every window; its elements go with the instant before."""
+    return min(timestamp, END_OF_GLOBAL_WINDOW)
+
+
 def _check_offset(kind: str, offset: int, limit: int, limit_name: str) -> None:
     if not 0 <= offset < limit:
         raise WindowError(
@@ -125,6 +130,7 @@ class FixedWindows(WindowFn):
         self.__attrs_init__(size_ms, offset_ms)
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        timestamp = _within_time(timestamp)
         start = timestamp - (timestamp - self.offset) % self.size
         return (_window_at(start, self.size),)
 
@@ -187,6 +193,7 @@ class SlidingWindows(WindowFn):
         self.__attrs_init__(size_ms, period_ms, offset_ms)
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        timestamp = _within_time(timestamp)
         last = timestamp - (timestamp - self.offset) % self.period
         starts = range(last, timestamp - self.size, -self.period)
         return tuple(_window_at(start, self.size) for start in starts)
@@ -220,11 +227,13 @@ class Sessions(MergingWindowFn):
     def __init__(self, gap: DurationLike) -> None:
         gap_ms = duration_ms(gap, "Sessions gap")
         if gap_ms == 0:
-            raise WindowError('Sessions need a gap of more than 0 ms; give one such as "10 minutes"')
+            raise WindowError(
+                'Sessions need a gap of more than 0 ms; give one such as "10 minutes"'
+            )
         self.__attrs_init__(gap_ms)
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        return (IntervalWindow(timestamp, timestamp + self.gap),)
+        return (_window_at(_within_time(timestamp), self.gap),)
 
     def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
         return merge_overlapping(windows)
@@ -260,7 +269,8 @@ def merge_overlapping(windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
 
     Source: Beam Java, ``MergeOverlappingIntervalWindows``.
 
-    >>> merge_overlapping([IntervalWindow(20, 30), IntervalWindow(0, 10), IntervalWindow(5, 20)])[0].into
+    >>> overlapping = [IntervalWindow(20, 30), IntervalWindow(0, 10), IntervalWindow(5, 20)]
+    >>> merge_overlapping(overlapping)[0].into
     IntervalWindow(start=0, end=20)
     """
     runs: list[list[IntervalWindow]] = []

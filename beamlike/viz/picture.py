@@ -10,6 +10,7 @@ The picture is made of plain values, and any run can supply them.
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -96,7 +97,8 @@ def draw_story(story: Story, path: Path) -> None:
             'pictures need the package matplotlib; run: pip install "beamlike[demo]"'
         ) from error
     # A figure of its own: pyplot would keep it alive and may look for a display.
-    figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
+    figure = Figure(figsize=(_WIDTH, _HEIGHT))
+    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
     _Drawing(story, figure.add_subplot()).draw()
     figure.savefig(path, dpi=150)
 
@@ -112,7 +114,7 @@ class FoldedTime:
         marks = sorted(set(happenings))
         self.folds: list[tuple[int, int]] = [
             (before + limit_ms // 2, after - limit_ms // 2)
-            for before, after in zip(marks, marks[1:], strict=False)
+            for before, after in pairwise(marks)
             if after - before > 2 * limit_ms
         ]
 
@@ -159,9 +161,7 @@ class _Drawing:
         axes.set_xlim(self.left, self.right)
         axes.set_ylim(self.bottom, self.top)
         axes.set_title(story.title, loc="left", fontsize=15, fontweight="bold", pad=26)
-        axes.text(
-            0, 1.02, story.note, transform=axes.transAxes, fontsize=10, color="#555555"
-        )
+        axes.text(0, 1.02, story.note, transform=axes.transAxes, fontsize=10, color="#555555")
         axes.set_xlabel(story.event_axis, fontsize=11)
         axes.set_ylabel(story.arrival_axis, fontsize=11)
         ticks = [start + self.size * part // 4 for part in range(-1, 8)]
@@ -169,9 +169,7 @@ class _Drawing:
         axes.set_xticks(ticks, [self._clock(tick) for tick in ticks])
         hours = [
             hour
-            for hour in range(
-                -(-self.bottom // _HOUR_MS) * _HOUR_MS, self._last_shown(), _HOUR_MS
-            )
+            for hour in range(-(-self.bottom // _HOUR_MS) * _HOUR_MS, self._last_shown(), _HOUR_MS)
             if self.time.shows(hour)
         ]
         axes.set_yticks(
@@ -188,9 +186,15 @@ class _Drawing:
     def _fold(self, at: int, length: int) -> None:
         self.axes.axhline(at, color=_FAINT, linewidth=1.2, linestyle=(0, (1, 3)), zorder=1)
         self.axes.text(
-            self.left + self.size * 0.02, at, f" {_hours(length)} left out ",
-            fontsize=8.5, color="#555555", va="center", style="italic",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, zorder=6,
+            self.left + self.size * 0.02,
+            at,
+            f" {_hours(length)} left out ",
+            fontsize=8.5,
+            color="#555555",
+            va="center",
+            style="italic",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+            zorder=6,
         )
 
     def _bands(self) -> None:
@@ -229,7 +233,12 @@ class _Drawing:
         )
         on_schedule = [self.left, self.right]
         self.axes.plot(
-            on_schedule, on_schedule, color=_FAINT, lw=1, linestyle=":", zorder=2,
+            on_schedule,
+            on_schedule,
+            color=_FAINT,
+            lw=1,
+            linestyle=":",
+            zorder=2,
             label="no delay at all",
         )
 
@@ -243,14 +252,21 @@ class _Drawing:
                 self.axes.scatter(
                     [dot.event_ms for dot in dots],
                     [self.time.position(dot.arrival_ms) for dot in dots],
-                    zorder=8, label="dropped element" if dropped else "element", **style,
+                    zorder=8,
+                    label="dropped element" if dropped else "element",
+                    **style,
                 )
         for dot in self.story.dots:
             if dot.label:
                 self.axes.annotate(
-                    dot.label, (dot.event_ms, self.time.position(dot.arrival_ms)),
-                    xytext=(10, 0), textcoords="offset points", fontsize=9.5, va="center",
-                    color=_INK, zorder=9,
+                    dot.label,
+                    (dot.event_ms, self.time.position(dot.arrival_ms)),
+                    xytext=(10, 0),
+                    textcoords="offset points",
+                    fontsize=9.5,
+                    va="center",
+                    color=_INK,
+                    zorder=9,
                     bbox={"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.85},
                 )
 
@@ -265,10 +281,16 @@ class _Drawing:
     def _margin(self, words: str, at: float, label_at: float, colour: str) -> None:
         """A label to the right of the axes, with a leader from its height."""
         self.axes.annotate(
-            words, (self.right, at), xytext=(self.right + self.size * 0.05, label_at),
-            fontsize=9.5, color=_INK, va="center", annotation_clip=False, zorder=7,
+            words,
+            (self.right, at),
+            xytext=(self.right + self.size * 0.05, label_at),
+            fontsize=9.5,
+            color=_INK,
+            va="center",
+            annotation_clip=False,
+            zorder=7,
             bbox={"facecolor": "white", "edgecolor": colour, "boxstyle": "round,pad=0.25"},
-            arrowprops={"arrowstyle": "-", "color": colour, "lw": 1},
+            arrowprops={"arrowstyle": "-", "color": colour, "lw": 1, "relpos": (0, 0.5)},
         )
 
     def _legend(self) -> None:

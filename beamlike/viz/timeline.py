@@ -182,9 +182,10 @@ class _Block:
 
     def lines(self) -> Iterator[str]:
         labels, line = self.axis.ruler()
-        yield f"{shorten(self.key, _GUTTER - 6) if self.key is not None else 'no'} key".ljust(
-            _GUTTER
-        ) + labels
+        yield (
+            f"{shorten(self.key, _GUTTER - 6) if self.key is not None else 'no'} key".ljust(_GUTTER)
+            + labels
+        )
         yield " " * _GUTTER + line
         began = False
         for number, step in enumerate(self.run.script):
@@ -196,9 +197,7 @@ class _Block:
             if not began or (isinstance(step, Arrive) and not mine):
                 continue
             story = [t.happening for t in self.run.story if (t.step, t.key) == (number, self.key)]
-            effects = [
-                o.effect for o in self.run.outputs if (o.step, o.key) == (number, self.key)
-            ]
+            effects = [o.effect for o in self.run.outputs if (o.step, o.key) == (number, self.key)]
             if isinstance(step, Arrive):
                 drops = [effect for effect in effects if isinstance(effect, Drop)]
                 yield self._elements(number, mine, drops, before)

@@ -34,7 +34,7 @@ DELAY = "1 minute"
 def native(df: DataFrame) -> DataFrame:
     grouped = df.withWatermark("ts", DELAY).groupBy(F.session_window("ts", GAP).alias("w"), "key")
     counted = grouped.agg(F.count("*").alias("n"), F.sum("v").alias("s"))
-    return counted.select("key", F.col("w.start").alias("start"), F.col("w.end").alias("end"), "n", "s")
+    return counted.select("key", "w.start", "w.end", "n", "s")
 
 
 def beamlike(df: DataFrame) -> DataFrame:
@@ -72,7 +72,8 @@ def run(
             .start()
         )
         query.awaitTermination()
-        times = [p["durationMs"]["triggerExecution"] for p in query.recentProgress if p["numInputRows"]]
+        batches = [progress for progress in query.recentProgress if progress["numInputRows"]]
+        times = [batch["durationMs"]["triggerExecution"] for batch in batches]
         rows = {tuple(row) for row in spark.read.parquet(str(home / "out")).collect()}
         return times[2:], rows
     finally:

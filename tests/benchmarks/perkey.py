@@ -43,7 +43,9 @@ class PerKeySessions(StatefulProcessor):
                 merged.append(span)
         yield from self.close_and_keep(key, merged, timerValues.getCurrentWatermarkInMs())
 
-    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:
+    def handleExpiredTimer(
+        self, key: Any, timerValues: Any, expiredTimerInfo: Any
+    ) -> Iterator[Row]:
         yield from self.close_and_keep(key, self.load(), timerValues.getCurrentWatermarkInMs())
 
     def close_and_keep(self, key: Any, spans: list[list[int]], watermark: int) -> Iterator[Row]:

@@ -5,7 +5,7 @@ with a reason for each row that cannot be grouped.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 import pyarrow as pa
@@ -21,13 +21,12 @@ from beamlike.hosts.spark.columns import (
     PlainColumn,
 )
 from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine import Collect, CombineFn, Count, CountValues, Max, Mean, Min, Sum
 from beamlike.model.strategy import WindowingStrategy
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-    from beamlike.api.aggregates import Aggregate
 
 __all__ = ["EVENT_TIME", "bind", "packer_columns", "with_event_time"]
 
@@ -68,7 +67,7 @@ def bind(
     strategy: WindowingStrategy,
     key: Sequence[str],
     timestamp: str,
-    aggregate: Mapping[str, "Aggregate"],
+    aggregate: Mapping[str, Aggregate],
     shards: int,
     buckets: int,
     on_error: Literal["drop", "fail"],
@@ -118,14 +117,10 @@ _NUMBERS = "a number"
 _ORDERED = "a number, a string or a time"
 
 
-def _part(
-    df: "DataFrame", name: str, wanted: "Aggregate", inputs: dict[str, Input]
-) -> Part:
-    from beamlike.api.aggregates import Aggregate
-
+def _part(df: "DataFrame", name: str, wanted: Aggregate, inputs: dict[str, Input]) -> Part:
     if not isinstance(wanted, Aggregate):
         raise ColumnError(
-            f"aggregate: {name!r} must be an aggregate such as bl.count() or bl.sum(\"x\"), "
+            f'aggregate: {name!r} must be an aggregate such as bl.count() or bl.sum("x"), '
             f"got {wanted!r}"
         )
     if wanted.column is None:
@@ -138,7 +133,7 @@ def _part(
 
 
 def _shape(
-    name: str, wanted: "Aggregate", kind: T.DataType
+    name: str, wanted: Aggregate, kind: T.DataType
 ) -> tuple[T.DataType, CombineFn, AccumulatorColumns, pa.DataType]:
     """Input type, function, state columns and result type of an aggregate over a column."""
 
@@ -220,7 +215,7 @@ def packer_columns(
 
 def _clean_key(df: "DataFrame", name: str) -> "Column":
     """Minus zero is zero, as a key."""
-    key: Any = column(name)
+    key = column(name)
     if isinstance(df.schema[name].dataType, T.FractionalType):
         return F.when(key == 0, F.abs(key)).otherwise(key)
     return key

@@ -96,8 +96,7 @@ class OutputTable:
             [self._drop_row(key, e) if isinstance(e, Drop) else None for key, e in effects]
         )
         arrays = [
-            pa.array(values, field.type)
-            for values, field in zip(columns, self.schema, strict=True)
+            pa.array(values, field.type) for values, field in zip(columns, self.schema, strict=True)
         ]
         return pa.Table.from_arrays(arrays, schema=self.schema)
 

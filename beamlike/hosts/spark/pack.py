@@ -10,6 +10,7 @@ micro-batch, so that all of them see every watermark and every clock.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def _spread(plan: Plan, table: pa.Table, part: int, sequence: int) -> pa.RecordB
     order = np.argsort(shards, kind="stable")
     bounds = np.searchsorted(shards[order], np.arange(plan.shards + 1))
     ids, blobs = [], []
-    for shard, (start, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for shard, (start, end) in enumerate(pairwise(bounds)):
         if start < end:
             rows = table.take(pa.array(order[start:end])).combine_chunks()
             ids.append(plan.shard_ids[shard])
@@ -93,7 +94,7 @@ def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
     if plan.on_error == "fail":
         raise InputRowError(
             f"{len(rows)} row(s) cannot be grouped; the first: {rows[0]['reason']} in "
-            f"{rows[0]['element']}. Repair the input, or use on_error=\"drop\" to have such rows "
+            f'{rows[0]["element"]}. Repair the input, or use on_error="drop" to have such rows '
             "delivered as dropped"
         )
     blob = pack_blob(OutputTable(plan).refused(rows), {"kind": "out"})

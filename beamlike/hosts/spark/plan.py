@@ -114,7 +114,6 @@ class Plan:
         self.__dict__.update(state)
 
 
-
 def spread_shards(count: int) -> tuple[int, ...]:
     """Shard ids whose Spark hashes are all different modulo ``count``.
 

@@ -33,6 +33,7 @@ from beamlike.hosts.spark.replay_worker import (
     lane_packer,
 )
 from beamlike.hosts.spark.session import local_session
+from beamlike.hosts.spark.state import StateLayout
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.passthrough import PassThrough
 from beamlike.model.combine import CombineFn
@@ -146,7 +147,7 @@ class Replayer:
                 .start()
             )
         finally:
-            self._spark.conf.set(_PARTITIONS, partitions)
+            self._spark.conf.set(_PARTITIONS, str(partitions))
 
     def usable_with(self, spark: "SparkSession | None") -> bool:
         """Whether the query still runs, in the session that is asked for."""
@@ -232,6 +233,7 @@ class _Lane:
             part = Part("value", Decoded(combine), 0, PickledColumn(), pa.binary())
             keys, values = {"key": pa.int64()}, {"value": pa.binary()}
             stage = Plan(strategy, keys, values, (part,), shards=1, buckets=1)
+            StateLayout(stage)  # refuses here what would otherwise end the query in a worker
         known: dict[Hashable, None] = {}
         for step in script:
             if isinstance(step, Arrive):
@@ -300,4 +302,3 @@ def _step_rows(
     }
     rows.append({"control": json.dumps(control), "mark": mark * 1000})
     return rows
-

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from beamlike.errors import StateError
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.plan import Plan
@@ -166,9 +167,7 @@ class LaneProcessor(StatefulProcessor):
         if saved is not None:
             yield from self._step(json.loads(saved[0]), {}, timerValues)
 
-    def _step(
-        self, control: Any, arrivals: dict[int, list[pa.Table]], times: Any
-    ) -> Iterator[Row]:
+    def _step(self, control: Any, arrivals: dict[int, list[pa.Table]], times: Any) -> Iterator[Row]:
         spark_watermark = times.getCurrentWatermarkInMs()
         scale = control["scale"] and WatermarkScale(*control["scale"])
         if scale:
@@ -176,8 +175,7 @@ class LaneProcessor(StatefulProcessor):
         for lane, told in ((int(lane), told) for lane, told in control["lanes"].items()):
             if told["stage"] is not None:
                 self._stages.updateValue((lane,), (bytes.fromhex(told["stage"]),))
-            stage = cloudpickle.loads(bytes(self._stages.getValue((lane,))[0]))
-            effects = _stepper(stage)(
+            effects = _stepper(self._stage(lane))(
                 _LaneStore(self._blobs, lane),
                 arrivals.get(lane, []),
                 scale.to_beam(spark_watermark) if scale else told["watermark"],
@@ -191,6 +189,12 @@ class LaneProcessor(StatefulProcessor):
                     key=of_key,
                     effect=cloudpickle.dumps(effect),
                 )
+
+    def _stage(self, lane: int) -> Any:
+        saved = self._stages.getValue((lane,))
+        if saved is None:
+            raise StateError(f"lane {lane} has no stage: its first step never arrived")
+        return cloudpickle.loads(bytes(saved[0]))
 
     def close(self) -> None:
         pass

@@ -29,7 +29,9 @@ def check_environment() -> None:
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if java is None or not Path(java).exists():
-        where = f"JAVA_HOME is {home!r}, which has no bin/java" if home else "there is no java on PATH"
+        where = "there is no java on PATH"
+        if home:
+            where = f"JAVA_HOME is {home!r}, which has no bin/java"
         raise EnvironmentProblem(
             f"Spark needs Java 17 or later, and {where}; install a JRE, for example "
             '"apt-get install openjdk-17-jre-headless" or "brew install openjdk@17"'

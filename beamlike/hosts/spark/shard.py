@@ -128,15 +128,14 @@ class Shard:
         for bucket in sorted(touched):
             blob = store.read(bucket) if index.windows[bucket] else None
             states = (
-                {} if blob is None
+                {}
+                if blob is None
                 else self.layout.decode(unpack_blob(blob)[0], index.watermark, index.clock)
             )
             arrived = bundles.get(bucket, {})
             deadlines: list[Wakes] = []
             for key in [*states, *(key for key in arrived if key not in states)]:
-                out, wakes = self._step_key(
-                    states, key, arrived.get(key), index, watermark, clock
-                )
+                out, wakes = self._step_key(states, key, arrived.get(key), index, watermark, clock)
                 effects += out
                 deadlines.append(wakes)
             self._save(store, bucket, states, blob is not None)
@@ -196,9 +195,7 @@ class Shard:
         states[key] = state
         return effects, wakes
 
-    def _save(
-        self, store: Store, bucket: int, states: dict[Key, KeyState], existed: bool
-    ) -> None:
+    def _save(self, store: Store, bucket: int, states: dict[Key, KeyState], existed: bool) -> None:
         if any(state.windows for state in states.values()):
             store.write(bucket, pack_blob(self.layout.encode(states), {}))
         elif existed:

@@ -98,7 +98,7 @@ class StateLayout:
         rows = [
             (key, state.output_watermark, window, remembered)
             for key, state in states.items()
-            for window, remembered in state.windows.items()
+            for window, remembered in sorted(state.windows.items(), key=_first_bounds)
         ]
         windows = [window for _, _, window, _ in rows]
         kept = [remembered for _, _, _, remembered in rows]
@@ -209,7 +209,9 @@ def _preorder(node: Any) -> Iterator[Any]:
         yield from _preorder(sub)
 
 
+def _first_bounds(item: tuple[Window, WindowState]) -> tuple[int, int]:
+    return item[0].start, item[0].end
+
+
 def _window(start: int, end: int) -> Window:
     return GLOBAL_WINDOW if start == MIN_TIMESTAMP else IntervalWindow(start, end)
-
-

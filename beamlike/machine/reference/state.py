@@ -66,8 +66,9 @@ class WindowState:
     ``awaits_end``     a trigger asked to be       asked again            when the watermark
                        woken at the window's end                          passes the end
     ``alarms``         processing times to be      those of the result,   each when the clock
-                       woken at, ascending         if it was a part;      has passed it
-                                                   then its targets
+                       woken at, ascending         if it was a part;      has passed it; at a
+                                                   then its targets       firing, unless stale
+                                                                          ones matter
     ``last_pane``      the last emitted pane       kept if the result is  with the window
                                                    one of the parts,
                                                    else none

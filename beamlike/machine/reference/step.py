@@ -42,8 +42,9 @@ from beamlike.model.strategy import (
     WindowingStrategy,
 )
 from beamlike.model.time import show_instant
+from beamlike.model.triggers import AfterEach, OrFinally, Trigger
 from beamlike.model.windowfns import Merge, MergingWindowFn
-from beamlike.model.windows import Window
+from beamlike.model.windows import IntervalWindow, Window
 
 __all__ = ["Grouping", "Wakes", "wakes"]
 
@@ -74,6 +75,7 @@ class Grouping:
         self.combine = combine
         self.trigger = run_trigger(strategy.trigger, strategy.is_merging)
         self.needs_clock = strategy.trigger.needs_clock
+        self.keeps_alarms = minds_stale_alarms(strategy.trigger)
 
     def step(
         self, state: KeyState, event: Event, tell: Tell | None = None
@@ -123,6 +125,20 @@ def wakes(grouping: Grouping, state: KeyState) -> Wakes:
     return Wakes(min(event, default=None), min(clock, default=None))
 
 
+def minds_stale_alarms(trigger: Trigger) -> bool:
+    """Whether an alarm matters although its trigger no longer waits for it.
+
+    Beam never takes a timer back, and a window that is woken may fire for another reason: an
+    `AfterEach` whose next child is ready already, an `OrFinally` whose ``until`` fires again.
+    Elsewhere a second firing finds nothing new and leaves everything as it was, so only
+    current targets are kept, and a trigger that fires often does not pile up alarms.
+    """
+    return any(
+        isinstance(node, AfterEach) or (isinstance(node, OrFinally) and not node.until.fires_once)
+        for node in trigger.walk()
+    )
+
+
 class _Step:
     """A step in the making: a working copy of the state, and the effects so far."""
 
@@ -131,13 +147,13 @@ class _Step:
         self.combine = grouping.combine
         self.trigger = grouping.trigger
         self.needs_clock = grouping.needs_clock
+        self.keeps_alarms = grouping.keeps_alarms
         self.before = state
         self.watermark = state.watermark
         self.clock = state.clock
         # A key that was never seen promised nothing yet: it starts at the input watermark.
-        self.output_watermark = (
-            state.output_watermark if state.windows else max(state.output_watermark, state.watermark)
-        )
+        floor = state.output_watermark if state.windows else state.watermark
+        self.output_watermark = max(state.output_watermark, floor)
         self.windows = dict(state.windows)
         self.effects: list[Effect] = []
         self.tell = tell
@@ -184,7 +200,9 @@ class _Step:
                     arrivals.append((window, element))
         return arrivals
 
-    def _add(self, window: Window, current: WindowState | None, arrived: list[Element]) -> WindowState:
+    def _add(
+        self, window: Window, current: WindowState | None, arrived: list[Element]
+    ) -> WindowState:
         state = current or WindowState(self.trigger.start(), self.combine.create())
         now = self.now(window)
         hears_end = not now.end_reached and self.trigger.hears_end(state.trigger)
@@ -203,11 +221,11 @@ class _Step:
         )
 
     def _alarms(self, pending: tuple[int, ...], trigger: TriggerState) -> tuple[int, ...]:
-        """The alarms of a window after its trigger listened."""
+        """The alarms of a window after its trigger listened or fired."""
         if not self.needs_clock:
             return ()
         targets = {at for at in self.trigger.targets(trigger) if at >= self.clock}
-        return tuple(sorted(targets.union(pending)))
+        return tuple(sorted(targets.union(pending) if self.keeps_alarms else targets))
 
     def _hold(self, window: Window, held: int | None, arrived: list[Element]) -> int | None:
         """Where the new elements keep the output watermark, so that their pane is on time.
@@ -235,9 +253,10 @@ class _Step:
         if not isinstance(window_fn, MergingWindowFn) or not arrivals:
             return {}
         # A closed session is not live: it never merges, new data opens one next to it.
-        live = {window for window, state in self.windows.items() if not state.closed}
+        windows = {window for window, state in self.windows.items() if not state.closed}
+        windows |= {window for window, _ in arrivals}
         home: dict[Window, Window] = {}
-        for merge in window_fn.merge(live | {window for window, _ in arrivals}):  # type: ignore[arg-type]
+        for merge in window_fn.merge(w for w in windows if isinstance(w, IntervalWindow)):
             self._merge(merge)
             home |= dict.fromkeys(merge.sources, merge.into)
         return home
@@ -338,7 +357,7 @@ class _Step:
             trigger=trigger,
             accumulator=state.accumulator if keeps else self.combine.create(),
             awaits_end=state.awaits_end,
-            alarms=state.alarms,
+            alarms=self._alarms(state.alarms, trigger),
             last_pane=state.last_pane,
             outstanding=state.outstanding,
         )
@@ -388,5 +407,3 @@ class _Step:
         self.effects.append(drop)
         if self.tell is not None:
             self.tell(drop)
-
-

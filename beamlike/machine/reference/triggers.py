@@ -67,9 +67,7 @@ class Running(ABC):
         """The pane was emitted."""
 
     @abstractmethod
-    def on_merge(
-        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         """The state in the merged window.
 
         ``parts`` are the live windows that merged, at least one; ``own`` is the state that
@@ -109,9 +107,7 @@ class Default(_AtEnd):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         return state
 
-    def on_merge(
-        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         return own
 
 
@@ -121,9 +117,7 @@ class AfterEndOfWindow(_AtEnd):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         return FINISHED
 
-    def on_merge(
-        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         # A part that has not fired has data that nobody saw on time yet.
         done = all(part.finished for part in parts) and now.end_reached
         return TriggerState(finished=done)
@@ -142,9 +136,7 @@ class AfterWatermark(Running):
             state,
             subs=tuple(
                 sub.on_elements(sub_state, count, now) if listens else sub_state
-                for sub, sub_state, listens in zip(
-                    self.subs, state.subs, listening, strict=True
-                )
+                for sub, sub_state, listens in zip(self.subs, state.subs, listening, strict=True)
             ),
         )
 
@@ -171,9 +163,7 @@ class AfterWatermark(Running):
         # The late trigger counts from here; what it saw meanwhile has just been emitted.
         return TriggerState(not late, None, (past_end, *(sub.restarted() for sub in late)))
 
-    def on_merge(
-        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         past_end = all(part.subs[0].finished for part in parts) and now.end_reached
         early = self._merge_child(0, own, parts, now)
         if past_end:
@@ -182,7 +172,7 @@ class AfterWatermark(Running):
         else:
             early = attrs.evolve(early, finished=False)
             late = [sub.restarted() for sub in own.subs[1:]]
-        return TriggerState(subs=(early, *late))
+        return TriggerState(past_end and not late, None, (early, *late))
 
     def _merge_child(
         self, at: int, own: TriggerState, parts: Sequence[TriggerState], now: Now
@@ -199,7 +189,8 @@ class AfterWatermark(Running):
             return f"{self.name}[end of window]"
         current = self._current(state)
         assert current is not None, "asked for a reason although not ready"
-        return f"{self.name}.{('early', 'late')[self._phase(state)]}[{current[0].because(current[1], now)}]"
+        phase = ("early", "late")[self._phase(state)]
+        return f"{self.name}.{phase}[{current[0].because(current[1], now)}]"
 
 
 class AfterTime(Running):
@@ -215,8 +206,10 @@ class AfterTime(Running):
 
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         # Only the pane's first element sets the target.
-        return state if state.value is not None else TriggerState(
-            state.finished, self.trigger.target(now.clock)
+        return (
+            state
+            if state.value is not None
+            else TriggerState(state.finished, self.trigger.target(now.clock))
         )
 
     def ready(self, state: TriggerState, now: Now) -> bool:
@@ -225,9 +218,7 @@ class AfterTime(Running):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         return FINISHED
 
-    def on_merge(
-        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         if own.finished:
             return own.cleared()
         return TriggerState(
@@ -255,9 +246,7 @@ class AfterCount(Running):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         return FINISHED
 
-    def on_merge(
-        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         if any(part.finished for part in parts):
             return FINISHED
         return TriggerState(value=sum(part.value or 0 for part in parts))
@@ -274,9 +263,7 @@ class Repeatedly(Running):
         sub = self.subs[0].fired(state.subs[0], now)
         return TriggerState(subs=(sub.restarted() if sub.finished else sub,))
 
-    def on_merge(
-        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         sub = self.subs[0].on_merge(own.subs[0], [part.subs[0] for part in parts], now)
         return TriggerState(subs=(sub,))
 
@@ -296,8 +283,8 @@ class _Several(Running):
 
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         subs = tuple(
-            sub.on_elements(state.subs[at], count, now) if self._hears(state, at) else state.subs[at]
-            for at, sub in enumerate(self.subs)
+            sub.on_elements(sub_state, count, now) if self._hears(state, at) else sub_state
+            for at, (sub, sub_state) in enumerate(zip(self.subs, state.subs, strict=True))
         )
         return attrs.evolve(state, subs=subs)
 
@@ -344,9 +331,7 @@ class AfterFirst(_Several):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         return TriggerState(True, None, self._fire_ready_clear_rest(state, now))
 
-    def on_merge(
-        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         subs = self._merge_children(own, parts, now)
         return TriggerState(any(sub.finished for sub in subs), None, subs)
 
@@ -362,9 +347,7 @@ class AfterAll(_Several):
         subs = zip(self.subs, state.subs, strict=True)
         return TriggerState(True, None, tuple(sub.fired(sub_state, now) for sub, sub_state in subs))
 
-    def on_merge(
-        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         subs = self._merge_children(own, parts, now)
         return TriggerState(all(sub.finished for sub in subs), None, subs)
 
@@ -390,9 +373,7 @@ class AfterEach(_Several):
             subs = [sub.cleared() for sub in subs]
         return TriggerState(all(sub.finished for sub in subs), None, tuple(subs))
 
-    def on_merge(
-        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         subs: list[TriggerState] = []
         for at, sub in enumerate(self.subs):
             if all(before.finished for before in subs):
@@ -409,8 +390,7 @@ class AfterEach(_Several):
 class OrFinally(_Several):
     def ready(self, state: TriggerState, now: Now) -> bool:
         return any(
-            sub.ready(sub_state, now)
-            for sub, sub_state in zip(self.subs, state.subs, strict=True)
+            sub.ready(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
         )
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
@@ -422,9 +402,7 @@ class OrFinally(_Several):
             subs = (self.subs[0].fired(main, now), until)
         return TriggerState(any(sub.finished for sub in subs), None, subs)
 
-    def on_merge(
-        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         subs = self._merge_children(own, parts, now)
         return TriggerState(any(sub.finished for sub in subs), None, subs)
 
@@ -451,9 +429,7 @@ class _Constant(Running):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         return state
 
-    def on_merge(
-        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
-    ) -> TriggerState:
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         return own
 
 

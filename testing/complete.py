@@ -1,0 +1,370 @@
+"""The matcher of the complete output: exactly these panes and these drops, nothing else."""
+
+from typing import Any, Final, TypeVar
+
+import attrs
+
+from beamlike.errors import TestStreamError
+from beamlike.hosts.script import Output
+from beamlike.machine.events import Drop, DropReason, Pane
+from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.time import (
+    DurationLike,
+    InstantLike,
+    duration_ms,
+    instant_ms,
+    show_duration,
+)
+from beamlike.model.windows import Window
+from beamlike.testing.failures import Failure
+from beamlike.testing.results import Matcher, Results
+from beamlike.testing.spelling import WindowLike, instant_code, read_window, window_code
+
+__all__ = [
+    "ExpectedDrop",
+    "ExpectedPane",
+    "dropped",
+    "early_pane",
+    "emit_exactly",
+    "late_pane",
+    "on_time_pane",
+    "pane",
+]
+
+_FEW: Final = 4
+"""An output that differs in more fields is not taken for the expected one gone wrong."""
+
+
+@attrs.frozen
+class ExpectedPane:
+    """Every field of a pane; ``step`` None means that any step may have brought it out."""
+
+    key: Any
+    value: Any
+    window: Window
+    timestamp: int
+    info: PaneInfo
+    retraction: bool
+    step: int | None
+
+    def differences(self, output: Output, results: Results) -> list[str] | None:
+        """What is different in an output, field by field; None if it is no pane at all."""
+        actual = output.effect
+        if not isinstance(actual, Pane):
+            return None
+        found = _different(self.step if self.step is not None else output.step, output.step, "step")
+        found += _different(self.key, output.key, "key")
+        if not results.same_pair((self.key, self.value), (self.key, actual.value)):
+            found += _different(self.value, actual.value, "value")
+        found += _different(self.window, actual.window, "window", str)
+        found += _different(self.timestamp, actual.timestamp, "timestamp", instant_code)
+        found += _different(self.retraction, actual.retraction, "retraction")
+        for field in attrs.fields(PaneInfo):
+            want, got = getattr(self.info, field.name), getattr(actual.info, field.name)
+            show = _timing_name if field.name == "timing" else repr
+            found += _different(want, got, field.name, show)
+        return found
+
+    def __str__(self) -> str:
+        info, step = self.info, self.step
+        named = _NAMED.get(info.timing)
+        head = named or "pane"
+        parts = [repr(self.key), repr(self.value), window_code(self.window)]
+        parts += [] if named else [f'timing="{info.timing.value}"']
+        parts += [f"index={info.index}"] if info.index else []
+        if info.nonspeculative_index != _usual_nonspeculative(info.timing, info.index):
+            parts.append(f"nonspeculative_index={info.nonspeculative_index}")
+        parts.append(f"is_last={info.is_last}")
+        if self.timestamp != self.window.max_timestamp:
+            parts.append(f"timestamp={instant_code(self.timestamp)}")
+        parts += ["retraction=True"] if self.retraction else []
+        parts += [] if step is None else [f"step={step}"]
+        return f"{head}({', '.join(parts)})"
+
+
+@attrs.frozen
+class ExpectedDrop:
+    """Every field of a drop; ``step`` None means that it may have been dropped at any step."""
+
+    key: Any
+    value: Any
+    timestamp: int
+    window: Window
+    reason: DropReason
+    missed_by: int | None
+    step: int | None
+
+    def differences(self, output: Output, results: Results) -> list[str] | None:
+        """What is different in an output, field by field; None if it is no drop at all."""
+        actual = output.effect
+        if not isinstance(actual, Drop):
+            return None
+        found = _different(self.step if self.step is not None else output.step, output.step, "step")
+        found += _different(self.key, output.key, "key")
+        found += _different(self.value, actual.element.value, "value")
+        found += _different(self.timestamp, actual.element.timestamp, "at", instant_code)
+        found += _different(self.window, actual.window, "window", str)
+        found += _different(self.reason, actual.reason, "reason", lambda reason: reason.value)
+        return found + _different(self.missed_by, actual.missed_by, "missed_by", _show_missed)
+
+    def __str__(self) -> str:
+        parts = [
+            f"{self.key!r}, {self.value!r}, at={instant_code(self.timestamp)}",
+            f"window=({window_code(self.window)})"
+            if "," in window_code(self.window)
+            else f"window={window_code(self.window)}",
+            f'reason="{self.reason.value}"',
+        ]
+        if self.missed_by is not None:
+            parts.append(f'missed_by="{_show_missed(self.missed_by)}"')
+        parts += [] if self.step is None else [f"step={self.step}"]
+        return f"dropped({', '.join(parts)})"
+
+
+Expected = ExpectedPane | ExpectedDrop
+
+
+def pane(
+    key: Any,
+    value: Any,
+    *window: WindowLike | InstantLike,
+    timing: Timing | str,
+    is_last: bool,
+    index: int = 0,
+    nonspeculative_index: int | None = None,
+    timestamp: InstantLike | None = None,
+    retraction: bool = False,
+    step: int | None = None,
+) -> ExpectedPane:
+    """A pane of `emit_exactly`, every field of it.
+
+    Args:
+        key: The key.
+        value: The value; a list equals any sequence of the same items.
+        window: Two instants, or one window.
+        timing: ``"EARLY"``, ``"ON_TIME"``, ``"LATE"`` or ``"UNKNOWN"``.
+        is_last: Whether no pane can follow.
+        index: Counts the panes of the key and window. A pane is first if its index is 0.
+        nonspeculative_index: By default -1 for an EARLY pane, 0 for an ON_TIME one, and the
+            index for a LATE one, which is right if no EARLY pane came before it.
+        timestamp: By default the last millisecond of the window.
+        retraction: Whether it withdraws an earlier pane.
+        step: The 0-based step of the stream that brought it out; None: any.
+
+    Raises:
+        TestStreamError: The timing is none of the four, or the window is no window.
+        TimeError: An instant cannot be read.
+    """
+    when = _timing(timing)
+    span = read_window(window, "pane")
+    if nonspeculative_index is None:
+        nonspeculative_index = _usual_nonspeculative(when, index)
+    return ExpectedPane(
+        key,
+        value,
+        span,
+        span.max_timestamp if timestamp is None else instant_ms(timestamp, "pane timestamp"),
+        PaneInfo(when, index, nonspeculative_index, index == 0, is_last),
+        retraction,
+        step,
+    )
+
+
+def early_pane(
+    key: Any, value: Any, *window: WindowLike | InstantLike, is_last: bool, **fields: Any
+) -> ExpectedPane:
+    """A `pane` whose timing is EARLY."""
+    return pane(key, value, *window, timing=Timing.EARLY, is_last=is_last, **fields)
+
+
+def on_time_pane(
+    key: Any, value: Any, *window: WindowLike | InstantLike, is_last: bool, **fields: Any
+) -> ExpectedPane:
+    """A `pane` whose timing is ON_TIME."""
+    return pane(key, value, *window, timing=Timing.ON_TIME, is_last=is_last, **fields)
+
+
+def late_pane(
+    key: Any, value: Any, *window: WindowLike | InstantLike, is_last: bool, **fields: Any
+) -> ExpectedPane:
+    """A `pane` whose timing is LATE."""
+    return pane(key, value, *window, timing=Timing.LATE, is_last=is_last, **fields)
+
+
+def dropped(
+    key: Any,
+    value: Any,
+    *,
+    at: InstantLike,
+    window: WindowLike,
+    reason: DropReason | str,
+    missed_by: DurationLike | None = None,
+    step: int | None = None,
+) -> ExpectedDrop:
+    """A drop of `emit_exactly`: one element that one of its windows did not accept.
+
+    Args:
+        key: The key.
+        value: The element's value.
+        at: The element's timestamp.
+        window: The window that refused it.
+        reason: ``"expired"`` or ``"closed"``.
+        missed_by: How much earlier the watermark would have had to be. It must be said for
+            ``"expired"``; a closed window cannot be missed by any time.
+        step: The 0-based step at which the element arrived; None: any.
+
+    Raises:
+        TestStreamError: The reason is neither, or ``missed_by`` does not go with it.
+        TimeError: An instant or a duration cannot be read.
+    """
+    why = _reason(reason)
+    if (why is DropReason.EXPIRED) != (missed_by is not None):
+        need = (
+            'reason="expired" needs missed_by, for example missed_by="1 ms"'
+            if missed_by is None
+            else f'reason="closed" has no missed_by, got {missed_by!r}'
+        )
+        raise TestStreamError(f"dropped: {need}")
+    return ExpectedDrop(
+        key,
+        value,
+        instant_ms(at, "dropped at"),
+        read_window((window,), "dropped"),
+        why,
+        None if missed_by is None else duration_ms(missed_by, "dropped missed_by"),
+        step,
+    )
+
+
+def emit_exactly(*outputs: Expected) -> Matcher:
+    """Exactly these panes and drops come out, in any order, and nothing else.
+
+    ``emit_exactly()`` says that nothing comes out and nothing is dropped. A failure prints
+    what was not expected as code, ready to be judged and copied.
+
+    Raises:
+        TestStreamError: An argument is neither a pane nor a drop.
+    """
+    for output in outputs:
+        if not isinstance(output, ExpectedPane | ExpectedDrop):
+            raise TestStreamError(
+                f"emit_exactly takes early_pane, on_time_pane, late_pane, pane and dropped, "
+                f"got {output!r}"
+            )
+    return _EmitExactly(outputs)
+
+
+@attrs.frozen
+class _EmitExactly:
+    expected: tuple[Expected, ...]
+
+    def failure(self, results: Results, *, negated: bool) -> Failure | None:
+        rest = dict(enumerate(results.run.outputs))
+        missing: list[Expected] = []
+        # Those that name their step choose first: the others can take what is left.
+        for wanted in sorted(self.expected, key=lambda one: one.step is None):
+            match = next(
+                (at for at, o in rest.items() if wanted.differences(o, results) == []), None
+            )
+            if match is None:
+                missing.append(wanted)
+            else:
+                del rest[match]
+        if negated and not missing and not rest:
+            return Failure("emit_exactly holds, but should not", marked=_all(results))
+        if negated or not (missing or rest):
+            return None
+        return Failure(
+            f"emit_exactly does not hold: {len(missing)} missing, {len(rest)} unexpected",
+            _differences(missing, rest, results),
+            tuple(rest),
+        )
+
+
+def _differences(
+    missing: list[Expected], rest: dict[int, Output], results: Results
+) -> tuple[tuple[str, str], ...]:
+    """What is missing and what came instead; the two side by side where they are alike."""
+    facts, left = [], dict(rest)
+    for wanted in missing:
+        alike = [
+            (len(found), at, found)
+            for at, output in left.items()
+            if (found := wanted.differences(output, results)) is not None
+            and wanted.key == output.key
+            and len(found) <= _FEW
+        ]
+        if alike:
+            _, at, found = min(alike)
+            facts += [("expected", str(wanted)), ("came out", _code(left.pop(at)))]
+            facts.append(("differs in", "\n".join(found)))
+        else:
+            facts.append(("missing", str(wanted)))
+    facts += [("unexpected", _code(output)) for output in left.values()]
+    return tuple(facts)
+
+
+Field = TypeVar("Field")
+
+
+def _different(want: Field, got: Field, name: str, show: Any = repr) -> list[str]:
+    return [] if want == got else [f"{name}: expected {show(want)}, got {show(got)}"]
+
+
+def _code(output: Output) -> str:
+    """An output as the code that would expect it."""
+    match output.effect:
+        case Pane(window, value, timestamp, info, retraction):
+            return str(
+                ExpectedPane(output.key, value, window, timestamp, info, retraction, step=None)
+            )
+        case Drop(element, window, reason, missed_by):
+            return str(
+                ExpectedDrop(
+                    output.key, element.value, element.timestamp, window, reason, missed_by, None
+                )
+            )
+
+
+def _all(results: Results) -> tuple[int, ...]:
+    return tuple(range(len(results.run.outputs)))
+
+
+_NAMED: Final = {
+    Timing.EARLY: "early_pane",
+    Timing.ON_TIME: "on_time_pane",
+    Timing.LATE: "late_pane",
+}
+
+
+def _usual_nonspeculative(timing: Timing, index: int) -> int:
+    if timing is Timing.EARLY:
+        return -1
+    return index if timing is Timing.LATE else 0
+
+
+def _show_missed(milliseconds: int | None) -> str:
+    return "nothing" if milliseconds is None else show_duration(milliseconds)
+
+
+def _timing_name(timing: Timing) -> str:
+    return timing.value
+
+
+def _timing(timing: Timing | str) -> Timing:
+    try:
+        return Timing(timing)
+    except ValueError:
+        raise TestStreamError(
+            f"pane timing must be one of {', '.join(repr(t.value) for t in Timing)}, got {timing!r}"
+        ) from None
+
+
+def _reason(reason: DropReason | str) -> DropReason:
+    try:
+        return DropReason(reason)
+    except ValueError:
+        raise TestStreamError(
+            f"dropped reason must be one of {', '.join(repr(r.value) for r in DropReason)}, "
+            f"got {reason!r}"
+        ) from None

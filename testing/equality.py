@@ -1,0 +1,53 @@
+"""When an expected value and one that came out are the same."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from beamlike.testing.spelling import TimestampedValue
+
+__all__ = ["same", "same_content", "same_pair", "take"]
+
+
+def same(expected: Any, actual: Any) -> bool:
+    """Equal, where a list and a tuple of equal items count as equal, at any depth."""
+    if isinstance(expected, TimestampedValue):
+        return same((expected.value, expected.timestamp), actual)
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        return expected.keys() == actual.keys() and all(
+            same(value, actual[key]) for key, value in expected.items()
+        )
+    if _is_sequence(expected) and _is_sequence(actual):
+        return len(expected) == len(actual) and all(map(same, expected, actual))
+    return bool(expected == actual)
+
+
+def same_content(expected: Any, actual: Any) -> bool:
+    """The same, where the outermost two sequences may differ in their order."""
+    if not (_is_sequence(expected) and _is_sequence(actual)):
+        return same(expected, actual)
+    rest = list(actual)
+    return len(expected) == len(actual) and all(take(rest, item) for item in expected)
+
+
+def same_pair(expected: Any, actual: tuple[Any, Any], *, any_order: bool) -> bool:
+    """Two (key, value) pairs are the same; ``any_order`` is that of the value's items."""
+    compare = same_content if any_order else same
+    return (
+        _is_sequence(expected)
+        and len(expected) == 2
+        and same(expected[0], actual[0])
+        and compare(expected[1], actual[1])
+    )
+
+
+def take(rest: list[Any], expected: Any) -> bool:
+    """Remove the first item that is the same as ``expected``; False if there is none."""
+    for at, item in enumerate(rest):
+        if same(expected, item):
+            del rest[at]
+            return True
+    return False
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)

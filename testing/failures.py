@@ -1,0 +1,88 @@
+"""What a failed assertion says: what was wanted, everything that came out, and what was near."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+from beamlike.hosts.script import Run
+from beamlike.model.strategy import (
+    ClosingBehavior,
+    OnTimeBehavior,
+    TimestampCombiner,
+    WindowingStrategy,
+)
+from beamlike.model.time import show_duration
+from beamlike.viz.table import pane_table
+
+__all__ = ["Failure", "PaneAssertionError", "failure_text", "some_lines"]
+
+_MOST_LINES: Final = 12
+
+
+class PaneAssertionError(AssertionError):
+    """The panes are not what the test says. The text is the whole story."""
+
+
+@attrs.frozen
+class Failure:
+    """Why a matcher is not content.
+
+    ``facts`` are labelled lines, ``marked`` the positions of the selected outputs, ``notes``
+    the panes that were not selected although they are near.
+    """
+
+    headline: str
+    facts: tuple[tuple[str, str], ...] = ()
+    marked: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def failure_text(failure: Failure, run: Run, strategy: WindowingStrategy | None) -> str:
+    """The text of a failure, with a table of everything and a timeline at the end."""
+    from beamlike.viz.timeline import text_timeline  # only a failure pays for it
+
+    facts = failure.facts
+    if strategy is not None:
+        facts = (*facts, ("windowing", _show_strategy(strategy)))
+    label_width = max(len(label) for label, _ in facts) if facts else 0
+    selected = f", {len(failure.marked)} marked with >" if failure.marked else ""
+    sections = [
+        failure.headline,
+        "\n".join(_fact(label, text, label_width) for label, text in facts),
+        f"everything that came out{selected}:\n" + pane_table(run.outputs, failure.marked),
+    ]
+    if failure.notes:
+        sections.append("near, but not selected:\n" + "\n".join(f"  {n}" for n in failure.notes))
+    window_fn = strategy.window_fn if strategy else None
+    sections.append("timeline:\n" + text_timeline(run, window_fn=window_fn))
+    return "\n\n".join(section for section in sections if section)
+
+
+def some_lines(lines: Iterable[str]) -> str:
+    """Lines under one label, not too many of them."""
+    every = list(lines)
+    more = len(every) - _MOST_LINES
+    return "\n".join(every[:_MOST_LINES] + ([f"... and {more} more"] if more > 0 else []))
+
+
+def _fact(label: str, text: str, width: int) -> str:
+    first, *rest = text.splitlines() or [""]
+    return "\n".join([f"{label:{width}}  {first}", *(" " * (width + 2) + line for line in rest)])
+
+
+def _show_strategy(strategy: WindowingStrategy) -> str:
+    """A strategy in one line: what is always decided, then what is not the default."""
+    parts = [
+        str(strategy.window_fn),
+        str(strategy.trigger),
+        strategy.accumulation.value,
+        f"allowed lateness {show_duration(strategy.allowed_lateness)}",
+    ]
+    if strategy.timestamp_combiner is not TimestampCombiner.END_OF_WINDOW:
+        parts.append(f"timestamp combiner {strategy.timestamp_combiner.value}")
+    if strategy.closing_behavior is not ClosingBehavior.FIRE_IF_NON_EMPTY:
+        parts.append(f"closing behavior {strategy.closing_behavior.value}")
+    if strategy.on_time_behavior is not OnTimeBehavior.FIRE_ALWAYS:
+        parts.append(f"on-time behavior {strategy.on_time_behavior.value}")
+    return ", ".join(parts)

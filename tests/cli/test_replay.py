@@ -1,0 +1,326 @@
+"""`beamlike replay`: what it prints for people and for programs, and its exit status."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beamlike.cli import main
+from beamlike.hosts.memory import run_in_memory
+from beamlike.testing.transcripts import load_transcripts
+from beamlike.viz.table import pane_table
+
+Document = dict[str, Any]
+
+
+def a_scenario(**changes: Any) -> Document:
+    pane = {"step": 1, "key": "joe", "value": 3, "window": [0, 60_000], "timestamp_ms": 59_999}
+    info = {"timing": "ON_TIME", "index": 0, "nonspeculative_index": 0}
+    return {
+        "format": "beamlike-transcript-v1",
+        "id": "minute",
+        "title": "a minute of points",
+        "windowing": {
+            "window": {"fn": "fixed", "size_ms": 60_000, "offset_ms": 0},
+            "trigger": {"type": "default"},
+            "accumulation": "discarding",
+            "allowed_lateness_ms": 0,
+            "timestamp_combiner": "end_of_window",
+            "closing_behavior": "fire_if_non_empty",
+            "on_time_behavior": "fire_always",
+        },
+        "aggregation": "sum",
+        "steps": [
+            {"elements": [{"key": "joe", "value": v, "ts_ms": v} for v in (1, 2)]},
+            {"advance_watermark_to_ms": 60_000},
+            {"elements": [{"key": "joe", "value": 4, "ts_ms": 30_000}]},
+        ],
+        "complete": True,
+        "panes": [pane | info | {"is_first": True, "is_last": True}],
+        "dropped": [
+            {"step": 2, "key": "joe", "value": 4, "ts_ms": 30_000, "window": [0, 60_000]}
+            | {"reason": "expired"}
+        ],
+    } | changes
+
+
+def expecting(value: int) -> Document:
+    document = a_scenario()
+    document["panes"][0]["value"] = value
+    return document
+
+
+def with_words() -> Document:
+    document = a_scenario(id="words")
+    document["steps"][0]["elements"][0]["value"] = "one"
+    return document
+
+
+def save(folder: Path, *documents: Document) -> str:
+    file = folder / "case.json"
+    file.write_text(json.dumps(list(documents)))
+    return str(file)
+
+
+def without(document: Document, *names: str) -> Document:
+    return {name: value for name, value in document.items() if name not in names}
+
+
+def test_a_scenario_as_expected_is_a_table_and_status_0(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = save(tmp_path, a_scenario())
+    (scenario,) = load_transcripts(file)
+    table = pane_table(run_in_memory(scenario.machine(), scenario.script).outputs)
+
+    status = main(["replay", file])
+
+    assert table.count("\n") == 2  # a header, a pane and a drop
+    assert (status, *capsys.readouterr()) == (
+        0,
+        f"""\
+== minute: a minute of points
+FixedWindows(1m), DefaultTrigger(), discarding; sum of each pane
+
+{table}
+
+as expected
+
+1 scenario: 1 as expected
+""",
+        "",
+    )
+
+
+def test_a_difference_is_shown_and_status_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = main(["replay", save(tmp_path, expecting(4))])
+
+    assert status == 1
+    assert capsys.readouterr().out.endswith("""
+differs:
+  step 1, key "joe", [0, 60000): pane ON_TIME #0: value is 3 (expected 4)
+
+1 scenario: 1 differs
+""")
+
+
+def test_a_contested_difference_is_shown_and_does_not_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = expecting(4) | {"contested": True, "contested_reason": ["runners differ"]}
+
+    assert main(["replay", save(tmp_path, document)]) == 0
+    assert capsys.readouterr().out.endswith("""
+contested, differs:
+  step 1, key "joe", [0, 60000): pane ON_TIME #0: value is 3 (expected 4)
+contested, so it does not count: runners differ
+
+1 scenario: 1 contested, differs
+""")
+
+
+def test_a_scenario_that_expects_nothing_is_only_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = without(a_scenario(), "complete", "panes", "dropped")
+
+    assert main(["replay", save(tmp_path, document)]) == 0
+    assert capsys.readouterr().out.endswith("""
+nothing expected
+
+1 scenario: 1 nothing expected
+""")
+
+
+def test_a_scenario_that_fails_is_reported_and_the_others_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = main(["replay", save(tmp_path, with_words(), a_scenario())])
+    out = capsys.readouterr().out
+
+    assert status == 1
+    assert out.startswith("""\
+== words: a minute of points
+FixedWindows(1m), DefaultTrigger(), discarding; sum of each pane
+failed: TypeError: unsupported operand type(s) for +: 'int' and 'str'
+
+== minute: a minute of points
+""")
+    assert out.endswith("\n2 scenarios: 1 failed, 1 as expected\n")
+
+
+def test_the_timeline_draws_what_the_table_lists(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", save(tmp_path, a_scenario()), "--format", "timeline"]) == 0
+    assert (
+        capsys.readouterr().out
+        == """\
+== minute: a minute of points
+FixedWindows(1m), DefaultTrigger(), discarding; sum of each pane
+
+* element   o behind the watermark   x dropped   [--) window   | watermark
+
+'joe' key               00:00:00    00:00:10     00:00:20    00:00:30     00:00:40    00:00:50
+                        +-----------+------------+-----------+------------+-----------+------------+
+  0 + 1, 2              *
+      opened            [-------------------------------------------------------------------------)
+  1 watermark                                                                             00:01:00 |
+      ON_TIME #0 last   [-------------------------------------------------------------------------)|
+                        3 by expiry of the window
+  2 + 4                                                      x                                     |
+      dropped, expired  [------------------------------------x------------------------------------)|
+                        4 missed by 1ms
+
+as expected
+
+1 scenario: 1 as expected
+"""
+    )
+
+
+def test_json_is_one_document_for_all_files_and_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(without(a_scenario(id="other"), "panes", "dropped", "complete")))
+    expected = {name: a_scenario()[name] for name in ("panes", "dropped")}
+
+    status = main(["replay", save(tmp_path, a_scenario()), str(other), "--format", "json"])
+    out, err = capsys.readouterr()
+
+    assert (status, err) == (0, "")
+    assert json.loads(out) == {
+        "scenarios": [{"id": "minute", **expected}, {"id": "other", **expected}]
+    }
+
+
+def test_json_keeps_differences_and_failures_to_standard_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = main(["replay", save(tmp_path, expecting(4), with_words()), "--format", "json"])
+    out, err = capsys.readouterr()
+
+    assert status == 1
+    assert json.loads(out)["scenarios"][1] == {
+        "id": "words",
+        "error": "TypeError: unsupported operand type(s) for +: 'int' and 'str'",
+    }
+    assert err == (
+        'beamlike: minute: step 1, key "joe", [0, 60000): pane ON_TIME #0: value is 3 '
+        "(expected 4)\n"
+        "beamlike: words: failed: TypeError: unsupported operand type(s) for +: 'int' and 'str'\n"
+    )
+
+
+def test_a_value_that_json_cannot_write_is_an_error_of_its_scenario(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = without(a_scenario(), "complete", "panes", "dropped")
+    for element in document["steps"][0]["elements"]:
+        element["value"] = 1e308
+
+    assert main(["replay", save(tmp_path, document), "--format", "json"]) == 1
+    (entry,) = json.loads(capsys.readouterr().out)["scenarios"]
+    assert entry.keys() == {"id", "error"}
+    assert entry["error"].startswith("a value cannot be written as JSON: ")
+
+
+@pytest.mark.parametrize("format", ["table", "timeline", "json"])
+def test_a_file_that_cannot_be_used_is_status_2_and_nothing_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str
+) -> None:
+    good, bad = save(tmp_path, a_scenario()), tmp_path / "bad.json"
+    bad.write_text(json.dumps(a_scenario(stepz=[])))
+
+    status = main(["replay", good, str(bad), "--format", format])
+
+    assert (status, *capsys.readouterr()) == (
+        2,
+        "",
+        f"beamlike: {bad}: scenario 'minute': unknown field 'stepz'; did you mean 'steps'?\n",
+    )
+
+
+def test_a_missing_file_is_status_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = tmp_path / "none.json"
+
+    assert main(["replay", str(missing)]) == 2
+    assert capsys.readouterr().err == (
+        f"beamlike: {missing}: cannot be read: No such file or directory\n"
+    )
+
+
+def test_a_windowing_is_told_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    full = without(a_scenario(id="full"), "complete", "panes", "dropped")
+    full["windowing"] = {
+        "window": {"fn": "sessions", "gap_ms": 5_000},
+        "trigger": {"type": "after_watermark", "late": {"type": "after_count", "count": 1}},
+        "accumulation": "accumulating",
+        "allowed_lateness_ms": 90_000,
+        "timestamp_combiner": "earliest",
+        "closing_behavior": "fire_always",
+        "on_time_behavior": "fire_if_non_empty",
+    }
+    main(["replay", save(tmp_path, full, full | {"id": "plain", "aggregation": "none"})])
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == (
+        "Sessions(5s), AfterWatermark(late=AfterCount(1)), accumulating, allowed lateness 1m 30s, "
+        "stamped earliest, last pane always fires, on-time pane only if not empty; "
+        "sum of each pane"
+    )
+    assert "Sessions(5s), not grouped" in lines
+
+
+def test_a_reader_that_leaves_early_sees_no_traceback(tmp_path: Path) -> None:
+    many = save(tmp_path, *(a_scenario(id=f"minute {n}") for n in range(2_000)))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "beamlike.cli", "replay", many],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "== minute 0: a minute of points\n"
+    process.stdout.close()
+
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    assert process.wait() == 141
+
+
+def test_a_terminal_that_lacks_a_character_shows_its_code(tmp_path: Path) -> None:
+    file = save(tmp_path, a_scenario(title="late \N{EM DASH} dropped"))
+    shown = subprocess.run(
+        [sys.executable, "-m", "beamlike.cli", "replay", file],
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+    )
+
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("== minute: late \\u2014 dropped\n")
+
+
+@pytest.mark.spark
+def test_spark_gives_what_memory_gives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    passing = a_scenario(id="passing", aggregation="none", complete=False)
+    passing |= {"panes": [{"value": 4, "timing": "UNKNOWN"}], "dropped": []}
+    file = save(tmp_path, a_scenario(), passing)
+
+    statuses, printed = [], []
+    for host in ("memory", "spark"):
+        statuses.append(main(["replay", file, "--host", host, "--format", "json"]))
+        printed.append(json.loads(capsys.readouterr().out))
+
+    assert statuses == [0, 0]
+    assert printed[0] == printed[1]

@@ -1,0 +1,59 @@
+"""Every scenario of the conformance suite, on the memory host, compared completely."""
+
+from pathlib import Path
+
+import pytest
+
+from beamlike.hosts.memory import run_in_memory
+from beamlike.testing.transcripts import Scenario, differences, load_transcripts
+
+CASES = Path(__file__).parent / "cases"
+FILES = sorted(CASES.glob("*/*.json"))
+SCENARIOS = [
+    (file.stem, scenario) for file in FILES for scenario in load_transcripts(file, must_expect=True)
+]
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [pytest.param(s, id=f"{file}-{s.id}") for file, s in SCENARIOS if not s.contested],
+)
+def test_all_panes_and_drops_are_those_expected(scenario: Scenario) -> None:
+    run = run_in_memory(scenario.machine(), scenario.script)
+
+    assert differences(scenario, run) == []
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [pytest.param(s, id=f"{file}-{s.id}") for file, s in SCENARIOS if s.contested],
+)
+def test_a_contested_scenario_runs_to_its_end_and_is_not_compared(scenario: Scenario) -> None:
+    run = run_in_memory(scenario.machine(), scenario.script)
+
+    assert len(run.clocks()) == len(scenario.script)
+    assert {output.step for output in run.outputs} <= set(range(len(scenario.script)))
+    assert scenario.contested_reason != ()
+
+
+def test_the_suite_has_every_level_and_its_ids_are_unique() -> None:
+    ids = [scenario.id for _, scenario in SCENARIOS]
+
+    assert len(set(ids)) == len(ids) == 662
+    assert {scenario.level for _, scenario in SCENARIOS} == {
+        "core",
+        "calendar",
+        "retracting",
+        "ungrouped",
+    }
+    assert sum(scenario.contested for _, scenario in SCENARIOS) == 21
+
+
+def test_every_expected_pane_states_all_of_its_fields() -> None:
+    incomplete = [
+        scenario.id
+        for _, scenario in SCENARIOS
+        if scenario.expected is None or not scenario.expected.complete
+    ]
+
+    assert incomplete == []

@@ -1,0 +1,26 @@
+"""One Spark session for all tests, and the hosts that scenarios run on."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """The one local session. Nothing of it is left when the tests are over."""
+    from beamlike.hosts.spark.replay import close_replayer
+    from beamlike.hosts.spark.session import local_session
+
+    session = local_session("beamlike tests")
+    yield session
+    close_replayer()
+    session.stop()
+
+
+@pytest.fixture(params=["memory", pytest.param("spark", marks=pytest.mark.spark)])
+def host(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """What to pass to `TestStream.run` so that a scenario runs on this host."""
+    if request.param == "memory":
+        return {"host": "memory"}
+    return {"host": "spark", "spark": request.getfixturevalue("spark")}

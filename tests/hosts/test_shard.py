@@ -1,0 +1,297 @@
+"""A shard, without Spark: its blobs lie in a dict, and every step reads and writes them.
+
+So each run here is also a restart between any two steps: nothing survives a step but bytes.
+"""
+
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from beamlike.errors import StateError, UnsupportedError
+from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.script import Arrive, Output, Script
+from beamlike.hosts.spark.columns import ListColumn, MeanColumns, PickledColumn, PlainColumn
+from beamlike.hosts.spark.plan import Part, Plan, spread_shards
+from beamlike.hosts.spark.shard import Index, Shard
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Collect, Count, Max, Mean, Min, Sum
+from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.triggers import (
+    AfterCount,
+    AfterProcessingTime,
+    AfterWatermark,
+    OrFinally,
+    Repeatedly,
+)
+from beamlike.model.windowfns import FixedWindows, Sessions
+from beamlike.testing.generate import any_script, any_strategy
+from beamlike.testing.laws import in_any_order
+
+
+class DictStore:
+    """A shard's state in memory, and a count of what was read and written."""
+
+    def __init__(self) -> None:
+        self.buckets: dict[int, bytes] = {}
+        self.index: bytes | None = None
+        self.reads = 0
+
+    def read(self, bucket: int) -> bytes | None:
+        self.reads += 1
+        return self.buckets.get(bucket)
+
+    def write(self, bucket: int, blob: bytes | None) -> None:
+        if blob is None:
+            del self.buckets[bucket]
+        else:
+            self.buckets[bucket] = blob
+
+    def read_index(self) -> bytes | None:
+        return self.index
+
+    def write_index(self, blob: bytes) -> None:
+        self.index = blob
+
+
+def plan_of(strategy: WindowingStrategy, buckets: int = 3) -> Plan:
+    """Every kind of accumulator column at once."""
+    number = pa.int64()
+    return Plan(
+        strategy,
+        keys={"user": pa.string()},
+        values={"v": number},
+        parts=(
+            Part("n", Count(), None, PlainColumn(number), number),
+            Part("total", Sum(), 0, PlainColumn(number), number),
+            Part("least", Min(), 0, PlainColumn(number), number),
+            Part("most", Max(), 0, PlainColumn(number), number),
+            Part("mean", Mean(), 0, MeanColumns(), pa.float64()),
+            Part("all", Collect(), 0, ListColumn(number), pa.list_(number)),
+            Part("any", Collect(), 0, PickledColumn(), pa.list_(number)),
+        ),
+        shards=1,
+        buckets=buckets,
+    )
+
+
+def arrivals(step: Arrive, buckets: int) -> pa.Table:
+    keys = [key for key, _ in step.elements]
+    return pa.table(
+        {
+            "key_user": pa.array(keys, pa.string()),
+            "ts": pa.array([e.timestamp for _, e in step.elements], pa.int64()),
+            "value_v": pa.array([e.value[0] for _, e in step.elements], pa.int64()),
+            "bucket": pa.array([sum(map(ord, str(key))) % buckets for key in keys], pa.int32()),
+        }
+    )
+
+
+def run_in_shard(plan: Plan, script: Script, store: DictStore) -> list[Output]:
+    shard, outputs = Shard(plan), []
+    watermark, clock = MIN_TIMESTAMP, 0
+    for number, step in enumerate(script):
+        tables = []
+        match step:
+            case Arrive():
+                tables = [arrivals(step, plan.buckets)]
+            case AdvanceWatermark(to):
+                watermark = to
+            case AdvanceClock(to):
+                clock = to
+        effects = shard.step(store, tables, watermark, clock)
+        outputs += [Output(number, key, effect) for (key,), effect in effects]
+    return outputs
+
+
+def tupled(script: Script) -> Script:
+    """The same script with values as a plan carries them: one tuple of columns an element."""
+    return tuple(
+        Arrive(
+            tuple(
+                (str(key), Element((element.value,), element.timestamp))
+                for key, element in step.elements
+            )
+        )
+        if isinstance(step, Arrive)
+        else step
+        for step in script
+    )
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_a_shard_emits_what_the_memory_host_emits(seed: int) -> None:
+    dice = Random(seed)
+    strategy = any_strategy(dice)
+    if strategy.accumulation is AccumulationMode.RETRACTING:
+        strategy = WindowingStrategy(strategy.window_fn, strategy.trigger, "accumulating")
+    script = tupled(any_script(dice))
+    plan, store = plan_of(strategy), DictStore()
+
+    outputs = run_in_shard(plan, script, store)
+
+    expected = run_in_memory(Grouping(strategy, plan.combine), script).outputs
+    assert in_any_order(outputs) == in_any_order(expected)
+
+
+def pane_values(outputs: list[Output]) -> list[Any]:
+    return [(o.step, o.key, o.effect.value[:2]) for o in outputs if isinstance(o.effect, Pane)]
+
+
+MINUTES = FixedWindows("1 minute")
+
+
+def element(value: int, timestamp: int) -> Element:
+    return Element((value,), timestamp)
+
+
+def test_state_is_gone_when_the_last_window_is() -> None:
+    store = DictStore()
+    script = (
+        Arrive((("ann", element(1, 5)), ("bob", element(2, 70_000)))),
+        AdvanceWatermark(60_000),
+        AdvanceWatermark(120_000),
+    )
+
+    outputs = run_in_shard(plan_of(WindowingStrategy(MINUTES)), script, store)
+
+    assert pane_values(outputs) == [(1, "ann", (1, 1)), (2, "bob", (1, 2))]
+    assert store.buckets == {}
+
+
+def test_a_bucket_is_read_only_when_it_has_data_or_a_deadline() -> None:
+    store = DictStore()
+    script = (
+        Arrive((("ann", element(1, 5)),)),
+        AdvanceWatermark(59_999),  # one millisecond before anything is due
+        AdvanceClock(1_000_000),  # nobody waits for the clock
+        Arrive((("bob", element(2, 70_000)),)),
+    )
+
+    run_in_shard(plan_of(WindowingStrategy(MINUTES)), script, store)
+
+    assert store.reads == 0
+
+
+def test_a_watermark_that_a_restart_reports_too_low_is_not_believed() -> None:
+    plan, store = plan_of(WindowingStrategy(MINUTES)), DictStore()
+    run_in_shard(plan, (AdvanceWatermark(60_000),), store)
+    late = Arrive((("ann", element(1, 5)),))
+
+    effects = Shard(plan).step(store, [arrivals(late, plan.buckets)], MIN_TIMESTAMP, 0)
+
+    assert [effect.reason.value for _, effect in effects] == ["expired"]
+
+
+def test_elements_are_judged_before_the_watermark_that_they_arrive_with() -> None:
+    plan, store = plan_of(WindowingStrategy(MINUTES)), DictStore()
+    early = Arrive((("ann", element(1, 5)),))
+
+    effects = Shard(plan).step(store, [arrivals(early, plan.buckets)], 60_000, 0)
+
+    assert [(e.info.timing.value, e.value[0]) for _, e in effects] == [("ON_TIME", 1)]
+
+
+def test_all_of_a_key_s_state_survives_as_bytes() -> None:
+    trigger = AfterWatermark(
+        early=OrFinally(Repeatedly(AfterProcessingTime(10)), AfterCount(5)), late=AfterCount(2)
+    )
+    strategy = WindowingStrategy(Sessions(10), trigger, "accumulating", 100, "earliest")
+    script = (
+        Arrive((("ann", element(1, 3)), ("ann", element(2, 40)))),
+        AdvanceClock(11),
+        Arrive((("ann", element(3, 12)),)),
+    )
+    memory = run_in_memory(Grouping(strategy, plan_of(strategy).combine), script)
+    plan, store = plan_of(strategy, buckets=1), DictStore()
+
+    assert tuple(run_in_shard(plan, script, store)) == memory.outputs
+
+    from beamlike.hosts.spark.blobs import unpack_blob
+
+    table, _ = unpack_blob(store.buckets[0])
+    assert table.drop_columns(["acc_any_pickled"]).to_pylist() == [
+        {
+            "key_user": "ann",
+            "start": 3,
+            "end": 22,
+            "output_watermark": MIN_TIMESTAMP,
+            "finished": 0,
+            "t0": 21,
+            "t1": 1,
+            "t2": 1,
+            "fresh": 1,
+            "element_hold": 12,
+            "awaits_end": True,
+            "alarms": [21],
+            "timing": None,
+            "index": None,
+            "nonspeculative": None,
+            "acc_n": 2,
+            "acc_total": 4,
+            "acc_least": 1,
+            "acc_most": 3,
+            "acc_mean_sum": 4.0,
+            "acc_mean_count": 2,
+            "acc_all": [1, 3],
+        },
+        {
+            "key_user": "ann",
+            "start": 40,
+            "end": 50,
+            "output_watermark": MIN_TIMESTAMP,
+            "finished": 0,
+            "t0": None,
+            "t1": None,
+            "t2": None,
+            "fresh": 0,
+            "element_hold": None,
+            "awaits_end": True,
+            "alarms": [],
+            "timing": "EARLY",
+            "index": 0,
+            "nonspeculative": -1,
+            "acc_n": 1,
+            "acc_total": 2,
+            "acc_least": 2,
+            "acc_most": 2,
+            "acc_mean_sum": 2.0,
+            "acc_mean_count": 1,
+            "acc_all": [2],
+        },
+    ]
+
+
+def test_state_of_another_windowing_is_refused_by_name() -> None:
+    store = DictStore()
+    run_in_shard(plan_of(WindowingStrategy(MINUTES)), (AdvanceWatermark(0),), store)
+    changed = plan_of(WindowingStrategy(FixedWindows("1 hour"), allowed_lateness="1 minute"))
+
+    with pytest.raises(StateError) as refused:
+        Index.load(changed, store.index)
+
+    assert str(refused.value) == (
+        "the checkpoint belongs to another grouping and cannot be continued:\n"
+        "  window: the checkpoint has 'FixedWindows(1m)', the query has 'FixedWindows(1h)'\n"
+        "  allowed lateness: the checkpoint has '0 ms', the query has '60000 ms'\n"
+        "Change the query back, or start it with a new checkpointLocation."
+    )
+
+
+def test_a_trigger_too_large_for_the_layout_is_refused() -> None:
+    trigger: Any = AfterCount(1)
+    for _ in range(62):
+        trigger = Repeatedly(trigger)
+
+    with pytest.raises(UnsupportedError, match="the trigger has 63 nodes"):
+        Shard(plan_of(WindowingStrategy(MINUTES, trigger)))
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 8, 16])
+def test_shards_fall_evenly_into_partitions(count: int) -> None:
+    ids = spread_shards(count)
+
+    assert len(set(ids)) == count

@@ -1,0 +1,401 @@
+"""Where a rule turns: one millisecond before, at, and after each boundary."""
+
+import pytest
+
+from beamlike.errors import WatermarkError
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
+from beamlike.model.triggers import (
+    AfterCount,
+    AfterProcessingTime,
+    AfterWatermark,
+    AlignTo,
+    Always,
+    Never,
+    Repeatedly,
+)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
+
+TEN = FixedWindows(10)
+LATE_AND_EARLY = AfterWatermark(early=AfterCount(1), late=AfterCount(1))
+
+
+# -- the end of a window against the watermark -----------------------------------------------
+
+
+def test_a_window_is_open_while_the_watermark_is_at_its_last_millisecond(play):
+    assert play(WindowingStrategy(TEN), [5], AdvanceWatermark(9)) == []
+
+
+def test_a_window_fires_when_the_watermark_is_at_its_end(play):
+    strategy = WindowingStrategy(TEN, allowed_lateness=5)
+    assert play(strategy, [5], AdvanceWatermark(10)) == ["1 [0,10) ON_TIME #0/0 first [5] @9"]
+
+
+def test_a_window_fires_when_the_watermark_jumps_over_its_end(play):
+    strategy = WindowingStrategy(TEN, allowed_lateness=5)
+    assert play(strategy, [5], AdvanceWatermark(11)) == ["1 [0,10) ON_TIME #0/0 first [5] @9"]
+
+
+def test_a_window_of_negative_times_fires_at_its_end_too(play):
+    outputs = play(
+        WindowingStrategy(TEN), [-1, -10, -11], AdvanceWatermark(-1), AdvanceWatermark(0)
+    )
+    assert outputs == [
+        "1 [-20,-10) ON_TIME #0/0 first last [-11] @-11",
+        "2 [-10,0) ON_TIME #0/0 first last [-10, -1] @-1",
+    ]
+
+
+def test_an_advance_to_where_the_watermark_stands_changes_nothing(play):
+    advance = AdvanceWatermark(10)
+    strategy = WindowingStrategy(TEN, allowed_lateness=5)
+    assert play(strategy, [5], advance, advance) == ["1 [0,10) ON_TIME #0/0 first [5] @9"]
+
+
+# -- expiry ----------------------------------------------------------------------------------
+
+
+def test_without_lateness_the_end_of_the_window_is_its_expiry(play):
+    outputs = play(WindowingStrategy(TEN), [5], AdvanceWatermark(10), [6])
+    assert outputs == [
+        "1 [0,10) ON_TIME #0/0 first last [5] @9",
+        "2 [0,10) dropped 6, expired by 1",
+    ]
+
+
+def test_an_element_is_accepted_at_the_last_millisecond_of_lateness(play):
+    strategy = WindowingStrategy(TEN, allowed_lateness=5)
+    assert play(strategy, AdvanceWatermark(14), [5]) == ["1 [0,10) LATE #0/0 first [5] @9"]
+
+
+def test_an_element_is_dropped_one_millisecond_later(play):
+    strategy = WindowingStrategy(TEN, allowed_lateness=5)
+    assert play(strategy, AdvanceWatermark(15), [5]) == ["1 [0,10) dropped 5, expired by 1"]
+
+
+def test_a_drop_says_by_how_much_it_missed(play):
+    strategy = WindowingStrategy(TEN, allowed_lateness=5)
+    assert play(strategy, AdvanceWatermark(16), [5]) == ["1 [0,10) dropped 5, expired by 2"]
+
+
+def test_being_behind_the_watermark_alone_drops_nothing(play):
+    outputs = play(WindowingStrategy(TEN), AdvanceWatermark(9), [0], AdvanceWatermark(10))
+    assert outputs == ["2 [0,10) ON_TIME #0/0 first last [0] @9"]
+
+
+def test_a_window_waits_for_its_expiry_and_then_gives_what_it_has(play):
+    strategy = WindowingStrategy(TEN, Never(), "discarding", 5)
+    assert play(strategy, [5], AdvanceWatermark(14)) == []
+    assert play(strategy, [5], AdvanceWatermark(15)) == ["1 [0,10) ON_TIME #0/0 first last [5] @9"]
+
+
+def test_one_jump_over_end_and_expiry_gives_one_pane(play):
+    strategy = WindowingStrategy(TEN, AfterWatermark(late=AfterCount(1)), "discarding", 5)
+    assert play(strategy, [5], AdvanceWatermark(15)) == ["1 [0,10) ON_TIME #0/0 first last [5] @9"]
+
+
+def test_a_fire_always_window_closes_with_an_empty_pane_only_past_its_expiry(play):
+    strategy = WindowingStrategy(
+        TEN, allowed_lateness=5, accumulation="discarding", closing_behavior="fire_always"
+    )
+    on_time = "1 [0,10) ON_TIME #0/0 first [5] @9"
+    assert play(strategy, [5], AdvanceWatermark(10), AdvanceWatermark(14)) == [on_time]
+    assert play(strategy, [5], AdvanceWatermark(10), AdvanceWatermark(15)) == [
+        on_time,
+        "2 [0,10) LATE #1/1 last [] @9",
+    ]
+
+
+def test_an_accumulating_closing_pane_shows_the_unchanged_content(play):
+    strategy = WindowingStrategy(TEN, None, "accumulating", 5, closing_behavior="fire_always")
+    assert play(strategy, [5], AdvanceWatermark(10), AdvanceWatermark(15)) == [
+        "1 [0,10) ON_TIME #0/0 first [5] @9",
+        "2 [0,10) LATE #1/1 last [5] @9",
+    ]
+
+
+def test_a_fire_always_window_whose_trigger_finished_closes_without_another_pane(play):
+    strategy = WindowingStrategy(
+        TEN, AfterCount(1), "discarding", 5, closing_behavior="fire_always"
+    )
+    assert play(strategy, [5], [6], AdvanceWatermark(15)) == [
+        "0 [0,10) EARLY #0/-1 first last [5] @9",
+        "1 [0,10) dropped 6, closed",
+    ]
+
+
+# -- the empty on-time pane ------------------------------------------------------------------
+
+
+def test_an_on_time_pane_is_emitted_although_it_is_empty(play):
+    strategy = WindowingStrategy(TEN, LATE_AND_EARLY, "discarding", 5)
+    assert play(strategy, [5], AdvanceWatermark(10)) == [
+        "0 [0,10) EARLY #0/-1 first [5] @9",
+        "1 [0,10) ON_TIME #1/0 [] @9",
+    ]
+
+
+def test_a_suppressed_on_time_pane_uses_no_index_and_the_next_one_is_late(play):
+    strategy = WindowingStrategy(
+        TEN, LATE_AND_EARLY, "discarding", 5, on_time_behavior="fire_if_non_empty"
+    )
+    assert play(strategy, [5], AdvanceWatermark(10), [6]) == [
+        "0 [0,10) EARLY #0/-1 first [5] @9",
+        "2 [0,10) LATE #1/0 [6] @9",
+    ]
+
+
+def test_a_count_leaves_an_empty_on_time_pane_at_expiry_when_the_output_waited(play):
+    strategy = WindowingStrategy(TEN, Repeatedly(AfterCount(1)), "discarding")
+    assert play(strategy, [5], AdvanceWatermark(10)) == [
+        "0 [0,10) EARLY #0/-1 first [5] @9",
+        "1 [0,10) ON_TIME #1/0 last [] @9",
+    ]
+
+
+def test_a_count_leaves_no_pane_at_expiry_when_the_output_had_moved_on(play):
+    strategy = WindowingStrategy(TEN, Repeatedly(AfterCount(1)), "discarding", 5)
+    outputs = play(strategy, [5], AdvanceWatermark(10), AdvanceWatermark(15))
+    assert outputs == ["0 [0,10) EARLY #0/-1 first [5] @9"]
+
+
+# -- processing time -------------------------------------------------------------------------
+
+
+def test_a_delay_is_not_over_when_the_clock_is_at_its_target(play):
+    strategy = WindowingStrategy(TEN, Repeatedly(AfterProcessingTime(5)))
+    assert play(strategy, [1], AdvanceClock(4), AdvanceClock(5)) == []
+
+
+def test_a_delay_is_over_one_millisecond_after_its_target(play):
+    strategy = WindowingStrategy(TEN, Repeatedly(AfterProcessingTime(5)))
+    assert play(strategy, [1], AdvanceClock(6)) == ["1 [0,10) EARLY #0/-1 first [1] @9"]
+
+
+def test_a_delay_of_nothing_still_waits_for_the_clock_to_move(play):
+    strategy = WindowingStrategy(TEN, Repeatedly(AfterProcessingTime(0)))
+    assert play(strategy, [1], AdvanceClock(0)) == []
+    assert play(strategy, [1], AdvanceClock(1)) == ["1 [0,10) EARLY #0/-1 first [1] @9"]
+
+
+def test_only_the_first_element_of_a_pane_sets_the_target(play):
+    strategy = WindowingStrategy(TEN, Repeatedly(AfterProcessingTime(5)))
+    outputs = play(
+        strategy,
+        [1],
+        AdvanceClock(5),
+        [2],
+        AdvanceClock(6),
+        [3],
+        AdvanceClock(11),
+        AdvanceClock(12),
+    )
+    assert outputs == [
+        "3 [0,10) EARLY #0/-1 first [1, 2] @9",
+        "6 [0,10) EARLY #1/-1 [3] @9",
+    ]
+
+
+def test_an_aligned_arrival_stays_and_a_later_one_goes_to_the_next_mark(play):
+    strategy = WindowingStrategy(TEN, Repeatedly(AfterProcessingTime(AlignTo(10))))
+    fires = "2 [0,10) EARLY #0/-1 first [1] @9"
+    assert play(strategy, AdvanceClock(10), [1], AdvanceClock(11)) == [fires]
+    assert play(strategy, AdvanceClock(11), [1], AdvanceClock(20)) == []
+    assert play(strategy, AdvanceClock(11), [1], AdvanceClock(21)) == [fires]
+
+
+def test_an_alarm_of_a_window_that_is_gone_wakes_nobody(play):
+    strategy = WindowingStrategy(TEN, Repeatedly(AfterProcessingTime(5)))
+    outputs = play(strategy, [1], AdvanceWatermark(10), AdvanceClock(6))
+    assert outputs == ["1 [0,10) ON_TIME #0/0 first last [1] @9"]
+
+
+# -- counts ----------------------------------------------------------------------------------
+
+
+def test_a_count_is_not_reached_by_one_element_less(play):
+    assert play(WindowingStrategy(TEN, Repeatedly(AfterCount(3))), [1, 2]) == []
+
+
+def test_a_count_is_reached_across_bundles(play):
+    outputs = play(WindowingStrategy(TEN, Repeatedly(AfterCount(3))), [1, 2], [3])
+    assert outputs == ["1 [0,10) EARLY #0/-1 first [1, 2, 3] @9"]
+
+
+def test_a_bundle_beyond_the_count_is_one_pane_and_the_count_starts_at_zero(play):
+    outputs = play(WindowingStrategy(TEN, Repeatedly(AfterCount(3))), [1, 2, 3, 4, 5], [6, 7], [8])
+    assert outputs == [
+        "0 [0,10) EARLY #0/-1 first [1, 2, 3, 4, 5] @9",
+        "2 [0,10) EARLY #1/-1 [6, 7, 8] @9",
+    ]
+
+
+def test_always_fires_once_per_bundle(play):
+    outputs = play(WindowingStrategy(TEN, Always(), "accumulating"), [1, 2], [3])
+    assert outputs == [
+        "0 [0,10) EARLY #0/-1 first [1, 2] @9",
+        "1 [0,10) EARLY #1/-1 [1, 2, 3] @9",
+    ]
+
+
+def test_an_empty_bundle_does_nothing(play):
+    assert play(WindowingStrategy(TEN, Always()), []) == []
+
+
+# -- sliding and global windows --------------------------------------------------------------
+
+
+def test_an_element_in_two_windows_is_judged_by_each_of_them(play):
+    outputs = play(
+        WindowingStrategy(SlidingWindows(10, period=5)),
+        AdvanceWatermark(10),
+        [7],
+        AdvanceWatermark(15),
+    )
+    assert outputs == [
+        "1 [0,10) dropped 7, expired by 1",
+        "2 [5,15) ON_TIME #0/0 first last [7] @14",
+    ]
+
+
+def test_an_element_in_a_gap_between_windows_vanishes_and_is_no_drop(play):
+    strategy = WindowingStrategy(SlidingWindows(5, period=10))
+    outputs = play(strategy, [4, 5, 9, 10], AdvanceWatermark(MAX_TIMESTAMP))
+    assert outputs == [
+        "1 [0,5) ON_TIME #0/0 first last [4] @4",
+        "1 [10,15) ON_TIME #0/0 first last [10] @14",
+    ]
+
+
+def test_the_global_window_is_open_at_its_last_millisecond(play):
+    assert (
+        play(WindowingStrategy(GlobalWindows()), [5], AdvanceWatermark(END_OF_GLOBAL_WINDOW)) == []
+    )
+
+
+def test_the_global_window_ends_a_day_before_time_does(play):
+    strategy = WindowingStrategy(GlobalWindows())
+    outputs = play(strategy, [5], AdvanceWatermark(END_OF_GLOBAL_WINDOW + 1), [6])
+    assert outputs == [
+        f"1 global ON_TIME #0/0 first last [5] @{END_OF_GLOBAL_WINDOW}",
+        "2 global dropped 6, expired by 1",
+    ]
+
+
+def test_lateness_without_end_lasts_until_the_global_window_ends(play):
+    strategy = WindowingStrategy(TEN, None, "discarding", MAX_TIMESTAMP)
+    late = "1 [0,10) LATE #0/0 first [5] @9"
+    assert play(strategy, AdvanceWatermark(END_OF_GLOBAL_WINDOW), [5]) == [late]
+    assert play(strategy, AdvanceWatermark(END_OF_GLOBAL_WINDOW + 1), [5]) == [
+        "1 [0,10) dropped 5, expired by 1"
+    ]
+
+
+def test_the_last_fixed_window_is_cut_where_the_global_window_ends(play):
+    start = END_OF_GLOBAL_WINDOW - END_OF_GLOBAL_WINDOW % 10
+    strategy = WindowingStrategy(TEN)
+    outputs = play(strategy, [END_OF_GLOBAL_WINDOW], AdvanceWatermark(MAX_TIMESTAMP))
+    assert outputs == [
+        f"1 [{start},{END_OF_GLOBAL_WINDOW + 1}) ON_TIME #0/0 first last "
+        f"[{END_OF_GLOBAL_WINDOW}] @{END_OF_GLOBAL_WINDOW}"
+    ]
+
+
+# -- holds and output timestamps -------------------------------------------------------------
+
+EARLIEST = WindowingStrategy(TEN, timestamp_combiner="earliest")
+LATEST = WindowingStrategy(TEN, timestamp_combiner="latest")
+
+
+def test_an_element_at_the_output_watermark_holds_it(play):
+    outputs = play(EARLIEST, AdvanceWatermark(5), [5], AdvanceWatermark(10))
+    assert outputs == ["2 [0,10) ON_TIME #0/0 first last [5] @5"]
+
+
+def test_an_element_one_millisecond_behind_the_output_watermark_does_not_hold_it(play):
+    outputs = play(EARLIEST, AdvanceWatermark(5), [4], AdvanceWatermark(10))
+    assert outputs == ["2 [0,10) ON_TIME #0/0 first last [4] @9"]
+
+
+def test_the_earliest_element_that_is_not_behind_gives_the_timestamp(play):
+    outputs = play(EARLIEST, AdvanceWatermark(5), [4, 8, 6], AdvanceWatermark(10))
+    assert outputs == ["2 [0,10) ON_TIME #0/0 first last [4, 6, 8] @6"]
+
+
+def test_the_latest_element_that_is_not_behind_gives_the_timestamp(play):
+    outputs = play(LATEST, [2], AdvanceWatermark(5), [8, 6], AdvanceWatermark(10))
+    assert outputs == ["3 [0,10) ON_TIME #0/0 first last [2, 6, 8] @8"]
+
+
+def test_a_held_output_watermark_lets_an_element_behind_the_input_hold_too(play):
+    outputs = play(EARLIEST, [2], AdvanceWatermark(5), [1, 3], AdvanceWatermark(10))
+    assert outputs == ["3 [0,10) ON_TIME #0/0 first last [1, 2, 3] @2"]
+
+
+def test_an_element_that_comes_after_its_window_ended_holds_nothing(play):
+    strategy = WindowingStrategy(
+        TEN, Repeatedly(AfterCount(2)), "discarding", 20, timestamp_combiner="latest"
+    )
+    outputs = play(strategy, [1], AdvanceWatermark(10), [3])
+    assert outputs == ["2 [0,10) ON_TIME #0/0 first [1, 3] @1"]
+
+
+def test_an_element_that_comes_before_its_window_ended_holds_it(play):
+    strategy = WindowingStrategy(
+        TEN, Repeatedly(AfterCount(2)), "discarding", 20, timestamp_combiner="latest"
+    )
+    outputs = play(strategy, [1], AdvanceWatermark(9), [3])
+    assert outputs == ["2 [0,10) EARLY #0/-1 first [1, 3] @3"]
+
+
+def test_each_pane_is_stamped_by_what_it_added_also_when_accumulating(play):
+    strategy = WindowingStrategy(
+        TEN, LATE_AND_EARLY, "accumulating", 5, timestamp_combiner="earliest"
+    )
+    assert play(strategy, [3], [5], AdvanceWatermark(10)) == [
+        "0 [0,10) EARLY #0/-1 first [3] @3",
+        "1 [0,10) EARLY #1/-1 [3, 5] @5",
+        "2 [0,10) ON_TIME #2/0 [3, 5] @9",
+    ]
+
+
+def test_a_key_that_holds_its_output_back_is_on_time_where_another_is_late(play):
+    strategy = WindowingStrategy(TEN, Repeatedly(AfterCount(2)), "discarding", 20)
+    outputs = play(strategy, {"a": [1]}, AdvanceWatermark(12), {"a": [3], "b": [3, 4]})
+    assert outputs == [
+        "2 a: [0,10) ON_TIME #0/0 first [1, 3] @9",
+        "2 b: [0,10) LATE #0/0 first [3, 4] @9",
+    ]
+
+
+def test_the_output_watermark_stands_still_during_a_step(play):
+    strategy = WindowingStrategy(TEN, Repeatedly(AfterCount(1)), "discarding", 20)
+    # The advance to 30 passes the ends of both windows; the promise made before it was 5.
+    outputs = play(
+        strategy, [1, 11], AdvanceWatermark(5), AdvanceWatermark(30), AdvanceWatermark(60)
+    )
+    assert outputs == [
+        "0 [0,10) EARLY #0/-1 first [1] @9",
+        "0 [10,20) EARLY #0/-1 first [11] @19",
+        "2 [0,10) ON_TIME #1/0 last [] @9",
+    ]
+
+
+# -- clocks do not go back -------------------------------------------------------------------
+
+
+def test_a_watermark_that_goes_back_is_refused(play):
+    with pytest.raises(WatermarkError) as refused:
+        play(WindowingStrategy(TEN), [5], AdvanceWatermark(8), AdvanceWatermark(7))
+    assert str(refused.value) == (
+        "the watermark cannot go back: it stands at 00:00:00.008 (8 ms), "
+        "asked for 00:00:00.007 (7 ms)"
+    )
+
+
+def test_a_clock_that_goes_back_is_refused(play):
+    with pytest.raises(WatermarkError) as refused:
+        play(WindowingStrategy(TEN), [5], AdvanceClock(8), AdvanceClock(7))
+    assert str(refused.value) == "processing time cannot go back: it stands at 8 ms, asked for 7 ms"

@@ -1,0 +1,278 @@
+"""What a windowing strategy refuses, and what it says instead."""
+
+import pytest
+
+from beamlike.errors import TimeError, TriggerError, UnsafeTriggerError, WindowingError
+from beamlike.model.strategy import (
+    AccumulationMode,
+    ClosingBehavior,
+    OnTimeBehavior,
+    TimestampCombiner,
+    WindowingStrategy,
+)
+from beamlike.model.triggers import (
+    AfterAll,
+    AfterCount,
+    AfterEach,
+    AfterFirst,
+    AfterProcessingTime,
+    AfterWatermark,
+    AlignTo,
+    Always,
+    DefaultTrigger,
+    Never,
+    OrFinally,
+    Repeatedly,
+)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows
+
+HOUR = FixedWindows("1 hour")
+LATE = AfterWatermark(late=AfterCount(1))
+MODE_NEEDED = (
+    " requires that the accumulation mode be specified, because a window may emit several panes; "
+    'add accumulation="discarding" (each pane holds what is new) or '
+    'accumulation="accumulating" (each pane holds everything so far)'
+)
+
+
+def refusal(error, call, *args, **kwargs):
+    with pytest.raises(error) as refused:
+        call(*args, **kwargs)
+    assert type(refused.value) is error
+    return str(refused.value)
+
+
+# -- the parts -------------------------------------------------------------------------------
+
+
+def test_the_defaults_are_those_of_beam():
+    strategy = WindowingStrategy(HOUR)
+    assert strategy.trigger == DefaultTrigger()
+    assert strategy.accumulation is AccumulationMode.DISCARDING
+    assert strategy.allowed_lateness == 0
+    assert strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW
+    assert strategy.closing_behavior is ClosingBehavior.FIRE_IF_NON_EMPTY
+    assert strategy.on_time_behavior is OnTimeBehavior.FIRE_ALWAYS
+
+
+def test_something_that_is_no_window_function_is_refused():
+    assert refusal(WindowingError, WindowingStrategy, "1 hour") == (
+        "window must be a window function such as FixedWindows(\"1 hour\"), got '1 hour'"
+    )
+
+
+def test_something_that_is_no_trigger_is_refused():
+    assert refusal(WindowingError, WindowingStrategy, HOUR, "default").startswith(
+        "trigger must be a trigger, got 'default'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("argument", "known"),
+    [
+        ("accumulation", "'discarding', 'accumulating', 'retracting'"),
+        ("timestamp_combiner", "'end_of_window', 'earliest', 'latest'"),
+        ("closing_behavior", "'fire_if_non_empty', 'fire_always'"),
+        ("on_time_behavior", "'fire_always', 'fire_if_non_empty'"),
+    ],
+)
+@pytest.mark.parametrize("value", ["sometimes", 5, None])
+def test_an_unknown_option_is_answered_with_the_known_ones(argument, known, value):
+    message = refusal(WindowingError, WindowingStrategy, HOUR, **{argument: value})
+    assert message == f"{argument} must be one of {known}, got {value!r}"
+
+
+def test_options_are_read_in_any_case():
+    strategy = WindowingStrategy(HOUR, accumulation="ACCUMULATING", closing_behavior="Fire_Always")
+    assert strategy.accumulation is AccumulationMode.ACCUMULATING
+    assert strategy.closing_behavior is ClosingBehavior.FIRE_ALWAYS
+
+
+def test_a_lateness_that_cannot_be_read_names_its_argument():
+    message = refusal(TimeError, WindowingStrategy, HOUR, allowed_lateness="10 minuets")
+    assert message.startswith("allowed_lateness is not a duration: '10 minuets'; write ")
+
+
+# -- what a pipeline must say ----------------------------------------------------------------
+
+
+def test_the_default_trigger_needs_nothing_else():
+    assert WindowingStrategy.declared(HOUR) == WindowingStrategy(HOUR)
+    assert WindowingStrategy.declared(HOUR, unbounded=True) == WindowingStrategy(HOUR)
+
+
+def test_a_trigger_needs_the_allowed_lateness():
+    assert refusal(
+        WindowingError, WindowingStrategy.declared, HOUR, trigger=LATE, accumulation="discarding"
+    ) == (
+        "trigger AfterWatermark(late=AfterCount(1)) requires that the allowed lateness be "
+        'specified; add allowed_lateness="0 s", or as long as late data shall be waited for'
+    )
+
+
+def test_a_trigger_in_the_global_window_needs_no_allowed_lateness():
+    trigger = Repeatedly(AfterCount(5))
+    strategy = WindowingStrategy.declared(
+        GlobalWindows(), trigger=trigger, accumulation="discarding", unbounded=True
+    )
+    assert strategy == WindowingStrategy(GlobalWindows(), trigger)
+
+
+def test_a_trigger_needs_the_accumulation_mode():
+    message = refusal(
+        WindowingError, WindowingStrategy.declared, HOUR, trigger=LATE, allowed_lateness="0 s"
+    )
+    assert message == "trigger AfterWatermark(late=AfterCount(1))" + MODE_NEEDED
+
+
+def test_lateness_needs_the_accumulation_mode():
+    message = refusal(WindowingError, WindowingStrategy.declared, HOUR, allowed_lateness="1 hour")
+    assert message == "allowed_lateness='1 hour'" + MODE_NEEDED
+
+
+def test_no_lateness_needs_no_accumulation_mode():
+    assert WindowingStrategy.declared(HOUR, allowed_lateness=0) == WindowingStrategy(HOUR)
+
+
+def test_lateness_in_the_global_window_needs_no_accumulation_mode():
+    strategy = WindowingStrategy.declared(GlobalWindows(), allowed_lateness="1 hour")
+    assert strategy.allowed_lateness == 3_600_000
+
+
+def test_a_stream_in_the_global_window_needs_a_trigger():
+    assert refusal(WindowingError, WindowingStrategy.declared, GlobalWindows(), unbounded=True) == (
+        "a stream in the global window with the default trigger never emits anything; use "
+        "FixedWindows, SlidingWindows or Sessions, or a trigger such as Repeatedly(AfterCount(100))"
+    )
+    assert WindowingStrategy.declared(GlobalWindows()) == WindowingStrategy(GlobalWindows())
+
+
+# -- triggers that lose data -----------------------------------------------------------------
+
+
+def declared(trigger, lateness):
+    return WindowingStrategy.declared(
+        HOUR, trigger=trigger, accumulation="discarding", allowed_lateness=lateness
+    )
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        DefaultTrigger(),
+        Always(),
+        Never(),
+        LATE,
+        Repeatedly(AfterCount(1)),
+        AfterEach(AfterCount(1), Repeatedly(AfterCount(2))),
+        OrFinally(Repeatedly(AfterCount(1)), Always()),
+    ],
+    ids=str,
+)
+def test_triggers_that_lose_nothing_are_accepted_with_lateness(trigger):
+    assert declared(trigger, "1 hour").trigger == trigger
+
+
+@pytest.mark.parametrize("early", [None, AfterCount(1)])
+def test_a_trigger_that_ends_with_the_window_is_accepted_without_lateness(early):
+    assert declared(AfterWatermark(early=early), 0).trigger == AfterWatermark(early=early)
+
+
+def test_a_trigger_that_ends_with_the_window_is_refused_with_lateness():
+    assert refusal(UnsafeTriggerError, declared, AfterWatermark(), "1 hour") == (
+        "Unsafe trigger: AfterWatermark() finishes at the end of the window, and data within the "
+        "allowed lateness of 1h would be dropped; write AfterWatermark(late=AfterCount(1)), or "
+        "allowed_lateness=0"
+    )
+
+
+def test_the_proposed_change_keeps_the_early_firings():
+    assert refusal(UnsafeTriggerError, declared, AfterWatermark(early=AfterCount(2)), 1) == (
+        "Unsafe trigger: AfterWatermark(early=AfterCount(2)) finishes at the end of the window, "
+        "and data within the allowed lateness of 1ms would be dropped; write "
+        "AfterWatermark(early=AfterCount(2), late=AfterCount(1)), or allowed_lateness=0"
+    )
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        AfterCount(5),
+        AfterProcessingTime("1 minute"),
+        AfterFirst(AfterCount(1), AfterProcessingTime(5)),
+        AfterAll(AfterCount(1), AfterProcessingTime(5)),
+        AfterEach(AfterCount(1), AfterCount(2)),
+        OrFinally(Repeatedly(AfterCount(1)), AfterCount(5)),
+        OrFinally(AfterCount(5), Always()),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("lateness", [0, "1 hour"])
+def test_a_trigger_that_may_finish_is_refused_with_any_lateness(trigger, lateness):
+    assert refusal(UnsafeTriggerError, declared, trigger, lateness) == (
+        f"Unsafe trigger: {trigger} may finish, and data that arrives afterwards would be "
+        f"dropped; write Repeatedly({trigger})"
+    )
+
+
+def test_a_strategy_that_is_not_declared_takes_an_unsafe_trigger():
+    assert WindowingStrategy(HOUR, AfterCount(5)).trigger == AfterCount(5)
+
+
+# -- the triggers themselves -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, -1, True, 1.0, "2", None])
+def test_a_count_must_be_a_whole_number_of_one_or_more(count):
+    assert refusal(TriggerError, AfterCount, count) == (
+        f"AfterCount needs a whole number of 1 or more, got {count!r}"
+    )
+
+
+@pytest.mark.parametrize("several", [AfterFirst, AfterAll, AfterEach])
+def test_a_trigger_of_several_needs_two(several):
+    assert refusal(TriggerError, several, AfterCount(1)) == (
+        f"{several.__name__} needs at least two triggers, got 1"
+    )
+
+
+def test_a_class_in_place_of_a_trigger_is_answered_with_its_call():
+    assert refusal(TriggerError, Repeatedly, DefaultTrigger).endswith("; write DefaultTrigger()")
+
+
+@pytest.mark.parametrize(
+    ("make", "owner"),
+    [
+        (lambda: AfterWatermark(early=5), "AfterWatermark early"),
+        (lambda: AfterWatermark(late=5), "AfterWatermark late"),
+        (lambda: Repeatedly(5), "Repeatedly trigger"),
+        (lambda: AfterFirst(AfterCount(1), 5), "a part of AfterFirst"),
+        (lambda: OrFinally(5, AfterCount(1)), "OrFinally main"),
+        (lambda: OrFinally(AfterCount(1), 5), "OrFinally until"),
+    ],
+)
+def test_a_number_in_place_of_a_trigger_names_the_argument(make, owner):
+    assert refusal(TriggerError, make) == f"{owner} must be a trigger, got 5"
+
+
+def test_an_alignment_needs_a_period():
+    assert refusal(TriggerError, AlignTo, 0) == "AlignTo period must be more than 0 ms"
+
+
+@pytest.mark.parametrize(
+    ("instant", "target"), [(-6, -3), (-3, -3), (-2, 7), (6, 7), (7, 7), (8, 17)]
+)
+def test_an_alignment_moves_on_to_the_next_mark_on_both_sides_of_zero(instant, target):
+    assert AlignTo(10, offset=7).apply(instant) == target
+
+
+def test_transforms_apply_from_left_to_right():
+    assert AfterProcessingTime(3, AlignTo(10)).target(8) == 20
+    assert AfterProcessingTime(AlignTo(10), 3).target(8) == 13
+    assert AfterProcessingTime(AlignTo(10), delay=3).target(8) == 20
+    assert AfterProcessingTime().target(8) == 8
+
+
+def test_only_a_tree_with_processing_time_needs_a_clock():
+    assert not LATE.needs_clock
+    assert AfterWatermark(early=Repeatedly(AfterProcessingTime(1)), late=Never()).needs_clock

@@ -1,0 +1,189 @@
+"""Reading and writing durations and instants."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+
+from beamlike.errors import TimeError
+from beamlike.model.time import (
+    END_OF_GLOBAL_WINDOW,
+    MAX_TIMESTAMP,
+    MIN_TIMESTAMP,
+    duration_ms,
+    instant_ms,
+    show_duration,
+    show_instant,
+)
+
+DURATION_HELP = (
+    'write 600000 (milliseconds), timedelta(minutes=10), "10 minutes", "1h 30m" or "00:10:00"'
+)
+INSTANT_HELP = (
+    'write epoch milliseconds, a datetime, "2013-01-01T06:00:00Z", or a time of day such as '
+    '"00:01:30"'
+)
+
+
+def test_time_has_the_bounds_of_beam_java():
+    assert (MIN_TIMESTAMP, MAX_TIMESTAMP) == (-9223372036854775, 9223372036854775)
+    assert END_OF_GLOBAL_WINDOW == 9223371950454775
+
+
+@pytest.mark.parametrize(
+    ("value", "milliseconds"),
+    [
+        (0, 0),
+        (1, 1),
+        (timedelta(minutes=10), 600_000),
+        (timedelta(days=3, milliseconds=1), 259_200_001),
+        ("10 minutes", 600_000),
+        ("10minutes", 600_000),
+        ("  10  Minutes ", 600_000),
+        ("1 min", 60_000),
+        ("1h 30m", 5_400_000),
+        ("1h30m", 5_400_000),
+        ("500 ms", 500),
+        ("2 weeks 1 day", 1_296_000_000),
+        ("0 s", 0),
+        ("00:10:00", 600_000),
+        ("00:10", 600_000),
+        ("25:00:00", 90_000_000),
+        ("00:00:00.5", 500),
+        ("00:00:00.050", 50),
+    ],
+)
+def test_durations_that_can_be_read(value, milliseconds):
+    assert duration_ms(value, "gap") == milliseconds
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        True,
+        False,
+        None,
+        1.0,
+        0.5,
+        float("nan"),
+        float("inf"),
+        Decimal(5),
+        b"10 minutes",
+        "",
+        "   ",
+        "10",
+        "minutes",
+        "10 minuets",
+        "10 Monate",
+        "-10 minutes",
+        "1.5 hours",
+        "10 minutes and 5",
+        "1h, 30m",
+        "00:60:00",
+        "00:00:61",
+        "1:2:3",
+        "\u0661\u0660 minutes",
+        "10 µs",
+    ],
+)
+def test_durations_that_cannot_be_read_say_what_can(value):
+    with pytest.raises(TimeError) as refused:
+        duration_ms(value, "gap")
+    assert str(refused.value) == f"gap is not a duration: {value!r}; {DURATION_HELP}"
+
+
+@pytest.mark.parametrize("value", [-1, timedelta(milliseconds=-1)])
+def test_negative_durations_are_refused(value):
+    with pytest.raises(TimeError) as refused:
+        duration_ms(value, "gap")
+    assert str(refused.value) == f"gap must not be negative, got {value!r}"
+
+
+def test_a_duration_between_two_milliseconds_is_refused():
+    with pytest.raises(TimeError) as refused:
+        duration_ms(timedelta(microseconds=1_500), "gap")
+    assert str(refused.value) == (
+        "gap must be whole milliseconds, got datetime.timedelta(microseconds=1500)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "milliseconds"),
+    [
+        (0, 0),
+        (-1, -1),
+        (MIN_TIMESTAMP, MIN_TIMESTAMP),
+        (MAX_TIMESTAMP, MAX_TIMESTAMP),
+        (datetime(1970, 1, 1, 0, 0, 1), 1_000),
+        (datetime(1970, 1, 1, 1, tzinfo=timezone(timedelta(hours=1))), 0),
+        (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=1_999), 1),
+        (datetime(1970, 1, 1, tzinfo=UTC) - timedelta(microseconds=1), -1),
+        ("2013-01-01T06:00:00Z", 1_357_020_000_000),
+        ("2013-01-01 07:00:00+01:00", 1_357_020_000_000),
+        ("2013-01-01", 1_356_998_400_000),
+        ("00:01:30", 90_000),
+        ("00:10:59.999", 659_999),
+        ("00:00", 0),
+        (" 00:01:30 ", 90_000),
+    ],
+)
+def test_instants_that_can_be_read(value, milliseconds):
+    assert instant_ms(value, "timestamp") == milliseconds
+
+
+@pytest.mark.parametrize(
+    "value",
+    [True, None, 1.0, float("nan"), "", "noon", "2013-13-01", "10 minutes", "00:61:00", b"00:01"],
+)
+def test_instants_that_cannot_be_read_say_what_can(value):
+    with pytest.raises(TimeError) as refused:
+        instant_ms(value, "timestamp")
+    assert str(refused.value) == f"timestamp is not an instant: {value!r}; {INSTANT_HELP}"
+
+
+@pytest.mark.parametrize("value", [MIN_TIMESTAMP - 1, MAX_TIMESTAMP + 1])
+def test_instants_outside_of_time_are_refused(value):
+    with pytest.raises(TimeError) as refused:
+        instant_ms(value, "timestamp")
+    assert str(refused.value) == (
+        f"timestamp must lie between {MIN_TIMESTAMP} and {MAX_TIMESTAMP} ms, got {value}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "shown"),
+    [
+        (0, "00:00:00"),
+        (1, "00:00:00.001"),
+        (86_399_999, "23:59:59.999"),
+        (86_400_000, "1970-01-02 00:00:00"),
+        (-1, "1969-12-31 23:59:59.999"),
+        (MIN_TIMESTAMP, "-infinity"),
+        (MIN_TIMESTAMP + 1, f"{MIN_TIMESTAMP + 1} ms"),
+        (END_OF_GLOBAL_WINDOW, "end of time"),
+        (END_OF_GLOBAL_WINDOW + 1, "end of time"),
+        (MAX_TIMESTAMP, "infinity"),
+    ],
+)
+def test_instants_are_shown_for_people(milliseconds, shown):
+    assert show_instant(milliseconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "shown"),
+    [
+        (0, "0ms"),
+        (999, "999ms"),
+        (1_000, "1s"),
+        (3_599_999, "59m 59s 999ms"),
+        (90_061_001, "1d 1h 1m 1s 1ms"),
+        (-1_500, "-1s 500ms"),
+    ],
+)
+def test_durations_are_shown_for_people(milliseconds, shown):
+    assert show_duration(milliseconds) == shown
+
+
+@pytest.mark.parametrize("milliseconds", [1, 999, 60_000, 5_400_000, 123_456_789])
+def test_a_shown_duration_can_be_read_again(milliseconds):
+    assert duration_ms(show_duration(milliseconds), "gap") == milliseconds

@@ -1,0 +1,171 @@
+"""The shape of the package: which way imports go, what importing costs, what is documented."""
+
+import ast
+import configparser
+import doctest
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import beamlike
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "beamlike"
+HARNESS = ROOT / "testing"  # installed as beamlike.testing
+
+# From the ground up. A module imports from its own layer and from those before it.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors",),
+    ("model",),
+    ("machine",),
+    ("hosts",),
+    ("api", ""),  # "" is the package itself, which gathers the names for its users
+    ("viz", "testing"),
+    ("demo",),
+    ("cli",),
+)
+LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
+
+# The model and the machine are pure: the same input gives the same output, anywhere.
+IMPURE = frozenset(
+    (
+        *("asyncio", "concurrent", "ctypes", "io", "logging", "multiprocessing", "os", "pathlib"),
+        *("pickle", "random", "secrets", "shelve", "shutil", "signal", "socket", "sqlite3"),
+        *("subprocess", "sys", "tempfile", "threading", "time", "uuid"),
+    )
+)
+IMPURE_CALLS = frozenset(("now", "utcnow", "today", "open", "print", "input"))
+
+
+def module_files() -> dict[str, Path]:
+    """Every module of the package by its dotted name."""
+    files = {}
+    for folder, prefix in ((PACKAGE, "beamlike"), (HARNESS, "beamlike.testing")):
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            name = ".".join((prefix, *parts))
+            files[name.removesuffix(".__init__")] = path
+    return files
+
+
+MODULES = module_files()
+
+
+def imports_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of everything that a module imports, at its top or further down."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno} imports relatively; write the full name"
+            assert node.module is not None
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                yield node.lineno, name if name in MODULES else node.module
+
+
+def layer_of(module: str) -> str:
+    """The first part below the package: ``model`` for ``beamlike.model.time``."""
+    return [*module.split("."), ""][1]
+
+
+def test_every_part_of_the_package_has_a_layer():
+    assert {layer_of(module) for module in MODULES} <= LEVEL.keys()
+
+
+def test_imports_never_climb():
+    climbing = [
+        f"{module}:{line} imports {imported}"
+        for module, path in MODULES.items()
+        for line, imported in imports_of(path)
+        if imported.split(".")[0] == "beamlike"
+        and LEVEL[layer_of(imported)] > LEVEL[layer_of(module)]
+    ]
+    assert climbing == []
+
+
+PURE = [module for module in MODULES if layer_of(module) in ("errors", "model", "machine")]
+
+
+def test_the_model_and_the_machine_import_only_pure_modules_and_attrs():
+    allowed = (sys.stdlib_module_names - IMPURE) | {"attrs", "beamlike"}
+    foreign = [
+        f"{module}:{line} imports {imported}"
+        for module in PURE
+        for line, imported in imports_of(MODULES[module])
+        if imported.split(".")[0] not in allowed
+    ]
+    assert foreign == []
+
+
+def test_the_model_and_the_machine_read_no_clock_and_do_no_input_or_output():
+    calls = []
+    for module in PURE:
+        for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                function = node.func
+                name = getattr(function, "attr", getattr(function, "id", ""))
+                # `self.now(window)` of a step is what the step was told, not a clock.
+                owner = getattr(getattr(function, "value", None), "id", "")
+                if name in IMPURE_CALLS and owner != "self":
+                    calls.append(f"{module}:{node.lineno} calls {name}")
+    assert calls == []
+
+
+@pytest.mark.parametrize("module", ["beamlike", "beamlike.testing"])
+def test_importing_loads_nothing_heavy(module: str):
+    heavy = ("pyspark", "matplotlib", "rich", "pandas", "numpy", "pyarrow", "hypothesis", "pytest")
+    script = f"import sys, {module}; print(*(name for name in {heavy} if name in sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.split() == []
+
+
+def test_every_package_folder_is_installed():
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    listed = config["options"]["packages"].split()
+    folders = [module for module, path in MODULES.items() if path.name == "__init__.py"]
+    assert sorted(listed) == sorted(folders)
+
+
+def test_every_public_name_exists_once_and_is_documented():
+    names = beamlike.__all__
+    assert len(names) == len(set(names))
+    assert [name for name in names if not (getattr(beamlike, name).__doc__ or "").strip()] == []
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith("__main__")])
+def test_the_examples_in_the_documentation_are_true(module: str):
+    failed, _ = doctest.testmod(importlib.import_module(module))
+    assert failed == 0
+
+
+@pytest.mark.parametrize("module", list(MODULES))
+def test_every_module_says_what_it_is_for(module: str):
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree), f"{MODULES[module]} has no docstring"
+
+
+def test_no_file_names_a_place_on_somebodys_machine():
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    place = re.compile(r"(?<![\w.])(?:/(?:home|Users|root|work)/|[A-Z]:\\Users\\)")
+    found = []
+    for name in listed:
+        path = ROOT / name
+        text = path.read_text(encoding="utf-8", errors="ignore") if path.is_file() else ""
+        lines = text.splitlines()
+        found += [f"{name}:{at + 1}" for at, line in enumerate(lines) if place.search(line)]
+    assert found == []

@@ -1,0 +1,39 @@
+"""The type checker and the linter have nothing to say."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run(*command: str, cwd: Path) -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_mypy_finds_nothing(tmp_path: Path):
+    # The harness lies beside the package and is installed inside it: check it where it will be.
+    shutil.copytree(ROOT / "beamlike", tmp_path / "beamlike")
+    shutil.copytree(ROOT / "testing", tmp_path / "beamlike" / "testing")
+    config = str(ROOT / "setup.cfg")
+    status, output = run(
+        "mypy",
+        "--strict",
+        "--config-file",
+        config,
+        "--cache-dir",
+        str(ROOT / ".mypy_cache"),
+        "-p",
+        "beamlike",
+        cwd=tmp_path,
+    )
+    assert status == 0, output
+
+
+def test_ruff_finds_nothing():
+    status, output = run("ruff", "check", "--no-cache", ".", cwd=ROOT)
+    assert status == 0, output

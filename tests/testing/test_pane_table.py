@@ -1,0 +1,91 @@
+"""The table of panes and drops."""
+
+from beamlike.hosts.script import Output
+from beamlike.machine.events import Drop, DropReason, Element, Pane
+from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, instant_ms
+from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
+from beamlike.viz.table import pane_table
+
+HOUR = 3_600_000
+NOON = instant_ms("2013-01-01T12:00:00Z", "noon")
+FIRST_EARLY = PaneInfo(Timing.EARLY, 0, -1, True, False)
+LAST = PaneInfo(Timing.LATE, 11, 10, False, True)
+
+
+def test_every_field_of_panes_and_drops_has_its_column() -> None:
+    window = IntervalWindow(0, 60_000)
+
+    assert pane_table(
+        [
+            Output(0, "joe", Pane(window, 1, 59_999, FIRST_EARLY)),
+            Output(3, "ben", Pane(window, 2, 59_999, FIRST_EARLY, retraction=True)),
+            Output(10, 7, Pane(window, [3], 30_000, LAST)),
+            Output(11, None, Drop(Element("x", 5), window, DropReason.EXPIRED, 61_000)),
+            Output(12, None, Drop(Element("y", 5), window, DropReason.CLOSED)),
+            Output(13, "joe", Pane(GLOBAL_WINDOW, None, END_OF_GLOBAL_WINDOW, NO_FIRING)),
+        ],
+        marked={0, 4},
+    ) == (
+        "   step  key    window                timing   #   ns  place    timestamp     value\n"
+        ">  0     'joe'  [00:00:00, 00:01:00)  EARLY    0   -1  first    00:00:59.999  1\n"
+        "   3     'ben'  [00:00:00, 00:01:00)  EARLY    0   -1  first    00:00:59.999  "
+        "withdrawn: 2\n"
+        "   10    7      [00:00:00, 00:01:00)  LATE     11  10  last     00:00:30      [3]\n"
+        "   11    None   [00:00:00, 00:01:00)  DROPPED          expired  00:00:00.005  "
+        "'x' (missed by 1m 1s)\n"
+        ">  12    None   [00:00:00, 00:01:00)  DROPPED          closed   00:00:00.005  'y'\n"
+        "   13    'joe'  global                UNKNOWN  0   0   only     end of time   None"
+    )
+
+
+def test_dates_are_written_once_a_row() -> None:
+    one_day = IntervalWindow(NOON, NOON + HOUR)
+    two_days = IntervalWindow(NOON, NOON + 24 * HOUR)
+    across = IntervalWindow(-HOUR, HOUR)
+
+    assert pane_table(
+        [
+            Output(0, "UA", Pane(one_day, 1, one_day.max_timestamp, FIRST_EARLY)),
+            Output(0, "UA", Pane(two_days, 2, two_days.max_timestamp, FIRST_EARLY)),
+            Output(0, "UA", Pane(across, 3, across.max_timestamp, FIRST_EARLY)),
+        ]
+    ) == (
+        "  step  key   window                                      timing  #  ns  place  "
+        "timestamp                value\n"
+        "  0     'UA'  [2013-01-01 12:00:00, 13:00:00)             EARLY   0  -1  first  "
+        "12:59:59.999             1\n"
+        "  0     'UA'  [2013-01-01 12:00:00, 2013-01-02 12:00:00)  EARLY   0  -1  first  "
+        "2013-01-02 11:59:59.999  2\n"
+        "  0     'UA'  [1969-12-31 23:00:00, 01:00:00)             EARLY   0  -1  first  "
+        "00:59:59.999             3"
+    )
+
+
+def test_long_keys_and_values_are_cut_to_a_hundred_columns() -> None:
+    window = IntervalWindow(0, 60_000)
+    words = [f"word number {number}" for number in range(30)]
+
+    table = pane_table(
+        [
+            Output(0, "a key that goes on", Pane(window, words, 59_999, FIRST_EARLY)),
+            Output(
+                0,
+                "a key that goes on",
+                Drop(Element(words, 5), window, DropReason.EXPIRED, 61_000),
+            ),
+        ]
+    )
+
+    assert table == (
+        "  step  key             window                timing   #  ns  place    timestamp     "
+        "value\n"
+        "  0     'a key that...  [00:00:00, 00:01:00)  EARLY    0  -1  first    00:00:59.999  "
+        "['word number 0', 'word num...\n"
+        "  0     'a key that...  [00:00:00, 00:01:00)  DROPPED         expired  00:00:00.005  "
+        "['word nu... (missed by 1m 1s)"
+    )
+
+
+def test_a_run_without_output_says_so() -> None:
+    assert pane_table([]) == "(nothing came out, nothing was dropped)"
