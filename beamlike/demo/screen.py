@@ -41,6 +41,7 @@ class PlainScreen:
         self._stream, self._files = stream, files
         self._step = max(1, len(files) // _LINES)
         self._next = self._step
+        self._unprinted: Progress | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -51,12 +52,18 @@ class PlainScreen:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        pass
+        if self._unprinted is not None:
+            self._print(self._unprinted)
 
     def show(self, progress: Progress) -> None:
         if progress.batches < self._next:
+            self._unprinted = progress
             return
         self._next = progress.batches + self._step
+        self._unprinted = None
+        self._print(progress)
+
+    def _print(self, progress: Progress) -> None:
         facts = ", ".join(f"{name} {value}" for name, value in _facts(progress, self._files))
         print(facts, file=self._stream, flush=True)
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 import attrs
 
 from beamlike.errors import EnvironmentProblem
+from beamlike.model.time import show_duration
 
 __all__ = ["Dot", "PaneBand", "Story", "draw_story"]
 
@@ -188,7 +189,7 @@ class _Drawing:
         self.axes.text(
             self.left + self.size * 0.02,
             at,
-            f" {_hours(length)} left out ",
+            f" {show_duration(length // 60_000 * 60_000)} left out ",
             fontsize=8.5,
             color="#555555",
             va="center",
@@ -302,8 +303,3 @@ class _Drawing:
     def _clock(self, milliseconds: int) -> str:
         moment = datetime.fromtimestamp(milliseconds / 1000, UTC).astimezone(self.story.zone)
         return moment.strftime("%H:%M")
-
-
-def _hours(milliseconds: int) -> str:
-    hours, minutes = divmod(round(milliseconds / 60_000), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -182,13 +182,16 @@ class Shard:
             effects.extend((key, effect) for effect in out)
             return after
 
-        wakes = grouping.wakes(state)
-        if wakes.clock is not None and wakes.clock < clock:
-            state = step(state.at(index.watermark, index.clock), AdvanceClock(clock))
+        wakes = None
+        if not arrived or grouping.needs_clock:
             wakes = grouping.wakes(state)
+            if wakes.clock is not None and wakes.clock < clock:
+                state = step(state.at(index.watermark, index.clock), AdvanceClock(clock))
+                wakes = None
         if arrived:
             state = step(state.at(index.watermark, clock), Bundle(tuple(arrived)))
-            wakes = grouping.wakes(state)
+            wakes = None
+        wakes = wakes or grouping.wakes(state)
         if wakes.event is not None and wakes.event < watermark:
             state = step(state.at(index.watermark, clock), AdvanceWatermark(watermark))
             wakes = grouping.wakes(state)

@@ -13,7 +13,7 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window
 
-__all__ = ["KeyState", "TriggerState", "WindowState"]
+__all__ = ["KeyState", "TriggerState", "WindowState", "promise"]
 
 
 @attrs.frozen
@@ -114,9 +114,14 @@ class KeyState:
         A host that steps a key only when something is due catches up with this. A key
         without windows promised nothing and starts at the watermark.
         """
-        return KeyState(watermark, clock, self.promise(watermark), self.windows)
+        promised = promise(self.output_watermark, watermark, self.windows)
+        return KeyState(watermark, clock, promised, self.windows)
 
-    def promise(self, watermark: int) -> int:
-        """The output watermark after a step that ended with these windows."""
-        holds = [w.element_hold for w in self.windows.values() if w.element_hold is not None]
-        return max(self.output_watermark, min([watermark, *holds]))
+
+def promise(before: int, watermark: int, windows: Mapping[Window, WindowState]) -> int:
+    """The output watermark after a step that ended with these windows."""
+    held = watermark
+    for window in windows.values():
+        if window.element_hold is not None and window.element_hold < held:
+            held = window.element_hold
+    return max(before, held)

@@ -30,7 +30,7 @@ from beamlike.machine.events import (
     Suppressed,
     Tell,
 )
-from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
+from beamlike.machine.reference.state import KeyState, TriggerState, WindowState, promise
 from beamlike.machine.reference.triggers import Now, run_trigger
 from beamlike.model.combine import CombineFn
 from beamlike.model.panes import Timing, next_pane
@@ -159,8 +159,8 @@ class _Step:
         self.tell = tell
 
     def result(self) -> KeyState:
-        before = KeyState(self.watermark, self.clock, self.output_watermark, self.windows)
-        return before.at(self.watermark, self.clock)
+        promised = promise(self.output_watermark, self.watermark, self.windows)
+        return KeyState(self.watermark, self.clock, promised, self.windows)
 
     def now(self, window: Window) -> Now:
         return Now(window, self.watermark, self.clock)
