@@ -13,7 +13,9 @@
         )
     )
 
-Time is made up: nothing sleeps, and no clock is read. Importing this does not import pyspark.
+Time is made up: nothing sleeps, and no clock is read. `load_transcripts` reads scenarios from
+files, `differences` says how a run differs from what a scenario expects. Importing this does
+not import pyspark.
 """
 
 from beamlike.testing.complete import (
@@ -40,6 +42,7 @@ from beamlike.testing.matchers import (
 from beamlike.testing.results import Results
 from beamlike.testing.spelling import TimestampedValue
 from beamlike.testing.stream import FinishedTestStream, TestStream
+from beamlike.testing.transcripts import Scenario, differences, load_transcripts, to_document
 from beamlike.testing.values import (
     be_empty,
     contain_in_any_order,
@@ -62,6 +65,7 @@ __all__ = [
     "FinishedTestStream",
     "PaneAssertionError",
     "Results",
+    "Scenario",
     "TestStream",
     "TimestampedValue",
     "be_empty",
@@ -71,6 +75,7 @@ __all__ = [
     "contain_single_value_at_time",
     "contain_value",
     "contain_value_at_time",
+    "differences",
     "dropped",
     "early_pane",
     "emit_exactly",
@@ -87,8 +92,10 @@ __all__ = [
     "in_only_pane",
     "in_window",
     "late_pane",
+    "load_transcripts",
     "on_time_pane",
     "pane",
     "satisfy",
     "satisfy_single_value",
+    "to_document",
 ]

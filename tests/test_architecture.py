@@ -9,10 +9,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import beamlike
+import beamlike.testing
+import beamlike.testing.transcripts
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "beamlike"
@@ -135,10 +138,24 @@ def test_every_package_folder_is_installed():
     assert sorted(listed) == sorted(folders)
 
 
-def test_every_public_name_exists_once_and_is_documented():
-    names = beamlike.__all__
+@pytest.mark.parametrize("package", [beamlike, beamlike.testing])
+def test_every_public_name_exists_once_and_is_documented(package: ModuleType):
+    names = package.__all__
     assert len(names) == len(set(names))
-    assert [name for name in names if not (getattr(beamlike, name).__doc__ or "").strip()] == []
+    assert [name for name in names if not (getattr(package, name).__doc__ or "").strip()] == []
+
+
+def test_scenarios_can_be_loaded_and_compared_with_the_harness_alone():
+    names = {"Scenario", "differences", "load_transcripts", "to_document"}
+    assert names <= set(beamlike.testing.__all__)
+    assert all(
+        getattr(beamlike.testing, name) is getattr(beamlike.testing.transcripts, name)
+        for name in names
+    )
+
+
+def test_importing_the_pictures_imports_none_of_them():
+    assert list(imports_of(MODULES["beamlike.viz"])) == []
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith("__main__")])

@@ -57,8 +57,9 @@ def windowed(
         watermark: How far event time may be out of order: the watermark trails the greatest
             event time seen by this much. None: ``df`` has a watermark already. Batch needs none.
         trigger: Default: at the end of the window, then for each late bundle.
-        accumulation: ``"discarding"`` or ``"accumulating"``; required as soon as a window can
-            emit several panes.
+        accumulation: ``"discarding"``, ``"accumulating"`` or ``"retracting"``; required as soon
+            as a window can emit several panes. Retracting adds a boolean column ``retraction``:
+            such a row withdraws the pane that it repeats.
         allowed_lateness: How long after its end a window still accepts data. Default 0;
             required with a trigger, outside the global window.
         timestamp_combiner: What a pane's ``timestamp`` is.

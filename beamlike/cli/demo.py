@@ -2,10 +2,13 @@
 
 import argparse
 import contextlib
+import logging
 import os
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +18,7 @@ import attrs
 from beamlike.errors import EnvironmentProblem
 
 if TYPE_CHECKING:
+    from beamlike.demo.job import Progress
     from beamlike.demo.pace import Pace
 
 __all__ = ["add_parser", "run"]
@@ -96,8 +100,13 @@ def run(args: argparse.Namespace) -> int:
             with quietly():
                 spark = local_session("beamlike demo")
             try:
-                with screen_for(sys.stdout, files) as screen:
-                    batches = run_query(spark, arrivals, checkpoint, output, screen.show)
+                with screen_for(sys.stdout, files) as screen, _interruptible() as check_interrupt:
+
+                    def report_progress(progress: "Progress") -> None:
+                        check_interrupt()
+                        screen.show(progress)
+
+                    batches = run_query(spark, arrivals, checkpoint, output, report_progress)
             finally:
                 spark.stop()
     panes, drops = results.read_panes(output.panes()), results.read_drops(output.dropped())
@@ -159,6 +168,31 @@ def _spark_log(log: Path) -> Iterator[Any]:
             lines = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
             print("The last lines of Spark's log:", *lines, sep="\n  ", file=sys.stderr)
         raise
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[Callable[[], None]]:
+    """Turn Ctrl-C into a `KeyboardInterrupt` where it does no harm: in the function given.
+
+    An interrupt in the middle of a call into Java breaks the connection, and Spark can then
+    neither be asked to stop nor be kept from printing pages of traces.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None  # signals are none of this thread's business
+        return
+    asked = threading.Event()
+
+    def check() -> None:
+        if asked.is_set():
+            # The batch under way is cut off, as it should be; Spark calls that an error.
+            logging.getLogger("py4j").setLevel(logging.CRITICAL)
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, lambda *_: asked.set())
+    try:
+        yield check
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _folder(path: Path) -> Path:

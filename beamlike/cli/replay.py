@@ -50,6 +50,10 @@ examples:
 """
 
 
+_FEW: Final = 12
+"""Up to so many scenarios take their turns; more run side by side. A step costs Spark half a
+second, and hundreds of scenarios have thousands."""
+
 _RAISED: Final = re.compile(r"^[\w.]+(?:Error|Problem): .*$", re.MULTILINE)
 """The last line of a Python traceback."""
 
@@ -68,7 +72,14 @@ def add_parser(subparsers: Any) -> None:
         "--host",
         choices=("memory", "spark"),
         default="memory",
-        help="memory: in this process, at once (default); spark: one streaming query for all",
+        help="memory: in this process, at once (default); spark: a real streaming query",
+    )
+    parser.add_argument(
+        "--watermark",
+        choices=("own", "carried"),
+        help="on Spark. own: the scenarios move the query's own watermark, one after the other; "
+        "carried: all run side by side, and each brings its watermark along, which is quicker "
+        f"(default: own for up to {_FEW} scenarios)",
     )
     parser.add_argument(
         "--format",
@@ -88,7 +99,11 @@ def run(args: argparse.Namespace) -> int:
         TranscriptError: A file cannot be used. Nothing was run then.
     """
     scenarios = [scenario for file in args.files for scenario in load_transcripts(file)]
-    outcomes = _on_spark(scenarios) if args.host == "spark" else map(_in_memory, scenarios)
+    if args.host == "spark":
+        own = args.watermark == "own" if args.watermark else len(scenarios) <= _FEW
+        outcomes = _on_spark_in_turn(scenarios) if own else _on_spark_side_by_side(scenarios)
+    else:
+        outcomes = map(_in_memory, scenarios)
     replays = (Replay.of(*pair) for pair in zip(scenarios, outcomes, strict=True))
     return FORMATS[args.format](replays)
 
@@ -138,18 +153,36 @@ def _in_memory(scenario: Scenario) -> Outcome:
         return error
 
 
-def _on_spark(scenarios: Sequence[Scenario]) -> Sequence[Outcome]:
-    """All scenarios in one streaming query.
+def _on_spark_in_turn(scenarios: Sequence[Scenario]) -> Iterator[Outcome]:
+    """One scenario after the other, each on the query's own watermark.
 
     Raises:
         EnvironmentProblem: Spark cannot run here.
     """
-    try:
-        from beamlike.hosts.spark.replay import replay_on_spark  # only this host needs Spark
-    except ImportError as error:
-        raise EnvironmentProblem(
-            f"--host spark needs PySpark: {error}; pip install 'pyspark>=4.1'"
-        ) from None
+    from beamlike.hosts.spark.session import check_environment  # only this host needs Spark
+
+    check_environment()
+    from beamlike.hosts.spark.replay import run_on_spark
+
+    for scenario in scenarios:
+        try:
+            yield run_on_spark(*_stage(scenario))
+        except EnvironmentProblem:
+            raise
+        except Exception as error:
+            yield error
+
+
+def _on_spark_side_by_side(scenarios: Sequence[Scenario]) -> Iterator[Outcome]:
+    """All scenarios at once, in one streaming query, each with a watermark of its own.
+
+    Raises:
+        EnvironmentProblem: Spark cannot run here.
+    """
+    from beamlike.hosts.spark.session import check_environment
+
+    check_environment()
+    from beamlike.hosts.spark.replay import replay_on_spark
 
     def attempt(part: Sequence[Scenario]) -> list[Outcome]:
         try:
@@ -163,7 +196,7 @@ def _on_spark(scenarios: Sequence[Scenario]) -> Sequence[Outcome]:
         middle = len(part) // 2
         return attempt(part[:middle]) + attempt(part[middle:])
 
-    return attempt(scenarios) if scenarios else []
+    yield from attempt(scenarios) if scenarios else []
 
 
 def _stage(scenario: Scenario) -> tuple[WindowingStrategy | WindowFn, CombineFn | None, Script]:

@@ -123,10 +123,10 @@ def write_arrivals(flights: pa.Table, folder: Path, pace: Pace) -> list[ArrivalF
 
 
 def _bounds(starts: Sequence[int], rows: int) -> list[int]:
-    """Where files start, and the end; a file too small for a micro-batch joins the next."""
+    """Where files start, and the end; a file too small for a micro-batch joins its neighbour."""
     bounds = [0]
     for start in starts:
-        if start - bounds[-1] >= _LEAST_ROWS and start < rows:
+        if start - bounds[-1] >= _LEAST_ROWS and rows - start >= _LEAST_ROWS:
             bounds.append(start)
     return [*bounds, rows]
 

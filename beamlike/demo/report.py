@@ -100,8 +100,8 @@ def render(summary: Summary, verdict: Verdict) -> str:
     lines = [
         *_line(
             "input",
-            f"{summary.rows:,} scheduled departures, {summary.cancelled:,} of them "
-            "cancelled (they arrive on schedule, without a delay)",
+            f"{summary.rows:,} scheduled departures in {summary.batches} micro-batches;",
+            f"cancelled among them: {summary.cancelled:,}, which arrive on schedule, delay unknown",
         ),
         *_line("panes", _panes(summary)),
         *_line("changed", *_changed(summary)),
@@ -131,9 +131,7 @@ def _changed(summary: Summary) -> list[str]:
     lines = [f"{_hours(summary.changed)} changed after the on-time pane"]
     if summary.largest is not None:
         group, before, after = summary.largest
-        lines.append(
-            f"most: {show_group(group)}, on time {_value(before)},"
-        )
+        lines.append(f"most: {show_group(group)}, on time {_value(before)},")
         lines.append(f"in the end {_value(after)}")
     if summary.unannounced:
         lines.append(f"{_hours(summary.unannounced)} had no on-time pane: all flights came late")

@@ -1,0 +1,4 @@
+"""Pictures of what happened: `table` and `timeline` as text, `picture` as an image.
+
+Nothing is imported here: only `picture` needs matplotlib, and only when it draws.
+"""

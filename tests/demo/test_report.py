@@ -16,7 +16,7 @@ def summary_of(scene: Any) -> str:
 def test_the_summary_of_a_small_morning(scene: Any):
     assert summary_of(scene).splitlines() == [
         "input      7 scheduled departures in 5 micro-batches;",
-        "           cancelled among them: 1, which arrive on schedule without a delay",
+        "           cancelled among them: 1, which arrive on schedule, delay unknown",
         "panes      5 for 2 carrier-hours: 1 early, 2 on time, 2 late",
         "changed    2 carrier-hours changed after the on-time pane",
         "           most: AA 01 Jan 2013 06:00-07:00, on time 1 with mean delay 0.0 min,",
@@ -51,7 +51,7 @@ def test_a_morning_without_late_or_dropped_flights(scene: Any):
     scene.flights = scene.flights.take([0, 1, 2, 3])
     assert summary_of(scene).splitlines() == [
         "input      4 scheduled departures in 5 micro-batches;",
-        "           cancelled among them: 1, which arrive on schedule without a delay",
+        "           cancelled among them: 1, which arrive on schedule, delay unknown",
         "panes      3 for 2 carrier-hours: 1 early, 2 on time, 0 late",
         "changed    0 carrier-hours changed after the on-time pane",
         "latecomer  UA 3 (JFK to BOS), scheduled 01 Jan 06:20, left 20m late:",

@@ -62,8 +62,10 @@ def test_the_story_of_an_hour(scene: Any):
             PaneBand("LATE", start + 300 * MINUTE, "4 departures, mean delay 70 min"),
         ],
         watermark=[
-            *((start + (at + 1) * 100 * MINUTE, start + (at * 100 - 30) * MINUTE)
-              for at in range(1, 9)),
+            *(
+                (start + (at + 1) * 100 * MINUTE, start + (at * 100 - 30) * MINUTE)
+                for at in range(1, 9)
+            ),
             (start + 900 * MINUTE, start + 870 * MINUTE),
             (start + 900 * MINUTE, start + 10_000 * MINUTE),
         ],
@@ -72,4 +74,4 @@ def test_the_story_of_an_hour(scene: Any):
         event_axis="scheduled departure (event time, New York)",
         arrival_axis="actual departure (arrival, New York)",
         zone=ZoneInfo("America/New_York"),
-    )  # fmt: skip
+    )

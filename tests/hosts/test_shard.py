@@ -18,7 +18,7 @@ from beamlike.hosts.spark.shard import Index, Shard
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, Count, Max, Mean, Min, Sum
-from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.triggers import (
     AfterCount,
@@ -126,8 +126,6 @@ def tupled(script: Script) -> Script:
 def test_a_shard_emits_what_the_memory_host_emits(seed: int) -> None:
     dice = Random(seed)
     strategy = any_strategy(dice)
-    if strategy.accumulation is AccumulationMode.RETRACTING:
-        strategy = WindowingStrategy(strategy.window_fn, strategy.trigger, "accumulating")
     script = tupled(any_script(dice))
     plan, store = plan_of(strategy), DictStore()
 

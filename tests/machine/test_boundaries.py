@@ -1,11 +1,7 @@
 """Where a rule turns: one millisecond before, at, and after each boundary."""
 
-import pytest
-
-from beamlike.errors import WatermarkError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
 from beamlike.model.triggers import (
     AfterCount,
     AfterProcessingTime,
@@ -15,7 +11,7 @@ from beamlike.model.triggers import (
     Never,
     Repeatedly,
 )
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
+from beamlike.model.windowfns import FixedWindows, SlidingWindows
 
 TEN = FixedWindows(10)
 LATE_AND_EARLY = AfterWatermark(early=AfterCount(1), late=AfterCount(1))
@@ -89,6 +85,18 @@ def test_a_window_waits_for_its_expiry_and_then_gives_what_it_has(play):
     strategy = WindowingStrategy(TEN, Never(), "discarding", 5)
     assert play(strategy, [5], AdvanceWatermark(14)) == []
     assert play(strategy, [5], AdvanceWatermark(15)) == ["1 [0,10) ON_TIME #0/0 first last [5] @9"]
+
+
+def test_at_its_last_millisecond_of_lateness_a_window_goes_on_as_before(play):
+    strategy = WindowingStrategy(TEN, None, "discarding", 5)
+    outputs = play(
+        strategy, [5], AdvanceWatermark(10), AdvanceWatermark(14), [6], [7], AdvanceWatermark(15)
+    )
+    assert outputs == [
+        "1 [0,10) ON_TIME #0/0 first [5] @9",
+        "3 [0,10) LATE #1/1 [6] @9",
+        "4 [0,10) LATE #2/2 [7] @9",
+    ]
 
 
 def test_one_jump_over_end_and_expiry_gives_one_pane(play):
@@ -244,7 +252,7 @@ def test_an_empty_bundle_does_nothing(play):
     assert play(WindowingStrategy(TEN, Always()), []) == []
 
 
-# -- sliding and global windows --------------------------------------------------------------
+# -- sliding windows -------------------------------------------------------------------------
 
 
 def test_an_element_in_two_windows_is_judged_by_each_of_them(play):
@@ -262,140 +270,8 @@ def test_an_element_in_two_windows_is_judged_by_each_of_them(play):
 
 def test_an_element_in_a_gap_between_windows_vanishes_and_is_no_drop(play):
     strategy = WindowingStrategy(SlidingWindows(5, period=10))
-    outputs = play(strategy, [4, 5, 9, 10], AdvanceWatermark(MAX_TIMESTAMP))
+    outputs = play(strategy, [4, 5, 9, 10], AdvanceWatermark(15))
     assert outputs == [
         "1 [0,5) ON_TIME #0/0 first last [4] @4",
         "1 [10,15) ON_TIME #0/0 first last [10] @14",
     ]
-
-
-def test_the_global_window_is_open_at_its_last_millisecond(play):
-    assert (
-        play(WindowingStrategy(GlobalWindows()), [5], AdvanceWatermark(END_OF_GLOBAL_WINDOW)) == []
-    )
-
-
-def test_the_global_window_ends_a_day_before_time_does(play):
-    strategy = WindowingStrategy(GlobalWindows())
-    outputs = play(strategy, [5], AdvanceWatermark(END_OF_GLOBAL_WINDOW + 1), [6])
-    assert outputs == [
-        f"1 global ON_TIME #0/0 first last [5] @{END_OF_GLOBAL_WINDOW}",
-        "2 global dropped 6, expired by 1",
-    ]
-
-
-def test_lateness_without_end_lasts_until_the_global_window_ends(play):
-    strategy = WindowingStrategy(TEN, None, "discarding", MAX_TIMESTAMP)
-    late = "1 [0,10) LATE #0/0 first [5] @9"
-    assert play(strategy, AdvanceWatermark(END_OF_GLOBAL_WINDOW), [5]) == [late]
-    assert play(strategy, AdvanceWatermark(END_OF_GLOBAL_WINDOW + 1), [5]) == [
-        "1 [0,10) dropped 5, expired by 1"
-    ]
-
-
-def test_the_last_fixed_window_is_cut_where_the_global_window_ends(play):
-    start = END_OF_GLOBAL_WINDOW - END_OF_GLOBAL_WINDOW % 10
-    strategy = WindowingStrategy(TEN)
-    outputs = play(strategy, [END_OF_GLOBAL_WINDOW], AdvanceWatermark(MAX_TIMESTAMP))
-    assert outputs == [
-        f"1 [{start},{END_OF_GLOBAL_WINDOW + 1}) ON_TIME #0/0 first last "
-        f"[{END_OF_GLOBAL_WINDOW}] @{END_OF_GLOBAL_WINDOW}"
-    ]
-
-
-# -- holds and output timestamps -------------------------------------------------------------
-
-EARLIEST = WindowingStrategy(TEN, timestamp_combiner="earliest")
-LATEST = WindowingStrategy(TEN, timestamp_combiner="latest")
-
-
-def test_an_element_at_the_output_watermark_holds_it(play):
-    outputs = play(EARLIEST, AdvanceWatermark(5), [5], AdvanceWatermark(10))
-    assert outputs == ["2 [0,10) ON_TIME #0/0 first last [5] @5"]
-
-
-def test_an_element_one_millisecond_behind_the_output_watermark_does_not_hold_it(play):
-    outputs = play(EARLIEST, AdvanceWatermark(5), [4], AdvanceWatermark(10))
-    assert outputs == ["2 [0,10) ON_TIME #0/0 first last [4] @9"]
-
-
-def test_the_earliest_element_that_is_not_behind_gives_the_timestamp(play):
-    outputs = play(EARLIEST, AdvanceWatermark(5), [4, 8, 6], AdvanceWatermark(10))
-    assert outputs == ["2 [0,10) ON_TIME #0/0 first last [4, 6, 8] @6"]
-
-
-def test_the_latest_element_that_is_not_behind_gives_the_timestamp(play):
-    outputs = play(LATEST, [2], AdvanceWatermark(5), [8, 6], AdvanceWatermark(10))
-    assert outputs == ["3 [0,10) ON_TIME #0/0 first last [2, 6, 8] @8"]
-
-
-def test_a_held_output_watermark_lets_an_element_behind_the_input_hold_too(play):
-    outputs = play(EARLIEST, [2], AdvanceWatermark(5), [1, 3], AdvanceWatermark(10))
-    assert outputs == ["3 [0,10) ON_TIME #0/0 first last [1, 2, 3] @2"]
-
-
-def test_an_element_that_comes_after_its_window_ended_holds_nothing(play):
-    strategy = WindowingStrategy(
-        TEN, Repeatedly(AfterCount(2)), "discarding", 20, timestamp_combiner="latest"
-    )
-    outputs = play(strategy, [1], AdvanceWatermark(10), [3])
-    assert outputs == ["2 [0,10) ON_TIME #0/0 first [1, 3] @1"]
-
-
-def test_an_element_that_comes_before_its_window_ended_holds_it(play):
-    strategy = WindowingStrategy(
-        TEN, Repeatedly(AfterCount(2)), "discarding", 20, timestamp_combiner="latest"
-    )
-    outputs = play(strategy, [1], AdvanceWatermark(9), [3])
-    assert outputs == ["2 [0,10) EARLY #0/-1 first [1, 3] @3"]
-
-
-def test_each_pane_is_stamped_by_what_it_added_also_when_accumulating(play):
-    strategy = WindowingStrategy(
-        TEN, LATE_AND_EARLY, "accumulating", 5, timestamp_combiner="earliest"
-    )
-    assert play(strategy, [3], [5], AdvanceWatermark(10)) == [
-        "0 [0,10) EARLY #0/-1 first [3] @3",
-        "1 [0,10) EARLY #1/-1 [3, 5] @5",
-        "2 [0,10) ON_TIME #2/0 [3, 5] @9",
-    ]
-
-
-def test_a_key_that_holds_its_output_back_is_on_time_where_another_is_late(play):
-    strategy = WindowingStrategy(TEN, Repeatedly(AfterCount(2)), "discarding", 20)
-    outputs = play(strategy, {"a": [1]}, AdvanceWatermark(12), {"a": [3], "b": [3, 4]})
-    assert outputs == [
-        "2 a: [0,10) ON_TIME #0/0 first [1, 3] @9",
-        "2 b: [0,10) LATE #0/0 first [3, 4] @9",
-    ]
-
-
-def test_the_output_watermark_stands_still_during_a_step(play):
-    strategy = WindowingStrategy(TEN, Repeatedly(AfterCount(1)), "discarding", 20)
-    # The advance to 30 passes the ends of both windows; the promise made before it was 5.
-    outputs = play(
-        strategy, [1, 11], AdvanceWatermark(5), AdvanceWatermark(30), AdvanceWatermark(60)
-    )
-    assert outputs == [
-        "0 [0,10) EARLY #0/-1 first [1] @9",
-        "0 [10,20) EARLY #0/-1 first [11] @19",
-        "2 [0,10) ON_TIME #1/0 last [] @9",
-    ]
-
-
-# -- clocks do not go back -------------------------------------------------------------------
-
-
-def test_a_watermark_that_goes_back_is_refused(play):
-    with pytest.raises(WatermarkError) as refused:
-        play(WindowingStrategy(TEN), [5], AdvanceWatermark(8), AdvanceWatermark(7))
-    assert str(refused.value) == (
-        "the watermark cannot go back: it stands at 00:00:00.008 (8 ms), "
-        "asked for 00:00:00.007 (7 ms)"
-    )
-
-
-def test_a_clock_that_goes_back_is_refused(play):
-    with pytest.raises(WatermarkError) as refused:
-        play(WindowingStrategy(TEN), [5], AdvanceClock(8), AdvanceClock(7))
-    assert str(refused.value) == "processing time cannot go back: it stands at 8 ms, asked for 7 ms"

@@ -219,6 +219,24 @@ def test_after_each_goes_back_to_a_first_child_that_the_merge_rewound(play):
     ]
 
 
+def test_an_early_trigger_that_was_on_time_in_all_parts_is_done_when_they_merge_past_their_end(
+    play,
+):
+    strategy = WindowingStrategy(
+        GAP_TEN,
+        AfterEach(AfterWatermark(early=AfterCount(5)), Repeatedly(AfterCount(1))),
+        "discarding",
+        50,
+    )
+    assert play(strategy, [0], [15], AdvanceWatermark(30), [9], [10, 11], END) == [
+        "2 [0,10) ON_TIME #0/0 first [0] @9",
+        "2 [15,25) ON_TIME #0/0 first [15] @24",
+        # The merged session goes on with the second child, which answers each bundle.
+        "3 [0,25) LATE #0/0 first [9] @24",
+        "4 [0,25) LATE #1/1 [10, 11] @24",
+    ]
+
+
 # -- holds -----------------------------------------------------------------------------------
 
 

@@ -96,14 +96,14 @@ def test_durations_that_cannot_be_read_say_what_can(value):
 def test_negative_durations_are_refused(value):
     with pytest.raises(TimeError) as refused:
         duration_ms(value, "gap")
-    assert str(refused.value) == f"gap must not be negative, got {value!r}"
+    assert str(refused.value) == f"gap must not be negative, got {value!r}; give 0 or more"
 
 
 def test_a_duration_between_two_milliseconds_is_refused():
     with pytest.raises(TimeError) as refused:
         duration_ms(timedelta(microseconds=1_500), "gap")
     assert str(refused.value) == (
-        "gap must be whole milliseconds, got datetime.timedelta(microseconds=1500)"
+        "gap must be whole milliseconds, got datetime.timedelta(microseconds=1500); round it first"
     )
 
 

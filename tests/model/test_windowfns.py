@@ -3,7 +3,7 @@
 import pytest
 
 from beamlike.errors import TimeError, WindowError
-from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windowfns import (
     FixedWindows,
     GlobalWindows,
@@ -67,8 +67,9 @@ def test_an_offset_of_a_whole_window_is_refused():
 
 
 def test_a_negative_size_is_refused():
-    with pytest.raises(TimeError, match=r"^FixedWindows size must not be negative, got -1$"):
+    with pytest.raises(TimeError) as refused:
         FixedWindows(-1)
+    assert str(refused.value) == ("FixedWindows size must not be negative, got -1; give 0 or more")
 
 
 # -- sliding ---------------------------------------------------------------------------------
@@ -131,8 +132,12 @@ def test_sliding_windows_need_a_size_and_a_period(size, period):
 
 
 def test_a_sliding_offset_of_a_whole_period_is_refused():
-    with pytest.raises(WindowError, match=r"^SlidingWindows must have 0 <= offset < period, "):
+    with pytest.raises(WindowError) as refused:
         SlidingWindows(10, period=5, offset=5)
+    assert str(refused.value) == (
+        "SlidingWindows must have 0 <= offset < period, got offset=5 ms and period=5 ms; "
+        "use the offset modulo period"
+    )
 
 
 # -- sessions --------------------------------------------------------------------------------
@@ -166,6 +171,57 @@ def test_sessions_need_a_gap():
         Sessions(0)
     assert str(refused.value) == (
         'Sessions need a gap of more than 0 ms; give one such as "10 minutes"'
+    )
+
+
+# -- the last day of time --------------------------------------------------------------------
+
+LAST_OF_ALL = MAX_TIMESTAMP - 1
+LAST_TIMES = [
+    END_OF_GLOBAL_WINDOW,
+    END_OF_GLOBAL_WINDOW + 1,
+    END_OF_GLOBAL_WINDOW + 43_200_000,
+    LAST_OF_ALL,
+]
+
+
+@pytest.mark.parametrize("timestamp", LAST_TIMES)
+@pytest.mark.parametrize(
+    ("window_fn", "starts_before_the_end"),
+    [
+        (FixedWindows(10), [5]),
+        (FixedWindows(1000, offset=999), [776]),
+        (FixedWindows(1), [0]),
+        (SlidingWindows(10, period=5), [0, 5]),
+        (SlidingWindows(10, period=4, offset=2), [1, 5, 9]),
+        (SlidingWindows(5, period=10), []),
+        (Sessions(1), [0]),
+        (Sessions("3 days"), [0]),
+    ],
+    ids=str,
+)
+def test_the_last_day_of_time_belongs_to_the_last_windows(
+    window_fn, starts_before_the_end, timestamp
+):
+    assert window_fn.assign(timestamp) == tuple(
+        IntervalWindow(END_OF_GLOBAL_WINDOW - before, END_OF_GLOBAL_WINDOW + 1)
+        for before in starts_before_the_end
+    )
+
+
+def test_a_millisecond_before_the_last_one_has_a_session_of_two():
+    before = END_OF_GLOBAL_WINDOW - 1
+    assert Sessions(1).assign(before) == (IntervalWindow(before, before + 1),)
+    assert Sessions(2).assign(before) == (IntervalWindow(before, before + 2),)
+    assert Sessions(3).assign(before) == (IntervalWindow(before, before + 2),)
+
+
+def test_the_first_instant_of_time_has_whole_windows():
+    assert Sessions(10).assign(MIN_TIMESTAMP) == (
+        IntervalWindow(MIN_TIMESTAMP, MIN_TIMESTAMP + 10),
+    )
+    assert FixedWindows(10).assign(MIN_TIMESTAMP) == (
+        IntervalWindow(MIN_TIMESTAMP - 5, MIN_TIMESTAMP + 5),
     )
 
 

@@ -58,9 +58,8 @@ def test_the_picture_shows_every_kind_of_pane_and_the_drop(tmp_path: Path):
 def test_what_did_not_happen_is_not_in_the_picture(tmp_path: Path):
     quiet = attrs.evolve(STORY, dots=STORY.dots[:2], panes=STORY.panes[:2], expired_ms=None)
     image = pixels(quiet, tmp_path)
-    assert [has_colour(image, colour) for colour in (EARLY, ON_TIME, LATE, DROPPED)] == [
-        True, True, False, False
-    ]  # fmt: skip
+    shown = [has_colour(image, colour) for colour in (EARLY, ON_TIME, LATE, DROPPED)]
+    assert shown == [True, True, False, False]
 
 
 def test_a_window_without_panes_can_be_drawn(tmp_path: Path):
@@ -70,9 +69,8 @@ def test_a_window_without_panes_can_be_drawn(tmp_path: Path):
 def test_a_long_silence_is_folded_to_the_limit():
     time = FoldedTime([0, 2 * HOUR, 20 * HOUR], limit_ms=HOUR)
     assert time.folds == [(2 * HOUR + 30 * MINUTE, 19 * HOUR + 30 * MINUTE)]
-    assert [time.position(at * HOUR) for at in (0, 2, 3, 19, 20, 21)] == [
-        0, 2 * HOUR, 150 * MINUTE, 150 * MINUTE, 3 * HOUR, 4 * HOUR
-    ]  # fmt: skip
+    shown = [time.position(at * HOUR) / HOUR for at in (0, 2, 3, 19, 20, 21)]
+    assert shown == [0, 2, 2.5, 2.5, 3, 4]
     assert [time.shows(at * HOUR) for at in (0, 2, 3, 19, 20)] == [True, True, False, False, True]
 
 

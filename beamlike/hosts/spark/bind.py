@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["EVENT_TIME", "bind", "packer_columns", "with_event_time"]
 
 EVENT_TIME = "__beamlike_event_time"
-RESERVED = ("window", "timestamp", "pane", "dropped")
+RESERVED = ("window", "timestamp", "pane", "retraction", "dropped")
 
 _UNGROUPABLE = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
 

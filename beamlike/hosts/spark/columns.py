@@ -7,7 +7,7 @@ plan declares.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import cloudpickle
@@ -20,6 +20,9 @@ __all__ = ["AccumulatorColumns", "ListColumn", "MeanColumns", "PickledColumn", "
 
 class AccumulatorColumns(ABC):
     """How the accumulators of one combine function lie in a table."""
+
+    pickles: ClassVar[bool] = False
+    """Whether values have no Arrow type and rest as pickles."""
 
     @abstractmethod
     def types(self) -> dict[str, pa.DataType]:
@@ -96,6 +99,8 @@ class MeanColumns(AccumulatorColumns):
 @attrs.frozen
 class PickledColumn(AccumulatorColumns):
     """Any Python value, pickled: for tests and user-made functions only."""
+
+    pickles = True
 
     def types(self) -> dict[str, pa.DataType]:
         return {"_pickled": pa.binary()}

@@ -1,7 +1,8 @@
 """Panes and drops as rows: the schema of what a grouping emits, and the way there.
 
 Columns, in this order: the keys, ``window`` (struct of start and end), the aggregates,
-``timestamp``, ``pane`` (struct), ``dropped`` (struct, null for a pane). Instants at the end
+``timestamp``, ``pane`` (struct), ``retraction`` (in retracting mode only: the row withdraws the
+pane that it repeats), ``dropped`` (struct, null for a pane). Instants at the end
 of time have no SQL timestamp that Python can read: they are null.
 """
 
@@ -16,6 +17,7 @@ import pyarrow as pa
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.shard import KeyedEffect
 from beamlike.machine.events import Drop, Pane
+from beamlike.model.strategy import AccumulationMode
 from beamlike.model.windows import IntervalWindow, Window
 
 __all__ = ["OutputTable"]
@@ -69,6 +71,7 @@ class OutputTable:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self._retracting = plan.strategy.accumulation is AccumulationMode.RETRACTING
         self.schema = pa.schema(
             [
                 *plan.keys.items(),
@@ -76,6 +79,7 @@ class OutputTable:
                 *((part.name, part.result) for part in plan.parts),
                 ("timestamp", TIMESTAMP),
                 ("pane", PANE),
+                *([("retraction", pa.bool_())] if self._retracting else []),
                 ("dropped", DROPPED),
             ]
         )
@@ -92,6 +96,8 @@ class OutputTable:
         ]
         columns.append([pane and _micros(pane.timestamp) for pane in panes])
         columns.append([pane and _pane_row(pane) for pane in panes])
+        if self._retracting:
+            columns.append([pane and pane.retraction for pane in panes])
         columns.append(
             [self._drop_row(key, e) if isinstance(e, Drop) else None for key, e in effects]
         )

@@ -16,6 +16,7 @@ one for each key      the key's type       the key
 ``timing``            string, nullable     last emitted pane; null if none
 ``index``             int64, nullable      its index
 ``nonspeculative``    int64, nullable      its nonspeculative index
+``outstanding``       list of structs      panes not yet withdrawn; in retracting mode only
 one or two for each   see `columns`        the accumulator
 aggregate
 ====================  ===================  ================================================
@@ -28,10 +29,12 @@ deadline of each clock, and in its header the clocks of the shard and the plan's
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import cloudpickle
 import pyarrow as pa
 
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.spark.plan import Plan
+from beamlike.machine.events import Pane
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import AccumulationMode
@@ -68,11 +71,6 @@ class StateLayout:
                 f"the trigger has {len(nodes)} nodes; Spark state holds the bits of at most 62"
             )
         self._slots = [at for at, node in enumerate(nodes) if node.keeps_value]
-        if plan.strategy.accumulation is AccumulationMode.RETRACTING:
-            raise UnsupportedError(
-                'accumulation="retracting" runs on the memory host only; on Spark use '
-                '"accumulating"'
-            )
         fields = [pa.field(f"key_{name}", kind) for name, kind in plan.keys.items()]
         fields += [pa.field(name, pa.int64()) for name in ("start", "end", "output_watermark")]
         fields += [pa.field("finished", pa.int64())]
@@ -86,6 +84,9 @@ class StateLayout:
             pa.field("index", pa.int64()),
             pa.field("nonspeculative", pa.int64()),
         ]
+        self._retracting = plan.strategy.accumulation is AccumulationMode.RETRACTING
+        if self._retracting:
+            fields.append(pa.field("outstanding", pa.list_(self._pane_type())))
         for part in plan.parts:
             fields += [
                 pa.field(f"acc_{part.name}{suffix}", kind)
@@ -122,6 +123,8 @@ class StateLayout:
             [pane and pane.index for pane in panes],
             [pane and pane.nonspeculative_index for pane in panes],
         ]
+        if self._retracting:
+            columns.append([[self._pane_row(pane) for pane in w.outstanding] for w in kept])
         arrays = [
             pa.array(values, field.type)
             for values, field in zip(columns, self.schema, strict=False)
@@ -139,6 +142,7 @@ class StateLayout:
         keys = key_tuples(table.columns[: len(self.plan.keys)], table.num_rows)
         column = {name: table.column(name).to_pylist() for name in self._plain_names()}
         slots = [column[f"t{slot}"] for slot in range(len(self._slots))]
+        outstanding = column["outstanding"] if self._retracting else [()] * table.num_rows
         accumulators = self._decode_accumulators(table)
         windows: dict[Key, dict[Window, WindowState]] = {}
         promised: dict[Key, int] = {}
@@ -151,15 +155,8 @@ class StateLayout:
                 column["element_hold"][row],
                 column["awaits_end"][row],
                 tuple(column["alarms"][row]),
-                None
-                if timing is None
-                else PaneInfo(
-                    Timing(timing),
-                    column["index"][row],
-                    column["nonspeculative"][row],
-                    column["index"][row] == 0,
-                    False,  # a last pane is never remembered
-                ),
+                timing and _pane_info(timing, column["index"][row], column["nonspeculative"][row]),
+                tuple(map(self._build_pane, outstanding[row])),
             )
             window = _window(column["start"][row], column["end"][row])
             windows.setdefault(key, {})[window] = remembered
@@ -168,6 +165,38 @@ class StateLayout:
             key: KeyState(watermark, clock, promised[key], of_key)
             for key, of_key in windows.items()
         }
+
+    def _pane_type(self) -> pa.DataType:
+        """A pane that still stands, as it was emitted."""
+        values = [
+            (f"value_{part.name}", pa.binary() if part.columns.pickles else part.result)
+            for part in self.plan.parts
+        ]
+        whole = [(name, pa.int64()) for name in ("start", "end", "timestamp")]
+        info = [("timing", pa.string()), ("index", pa.int64()), ("nonspeculative", pa.int64())]
+        return pa.struct([*whole, *info, *values])
+
+    def _pane_row(self, pane: Pane) -> dict[str, Any]:
+        row = {
+            "start": pane.window.start,
+            "end": pane.window.end,
+            "timestamp": pane.timestamp,
+            "timing": pane.info.timing.value,
+            "index": pane.info.index,
+            "nonspeculative": pane.info.nonspeculative_index,
+        }
+        for part, value in zip(self.plan.parts, pane.value, strict=True):
+            row[f"value_{part.name}"] = cloudpickle.dumps(value) if part.columns.pickles else value
+        return row
+
+    def _build_pane(self, row: dict[str, Any]) -> Pane:
+        values = [(part, row[f"value_{part.name}"]) for part in self.plan.parts]
+        return Pane(
+            _window(row["start"], row["end"]),
+            tuple(cloudpickle.loads(v) if part.columns.pickles else v for part, v in values),
+            row["timestamp"],
+            _pane_info(row["timing"], row["index"], row["nonspeculative"]),
+        )
 
     def _plain_names(self) -> Iterator[str]:
         names = self.schema.names[len(self.plan.keys) :]
@@ -207,6 +236,11 @@ def _preorder(node: Any) -> Iterator[Any]:
     yield node
     for sub in node.subs:
         yield from _preorder(sub)
+
+
+def _pane_info(timing: str, index: int, nonspeculative: int) -> PaneInfo:
+    """A pane that is remembered. A last one never is."""
+    return PaneInfo(Timing(timing), index, nonspeculative, index == 0, False)
 
 
 def _first_bounds(item: tuple[Window, WindowState]) -> tuple[int, int]:

@@ -1,0 +1,127 @@
+"""Triggers as values: what they refuse, when they would be due, and what they say of themselves."""
+
+import pytest
+
+from beamlike.errors import TriggerError
+from beamlike.model.triggers import (
+    AfterAll,
+    AfterCount,
+    AfterEach,
+    AfterFirst,
+    AfterProcessingTime,
+    AfterSynchronizedProcessingTime,
+    AfterWatermark,
+    AlignTo,
+    Always,
+    DefaultTrigger,
+    Never,
+    OrFinally,
+    Repeatedly,
+    Trigger,
+)
+
+LATE = AfterWatermark(late=AfterCount(1))
+COUNTS = (AfterCount(1), AfterCount(2))
+
+
+def refusal(error, call, *args):
+    with pytest.raises(error) as refused:
+        call(*args)
+    assert type(refused.value) is error
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("count", [0, -1, True, 1.0, "2", None])
+def test_a_count_must_be_a_whole_number_of_one_or_more(count):
+    assert refusal(TriggerError, AfterCount, count) == (
+        f"AfterCount needs a whole number of 1 or more, got {count!r}"
+    )
+
+
+@pytest.mark.parametrize("several", [AfterFirst, AfterAll, AfterEach])
+def test_a_trigger_of_several_needs_two(several):
+    assert refusal(TriggerError, several, AfterCount(1)) == (
+        f"{several.__name__} needs at least two triggers, as separate arguments, got 1; "
+        f"write {several.__name__}(AfterCount(100), AfterWatermark())"
+    )
+
+
+def test_a_class_in_place_of_a_trigger_is_answered_with_its_call():
+    assert refusal(TriggerError, Repeatedly, DefaultTrigger) == (
+        f"Repeatedly trigger must be a trigger, got {DefaultTrigger!r}; write DefaultTrigger()"
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "owner"),
+    [
+        (lambda: AfterWatermark(early=5), "AfterWatermark early"),
+        (lambda: AfterWatermark(late=5), "AfterWatermark late"),
+        (lambda: Repeatedly(5), "Repeatedly trigger"),
+        (lambda: AfterFirst(AfterCount(1), 5), "a part of AfterFirst"),
+        (lambda: OrFinally(5, AfterCount(1)), "OrFinally main"),
+        (lambda: OrFinally(AfterCount(1), 5), "OrFinally until"),
+    ],
+)
+def test_a_number_in_place_of_a_trigger_names_the_argument(make, owner):
+    assert refusal(TriggerError, make) == f"{owner} must be a trigger, got 5"
+
+
+def test_an_alignment_needs_a_period():
+    assert refusal(TriggerError, AlignTo, 0) == (
+        'AlignTo period must be more than 0 ms; give one such as "1 minute"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("instant", "target"), [(-6, -3), (-3, -3), (-2, 7), (6, 7), (7, 7), (8, 17)]
+)
+def test_an_alignment_moves_on_to_the_next_mark_on_both_sides_of_zero(instant, target):
+    assert AlignTo(10, offset=7).apply(instant) == target
+
+
+def test_transforms_apply_from_left_to_right():
+    assert AfterProcessingTime(3, AlignTo(10)).target(8) == 20
+    assert AfterProcessingTime(AlignTo(10), 3).target(8) == 13
+    assert AfterProcessingTime(AlignTo(10), delay=3).target(8) == 20
+    assert AfterProcessingTime().target(8) == 8
+
+
+def test_only_a_tree_with_processing_time_needs_a_clock():
+    assert not LATE.needs_clock
+    assert AfterWatermark(early=Repeatedly(AfterProcessingTime(1)), late=Never()).needs_clock
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        AfterCount(2),
+        AfterProcessingTime(5),
+        AfterSynchronizedProcessingTime(),
+        AfterWatermark(),
+        AfterFirst(*COUNTS),
+        AfterAll(*COUNTS),
+        AfterFirst(Repeatedly(AfterCount(1)), LATE),
+        Never(),
+    ],
+    ids=str,
+)
+def test_a_trigger_whose_first_firing_is_its_last_fires_once(trigger: Trigger):
+    assert trigger.fires_once
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        DefaultTrigger(),
+        Always(),
+        LATE,
+        AfterWatermark(early=AfterCount(1)),
+        Repeatedly(AfterCount(1)),
+        AfterEach(*COUNTS),
+        OrFinally(*COUNTS),
+    ],
+    ids=str,
+)
+def test_a_trigger_that_may_go_on_after_its_first_firing_does_not_fire_once(trigger: Trigger):
+    assert not trigger.fires_once

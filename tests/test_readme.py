@@ -1,0 +1,103 @@
+"""Every block of code in the README runs here, and prints what the README says it prints."""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beamlike.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+COMMANDS = [
+    line.removeprefix("$ ")
+    for language, text in BLOCKS
+    if language == "console"
+    for line in text.splitlines()
+]
+
+
+def test_the_blocks_are_of_known_languages():
+    assert {language for language, _ in BLOCKS} == {"console", "python", "text"}
+
+
+@pytest.mark.spark
+def test_python_blocks_run_in_order_and_print_what_follows_them(spark: Any):
+    namespace: dict[str, Any] = {}
+    for position, (language, text) in enumerate(BLOCKS):
+        if language != "python":
+            continue
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(text, "README.md", "exec"), namespace)
+        after, said = BLOCKS[position + 1] if position + 1 < len(BLOCKS) else ("", "")
+        expected = said if after == "text" else ""
+        assert printed.getvalue().strip("\n") == expected.strip("\n")
+
+
+def _replays() -> list[Any]:
+    return [
+        pytest.param(command, marks=pytest.mark.spark if "--host spark" in command else ())
+        for command in COMMANDS
+        if command.startswith("beamlike ")
+    ]
+
+
+@pytest.mark.parametrize("command", _replays())
+def test_replay_commands_find_everything_as_expected(
+    command: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+):
+    if "--host spark" in command:
+        request.getfixturevalue("spark")
+    monkeypatch.chdir(ROOT)
+    words = []
+    for word in shlex.split(command)[1:]:
+        words += sorted(map(str, Path().glob(word))) if "*" in word else [word]
+
+    assert main(words) == 0
+
+
+def test_the_test_command_is_the_one_that_ci_runs():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    pattern = re.search(r"grep -m1 -o '(.*)' README.md", script)
+    assert pattern is not None
+    found = re.findall(pattern[1].removesuffix("$") + "$", README, flags=re.MULTILINE)
+
+    assert [f"$ {command}" for command in found] == [f"$ {COMMANDS[1]}"]
+    assert COMMANDS[1].endswith(" -m pytest")
+
+
+@pytest.mark.spark
+def test_the_first_command_installs_and_runs_the_main_job(tmp_path: Path):
+    home = tmp_path / "checkout"
+    shutil.copytree(
+        ROOT,
+        home,
+        ignore=shutil.ignore_patterns(".git", ".venv", ".*_cache", "build", "*.egg-info"),
+    )
+    # Whatever this test run was told about paths is not for a new user's shell.
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+    done = subprocess.run(
+        ["bash", "-c", COMMANDS[0]],
+        cwd=home,
+        env=clean,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    assert sorted(path.name for path in (home / "beamlike-demo").iterdir()) == [
+        "dropped",
+        "panes",
+        "story.png",
+    ]
