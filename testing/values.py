@@ -111,6 +111,8 @@ class _HaveSize(ValueMatcher):
 
 @attrs.frozen
 class _BeEmpty(_HaveSize):
+    """No elements. ``be_empty`` and ``be_empty()`` are the same."""
+
     def __call__(self) -> "_BeEmpty":
         return self
 

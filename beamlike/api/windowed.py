@@ -88,6 +88,10 @@ def windowed(
 
     Source: Beam ``Window.into(...).triggering(...)`` followed by ``Combine.perKey``.
     """
+    from beamlike.hosts.spark import session
+
+    session.check_spark_version()
+    keys = _check_inputs(df, key, aggregate)
     strategy = WindowingStrategy.declared(
         window,
         trigger=trigger,
@@ -103,21 +107,19 @@ def windowed(
     for argument, number in (("shards", shards), ("buckets", buckets)):
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:
             raise WindowingError(f"{argument} must be a whole number of 1 or more, got {number!r}")
-    if not aggregate:
-        raise ColumnError('aggregate must name at least one aggregate, such as {"n": bl.count()}')
+    if not isinstance(name, str) or not name:
+        raise WindowingError(f'name must be a text such as "sales per hour", got {name!r}')
+    delay = None if watermark is None else duration_ms(watermark, "watermark")
 
-    from beamlike.hosts.spark import bind, query, session
+    from beamlike.hosts.spark import bind, query
 
-    session.check_spark_version()
-    keys = [key] if isinstance(key, str) else list(key)
     plan, inputs = bind.bind(df, strategy, keys, timestamp, aggregate, shards, buckets, on_error)
     timed = bind.with_event_time(df, timestamp)
     if not df.isStreaming:
         everything = query.bounded(bind.packer_columns(timed, plan, inputs, timestamp), plan)
     else:
         session.check_state_store(df.sparkSession)
-        if watermark is not None:
-            delay = duration_ms(watermark, "watermark")
+        if delay is not None:
             timed = timed.withWatermark(bind.EVENT_TIME, f"{delay} milliseconds")
         everything = query.streaming(bind.packer_columns(timed, plan, inputs, timestamp), plan)
         everything = everything.observe(name, *query.counters())
@@ -140,6 +142,26 @@ def split(everything: "DataFrame") -> tuple["DataFrame", "DataFrame"]:
 
     panes = everything.filter(F.col("dropped").isNull()).drop("dropped")
     return panes, everything.filter(F.col("dropped").isNotNull())
+
+
+def _check_inputs(df: object, key: object, aggregate: object) -> list[str]:
+    """The key columns, once everything is of the kind that the signature says."""
+    from pyspark.sql import DataFrame
+
+    if not isinstance(df, DataFrame):
+        raise ColumnError(f"df must be a DataFrame of Spark, got {df!r}")
+    keys = [key] if isinstance(key, str) else key
+    if not isinstance(keys, Sequence) or not all(isinstance(name, str) for name in keys):
+        raise ColumnError(f"key must be a column's name or a list of names, got {key!r}")
+    example = 'such as {"n": bl.count()}'
+    if not isinstance(aggregate, Mapping):
+        raise ColumnError(f"aggregate must map names to aggregates, {example}, got {aggregate!r}")
+    if not aggregate:
+        raise ColumnError(f"aggregate must name at least one aggregate, {example}")
+    for name in aggregate:
+        if not isinstance(name, str) or not name:
+            raise ColumnError(f"aggregate: a column's name must be a text, got {name!r}")
+    return list(keys)
 
 
 def _check_choice(argument: str, value: object, choices: tuple[str, ...]) -> None:

@@ -105,7 +105,7 @@ class Output:
         """Make the folders, and remove the batches of an earlier run. Touches nothing else."""
         for folder in (self.panes_folder, self.dropped_folder):
             folder.mkdir(parents=True, exist_ok=True)
-            for old in folder.glob("batch-*.parquet"):
+            for old in _batches(folder):
                 old.unlink()
 
     def save(self, everything: "DataFrame", batch: int) -> None:
@@ -133,11 +133,11 @@ class Output:
 
     def panes(self) -> pa.Table:
         """All panes written, with the column ``batch``."""
-        return pq.read_table(self.panes_folder)
+        return pq.read_table(_batches(self.panes_folder))
 
     def dropped(self) -> pa.Table:
         """All dropped rows written, with the column ``batch``."""
-        return pq.read_table(self.dropped_folder)
+        return pq.read_table(_batches(self.dropped_folder))
 
     def _write(self, rows: pa.Table, folder: Path, batch: int) -> None:
         numbers = pa.array([batch] * rows.num_rows, pa.int64())
@@ -145,6 +145,10 @@ class Output:
         partial = path.with_suffix(".partial")
         pq.write_table(rows.append_column(_BATCH, numbers), partial)
         os.replace(partial, path)
+
+
+def _batches(folder: Path) -> list[Path]:
+    return sorted(folder.glob("batch-*.parquet"))
 
 
 def run_query(

@@ -1,8 +1,8 @@
 """Triggers: when a window's content is emitted. A tree of frozen values.
 
 A trigger here only says *what* was asked for. How each one listens, gets ready, fires and
-merges stands in `beamlike.machine.reference.triggers`, one class per trigger in the same
-order.
+merges stands in `beamlike.machine.reference`, files `leaves` and `composites`, one class per
+trigger.
 
 Source: Beam Java, ``sdks/java/core/.../transforms/windowing``; Beam Python ``trigger``.
 """

@@ -94,3 +94,5 @@ def test_an_earlier_result_is_replaced_and_other_files_stay(tmp_path: Path, outp
     note.write_text("mine")
     Output(tmp_path).prepare()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [note]
+    save(output, [pane("LATE", 4)], 1)
+    assert [row["batch"] for row in output.panes().to_pylist()] == [1]

@@ -3,8 +3,9 @@
 import pytest
 
 from beamlike.errors import UnsupportedError
+from beamlike.machine.reference.running import FINISHED, Now
 from beamlike.machine.reference.state import TriggerState
-from beamlike.machine.reference.triggers import FINISHED, Now, run_trigger
+from beamlike.machine.reference.triggers import run_trigger
 from beamlike.model import triggers as spec
 from beamlike.model.windows import IntervalWindow
 

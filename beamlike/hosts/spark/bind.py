@@ -4,11 +4,14 @@ Two things come out: the plan, and the SQL that turns any input row into the pac
 with a reason for each row that cannot be grouped.
 """
 
+import inspect
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import attrs
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
@@ -33,6 +36,9 @@ __all__ = ["EVENT_TIME", "bind", "packer_columns", "with_event_time"]
 EVENT_TIME = "__beamlike_event_time"
 RESERVED = ("window", "timestamp", "pane", "retraction", "dropped")
 
+# PySpark 4.3 asks for the zone of timestamps; before that it was always UTC.
+_IN_UTC = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_type).parameters else {}
+
 _UNGROUPABLE = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
 
 
@@ -42,10 +48,33 @@ def column(name: str) -> "Column":
 
 
 def _type_of(df: "DataFrame", name: str, argument: str) -> T.DataType:
+    if not isinstance(name, str):
+        raise ColumnError(f"{argument}: a column is given by its name, a string, got {name!r}")
     if name not in df.columns:
         known = ", ".join(repr(known) for known in df.columns)
         raise ColumnError(f"{argument}: there is no column {name!r}; the columns are {known}")
+    if _duplicate(df, name, df.columns):
+        raise ColumnError(
+            f"{argument}: there is more than one column {name!r}; rename or drop the others"
+        )
     return df.schema[name].dataType
+
+
+def _duplicate(df: "DataFrame", name: str, names: Sequence[str]) -> bool:
+    """Whether a name is there twice, as Spark reads names."""
+    if df.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
+        return names.count(name) > 1
+    return Counter(other.lower() for other in names)[name.lower()] > 1
+
+
+def _arrow_type(kind: T.DataType, name: str, argument: str) -> pa.DataType:
+    try:
+        return to_arrow_type(kind, **_IN_UTC)
+    except PySparkException as error:
+        raise ColumnError(
+            f"{argument}: column {name!r} is {kind.simpleString()}, for which there is no Arrow "
+            "type; cast it first, to a string for example"
+        ) from error
 
 
 @attrs.frozen
@@ -77,18 +106,22 @@ def bind(
     Raises:
         ColumnError: A column is missing, has an unusable type, or a name is taken twice.
     """
+    if EVENT_TIME in df.columns:
+        raise ColumnError(f"the name {EVENT_TIME!r} is needed here; rename that column of df")
     keys = {name: _key_type(df, name) for name in key}
     _check_time(df, timestamp)
     inputs: dict[str, Input] = {}
     parts = [_part(df, name, wanted, inputs) for name, wanted in aggregate.items()]
-    names = [*keys, *RESERVED[:1], *(part.name for part in parts), *RESERVED[1:]]
+    names = [*key, *RESERVED[:1], *(part.name for part in parts), *RESERVED[1:]]
     for name in names:
-        if names.count(name) > 1:
+        if _duplicate(df, name, names):
             raise ColumnError(
                 f"the result would have two columns called {name!r} (it has {', '.join(names)}); "
                 "rename the key column with withColumnRenamed, or the aggregate"
             )
-    values = {name: to_arrow_type(given.kind) for name, given in inputs.items()}
+    values = {
+        name: _arrow_type(given.kind, given.source, "aggregate") for name, given in inputs.items()
+    }
     plan = Plan(strategy, keys, values, tuple(parts), shards, buckets, on_error)
     return plan, inputs
 
@@ -100,7 +133,7 @@ def _key_type(df: "DataFrame", name: str) -> pa.DataType:
             f"key: column {name!r} is {kind.simpleString()}, which cannot be grouped by; use its "
             "parts as key columns, or to_json of it"
         )
-    return to_arrow_type(kind)
+    return _arrow_type(kind, name, "key")
 
 
 def _check_time(df: "DataFrame", name: str) -> None:
@@ -127,8 +160,10 @@ def _part(df: "DataFrame", name: str, wanted: Aggregate, inputs: dict[str, Input
         return Part(name, Count(), None, PlainColumn(pa.int64()), pa.int64())
     kind = _type_of(df, wanted.column, f"aggregate {name!r}")
     target, fn, columns, result = _shape(name, wanted, kind)
+    needed = Input(wanted.column, target, cast=target != kind)
     label = wanted.column if target == kind else f"{wanted.column} as {target.simpleString()}"
-    inputs[label] = Input(wanted.column, target, cast=target != kind)
+    if inputs.setdefault(label, needed) != needed:
+        raise ColumnError(f"aggregate: rename the column {label!r}, the name is needed here")
     return Part(name, fn, list(inputs).index(label), columns, result)
 
 
@@ -143,7 +178,7 @@ def _shape(
             f"{kind.simpleString()}; cast it first"
         )
 
-    given = to_arrow_type(kind)
+    given = _arrow_type(kind, str(wanted.column), f"aggregate {name!r}")
     match wanted.kind:
         case "count":
             return kind, CountValues(), PlainColumn(pa.int64()), pa.int64()
@@ -166,7 +201,7 @@ def _shape(
         target = T.DoubleType()
     else:
         raise refuse(_NUMBERS)
-    total = to_arrow_type(target)
+    total = _arrow_type(target, str(wanted.column), f"aggregate {name!r}")
     return target, Sum(), PlainColumn(total), total
 
 
@@ -200,8 +235,9 @@ def packer_columns(
     told = [*plan.keys, timestamp, *(given.source for given in inputs.values())]
     told_struct = F.struct(*(column(name) for name in dict.fromkeys(told)))
     element = F.to_json(told_struct, {"ignoreNullFields": "false"})
-    keys = [_clean_key(df, name).alias(f"key_{name}") for name in plan.keys]
-    values = [given.expression.alias(f"value_{name}") for name, given in inputs.items()]
+    # Numbered, because not every name can be the name of a column on the way to Python.
+    keys = [_clean_key(df, name).alias(f"key_{at}") for at, name in enumerate(plan.keys)]
+    values = [given.expression.alias(f"value_{at}") for at, given in enumerate(inputs.values())]
     hashed = F.xxhash64(*(_clean_key(df, name) for name in plan.keys)) if plan.keys else F.lit(0)
     return df.select(
         *keys,

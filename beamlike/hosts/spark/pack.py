@@ -41,9 +41,17 @@ def _packed(shards: list[int], blobs: list[bytes]) -> pa.RecordBatch:
 def packer(plan: Plan) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that turns input rows into blobs.
 
-    Input columns: ``key_*``, ``ts`` (long, ms), ``value_*``, ``hash`` (long), ``reason`` and
-    ``element`` (strings, null for a good row).
+    Input columns: ``key_0`` ..., ``ts`` (long, ms), ``value_0`` ..., ``hash`` (long), ``reason``
+    and ``element`` (strings, null for a good row). In the blobs keys and values have their names.
     """
+    names = [
+        *(f"key_{name}" for name in plan.keys),
+        "ts",
+        *(f"value_{name}" for name in plan.values),
+        "hash",
+        "reason",
+        "element",
+    ]
 
     def pack(batches: Batches) -> Batches:
         from pyspark import TaskContext
@@ -51,7 +59,7 @@ def packer(plan: Plan) -> Callable[[Batches], Batches]:
         context = TaskContext.get()
         part = context.partitionId() if context else 0
         for sequence, batch in enumerate(batches):
-            table = pa.Table.from_batches([batch])
+            table = pa.Table.from_batches([batch]).rename_columns(names)
             good = pc.is_null(table.column("reason"))
             refused = table.filter(pc.invert(good))
             if refused.num_rows:

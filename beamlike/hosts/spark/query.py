@@ -83,7 +83,7 @@ class _NoStore:
 
 def output_schema(plan: Plan) -> T.StructType:
     """The Spark schema of the output, see `beamlike.hosts.spark.output`."""
-    return from_arrow_schema(OutputTable(plan).schema)
+    return from_arrow_schema(OutputTable(plan).schema, prefer_timestamp_ntz=True)
 
 
 def counters() -> Iterator["F.Column"]:  # type: ignore[name-defined]

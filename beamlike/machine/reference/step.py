@@ -30,8 +30,9 @@ from beamlike.machine.events import (
     Suppressed,
     Tell,
 )
+from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState, promise
-from beamlike.machine.reference.triggers import Now, run_trigger
+from beamlike.machine.reference.triggers import run_trigger
 from beamlike.model.combine import CombineFn
 from beamlike.model.panes import Timing, next_pane
 from beamlike.model.strategy import (

@@ -1,0 +1,246 @@
+"""Triggers made of triggers: early and late, repetition, sequence, first, all, finally.
+
+Source: Beam Java, ``runners/core-java/.../triggers/*StateMachine``, with two accidents left out:
+an early or late trigger starts over completely after each pane, and when windows merge only live
+windows are asked.
+"""
+
+from collections.abc import Sequence
+
+import attrs
+
+from beamlike.machine.reference.running import Now, Running
+from beamlike.machine.reference.state import TriggerState
+
+__all__ = ["AfterAll", "AfterEach", "AfterFirst", "AfterWatermark", "OrFinally", "Repeatedly"]
+
+
+class AfterWatermark(Running):
+    """`AfterWatermark` with early or late firings.
+
+    The finished bit of the early child means: the end of the window has been dealt with.
+    """
+
+    def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
+        # Windows that merge may fall back into the early phase, so both children listen.
+        listening = [self.merging or at == self._phase(state) for at in range(len(self.subs))]
+        return attrs.evolve(
+            state,
+            subs=tuple(
+                sub.on_elements(sub_state, count, now) if listens else sub_state
+                for sub, sub_state, listens in zip(self.subs, state.subs, listening, strict=True)
+            ),
+        )
+
+    def _phase(self, state: TriggerState) -> int:
+        return 1 if state.subs[0].finished else 0
+
+    def _current(self, state: TriggerState) -> tuple[Running, TriggerState] | None:
+        phase = self._phase(state)
+        return (self.subs[phase], state.subs[phase]) if phase < len(self.subs) else None
+
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        if self._phase(state) == 0 and now.end_reached:
+            return True
+        current = self._current(state)
+        return current is not None and current[0].ready(current[1], now)
+
+    def fired(self, state: TriggerState, now: Now) -> TriggerState:
+        early, *late = state.subs
+        if early.finished:  # in the late phase; start the late trigger over
+            return attrs.evolve(state, subs=(early, *(sub.restarted() for sub in late)))
+        if not now.end_reached:
+            return attrs.evolve(state, subs=(early.restarted(), *late))
+        past_end = attrs.evolve(early.restarted(), finished=True)
+        # The late trigger counts from here; what it saw meanwhile has just been emitted.
+        return TriggerState(not late, None, (past_end, *(sub.restarted() for sub in late)))
+
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        past_end = all(part.subs[0].finished for part in parts) and now.end_reached
+        early = self._merge_child(0, own, parts, now)
+        if past_end:
+            early = attrs.evolve(early.restarted(), finished=True)
+            late = [self._merge_child(1, own, parts, now)] if len(self.subs) > 1 else []
+        else:
+            early = attrs.evolve(early, finished=False)
+            late = [sub.restarted() for sub in own.subs[1:]]
+        return TriggerState(past_end and not late, None, (early, *late))
+
+    def _merge_child(
+        self, at: int, own: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> TriggerState:
+        merged = self.subs[at].on_merge(own.subs[at], [part.subs[at] for part in parts], now)
+        # Early and late triggers repeat: one that is finished by the merge starts over.
+        return merged.restarted() if merged.finished else merged
+
+    def hears_end(self, state: TriggerState) -> bool:
+        return True
+
+    def because(self, state: TriggerState, now: Now) -> str:
+        if self._phase(state) == 0 and now.end_reached:
+            return f"{self.name}[end of window]"
+        current = self._current(state)
+        assert current is not None, "asked for a reason although not ready"
+        phase = ("early", "late")[self._phase(state)]
+        return f"{self.name}.{phase}[{current[0].because(current[1], now)}]"
+
+
+class Repeatedly(Running):
+    def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
+        return TriggerState(subs=(self.subs[0].on_elements(state.subs[0], count, now),))
+
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        return self.subs[0].ready(state.subs[0], now)
+
+    def fired(self, state: TriggerState, now: Now) -> TriggerState:
+        sub = self.subs[0].fired(state.subs[0], now)
+        return TriggerState(subs=(sub.restarted() if sub.finished else sub,))
+
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        sub = self.subs[0].on_merge(own.subs[0], [part.subs[0] for part in parts], now)
+        return TriggerState(subs=(sub,))
+
+    def hears_end(self, state: TriggerState) -> bool:
+        return self.subs[0].hears_end(state.subs[0])
+
+    def because(self, state: TriggerState, now: Now) -> str:
+        return f"{self.name}[{self.subs[0].because(state.subs[0], now)}]"
+
+
+class _Several(Running):
+    """What triggers with several children share: each child is asked with its own state."""
+
+    def _hears(self, state: TriggerState, at: int) -> bool:
+        """Whether child ``at`` sees the elements that come now."""
+        return True
+
+    def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
+        subs = tuple(
+            sub.on_elements(sub_state, count, now) if self._hears(state, at) else sub_state
+            for at, (sub, sub_state) in enumerate(zip(self.subs, state.subs, strict=True))
+        )
+        return attrs.evolve(state, subs=subs)
+
+    def hears_end(self, state: TriggerState) -> bool:
+        return any(
+            self._hears(state, at) and sub.hears_end(state.subs[at])
+            for at, sub in enumerate(self.subs)
+        )
+
+    def _ready_or_finished(self, state: TriggerState, now: Now) -> list[bool]:
+        return [
+            sub_state.finished or sub.ready(sub_state, now)
+            for sub, sub_state in zip(self.subs, state.subs, strict=True)
+        ]
+
+    def _merge_children(
+        self, own: TriggerState, parts: Sequence[TriggerState], now: Now
+    ) -> tuple[TriggerState, ...]:
+        return tuple(
+            sub.on_merge(own.subs[at], [part.subs[at] for part in parts], now)
+            for at, sub in enumerate(self.subs)
+        )
+
+    def _fire_ready_clear_rest(self, state: TriggerState, now: Now) -> tuple[TriggerState, ...]:
+        # What a child that is not ready was waiting for has left with this pane.
+        return tuple(
+            sub.fired(sub_state, now) if sub.ready(sub_state, now) else sub_state.cleared()
+            for sub, sub_state in zip(self.subs, state.subs, strict=True)
+        )
+
+    def because(self, state: TriggerState, now: Now) -> str:
+        reasons = [
+            sub.because(sub_state, now) if sub.ready(sub_state, now) else f"{sub.name} finished"
+            for sub, sub_state in zip(self.subs, state.subs, strict=True)
+            if sub_state.finished or sub.ready(sub_state, now)
+        ]
+        return f"{self.name}[{', '.join(reasons)}]"
+
+
+class AfterFirst(_Several):
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        return any(self._ready_or_finished(state, now))
+
+    def fired(self, state: TriggerState, now: Now) -> TriggerState:
+        return TriggerState(True, None, self._fire_ready_clear_rest(state, now))
+
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        subs = self._merge_children(own, parts, now)
+        return TriggerState(any(sub.finished for sub in subs), None, subs)
+
+
+class AfterAll(_Several):
+    def _hears(self, state: TriggerState, at: int) -> bool:
+        return not state.subs[at].finished
+
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        return all(self._ready_or_finished(state, now))
+
+    def fired(self, state: TriggerState, now: Now) -> TriggerState:
+        subs = zip(self.subs, state.subs, strict=True)
+        return TriggerState(True, None, tuple(sub.fired(sub_state, now) for sub, sub_state in subs))
+
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        subs = self._merge_children(own, parts, now)
+        return TriggerState(all(sub.finished for sub in subs), None, subs)
+
+
+class AfterEach(_Several):
+    def _current(self, state: TriggerState) -> int:
+        return next((at for at, sub in enumerate(state.subs) if not sub.finished), 0)
+
+    def _hears(self, state: TriggerState, at: int) -> bool:
+        # Windows that merge may go back to an earlier child, so all of them listen.
+        return self.merging or at == self._current(state)
+
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        at = self._current(state)
+        return self.subs[at].ready(state.subs[at], now)
+
+    def fired(self, state: TriggerState, now: Now) -> TriggerState:
+        at = self._current(state)
+        subs = list(state.subs)
+        subs[at] = self.subs[at].fired(subs[at], now)
+        if self.merging:
+            # The others listened too; what they saw has left with this pane.
+            subs = [sub.cleared() for sub in subs]
+        return TriggerState(all(sub.finished for sub in subs), None, tuple(subs))
+
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        subs: list[TriggerState] = []
+        for at, sub in enumerate(self.subs):
+            if all(before.finished for before in subs):
+                subs.append(sub.on_merge(own.subs[at], [part.subs[at] for part in parts], now))
+            else:
+                subs.append(own.subs[at].cleared())
+        return TriggerState(all(sub.finished for sub in subs), None, tuple(subs))
+
+    def because(self, state: TriggerState, now: Now) -> str:
+        at = self._current(state)
+        return f"{self.name}[{self.subs[at].because(state.subs[at], now)}]"
+
+
+class OrFinally(_Several):
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        return any(
+            sub.ready(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
+        )
+
+    def fired(self, state: TriggerState, now: Now) -> TriggerState:
+        main, until = state.subs
+        if self.subs[1].ready(until, now):
+            subs = (main.cleared(), self.subs[1].fired(until, now))
+        else:
+            # `until` is not cleared: it judges all that the window received since it started.
+            subs = (self.subs[0].fired(main, now), until)
+        return TriggerState(any(sub.finished for sub in subs), None, subs)
+
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        subs = self._merge_children(own, parts, now)
+        return TriggerState(any(sub.finished for sub in subs), None, subs)
+
+    def because(self, state: TriggerState, now: Now) -> str:
+        main, until = state.subs
+        if self.subs[1].ready(until, now):
+            return f"{self.name}.until[{self.subs[1].because(until, now)}]"
+        return f"{self.name}.main[{self.subs[0].because(main, now)}]"

@@ -1,0 +1,126 @@
+"""Triggers without children: the end of the window, the clock, a count, never and always.
+
+Source: Beam Java, ``runners/core-java/.../triggers/*StateMachine``.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from beamlike.machine.reference.running import FINISHED, Now, Running
+from beamlike.machine.reference.state import TriggerState
+from beamlike.model import triggers as spec
+
+__all__ = ["AfterCount", "AfterEndOfWindow", "AfterTime", "Constant", "Default"]
+
+
+class _AtEnd(Running):
+    """Ready from the end of the window on."""
+
+    def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
+        return state
+
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        return now.end_reached
+
+    def hears_end(self, state: TriggerState) -> bool:
+        return True
+
+
+class Default(_AtEnd):
+    """Never finishes, so every bundle after the end fires again."""
+
+    def fired(self, state: TriggerState, now: Now) -> TriggerState:
+        return state
+
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        return own
+
+
+class AfterEndOfWindow(_AtEnd):
+    """`AfterWatermark` without early and late firings."""
+
+    def fired(self, state: TriggerState, now: Now) -> TriggerState:
+        return FINISHED
+
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        # A part that has not fired has data that nobody saw on time yet.
+        done = all(part.finished for part in parts) and now.end_reached
+        return TriggerState(finished=done)
+
+
+class AfterTime(Running):
+    """`AfterProcessingTime` and `AfterSynchronizedProcessingTime`."""
+
+    keeps_value = True
+
+    def __init__(
+        self, trigger: spec.AfterProcessingTime | spec.AfterSynchronizedProcessingTime
+    ) -> None:
+        super().__init__(str(trigger))
+        self.trigger = trigger
+
+    def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
+        # Only the pane's first element sets the target.
+        return (
+            state
+            if state.value is not None
+            else TriggerState(state.finished, self.trigger.target(now.clock))
+        )
+
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        return state.value is not None and now.clock > state.value
+
+    def fired(self, state: TriggerState, now: Now) -> TriggerState:
+        return FINISHED
+
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        if own.finished:
+            return own.cleared()
+        return TriggerState(
+            value=min((part.value for part in parts if part.value is not None), default=None)
+        )
+
+    def targets(self, state: TriggerState) -> Iterator[int]:
+        if state.value is not None:
+            yield state.value
+
+
+class AfterCount(Running):
+    keeps_value = True
+
+    def __init__(self, trigger: spec.AfterCount) -> None:
+        super().__init__(str(trigger))
+        self.count = trigger.count
+
+    def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
+        return TriggerState(state.finished, (state.value or 0) + count)
+
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        return (state.value or 0) >= self.count
+
+    def fired(self, state: TriggerState, now: Now) -> TriggerState:
+        return FINISHED
+
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        if any(part.finished for part in parts):
+            return FINISHED
+        return TriggerState(value=sum(part.value or 0 for part in parts))
+
+
+class Constant(Running):
+    """`Never` and `Always`: nothing to remember."""
+
+    def __init__(self, name: str, answer: bool) -> None:
+        super().__init__(name)
+        self.answer = answer
+
+    def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
+        return state
+
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        return self.answer
+
+    def fired(self, state: TriggerState, now: Now) -> TriggerState:
+        return state
+
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        return own

@@ -1,0 +1,65 @@
+"""Alarms that a trigger does not mind may be kept or forgotten: nobody can tell."""
+
+import os
+from random import Random
+
+from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.script import Arrive, Run, Script
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.machine.reference.step import Grouping, minds_stale_alarms
+from beamlike.model.combine import Collect
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.triggers import (
+    AfterEach,
+    AfterFirst,
+    AfterProcessingTime,
+    AfterWatermark,
+    DefaultTrigger,
+)
+from beamlike.model.windowfns import FixedWindows
+from beamlike.testing.generate import any_script, any_strategy
+
+SEEDS = int(os.environ.get("BEAMLIKE_EXAMPLES", "400"))
+
+
+def run_with(strategy: WindowingStrategy, script: Script, *, keeps_alarms: bool) -> Run:
+    machine = Grouping(strategy, Collect())
+    machine.keeps_alarms = keeps_alarms
+    return run_in_memory(machine, script)
+
+
+def scenarios() -> list[tuple[int, WindowingStrategy, Script]]:
+    """Scenarios with a clock, by their seeds, whose trigger does not mind a stale alarm."""
+    found: list[tuple[int, WindowingStrategy, Script]] = []
+    seed = 0
+    while len(found) < SEEDS:
+        random = Random(seed)
+        strategy, script = any_strategy(random), any_script(random, steps=25)
+        if strategy.trigger.needs_clock and not minds_stale_alarms(strategy.trigger):
+            found.append((seed, strategy, script))
+        seed += 1
+    return found
+
+
+def test_a_trigger_that_does_not_mind_gives_the_same_whether_alarms_are_kept_or_not():
+    differ = [
+        f"seed {seed}: {strategy.trigger}"
+        for seed, strategy, script in scenarios()
+        if run_with(strategy, script, keeps_alarms=True).outputs
+        != run_with(strategy, script, keeps_alarms=False).outputs
+    ]
+    assert differ == []
+
+
+def test_a_trigger_that_minds_can_tell():
+    trigger = AfterEach(
+        AfterWatermark(early=AfterProcessingTime(5)),
+        AfterFirst(DefaultTrigger(), AfterProcessingTime(5)),
+    )
+    strategy = WindowingStrategy(FixedWindows(10), trigger, "discarding", 100)
+    arrive = [Arrive((("k", Element(at, at)),)) for at in (5, 6)]
+    script = (arrive[0], AdvanceWatermark(10), AdvanceClock(6), arrive[1])
+    kept, forgotten = (run_with(strategy, script, keeps_alarms=keeps) for keeps in (True, False))
+    assert kept.panes == forgotten.panes[:1]
+    assert [drop.effect.element for drop in kept.drops] == [Element(6, 6)]
+    assert forgotten.drops == ()
