@@ -100,4 +100,5 @@ def test_the_first_command_installs_and_runs_the_main_job(tmp_path: Path):
         "dropped",
         "panes",
         "story.png",
+        "summary.txt",
     ]

@@ -119,6 +119,7 @@ def windowed(
         everything = query.bounded(bind.packer_columns(timed, plan, inputs, timestamp), plan)
     else:
         session.check_state_store(df.sparkSession)
+        _check_watermark(bind.has_watermark(df), watermark)
         if delay is not None:
             timed = timed.withWatermark(bind.EVENT_TIME, f"{delay} milliseconds")
         everything = query.streaming(bind.packer_columns(timed, plan, inputs, timestamp), plan)
@@ -162,6 +163,20 @@ def _check_inputs(df: object, key: object, aggregate: object) -> list[str]:
         if not isinstance(name, str) or not name:
             raise ColumnError(f"aggregate: a column's name must be a text, got {name!r}")
     return list(keys)
+
+
+def _check_watermark(present: bool, wanted: object) -> None:
+    if not present and wanted is None:
+        raise WindowingError(
+            "watermark is missing, and without one no window of a stream ever ends; add "
+            'watermark="10 minutes", or as long as rows may be out of order. If df.withWatermark '
+            "was called before, keep its column until here"
+        )
+    if present and wanted is not None:
+        raise WindowingError(
+            f"df has a watermark already, and watermark={wanted!r} would be a second one; leave "
+            "one of the two out"
+        )
 
 
 def _check_choice(argument: str, value: object, choices: tuple[str, ...]) -> None:

@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 import logging
-import os
 import signal
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from beamlike.cli.quiet import quiet_session
 from beamlike.errors import EnvironmentProblem
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ aggregation; the exit status is 1 if anything is lost, doubled or different.
 _YEAR: Final = 2013
 _QUICK_DAY: Final = date(2013, 6, 27)
 _QUICK_DAYS: Final = 2
-_LOG_LINES: Final = 30
 
 
 def add_parser(subparsers: Any) -> None:
@@ -75,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     from beamlike.demo.job import Output, run_query
     from beamlike.demo.pace import storm_days, write_arrivals
     from beamlike.demo.screen import screen_for
-    from beamlike.hosts.spark.session import check_environment, local_session
+    from beamlike.hosts.spark.session import check_environment
     from beamlike.viz.picture import draw_story
 
     check_environment()
@@ -96,19 +95,17 @@ def run(args: argparse.Namespace) -> int:
                 + ", ".join(day.strftime("%d %b") for day in storms)
             )
         _say("starting Spark ...")
-        with _spark_log(Path(scratch, "spark.log")) as quietly:
-            with quietly():
-                spark = local_session("beamlike demo")
-            try:
-                with screen_for(sys.stdout, files) as screen, _interruptible() as check_interrupt:
+        with (
+            quiet_session("beamlike demo") as spark,
+            screen_for(sys.stdout, files) as screen,
+            _interruptible() as check_interrupt,
+        ):
 
-                    def report_progress(progress: "Progress") -> None:
-                        check_interrupt()
-                        screen.show(progress)
+            def report_progress(progress: "Progress") -> None:
+                check_interrupt()
+                screen.show(progress)
 
-                    batches = run_query(spark, arrivals, checkpoint, output, report_progress)
-            finally:
-                spark.stop()
+            batches = run_query(spark, arrivals, checkpoint, output, report_progress)
     panes, drops = results.read_panes(output.panes()), results.read_drops(output.dropped())
     verdict = check.check(flights, panes, drops)
     text = report.render(report.summarise(flights, panes, drops, len(batches)), verdict)
@@ -139,35 +136,6 @@ def _choose(args: argparse.Namespace) -> _Choice:
     # About 150 micro-batches for the year: two minutes on a laptop of 2 cores.
     pace = Pace(storms=4, storm_minutes=60, storm_hours=32, quiet_days=10)
     return _Choice(args.first_day, args.days, pace)
-
-
-@contextlib.contextmanager
-def _spark_log(log: Path) -> Iterator[Any]:
-    """Keep what Spark's processes write on stderr out of sight, unless something fails.
-
-    Java and its Python workers inherit the stderr that is in place when they start, and
-    keep it; so it is exchanged for the moment of the start only.
-    """
-
-    @contextlib.contextmanager
-    def quietly() -> Iterator[None]:
-        sys.stderr.flush()
-        saved = os.dup(2)
-        with log.open("wb") as file:
-            os.dup2(file.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(saved, 2)
-            os.close(saved)
-
-    try:
-        yield quietly
-    except Exception:
-        if log.exists():
-            lines = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
-            print("The last lines of Spark's log:", *lines, sep="\n  ", file=sys.stderr)
-        raise
 
 
 @contextlib.contextmanager

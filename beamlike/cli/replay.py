@@ -4,12 +4,13 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from beamlike.errors import BeamlikeError, EnvironmentProblem, UnsupportedError
+from beamlike.cli.quiet import quiet_session
+from beamlike.errors import BeamlikeError, UnsupportedError
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Run, Script
 from beamlike.model.combine import CombineFn
@@ -19,6 +20,9 @@ from beamlike.model.windowfns import WindowFn
 from beamlike.testing.transcripts import Scenario, differences, load_transcripts, to_document
 from beamlike.viz.table import pane_table
 from beamlike.viz.timeline import text_timeline
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 __all__ = ["add_parser", "run"]
 
@@ -97,15 +101,19 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         TranscriptError: A file cannot be used. Nothing was run then.
+        EnvironmentProblem: Spark cannot run here.
     """
     scenarios = [scenario for file in args.files for scenario in load_transcripts(file)]
-    if args.host == "spark":
-        own = args.watermark == "own" if args.watermark else len(scenarios) <= _FEW
-        outcomes = _on_spark_in_turn(scenarios) if own else _on_spark_side_by_side(scenarios)
-    else:
-        outcomes = map(_in_memory, scenarios)
-    replays = (Replay.of(*pair) for pair in zip(scenarios, outcomes, strict=True))
-    return FORMATS[args.format](replays)
+    if args.host == "memory":
+        return _show(args.format, scenarios, map(_in_memory, scenarios))
+    own = args.watermark == "own" if args.watermark else len(scenarios) <= _FEW
+    with quiet_session("beamlike replay") as spark:
+        on_spark = _on_spark_in_turn if own else _on_spark_side_by_side
+        return _show(args.format, scenarios, on_spark(scenarios, spark))
+
+
+def _show(format: str, scenarios: Sequence[Scenario], outcomes: Iterable[Outcome]) -> int:
+    return FORMATS[format](Replay.of(*pair) for pair in zip(scenarios, outcomes, strict=True))
 
 
 # -- running -------------------------------------------------------------------------------
@@ -153,42 +161,29 @@ def _in_memory(scenario: Scenario) -> Outcome:
         return error
 
 
-def _on_spark_in_turn(scenarios: Sequence[Scenario]) -> Iterator[Outcome]:
-    """One scenario after the other, each on the query's own watermark.
+def _on_spark_in_turn(scenarios: Sequence[Scenario], spark: "SparkSession") -> Iterator[Outcome]:
+    """One scenario after the other, each on the query's own watermark."""
+    from beamlike.hosts.spark.replay import close_replayer, run_on_spark
 
-    Raises:
-        EnvironmentProblem: Spark cannot run here.
-    """
-    from beamlike.hosts.spark.session import check_environment  # only this host needs Spark
-
-    check_environment()
-    from beamlike.hosts.spark.replay import run_on_spark
-
-    for scenario in scenarios:
-        try:
-            yield run_on_spark(*_stage(scenario))
-        except EnvironmentProblem:
-            raise
-        except Exception as error:
-            yield error
+    try:
+        for scenario in scenarios:
+            try:
+                yield run_on_spark(*_stage(scenario), spark)
+            except Exception as error:
+                yield error
+    finally:
+        close_replayer()
 
 
-def _on_spark_side_by_side(scenarios: Sequence[Scenario]) -> Iterator[Outcome]:
-    """All scenarios at once, in one streaming query, each with a watermark of its own.
-
-    Raises:
-        EnvironmentProblem: Spark cannot run here.
-    """
-    from beamlike.hosts.spark.session import check_environment
-
-    check_environment()
-    from beamlike.hosts.spark.replay import replay_on_spark
+def _on_spark_side_by_side(
+    scenarios: Sequence[Scenario], spark: "SparkSession"
+) -> Iterator[Outcome]:
+    """All scenarios at once, in one streaming query, each with a watermark of its own."""
+    from beamlike.hosts.spark.replay import close_replayer, replay_on_spark
 
     def attempt(part: Sequence[Scenario]) -> list[Outcome]:
         try:
-            return list(replay_on_spark([_stage(scenario) for scenario in part]))
-        except EnvironmentProblem:
-            raise
+            return list(replay_on_spark([_stage(scenario) for scenario in part], spark))
         except Exception as error:
             if len(part) == 1:
                 return [error]
@@ -196,7 +191,10 @@ def _on_spark_side_by_side(scenarios: Sequence[Scenario]) -> Iterator[Outcome]:
         middle = len(part) // 2
         return attempt(part[:middle]) + attempt(part[middle:])
 
-    yield from attempt(scenarios) if scenarios else []
+    try:
+        yield from attempt(scenarios) if scenarios else []
+    finally:
+        close_replayer()
 
 
 def _stage(scenario: Scenario) -> tuple[WindowingStrategy | WindowFn, CombineFn | None, Script]:

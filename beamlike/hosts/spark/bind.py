@@ -23,6 +23,7 @@ from beamlike.hosts.spark.columns import (
     MeanColumns,
     PlainColumn,
 )
+from beamlike.hosts.spark.output import READABLE
 from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine import Collect, CombineFn, Count, CountValues, Max, Mean, Min, Sum
@@ -31,9 +32,12 @@ from beamlike.model.strategy import WindowingStrategy
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["EVENT_TIME", "bind", "packer_columns", "with_event_time"]
+__all__ = ["EVENT_TIME", "bind", "has_watermark", "packer_columns", "with_event_time"]
 
 EVENT_TIME = "__beamlike_event_time"
+WATERMARK_MARK = "spark.watermarkDelayMs"
+"""How Spark marks the column of a watermark."""
+
 RESERVED = ("window", "timestamp", "pane", "retraction", "dropped")
 
 # PySpark 4.3 asks for the zone of timestamps; before that it was always UTC.
@@ -88,7 +92,7 @@ class Input:
     @property
     def expression(self) -> "Column":
         source = column(self.source)
-        return source.try_cast(self.kind) if self.cast else source
+        return source.try_cast(self.kind) if self.cast else _readable(source, self.kind)
 
 
 def bind(
@@ -161,7 +165,9 @@ def _part(df: "DataFrame", name: str, wanted: Aggregate, inputs: dict[str, Input
     kind = _type_of(df, wanted.column, f"aggregate {name!r}")
     target, fn, columns, result = _shape(name, wanted, kind)
     needed = Input(wanted.column, target, cast=target != kind)
-    label = wanted.column if target == kind else f"{wanted.column} as {target.simpleString()}"
+    label = wanted.column
+    if inputs.get(label, needed) != needed:  # two aggregates need it as different types
+        label = f"{wanted.column} as {target.simpleString()}"
     if inputs.setdefault(label, needed) != needed:
         raise ColumnError(f"aggregate: rename the column {label!r}, the name is needed here")
     return Part(name, fn, list(inputs).index(label), columns, result)
@@ -205,6 +211,11 @@ def _shape(
     return target, Sum(), PlainColumn(total), total
 
 
+def has_watermark(df: "DataFrame") -> bool:
+    """Whether a column of a stream carries a watermark."""
+    return any(WATERMARK_MARK in field.metadata for field in df.schema.fields)
+
+
 def with_event_time(df: "DataFrame", timestamp: str) -> "DataFrame":
     """``df`` with the event time as a proper timestamp column, null where it is unreadable."""
     raw = column(timestamp)
@@ -226,12 +237,12 @@ def packer_columns(
     reason = F.when(F.lit(False), F.lit(""))
     for name in plan.keys:
         reason = reason.when(column(name).isNull(), F.lit("null_key"))
+        reason = reason.when(_clean_key(df, name).isNull(), F.lit("bad_key"))
     reason = reason.when(column(timestamp).isNull(), F.lit("null_timestamp"))
     reason = reason.when(column(EVENT_TIME).isNull(), F.lit("bad_timestamp"))
     for given in inputs.values():
-        if given.cast:
-            unreadable = column(given.source).isNotNull() & given.expression.isNull()
-            reason = reason.when(unreadable, F.lit("bad_value"))
+        unreadable = column(given.source).isNotNull() & given.expression.isNull()
+        reason = reason.when(unreadable, F.lit("bad_value"))
     told = [*plan.keys, timestamp, *(given.source for given in inputs.values())]
     told_struct = F.struct(*(column(name) for name in dict.fromkeys(told)))
     element = F.to_json(told_struct, {"ignoreNullFields": "false"})
@@ -249,9 +260,18 @@ def packer_columns(
     )
 
 
+def _readable(value: "Column", kind: T.DataType) -> "Column":
+    """Null in place of the dates and times that Python has no value for."""
+    if isinstance(kind, T.TimestampType):
+        return F.when(F.unix_millis(value).between(READABLE[0], READABLE[-1]), value)
+    if isinstance(kind, T.DateType | T.TimestampNTZType):
+        return F.when(F.year(value).between(1, 9999), value)
+    return value
+
+
 def _clean_key(df: "DataFrame", name: str) -> "Column":
-    """Minus zero is zero, as a key."""
-    key = column(name)
-    if isinstance(df.schema[name].dataType, T.FractionalType):
+    """Minus zero is zero, as a key; a time that cannot be read is null."""
+    key, kind = column(name), df.schema[name].dataType
+    if isinstance(kind, T.FractionalType):
         return F.when(key == 0, F.abs(key)).otherwise(key)
-    return key
+    return _readable(key, kind)

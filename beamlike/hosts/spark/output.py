@@ -14,13 +14,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from beamlike.hosts.spark.plan import Plan
+from beamlike.errors import InputRowError
+from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.shard import KeyedEffect
 from beamlike.machine.events import Drop, Pane
 from beamlike.model.strategy import AccumulationMode
 from beamlike.model.windows import IntervalWindow, Window
 
-__all__ = ["OutputTable"]
+__all__ = ["READABLE", "OutputTable"]
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 WINDOW = pa.struct([("start", TIMESTAMP), ("end", TIMESTAMP)])
@@ -41,12 +42,12 @@ DROPPED = pa.struct(
         ("element", pa.string()),
     ]
 )
-_READABLE = range(-62_135_596_800_000, 253_402_300_800_000)
+READABLE = range(-62_135_596_800_000, 253_402_300_800_000)
 """Milliseconds of the years 1 to 9999, all that a Python datetime can hold."""
 
 
 def _micros(milliseconds: int) -> int | None:
-    return milliseconds * 1000 if milliseconds in _READABLE else None
+    return milliseconds * 1000 if milliseconds in READABLE else None
 
 
 def _span(window: Window) -> dict[str, int | None] | None:
@@ -87,12 +88,11 @@ class OutputTable:
     def build(self, effects: Sequence[KeyedEffect]) -> pa.Table:
         """One row for each pane and each drop, in their order."""
         panes = [effect if isinstance(effect, Pane) else None for _, effect in effects]
-        columns: list[list[Any]] = [
-            [key[at] for key, _ in effects] for at in range(len(self.plan.keys))
-        ]
+        columns: list[Any] = [[key[at] for key, _ in effects] for at in range(len(self.plan.keys))]
         columns.append([_span(effect.window) for _, effect in effects])
         columns += [
-            [pane and pane.value[at] for pane in panes] for at in range(len(self.plan.parts))
+            _results(part, [pane and pane.value[at] for pane in panes])
+            for at, part in enumerate(self.plan.parts)
         ]
         columns.append([pane and _micros(pane.timestamp) for pane in panes])
         columns.append([pane and _pane_row(pane) for pane in panes])
@@ -132,6 +132,16 @@ class OutputTable:
             "missed_ms": drop.missed_by,
             "element": json.dumps(fields, default=show_json),
         }
+
+
+def _results(part: Part, values: list[Any]) -> Any:
+    try:
+        return pa.array(values, part.result)
+    except (OverflowError, pa.ArrowInvalid) as error:
+        raise InputRowError(
+            f"aggregate {part.name!r} outgrew its type {part.result}: {error}; cast its input "
+            "column to decimal(38, 0) or double before the call"
+        ) from error
 
 
 def _pane_row(pane: Pane) -> dict[str, Any]:

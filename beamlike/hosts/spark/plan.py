@@ -79,7 +79,11 @@ class Plan:
             "key": ", ".join(f"{name} {kind}" for name, kind in self.keys.items()),
             "aggregates": ", ".join(
                 f"{part.name}={part.fn}"
-                + ("" if part.input is None else f" of {list(self.values)[part.input]}")
+                + (
+                    ""
+                    if part.input is None
+                    else " of {} {}".format(*list(self.values.items())[part.input])
+                )
                 for part in self.parts
             ),
             "shards": str(self.shards),
