@@ -6,7 +6,12 @@ Importing beamlike does not import pyspark; the first use of a Spark host does.
 
 from beamlike.api.windowed import split, windowed
 from beamlike.model.aggregates import collect, count, max, mean, min, sum
+from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
+from beamlike.model.compatible import check_flatten
+from beamlike.model.continuation import continuation
 from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.report import StrategyReport, report
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
@@ -31,10 +36,18 @@ from beamlike.model.triggers import (
     OrFinally,
     Repeatedly,
 )
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, Sessions, SlidingWindows
-from beamlike.model.windows import GlobalWindow, IntervalWindow
+from beamlike.model.windowfns import (
+    FixedWindows,
+    GlobalWindows,
+    Merge,
+    MergingWindowFn,
+    SlidingWindows,
+    WindowFn,
+)
+from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow
 
 __all__ = [
+    "GLOBAL_WINDOW",
     "AccumulationMode",
     "AfterAll",
     "AfterAny",
@@ -46,6 +59,10 @@ __all__ = [
     "AfterWatermark",
     "AlignTo",
     "Always",
+    "CalendarDays",
+    "CalendarMonths",
+    "CalendarWeeks",
+    "CalendarYears",
     "ClosingBehavior",
     "DefaultTrigger",
     "Delay",
@@ -53,6 +70,8 @@ __all__ = [
     "GlobalWindow",
     "GlobalWindows",
     "IntervalWindow",
+    "Merge",
+    "MergingWindowFn",
     "Never",
     "OnTimeBehavior",
     "OrFinally",
@@ -60,14 +79,19 @@ __all__ = [
     "Repeatedly",
     "Sessions",
     "SlidingWindows",
+    "StrategyReport",
     "TimestampCombiner",
     "Timing",
+    "WindowFn",
     "WindowingStrategy",
+    "check_flatten",
     "collect",
+    "continuation",
     "count",
     "max",
     "mean",
     "min",
+    "report",
     "split",
     "sum",
     "windowed",

@@ -28,6 +28,11 @@ from beamlike.testing.complete import (
     on_time_pane,
     pane,
 )
+from beamlike.testing.contract import (
+    WindowFnAssertionError,
+    broken_window_fn_rules,
+    check_window_fn,
+)
 from beamlike.testing.failures import PaneAssertionError
 from beamlike.testing.matchers import (
     in_combined_non_late_panes,
@@ -68,7 +73,10 @@ __all__ = [
     "Scenario",
     "TestStream",
     "TimestampedValue",
+    "WindowFnAssertionError",
     "be_empty",
+    "broken_window_fn_rules",
+    "check_window_fn",
     "contain_in_any_order",
     "contain_in_any_order_at_time",
     "contain_single_value",

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from beamlike.hosts.script import Arrive, Script, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
@@ -42,7 +43,6 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import (
     FixedWindows,
     GlobalWindows,
-    Sessions,
     SlidingWindows,
     WindowFn,
 )

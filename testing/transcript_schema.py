@@ -16,6 +16,7 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model import calendar
 from beamlike.model import triggers as t
 from beamlike.model import windowfns as w
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
@@ -184,7 +185,7 @@ def _sliding(place: Place) -> w.WindowFn:
 
 
 def _sessions(place: Place) -> w.WindowFn:
-    return w.Sessions(place.fields(("fn", "gap_ms"))["gap_ms"].integer())
+    return Sessions(place.fields(("fn", "gap_ms"))["gap_ms"].integer())
 
 
 def _global(place: Place) -> w.WindowFn:

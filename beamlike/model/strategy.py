@@ -1,20 +1,24 @@
 """The windowing strategy: window function, trigger, lateness and pane rules, checked together.
 
-Source: Beam Java, ``WindowingStrategy``, and the checks in ``Window.applicableTo`` and
-``GroupByKey.applicableTo``.
+A strategy belongs to a collection. `WindowingStrategy.configured` is what a window transform
+makes of it, `WindowingStrategy.after_grouping` what a grouping leaves of it.
+
+Source: Beam Java, ``WindowingStrategy``, the checks in ``Window.applicableTo`` and
+``GroupByKey.applicableTo``, and ``GroupByKey.updateWindowingStrategy``.
 """
 
 from enum import Enum
 from functools import cached_property
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import attrs
 
 from beamlike.errors import UnsafeTriggerError, WindowingError
+from beamlike.model.continuation import continuation
 from beamlike.model.time import DurationLike, duration_ms, show_duration
 from beamlike.model.triggers import AfterWatermark, DefaultTrigger, Never, Trigger
 from beamlike.model.windowfns import GlobalWindows, WindowFn
-from beamlike.model.windows import Window, expiry
+from beamlike.model.windows import GlobalWindow, IntervalWindow, Window, expiry
 
 __all__ = [
     "AccumulationMode",
@@ -71,12 +75,30 @@ def _option(kind: type[Option], value: Option | str, argument: str) -> Option:
         raise WindowingError(f"{argument} must be one of {known}, got {value!r}") from None
 
 
+_PARTS = frozenset(
+    (
+        "window_fn",
+        "trigger",
+        "accumulation",
+        "allowed_lateness",
+        "timestamp_combiner",
+        "closing_behavior",
+        "on_time_behavior",
+    )
+)
+
+
 @attrs.frozen(init=False, slots=False)
 class WindowingStrategy:
     """Everything that decides which panes a grouping emits.
 
-    `WindowingStrategy` takes any combination that has a meaning; `declared` is the door for
-    pipelines and refuses what Beam refuses.
+    `WindowingStrategy` takes any combination that has a meaning, and takes every part as
+    said. `declared` is the door for pipelines and refuses what Beam refuses.
+
+    ``already_merged`` says that a grouping has merged these windows: they cannot be merged
+    again before `remerge` or a new window function. ``said`` names the parts that somebody
+    chose; it decides which combinations are refused, never which panes come out, and two
+    strategies that differ only in it are equal.
 
     Raises:
         WindowingError: A part is of the wrong kind.
@@ -90,6 +112,8 @@ class WindowingStrategy:
     timestamp_combiner: TimestampCombiner
     closing_behavior: ClosingBehavior
     on_time_behavior: OnTimeBehavior
+    already_merged: bool = attrs.field(default=False, repr=False)
+    said: frozenset[str] = attrs.field(default=_PARTS, eq=False, repr=False)
 
     def __init__(
         self,
@@ -123,6 +147,14 @@ class WindowingStrategy:
         )
 
     @classmethod
+    def unwindowed(cls) -> Self:
+        """The strategy of a collection that nobody windowed: global, and nothing said.
+
+        Source: Beam Java, ``WindowingStrategy.globalDefault``.
+        """
+        return cls(GlobalWindows())._with(said=frozenset())
+
+    @classmethod
     def declared(
         cls,
         window_fn: WindowFn,
@@ -135,74 +167,188 @@ class WindowingStrategy:
         on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
         unbounded: bool = False,
     ) -> Self:
-        """The strategy of a pipeline, refused where Beam Java refuses it; None means unsaid.
+        """The strategy of one window transform followed by a grouping; None means unsaid.
 
         Args:
             unbounded: The input is a stream, which has no end of its own.
 
         Raises:
-            WindowingError: A trigger without accumulation mode, or without allowed lateness
-                outside the global window; a global window on a stream that never fires.
+            WindowingError: As `configured` and `check_groupable`.
             UnsafeTriggerError: The trigger can finish and lose data.
         """
-        plain = trigger is None or isinstance(trigger, DefaultTrigger)
-        in_global = isinstance(window_fn, GlobalWindows)
-        if not plain and not in_global and allowed_lateness is None:
-            raise WindowingError(
-                f"trigger {trigger} requires that the allowed lateness be specified; "
-                'add allowed_lateness="0 s", or as long as late data shall be waited for'
-            )
-        lateness = 0 if allowed_lateness is None else allowed_lateness
-        strategy = cls(
+        strategy = cls.unwindowed().configured(
             window_fn,
-            trigger,
-            AccumulationMode.DISCARDING if accumulation is None else accumulation,
-            lateness,
-            timestamp_combiner,
-            closing_behavior,
-            on_time_behavior,
+            trigger=trigger,
+            accumulation=accumulation,
+            allowed_lateness=allowed_lateness,
+            timestamp_combiner=timestamp_combiner,
+            closing_behavior=closing_behavior,
+            on_time_behavior=on_time_behavior,
         )
-        waits = not in_global and strategy.allowed_lateness > 0
-        if accumulation is None and (not plain or waits):
-            cause = f"trigger {trigger}" if not plain else f"allowed_lateness={allowed_lateness!r}"
-            raise WindowingError(
-                f"{cause} requires that the accumulation mode be specified, because a window may "
-                'emit several panes; add accumulation="discarding" (each pane holds what is new) '
-                'or accumulation="accumulating" (each pane holds everything so far)'
-            )
-        if unbounded and in_global and plain:
+        strategy.check_groupable(unbounded=unbounded)
+        return strategy
+
+    def configured(
+        self,
+        window_fn: WindowFn | None = None,
+        *,
+        trigger: Trigger | None = None,
+        accumulation: AccumulationMode | str | None = None,
+        allowed_lateness: DurationLike | None = None,
+        timestamp_combiner: TimestampCombiner | str | None = None,
+        closing_behavior: ClosingBehavior | str | None = None,
+        on_time_behavior: OnTimeBehavior | str | None = None,
+    ) -> Self:
+        """The strategy after a window transform that says these parts; None keeps the part.
+
+        The allowed lateness never shrinks: the longer of the old and the new is in force. A
+        new window function assigns windows anew, so they may merge again.
+
+        Raises:
+            WindowingError: A trigger without accumulation mode, or without allowed lateness
+                outside the global window; windows that cannot be told apart.
+            TimeError: The allowed lateness cannot be read.
+
+        Source: Beam Java, ``Window.getOutputStrategyInternal`` and ``Window.applicableTo``.
+        """
+        given = {
+            "window_fn": window_fn,
+            "trigger": trigger,
+            "accumulation": accumulation,
+            "allowed_lateness": allowed_lateness,
+            "timestamp_combiner": timestamp_combiner,
+            "closing_behavior": closing_behavior,
+            "on_time_behavior": on_time_behavior,
+        }
+        given = {part: value for part, value in given.items() if value is not None}
+        kept: dict[str, Any] = {part: getattr(self, part) for part in _PARTS}
+        if allowed_lateness is not None:
+            longer = max(self.allowed_lateness, duration_ms(allowed_lateness, "allowed_lateness"))
+            strategy = type(self)(**(kept | given | {"allowed_lateness": longer}))
+        else:
+            strategy = type(self)(**(kept | given))
+        strategy = strategy._with(
+            said=self.said | given.keys(),
+            already_merged=self.already_merged and window_fn is None,
+        )
+        strategy._check_said(allowed_lateness)
+        if window_fn is not None:
+            _check_windows(window_fn)
+        return strategy
+
+    def remerge(self) -> Self:
+        """The same windows, to be merged once more by the next grouping.
+
+        Source: Beam Java, ``Window.remerge``.
+        """
+        return self._with(already_merged=False)
+
+    def after_grouping(self) -> Self:
+        """The strategy of what a grouping with this strategy emits.
+
+        Its trigger is the `continuation` of this one. Windows that merged count as merged.
+
+        Raises:
+            WindowingError: The windows were merged by the grouping before.
+        """
+        self.check_mergeable()
+        return self._with(trigger=continuation(self.trigger), already_merged=self.is_merging)
+
+    def check_groupable(self, *, unbounded: bool = False) -> None:
+        """Refuse what Beam Java's ``GroupByKey`` refuses.
+
+        Args:
+            unbounded: The input is a stream, which has no end of its own.
+
+        Raises:
+            WindowingError: A global window on a stream that never fires; windows that were
+                merged already.
+            UnsafeTriggerError: The trigger can finish and lose data.
+        """
+        in_global = isinstance(self.window_fn, GlobalWindows)
+        if unbounded and in_global and isinstance(self.trigger, DefaultTrigger):
             raise WindowingError(
                 "a stream in the global window with the default trigger never emits anything; "
                 "use FixedWindows, SlidingWindows or Sessions, or a trigger such as "
                 "Repeatedly(AfterCount(100))"
             )
-        strategy.check_safe()
-        return strategy
+        self.check_mergeable()
+        self.check_safe()
+
+    def check_mergeable(self) -> None:
+        """Refuse to merge windows that a grouping has merged already.
+
+        Raises:
+            WindowingError: With the two ways out.
+        """
+        if self.already_merged:
+            raise WindowingError(
+                "GroupByKey must have a valid Window merge function, but the windows of "
+                f"{self.window_fn} were merged by the grouping before; to merge those windows "
+                "again where they overlap, write strategy.remerge(), and to assign windows anew, "
+                f"strategy.configured({self.window_fn})"
+            )
 
     def check_safe(self) -> None:
         """Refuse a trigger that can finish while its window may still receive data.
 
-        Source: Beam Java, ``GroupByKey`` "Unsafe trigger".
-
         Raises:
             UnsafeTriggerError: With the change that makes it safe.
         """
+        if self.may_lose_data is not None:
+            raise UnsafeTriggerError(f"Unsafe trigger: {self.may_lose_data}")
+
+    @cached_property
+    def may_lose_data(self) -> str | None:
+        """How data that comes in time may be dropped, and what to change; None if it cannot.
+
+        Source: Beam Java, ``GroupByKey.triggerIsSafe``.
+        """
         trigger = self.trigger
         if not trigger.may_finish or isinstance(trigger, Never):
-            return
+            return None
         if isinstance(trigger, AfterWatermark):
             if self.allowed_lateness == 0:
-                return
-            late = f"early={trigger.early}, " if trigger.early else ""
-            raise UnsafeTriggerError(
-                f"Unsafe trigger: {trigger} finishes at the end of the window, and data within the "
+                return None
+            early = f"early={trigger.early}, " if trigger.early else ""
+            return (
+                f"{trigger} finishes at the end of the window, and data within the "
                 f"allowed lateness of {show_duration(self.allowed_lateness)} would be dropped; "
-                f"write AfterWatermark({late}late=AfterCount(1)), or allowed_lateness=0"
+                f"write AfterWatermark({early}late=AfterCount(1)), or allowed_lateness=0"
             )
-        raise UnsafeTriggerError(
-            f"Unsafe trigger: {trigger} may finish, and data that arrives afterwards would be "
+        return (
+            f"{trigger} may finish, and data that arrives afterwards would be "
             f"dropped; write Repeatedly({trigger})"
         )
+
+    def _check_said(self, given_lateness: DurationLike | None) -> None:
+        """Refuse what needs a part that nobody has chosen. Source: ``Window.applicableTo``."""
+        in_global = isinstance(self.window_fn, GlobalWindows)
+        plain = isinstance(self.trigger, DefaultTrigger)
+        if not plain and not in_global and "allowed_lateness" not in self.said:
+            raise WindowingError(
+                f"trigger {self.trigger} requires that the allowed lateness be specified; "
+                'add allowed_lateness="0 s", or as long as late data shall be waited for'
+            )
+        waits = not in_global and self.allowed_lateness > 0
+        if "accumulation" not in self.said and (not plain or waits):
+            if not plain:
+                cause = f"trigger {self.trigger}"
+            elif given_lateness is not None:
+                cause = f"allowed_lateness={given_lateness!r}"
+            else:
+                cause = f"an allowed lateness of {show_duration(self.allowed_lateness)}"
+            raise WindowingError(
+                f"{cause} requires that the accumulation mode be specified, because a window may "
+                'emit several panes; add accumulation="discarding" (each pane holds what is new) '
+                'or accumulation="accumulating" (each pane holds everything so far)'
+            )
+
+    def _with(self, **changes: Any) -> Self:
+        parts = {part.name: getattr(self, part.name) for part in attrs.fields(type(self))}
+        changed = object.__new__(type(self))
+        changed.__attrs_init__(**(parts | changes))
+        return changed
 
     @cached_property
     def is_merging(self) -> bool:
@@ -216,3 +362,33 @@ class WindowingStrategy:
     def expiry(self, window: Window) -> int:
         """The last watermark (ms) at which data for ``window`` is accepted."""
         return expiry(window, self.allowed_lateness)
+
+
+def _check_windows(window_fn: WindowFn) -> None:
+    """Refuse windows that state cannot be kept by: equal ones must be found again.
+
+    Source: Beam Java, ``Window.applicableTo``, where the window's coder answers for this.
+    """
+    try:
+        first, again = window_fn.assign(0), window_fn.assign(0)
+    except Exception:
+        # A function of the element's value may have no answer without one. What it does with
+        # real elements is checked by `beamlike.testing.contract`.
+        return
+    foreign = [window for window in first if type(window) not in (IntervalWindow, GlobalWindow)]
+    if foreign:
+        raise WindowingError(
+            f"Window coders must be deterministic: {window_fn} assigns {foreign[0]!r}, and only "
+            "the bounds of a window are kept; assign windows of the classes IntervalWindow and "
+            "GlobalWindow themselves, and put what else belongs to a window into the key"
+        )
+    if first != again:
+        raise WindowingError(
+            f"Window coders must be deterministic: {window_fn} assigns the same element to "
+            f"{_listed(first)} and then to {_listed(again)}; let assign() depend on nothing but "
+            "the timestamp and the value"
+        )
+
+
+def _listed(windows: tuple[Window, ...]) -> str:
+    return ", ".join(map(str, windows)) or "no window"

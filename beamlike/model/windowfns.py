@@ -3,14 +3,16 @@
 A merge is a plan, plain data that says which windows collapse into which; applying it to
 state is the machine's work.
 
-Source: Beam Java, ``FixedWindows``, ``SlidingWindows``, ``Sessions``, ``GlobalWindows``,
-``MergeOverlappingIntervalWindows``. Arithmetic is floor arithmetic on both sides of zero
-(Java's ``%`` would put times before the offset into a window that does not hold them).
+`beamlike.model.sessions` and `beamlike.model.calendar` have the others; users write their own
+against `WindowFn` or `MergingWindowFn`, and `beamlike.testing.contract` checks them.
+
+Source: Beam Java, ``WindowFn``, ``FixedWindows``, ``SlidingWindows``, ``GlobalWindows``.
+Arithmetic is floor arithmetic on both sides of zero (Java's ``%`` would put times before the
+offset into a window that does not hold them).
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from operator import attrgetter
 from typing import Any, ClassVar
 
 import attrs
@@ -29,10 +31,8 @@ __all__ = [
     "GlobalWindows",
     "Merge",
     "MergingWindowFn",
-    "Sessions",
     "SlidingWindows",
     "WindowFn",
-    "merge_overlapping",
 ]
 
 
@@ -47,6 +47,11 @@ class Merge:
 class WindowFn(ABC):
     """Assigns each element to windows. A frozen value: equal parameters are equal functions.
 
+    Your own is a class with ``@attrs.frozen`` above it and an `assign` that depends on its
+    arguments and fields alone. Hosts pickle it, and recognise saved state by what ``str`` says
+    of it: that must be the same in every process. `beamlike.testing.contract.check_window_fn`
+    checks all of this.
+
     Two collections can be flattened or joined if their window functions are equal
     (`compatible_with`).
     """
@@ -55,7 +60,11 @@ class WindowFn(ABC):
 
     @abstractmethod
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
-        """The windows of an element at ``timestamp`` (ms). May be none, one or many."""
+        """The windows of an element at ``timestamp`` (ms). May be none, one or many, each once.
+
+        They are `IntervalWindow` or the global window, not classes derived from them: bounds
+        are all that is remembered of a window.
+        """
 
     def compatible_with(self, other: "WindowFn") -> bool:
         """True if both put equal elements into equal windows."""
@@ -63,7 +72,12 @@ class WindowFn(ABC):
 
 
 class MergingWindowFn(WindowFn):
-    """A window function whose windows grow together as data arrives."""
+    """A window function whose windows grow together as data arrives.
+
+    Before the elements of a bundle are added, the open windows of their key and the windows
+    just assigned are given to `merge`, and its plan is carried out once. So the plan must be
+    complete: what is left must not want to merge again.
+    """
 
     is_merging: ClassVar[bool] = True
 
@@ -75,16 +89,23 @@ class MergingWindowFn(WindowFn):
     def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
         """Which of these windows collapse. Each is in at most one plan; loners are in none.
 
-        ``into`` is one of the plan's own sources or a window that was not given.
+        ``into`` is one of the plan's own sources or a window that was not given, it is the
+        result of no other plan, and it does not end before all of its sources do: it would be
+        over while they are open.
+
+        Args:
+            windows: Each once, in no promised order; perhaps an iterator, so read it once.
+
+        Source: Beam Java, ``WindowFn.mergeWindows``, ``MergingActiveWindowSet``.
         """
 
 
-def _window_at(start: int, size: int) -> IntervalWindow:
+def window_at(start: int, size: int) -> IntervalWindow:
     """``[start, start + size)``, cut short where the global window ends."""
     return IntervalWindow(start, min(start + size, END_OF_GLOBAL_WINDOW + 1))
 
 
-def _within_time(timestamp: int) -> int:
+def within_time(timestamp: int) -> int:
     """The last day of time lies after every window; its elements go with the instant before."""
     return min(timestamp, END_OF_GLOBAL_WINDOW)
 
@@ -106,7 +127,7 @@ class FixedWindows(WindowFn):
         offset: Where windows start, ``0 <= offset < size``. Default 0: the epoch.
 
     Raises:
-        WindowError: The size is 0, or the offset is outside the window.
+        WindowError: The size is not more than 0, or the offset is outside the window.
         TimeError: A duration cannot be read.
 
     Source: Beam ``FixedWindows``, Scio ``withFixedWindows``.
@@ -119,20 +140,21 @@ class FixedWindows(WindowFn):
     offset: int
 
     def __init__(self, size: DurationLike, offset: DurationLike = 0) -> None:
-        size_ms = duration_ms(size, "FixedWindows size")
+        # A negative size is refused below, in Beam's words, and not as a negative duration.
+        size_ms = size if type(size) is int else duration_ms(size, "FixedWindows size")
         offset_ms = duration_ms(offset, "FixedWindows offset")
-        if size_ms == 0:
+        if size_ms <= 0:
             raise WindowError(
-                "FixedWindows must have 0 <= offset < size, got size=0 ms; "
+                f"FixedWindows must have 0 <= offset < size, got size={size_ms} ms; "
                 'give a size such as "1 minute"'
             )
         _check_offset("FixedWindows", offset_ms, size_ms, "size")
         self.__attrs_init__(size_ms, offset_ms)
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        timestamp = _within_time(timestamp)
+        timestamp = within_time(timestamp)
         start = timestamp - (timestamp - self.offset) % self.size
-        return (_window_at(start, self.size),)
+        return (window_at(start, self.size),)
 
     def __str__(self) -> str:
         offset = f", offset={show_duration(self.offset)}" if self.offset else ""
@@ -193,57 +215,15 @@ class SlidingWindows(WindowFn):
         self.__attrs_init__(size_ms, period_ms, offset_ms)
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        timestamp = _within_time(timestamp)
+        timestamp = within_time(timestamp)
         last = timestamp - (timestamp - self.offset) % self.period
         starts = range(last, timestamp - self.size, -self.period)
-        return tuple(_window_at(start, self.size) for start in starts)
+        return tuple(window_at(start, self.size) for start in starts)
 
     def __str__(self) -> str:
         offset = f", offset={show_duration(self.offset)}" if self.offset else ""
         size, period = show_duration(self.size), show_duration(self.period)
         return f"SlidingWindows({size}, period={period}{offset})"
-
-
-@attrs.frozen(init=False)
-class Sessions(MergingWindowFn):
-    """Windows that end after a gap without data.
-
-    Each element opens ``[timestamp, timestamp + gap)``; windows of one key that overlap
-    merge into their span. Windows that only touch stay apart: elements exactly one gap
-    apart are two sessions.
-
-    Args:
-        gap: The silence that ends a session, more than 0.
-
-    Raises:
-        WindowError: The gap is 0.
-        TimeError: The gap cannot be read.
-
-    Source: Beam ``Sessions``, Scio ``withSessionWindows``.
-    """
-
-    gap: int
-
-    def __init__(self, gap: DurationLike) -> None:
-        gap_ms = duration_ms(gap, "Sessions gap")
-        if gap_ms == 0:
-            raise WindowError(
-                'Sessions need a gap of more than 0 ms; give one such as "10 minutes"'
-            )
-        self.__attrs_init__(gap_ms)
-
-    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
-        return (_window_at(_within_time(timestamp), self.gap),)
-
-    def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
-        return merge_overlapping(windows)
-
-    def compatible_with(self, other: WindowFn) -> bool:
-        """Any two sessions are compatible; the first one's gap is used, as in Beam."""
-        return isinstance(other, Sessions)
-
-    def __str__(self) -> str:
-        return f"Sessions({show_duration(self.gap)})"
 
 
 @attrs.frozen
@@ -258,32 +238,3 @@ class GlobalWindows(WindowFn):
 
     def __str__(self) -> str:
         return "GlobalWindows()"
-
-
-_BOUNDS = attrgetter("start", "end")
-"""The order of windows, as a key: much quicker than comparing the windows themselves."""
-
-
-def merge_overlapping(windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
-    """The plan that joins every run of overlapping windows into its span.
-
-    Source: Beam Java, ``MergeOverlappingIntervalWindows``.
-
-    >>> overlapping = [IntervalWindow(20, 30), IntervalWindow(0, 10), IntervalWindow(5, 20)]
-    >>> merge_overlapping(overlapping)[0].into
-    IntervalWindow(start=0, end=20)
-    """
-    runs: list[list[IntervalWindow]] = []
-    reach = 0
-    for window in sorted(set(windows), key=_BOUNDS):
-        if runs and window.start < reach:
-            runs[-1].append(window)
-            reach = max(reach, window.end)
-        else:
-            runs.append([window])
-            reach = window.end
-    return tuple(
-        Merge(tuple(run), IntervalWindow(run[0].start, max(window.end for window in run)))
-        for run in runs
-        if len(run) > 1
-    )

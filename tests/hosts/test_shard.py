@@ -18,6 +18,7 @@ from beamlike.hosts.spark.shard import Index, Shard
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, Count, Max, Mean, Min, Sum
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.triggers import (
@@ -27,7 +28,7 @@ from beamlike.model.triggers import (
     OrFinally,
     Repeatedly,
 )
-from beamlike.model.windowfns import FixedWindows, Sessions
+from beamlike.model.windowfns import FixedWindows
 from beamlike.testing.generate import any_script, any_strategy
 from beamlike.testing.laws import in_any_order
 

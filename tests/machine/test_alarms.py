@@ -2,10 +2,11 @@
 
 import pytest
 
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Element
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Element, Event
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping, Wakes, minds_stale_alarms
 from beamlike.model.combine import Count
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import (
     AfterAll,
@@ -22,7 +23,7 @@ from beamlike.model.triggers import (
     Repeatedly,
     Trigger,
 )
-from beamlike.model.windowfns import FixedWindows, Sessions, SlidingWindows
+from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.model.windows import IntervalWindow
 
 TEN = FixedWindows(10)
@@ -208,3 +209,115 @@ def test_a_trigger_without_processing_time_has_no_alarms():
     machine = Grouping(WindowingStrategy(TEN, AfterEach(COUNT, COUNT)), Count())
     state, _ = machine.step(KeyState(), Bundle((Element(5, 5),)))
     assert machine.wakes(state) == Wakes(9, None)
+
+
+# -- alarms one by one -----------------------------------------------------------------------
+
+
+def test_an_alarm_at_the_clock_still_wakes_when_an_earlier_one_has_passed(play):
+    both = AfterAll(AfterProcessingTime(5), AfterProcessingTime(8))
+    strategy = WindowingStrategy(TEN, Repeatedly(both))
+    # At 8 the first alarm has passed and the second has not.
+    assert play(strategy, [1], AdvanceClock(8), AdvanceClock(9)) == [
+        "2 [0,10) EARLY #0/-1 first [1] @9"
+    ]
+
+
+def test_the_clock_visits_windows_in_their_order_and_not_in_that_of_their_arrival(play):
+    strategy = WindowingStrategy(TEN, Repeatedly(SOON))
+    assert play(strategy, [11, 1], AdvanceClock(6)) == [
+        "1 [0,10) EARLY #0/-1 first [1] @9",
+        "1 [10,20) EARLY #0/-1 first [11] @19",
+    ]
+
+
+ALWAYS_ONCE = AfterFirst(Always(), Never())
+# When two panes are out, any alarm finishes it.
+TWO_PANES = AfterEach(AfterFirst(AfterCount(1), SOON), AfterCount(1), ALWAYS_ONCE)
+
+
+def test_a_session_that_keeps_its_bounds_keeps_its_stale_alarms(play):
+    strategy = WindowingStrategy(Sessions(10), TWO_PANES, "discarding", 100)
+    panes = ["0 [0,15) EARLY #0/-1 first [0, 5] @14", "2 [0,15) EARLY #1/-1 [3] @14"]
+    open_still = play(strategy, [0, 5], AdvanceClock(4), [3], AdvanceClock(5), [4])
+    closed = play(strategy, [0, 5], AdvanceClock(4), [3], AdvanceClock(6), [4])
+    assert open_still == [*panes, "4 [0,15) EARLY #2/-1 last [4] @14"]
+    assert closed == [*panes, "4 [4,14) EARLY #0/-1 first [4] @13"]
+
+
+def test_a_session_that_outgrows_its_bounds_leaves_its_stale_alarms_behind(play):
+    strategy = WindowingStrategy(Sessions(10), TWO_PANES, "discarding", 100)
+    panes = ["0 [0,10) EARLY #0/-1 first [0] @9", "2 [0,15) EARLY #0/-1 first [5] @14"]
+    open_still = play(strategy, [0], AdvanceClock(4), [5], AdvanceClock(6), [3])
+    closed = play(strategy, [0], AdvanceClock(4), [5], AdvanceClock(10), [3])
+    assert open_still == [*panes, "4 [0,15) EARLY #1/-1 last [3] @14"]
+    assert closed == [*panes, "4 [3,13) EARLY #0/-1 first [3] @12"]
+
+
+# -- the end of the window as an alarm -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        Repeatedly(Always()),
+        AfterEach(AfterCount(1), DefaultTrigger()),
+        Repeatedly(AfterEach(AfterCount(1), DefaultTrigger())),
+    ],
+    ids=str,
+)
+def test_the_end_wakes_no_window_whose_trigger_did_not_wait_for_it_when_elements_came(
+    play, trigger: Trigger
+):
+    strategy = WindowingStrategy(TEN, trigger, "discarding", 5)
+    assert play(strategy, [5], AdvanceWatermark(10), [6]) == [
+        "0 [0,10) EARLY #0/-1 first [5] @9",
+        "2 [0,10) LATE #1/0 [6] @9",
+    ]
+
+
+def test_a_wait_for_the_end_is_not_taken_back_by_a_child_that_does_not_wait(play):
+    trigger = AfterEach(AfterFirst(AfterCount(1), AfterWatermark()), COUNT, DefaultTrigger())
+    strategy = WindowingStrategy(TEN, trigger, "discarding", 5)
+    # Only the first child waited for the end; the last one finds itself ready there.
+    assert play(strategy, [1], [2], [3], AdvanceWatermark(10)) == [
+        "0 [0,10) EARLY #0/-1 first [1] @9",
+        "2 [0,10) EARLY #1/-1 [2, 3] @9",
+        "3 [0,10) ON_TIME #2/0 [] @9",
+    ]
+
+
+# -- what a key asks of its host -------------------------------------------------------------
+
+
+def wakes_after_each(machine: Grouping, *events: Event) -> list[Wakes]:
+    state, asked = KeyState(), []
+    for event in events:
+        state, _ = machine.step(state, event)
+        asked.append(machine.wakes(state))
+    return asked
+
+
+def test_a_key_waits_for_the_end_of_its_window_and_then_for_its_expiry():
+    machine = Grouping(WindowingStrategy(TEN, None, "discarding", 5), Count())
+    element = Bundle((Element(5, 5),))
+    at_9, at_10, at_15 = (AdvanceWatermark(to) for to in (9, 10, 15))
+    assert wakes_after_each(machine, element, at_9, at_10, element, at_15) == [
+        Wakes(9, None),
+        Wakes(9, None),
+        Wakes(14, None),
+        Wakes(14, None),
+        Wakes(None, None),
+    ]
+
+
+def test_a_key_does_not_wait_for_a_target_that_is_behind_the_clock():
+    trigger = Repeatedly(AfterAll(SOON, AfterCount(3)))
+    machine = Grouping(WindowingStrategy(TEN, trigger), Count())
+    element, at_5, at_6 = Bundle((Element(5, 5),)), AdvanceClock(5), AdvanceClock(6)
+    assert wakes_after_each(machine, element, at_5, at_6, element) == [
+        Wakes(9, 5),
+        Wakes(9, 5),
+        Wakes(9, None),
+        Wakes(9, None),
+    ]

@@ -155,6 +155,21 @@ def test_a_suppressed_on_time_pane_uses_no_index_and_the_next_one_is_late(play):
     ]
 
 
+def test_fire_always_at_closing_says_nothing_about_the_on_time_pane(play):
+    strategy = WindowingStrategy(
+        TEN,
+        LATE_AND_EARLY,
+        "discarding",
+        5,
+        closing_behavior="fire_always",
+        on_time_behavior="fire_if_non_empty",
+    )
+    assert play(strategy, [5], AdvanceWatermark(10), AdvanceWatermark(15)) == [
+        "0 [0,10) EARLY #0/-1 first [5] @9",
+        "2 [0,10) LATE #1/0 last [] @9",
+    ]
+
+
 def test_a_count_leaves_an_empty_on_time_pane_at_expiry_when_the_output_waited(play):
     strategy = WindowingStrategy(TEN, Repeatedly(AfterCount(1)), "discarding")
     assert play(strategy, [5], AdvanceWatermark(10)) == [

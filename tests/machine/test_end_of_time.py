@@ -3,13 +3,13 @@
 import pytest
 
 from beamlike.machine.events import AdvanceWatermark
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import (
     FixedWindows,
     GlobalWindows,
-    Sessions,
     SlidingWindows,
     WindowFn,
 )

@@ -1,9 +1,15 @@
 """What holds the output watermark, and so stamps a pane and makes it on time or late."""
 
-from beamlike.machine.events import AdvanceWatermark
+from beamlike.machine.events import AdvanceWatermark, Bundle, Element, Pane
+from beamlike.machine.reference.state import KeyState
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Count
+from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.model.windows import IntervalWindow
 
 TEN = FixedWindows(10)
 LATE_AND_EARLY = AfterWatermark(early=AfterCount(1), late=AfterCount(1))
@@ -83,3 +89,37 @@ def test_the_output_watermark_stands_still_during_a_step(play):
         "0 [10,20) EARLY #0/-1 first [11] @19",
         "2 [0,10) ON_TIME #1/0 last [] @9",
     ]
+
+
+def test_an_element_that_comes_at_the_last_instant_of_its_window_holds_it(play):
+    strategy = WindowingStrategy(TEN, Repeatedly(AfterCount(2)), "discarding", 20)
+    outputs = play(strategy, AdvanceWatermark(9), [5], AdvanceWatermark(12), [6])
+    assert outputs == ["3 [0,10) ON_TIME #0/0 first [5, 6] @9"]
+
+
+def test_a_key_without_windows_has_promised_its_input_watermark():
+    machine = Grouping(WindowingStrategy(TEN, AfterCount(1), "discarding", 20), Count())
+    for state in (KeyState(12), KeyState(12, output_watermark=12)):
+        after, panes = machine.step(state, Bundle((Element(5, 5),)))
+        assert panes == (
+            Pane(IntervalWindow(0, 10), 1, 9, PaneInfo(Timing.LATE, 0, 0, True, True)),
+        )
+        assert after.output_watermark == 12
+
+
+def test_a_closed_window_holds_nothing(play):
+    strategy = WindowingStrategy(TEN, AfterCount(2), "discarding", 50)
+    outputs = play(strategy, [1, 2], AdvanceWatermark(25), [11, 12])
+    assert outputs == [
+        "0 [0,10) EARLY #0/-1 first last [1, 2] @9",
+        "2 [10,20) LATE #0/0 first last [11, 12] @19",
+    ]
+
+
+def test_a_session_that_merges_past_its_end_holds_nothing_any_more(play):
+    strategy = WindowingStrategy(Sessions(10), Repeatedly(AfterCount(3)), "discarding", 50)
+    # The second element makes the session end at 11.
+    held = play(strategy, [0], AdvanceWatermark(10), [1], AdvanceWatermark(13), [2])
+    released = play(strategy, [0], AdvanceWatermark(11), [1], AdvanceWatermark(13), [2])
+    assert held == ["4 [0,12) ON_TIME #0/0 first [0, 1, 2] @11"]
+    assert released == ["4 [0,12) LATE #0/0 first [0, 1, 2] @11"]

@@ -1,6 +1,10 @@
 """Sessions: when windows merge, and what the merged window remembers of its parts."""
 
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Element
+from beamlike.machine.reference.state import KeyState
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Count
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import (
@@ -10,7 +14,7 @@ from beamlike.model.triggers import (
     AfterWatermark,
     Repeatedly,
 )
-from beamlike.model.windowfns import Sessions
+from beamlike.model.windows import IntervalWindow
 
 GAP_TEN = Sessions(10)
 END = AdvanceWatermark(MAX_TIMESTAMP)
@@ -235,6 +239,31 @@ def test_an_early_trigger_that_was_on_time_in_all_parts_is_done_when_they_merge_
         "3 [0,25) LATE #0/0 first [9] @24",
         "4 [0,25) LATE #1/1 [10, 11] @24",
     ]
+
+
+def test_a_delay_that_was_over_in_a_session_stays_over_while_its_bounds_do(play):
+    strategy = WindowingStrategy(GAP_TEN, AfterEach(AfterProcessingTime(5), EACH))
+    assert play(strategy, [0, 5], AdvanceClock(6), [3]) == [
+        "1 [0,15) EARLY #0/-1 first [0, 5] @14",
+        "2 [0,15) EARLY #1/-1 [3] @14",
+    ]
+
+
+def test_a_delay_that_was_over_in_a_session_begins_anew_when_it_outgrows_its_bounds(play):
+    strategy = WindowingStrategy(GAP_TEN, AfterEach(AfterProcessingTime(5), EACH))
+    outputs = play(strategy, [0, 5], AdvanceClock(6), [8], AdvanceClock(11), AdvanceClock(12))
+    assert outputs == [
+        "1 [0,15) EARLY #0/-1 first [0, 5] @14",
+        "4 [0,18) EARLY #0/-1 first [8] @17",
+    ]
+
+
+def test_what_the_parts_had_not_emitted_adds_up():
+    machine, state = Grouping(WindowingStrategy(GAP_TEN), Count()), KeyState()
+    for bundle in ((0, 1), (15,), (9,)):
+        state, _ = machine.step(state, Bundle(tuple(Element(at, at) for at in bundle)))
+    kept = {window: (part.accumulator, part.fresh) for window, part in state.windows.items()}
+    assert kept == {IntervalWindow(0, 25): (4, 4)}
 
 
 # -- holds -----------------------------------------------------------------------------------

@@ -174,6 +174,13 @@ def test_a_merge_of_two_late_windows_stays_late_and_adds_their_late_counts():
     assert merged == node(FINISHED, counted(2))
 
 
+def test_a_merge_that_stays_late_forgets_what_the_early_child_heard():
+    trigger = running(spec.AfterWatermark(spec.AfterProcessingTime(5), spec.AfterCount(3)), True)
+    part = node(TriggerState(True, 103), counted(1))
+    for own in (part, node(FRESH, FRESH)):
+        assert trigger.on_merge(own, [part, part], AFTER) == node(FINISHED, counted(2))
+
+
 def test_a_merge_with_an_early_window_goes_back_to_the_early_phase():
     parts = [node(FINISHED, counted(2)), node(counted(1), counted(1))]
     trigger = running(BOTH, True)
@@ -220,6 +227,13 @@ def test_after_first_is_finished_by_a_merge_if_any_child_is():
     parts = [node(FINISHED, counted(103)), node(counted(1), counted(102))]
     merged = trigger.on_merge(trigger.start(), parts, BEFORE)
     assert merged == node(FINISHED, counted(102), finished=True)
+
+
+def test_after_first_leaves_a_child_of_several_steps_at_its_step():
+    steps = spec.AfterEach(spec.AfterCount(1), spec.AfterCount(2))
+    trigger = running(spec.AfterFirst(steps, spec.AfterCount(3)))
+    fired = trigger.fired(node(node(FINISHED, counted(1)), counted(3)), BEFORE)
+    assert fired == node(node(FINISHED, FRESH), FINISHED, finished=True)
 
 
 def test_after_all_waits_for_every_child_and_counts_a_finished_one():
@@ -275,6 +289,14 @@ def test_after_each_goes_back_to_a_child_that_the_merge_rewound():
     own = node(FINISHED, counted(2))
     assert trigger.on_merge(own, parts, BEFORE) == node(FRESH, FRESH)
     assert trigger.on_merge(own, parts, AFTER) == node(FINISHED, counted(4))
+
+
+def test_after_each_does_not_repeat_what_the_window_has_behind_it_after_a_rewound_child():
+    children = (spec.AfterWatermark(), spec.AfterCount(1), spec.AfterCount(3))
+    trigger = running(spec.AfterEach(*children), True)
+    own = node(FINISHED, FINISHED, counted(2))
+    merged = trigger.on_merge(own, [own, trigger.start()], AFTER)
+    assert merged == node(FRESH, FINISHED, FRESH)
 
 
 UNTIL = spec.OrFinally(spec.Repeatedly(spec.AfterCount(2)), spec.AfterCount(5))

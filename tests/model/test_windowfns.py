@@ -2,26 +2,15 @@
 
 import pytest
 
-from beamlike.errors import TimeError, WindowError
+from beamlike.errors import WindowError
+from beamlike.model.sessions import Sessions
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.windowfns import (
-    FixedWindows,
-    GlobalWindows,
-    Merge,
-    Sessions,
-    SlidingWindows,
-    default_period,
-    merge_overlapping,
-)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, default_period
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, expiry
 
 
 def starts(window_fn, timestamp):
     return [window.start for window in window_fn.assign(timestamp)]
-
-
-def intervals(*bounds):
-    return [IntervalWindow(start, end) for start, end in bounds]
 
 
 # -- fixed -----------------------------------------------------------------------------------
@@ -67,9 +56,11 @@ def test_an_offset_of_a_whole_window_is_refused():
 
 
 def test_a_negative_size_is_refused():
-    with pytest.raises(TimeError) as refused:
+    with pytest.raises(WindowError) as refused:
         FixedWindows(-1)
-    assert str(refused.value) == ("FixedWindows size must not be negative, got -1; give 0 or more")
+    assert str(refused.value) == (
+        'FixedWindows must have 0 <= offset < size, got size=-1 ms; give a size such as "1 minute"'
+    )
 
 
 # -- sliding ---------------------------------------------------------------------------------
@@ -140,40 +131,6 @@ def test_a_sliding_offset_of_a_whole_period_is_refused():
     )
 
 
-# -- sessions --------------------------------------------------------------------------------
-
-
-def test_an_element_opens_a_session_of_one_gap():
-    assert Sessions(10).assign(-3) == (IntervalWindow(-3, 7),)
-
-
-def test_touching_windows_do_not_merge():
-    assert merge_overlapping(intervals((0, 10), (10, 20))) == ()
-
-
-def test_windows_that_share_one_millisecond_merge():
-    first, second = intervals((0, 10), (9, 19))
-    assert merge_overlapping([second, first]) == (Merge((first, second), IntervalWindow(0, 19)),)
-
-
-def test_a_long_window_carries_the_merge_over_short_ones():
-    windows = intervals((0, 30), (1, 2), (5, 6), (29, 31), (31, 40))
-    assert merge_overlapping(windows) == (Merge(tuple(windows[:4]), IntervalWindow(0, 31)),)
-
-
-def test_each_run_is_a_plan_of_its_own_and_equal_windows_count_once():
-    windows = intervals((0, 10), (5, 15), (20, 30), (20, 30), (40, 50), (45, 55))
-    assert [merge.into for merge in merge_overlapping(windows)] == intervals((0, 15), (40, 55))
-
-
-def test_sessions_need_a_gap():
-    with pytest.raises(WindowError) as refused:
-        Sessions(0)
-    assert str(refused.value) == (
-        'Sessions need a gap of more than 0 ms; give one such as "10 minutes"'
-    )
-
-
 # -- the last day of time --------------------------------------------------------------------
 
 LAST_OF_ALL = MAX_TIMESTAMP - 1
@@ -207,13 +164,6 @@ def test_the_last_day_of_time_belongs_to_the_last_windows(
         IntervalWindow(END_OF_GLOBAL_WINDOW - before, END_OF_GLOBAL_WINDOW + 1)
         for before in starts_before_the_end
     )
-
-
-def test_a_millisecond_before_the_last_one_has_a_session_of_two():
-    before = END_OF_GLOBAL_WINDOW - 1
-    assert Sessions(1).assign(before) == (IntervalWindow(before, before + 1),)
-    assert Sessions(2).assign(before) == (IntervalWindow(before, before + 2),)
-    assert Sessions(3).assign(before) == (IntervalWindow(before, before + 2),)
 
 
 def test_the_first_instant_of_time_has_whole_windows():
@@ -265,14 +215,8 @@ def test_equal_parameters_are_compatible_and_different_ones_are_not():
     assert not GlobalWindows().compatible_with(FixedWindows(10))
 
 
-def test_any_two_sessions_are_compatible():
-    assert Sessions(10).compatible_with(Sessions(20))
-    assert not Sessions(10).compatible_with(FixedWindows(10))
-
-
 def test_window_functions_print_as_they_are_written():
     assert str(FixedWindows("1h")) == "FixedWindows(1h)"
     assert str(FixedWindows("1h", "5m")) == "FixedWindows(1h, offset=5m)"
     assert str(SlidingWindows("1h", "5m", "1m")) == "SlidingWindows(1h, period=5m, offset=1m)"
-    assert str(Sessions("90 s")) == "Sessions(1m 30s)"
     assert str(GlobalWindows()) == "GlobalWindows()"

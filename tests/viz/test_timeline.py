@@ -8,10 +8,11 @@ from beamlike.hosts.script import Arrive, Run, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CombineFn, Sum
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, instant_ms
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
-from beamlike.model.windowfns import FixedWindows, GlobalWindows, Sessions, SlidingWindows
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.viz.timeline import LEGEND, text_timeline
 
 TO_INFINITY = AdvanceWatermark(MAX_TIMESTAMP)

@@ -7,7 +7,7 @@ with a reason for each row that cannot be grouped.
 import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import pyarrow as pa
@@ -23,7 +23,7 @@ from beamlike.hosts.spark.columns import (
     MeanColumns,
     PlainColumn,
 )
-from beamlike.hosts.spark.output import READABLE
+from beamlike.hosts.spark.output import READABLE, OutputTable
 from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine import Collect, CombineFn, Count, CountValues, Max, Mean, Min, Sum
@@ -38,10 +38,9 @@ EVENT_TIME = "__beamlike_event_time"
 WATERMARK_MARK = "spark.watermarkDelayMs"
 """How Spark marks the column of a watermark."""
 
-RESERVED = ("window", "timestamp", "pane", "retraction", "dropped")
-
 # PySpark 4.3 asks for the zone of timestamps; before that it was always UTC.
-_IN_UTC = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_type).parameters else {}
+_ASKS_FOR_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
+_IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _ASKS_FOR_ZONE else {}
 
 _UNGROUPABLE = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
 
@@ -116,17 +115,17 @@ def bind(
     _check_time(df, timestamp)
     inputs: dict[str, Input] = {}
     parts = [_part(df, name, wanted, inputs) for name, wanted in aggregate.items()]
-    names = [*key, *RESERVED[:1], *(part.name for part in parts), *RESERVED[1:]]
+    values = {
+        name: _arrow_type(given.kind, given.source, "aggregate") for name, given in inputs.items()
+    }
+    plan = Plan(strategy, keys, values, tuple(parts), shards, buckets, on_error)
+    names = [*key, *OutputTable(plan).schema.names[len(keys) :]]
     for name in names:
         if _duplicate(df, name, names):
             raise ColumnError(
                 f"the result would have two columns called {name!r} (it has {', '.join(names)}); "
                 "rename the key column with withColumnRenamed, or the aggregate"
             )
-    values = {
-        name: _arrow_type(given.kind, given.source, "aggregate") for name, given in inputs.items()
-    }
-    plan = Plan(strategy, keys, values, tuple(parts), shards, buckets, on_error)
     return plan, inputs
 
 

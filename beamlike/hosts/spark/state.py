@@ -38,7 +38,6 @@ from beamlike.machine.events import Pane
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import AccumulationMode
-from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
 
 __all__ = ["Key", "StateLayout"]
@@ -248,4 +247,5 @@ def _first_bounds(item: tuple[Window, WindowState]) -> tuple[int, int]:
 
 
 def _window(start: int, end: int) -> Window:
-    return GLOBAL_WINDOW if start == MIN_TIMESTAMP else IntervalWindow(start, end)
+    bounds = (GLOBAL_WINDOW.start, GLOBAL_WINDOW.end)
+    return GLOBAL_WINDOW if (start, end) == bounds else IntervalWindow(start, end)

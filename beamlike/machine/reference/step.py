@@ -112,14 +112,12 @@ def wakes(grouping: Grouping, state: KeyState) -> Wakes:
     """Every wish to be woken that a key's windows have, as the earliest of each clock.
 
     In event time: each window's expiry, and its end if a trigger waits for it. In processing
-    time: its alarms.
+    time: its alarms. A closed window waits for its expiry only.
     """
     strategy = grouping.strategy
     event = [strategy.expiry(window) for window in state.windows]
     clock: list[int] = []
     for window, remembered in state.windows.items():
-        if remembered.closed:
-            continue
         if remembered.awaits_end:
             event.append(window.max_timestamp)
         clock += remembered.alarms
@@ -238,7 +236,7 @@ class _Step:
             return held
         combiner = self.strategy.timestamp_combiner
         if combiner is TimestampCombiner.END_OF_WINDOW:
-            return held if window.max_timestamp < self.output_watermark else window.max_timestamp
+            return window.max_timestamp  # never behind: the output is not ahead of the input
         holds = [e.timestamp for e in arrived if e.timestamp >= self.output_watermark]
         return self._combine_holds([*holds, held])
 
@@ -341,8 +339,7 @@ class _Step:
     # -- panes ---------------------------------------------------------------------------
 
     def _is_ready(self, window: Window) -> bool:
-        state = self.windows[window]
-        return not state.closed and self.trigger.ready(state.trigger, self.now(window))
+        return self.trigger.ready(self.windows[window].trigger, self.now(window))
 
     def _fire(self, window: Window) -> None:
         state, now = self.windows[window], self.now(window)

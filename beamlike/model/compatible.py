@@ -1,0 +1,87 @@
+"""Which collections may flow into one: their windows and triggers have to be compatible.
+
+Source: Beam Java, ``Flatten.PCollections.expand``, ``WindowFn.verifyCompatibility``,
+``Trigger.isCompatible``.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from beamlike.errors import WindowingError
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.windowfns import WindowFn
+
+__all__ = ["check_compatible", "check_flatten"]
+
+
+def check_compatible(first: WindowFn, second: WindowFn) -> None:
+    """Refuse two window functions that put equal elements into windows that do not fit.
+
+    Fixed, sliding, calendar and global windows need equal parameters. Sessions fit sessions
+    with any gap.
+
+    Raises:
+        WindowingError: With what differs.
+    """
+    if not first.compatible_with(second):
+        raise WindowingError(
+            f"{first} and {second} are not compatible: {_difference(first, second)}; "
+            "use the same window function for both"
+        )
+
+
+def check_flatten(
+    strategies: Sequence[WindowingStrategy] | Mapping[str, WindowingStrategy],
+) -> WindowingStrategy:
+    """The strategy of a Flatten: that of the first input, if the others fit it.
+
+    The other inputs' allowed lateness, accumulation mode and pane rules do not count.
+    No input at all gives `WindowingStrategy.unwindowed`.
+
+    Args:
+        strategies: In order; a mapping also gives the inputs names for the error message.
+
+    Raises:
+        WindowingError: Naming the two inputs, what differs, and the change.
+    """
+    named = (
+        list(strategies.items())
+        if isinstance(strategies, Mapping)
+        else [(f"input {at}", strategy) for at, strategy in enumerate(strategies)]
+    )
+    if not named:
+        return WindowingStrategy.unwindowed()
+    (first_name, first), *others = named
+    for name, other in others:
+        if not first.window_fn.compatible_with(other.window_fn):
+            raise WindowingError(
+                f"Inputs to Flatten had incompatible window windowFns: {first_name} has "
+                f"{first.window_fn}, {name} has {other.window_fn}; "
+                f"{_difference(first.window_fn, other.window_fn)}; window {name} with "
+                f"configured({first.window_fn}) before the Flatten"
+            )
+        if first.already_merged != other.already_merged:
+            merged, open_ = (first_name, name) if first.already_merged else (name, first_name)
+            raise WindowingError(
+                f"Inputs to Flatten had incompatible window windowFns: the {first.window_fn} of "
+                f"{merged} were merged by a grouping, those of {open_} were not; write remerge() "
+                f"on {merged} before the Flatten, or window it anew"
+            )
+        if first.trigger != other.trigger:
+            raise WindowingError(
+                f"Inputs to Flatten had incompatible triggers: {first_name} has {first.trigger}, "
+                f"{name} has {other.trigger}; write configured(trigger={first.trigger}) on {name} "
+                "before the Flatten"
+            )
+    return first
+
+
+def _difference(first: WindowFn, second: WindowFn) -> str:
+    if type(first) is not type(second):
+        return f"{type(first).__name__} and {type(second).__name__} are different kinds of windows"
+    kind: Any = type(first)
+    names = [part.name for part in attrs.fields(kind)] if attrs.has(kind) else []
+    differ = [name for name in names if getattr(first, name) != getattr(second, name)]
+    return f"they differ in {' and '.join(differ)}" if differ else "they are not equal"

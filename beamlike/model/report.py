@@ -1,0 +1,325 @@
+"""What can be said about a strategy before any data comes: questions, answers, and the fix.
+
+Every answer is a `Finding`: yes or no, and a sentence that says why and which line to change.
+
+A no is certain: no stream brings it about. A yes means that nothing in the strategy rules it
+out. (For ``bounded_state_per_key`` it is the other way round.) ``may_lose_data`` is Beam Java's
+own rule, and more careful than ``can_finish``.
+"""
+
+import textwrap
+from functools import singledispatch
+
+import attrs
+
+from beamlike.model.calendar import CalendarWindows
+from beamlike.model.firing import (
+    can_close,
+    can_fire,
+    can_stay_open,
+    closes,
+    lets_go,
+    loses_in_beam_python,
+)
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import (
+    AccumulationMode,
+    ClosingBehavior,
+    OnTimeBehavior,
+    WindowingStrategy,
+)
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
+from beamlike.model.triggers import (
+    AfterProcessingTime,
+    AfterSynchronizedProcessingTime,
+    Trigger,
+)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+
+__all__ = ["Finding", "StrategyReport", "may_lose_data_in_beam_python", "report", "windows_end"]
+
+
+@attrs.frozen
+class Finding:
+    """The answer to one question, and why. It is true in a condition if the answer is yes."""
+
+    answer: bool
+    because: str
+
+    def __bool__(self) -> bool:
+        return self.answer
+
+    def __str__(self) -> str:
+        return f"{'yes' if self.answer else 'no'}: {self.because}"
+
+
+@attrs.frozen
+class StrategyReport:
+    """Answers about one strategy. ``str`` of it is a page for people.
+
+    Attributes:
+        can_finish: The trigger can close a window before the window expires.
+        may_lose_data: Data that is not too late may be dropped. Beam Java's rule.
+        may_emit_empty_on_time: An on-time pane may have nothing new in it.
+        may_emit_empty_last: A last pane may have nothing new in it, because of the closing
+            behavior.
+        never_fires: The trigger never gets ready; content waits for the end of the window's
+            life, in the global window for the end of time.
+        needs_clock: Panes depend on processing time.
+        bounded_state_per_key: However long the stream runs, what is kept for a key does not
+            grow with it, even if the aggregation keeps every element. It takes for granted
+            that the watermark moves, and the clock if ``needs_clock``.
+    """
+
+    strategy: WindowingStrategy
+    can_finish: Finding
+    may_lose_data: Finding
+    may_emit_empty_on_time: Finding
+    may_emit_empty_last: Finding
+    never_fires: Finding
+    needs_clock: Finding
+    bounded_state_per_key: Finding
+
+    @property
+    def may_emit_empty_pane(self) -> bool:
+        """Whether a pane without anything new may come out, on time or last."""
+        return bool(self.may_emit_empty_on_time or self.may_emit_empty_last)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its author should know before the first run, worst first."""
+        return tuple(
+            finding.because
+            for finding, worrying in (
+                (self.may_lose_data, True),
+                (self.never_fires, True),
+                (self.bounded_state_per_key, False),
+            )
+            if finding.answer is worrying
+        )
+
+    def __str__(self) -> str:
+        strategy = self.strategy
+        questions = (
+            ("may lose data", self.may_lose_data),
+            ("can finish", self.can_finish),
+            ("never fires", self.never_fires),
+            ("empty on-time pane", self.may_emit_empty_on_time),
+            ("empty last pane", self.may_emit_empty_last),
+            ("needs the clock", self.needs_clock),
+            ("bounded state per key", self.bounded_state_per_key),
+        )
+        title = (
+            f"{strategy.window_fn}, {strategy.trigger}, {strategy.accumulation.value}, "
+            f"allowed lateness {show_duration(strategy.allowed_lateness)}"
+        )
+        answers = (f"{name:<22}{finding}" for name, finding in questions)
+        return "\n".join(
+            textwrap.fill(
+                line,
+                100,
+                initial_indent=indent,
+                subsequent_indent=hanging,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+            for line, indent, hanging in (
+                (title, "", "  "),
+                *((answer, "  ", " " * 26) for answer in answers),
+            )
+        )
+
+
+def report(strategy: WindowingStrategy) -> StrategyReport:
+    """All answers about a strategy.
+
+    Raises:
+        UnsupportedError: The trigger is none of beamlike's.
+
+    >>> from beamlike.model.triggers import AfterCount
+    >>> told = report(WindowingStrategy(FixedWindows("1 minute"), AfterCount(5)))
+    >>> print(told.may_lose_data.because)  # doctest: +NORMALIZE_WHITESPACE
+    AfterCount(5) may finish, and data that arrives afterwards would be dropped;
+    write Repeatedly(AfterCount(5))
+    """
+    lost = strategy.may_lose_data
+    return StrategyReport(
+        strategy,
+        can_finish=_can_finish(strategy),
+        may_lose_data=Finding(
+            lost is not None,
+            lost or "whatever comes before its window expires gets into a pane",
+        ),
+        may_emit_empty_on_time=_empty_on_time(strategy),
+        may_emit_empty_last=_empty_last(strategy),
+        never_fires=_never_fires(strategy),
+        needs_clock=_needs_clock(strategy.trigger),
+        bounded_state_per_key=_bounded_state(strategy),
+    )
+
+
+# -- questions -------------------------------------------------------------------------------
+
+
+def _can_finish(strategy: WindowingStrategy) -> Finding:
+    trigger = strategy.trigger
+    if not can_close(trigger, _outlives_its_end(strategy)):
+        return Finding(False, "the trigger does not finish before its window expires")
+    return Finding(
+        True,
+        "the trigger can fire for the last time while its window could still get data, which is "
+        f"then dropped as closed; write Repeatedly({trigger})",
+    )
+
+
+def _never_fires(strategy: WindowingStrategy) -> Finding:
+    trigger = strategy.trigger
+    in_global = isinstance(strategy.window_fn, GlobalWindows)
+    if can_fire(trigger, end_comes=not in_global):
+        return Finding(False, "the trigger gets ready by elements, the watermark or the clock")
+    if in_global:
+        return Finding(
+            True,
+            f"in the global window nothing comes out of {trigger} before the end of time, which a "
+            "stream does not reach; write trigger=Repeatedly(AfterCount(100)), or use FixedWindows",
+        )
+    lateness = strategy.allowed_lateness
+    when = f" plus {show_duration(lateness)}" if lateness else ""
+    return Finding(
+        True,
+        f"{trigger} never gets ready, and a window's content comes out once, at its end{when}; "
+        "write AfterWatermark(late=AfterCount(1)) for a pane at the end and one for late data",
+    )
+
+
+def _empty_on_time(strategy: WindowingStrategy) -> Finding:
+    if strategy.on_time_behavior is OnTimeBehavior.FIRE_IF_NON_EMPTY:
+        return Finding(False, 'on_time_behavior="fire_if_non_empty" leaves them out')
+    if not can_stay_open(strategy.trigger, end_comes=False):
+        return Finding(False, "no pane comes before it and leaves the window open")
+    return Finding(
+        True,
+        "the trigger can fire before the end of the window, and when nothing comes "
+        "between that pane and the end the on-time pane is still emitted; "
+        'on_time_behavior="fire_if_non_empty" leaves it out',
+    )
+
+
+def _empty_last(strategy: WindowingStrategy) -> Finding:
+    if strategy.closing_behavior is ClosingBehavior.FIRE_IF_NON_EMPTY:
+        return Finding(False, 'closing_behavior="fire_if_non_empty" leaves them out')
+    if not can_stay_open(strategy.trigger, _outlives_its_end(strategy)):
+        return Finding(False, "no pane comes before it and leaves the window open")
+    return Finding(
+        True,
+        "the trigger can fire before the window expires, and when nothing comes between "
+        "that pane and the last one the last one is still emitted; "
+        'closing_behavior="fire_if_non_empty" leaves it out',
+    )
+
+
+def _needs_clock(trigger: Trigger) -> Finding:
+    timed = [
+        str(node)
+        for node in trigger.walk()
+        if isinstance(node, AfterProcessingTime | AfterSynchronizedProcessingTime)
+    ]
+    if timed:
+        return Finding(
+            True,
+            f"processing time has a say in {' and '.join(dict.fromkeys(timed))}; a test has to "
+            "move the clock, and a second run over the same data may cut its panes elsewhere",
+        )
+    return Finding(False, "the same data and watermarks give the same panes at any speed")
+
+
+def _bounded_state(strategy: WindowingStrategy) -> Finding:
+    window_fn, trigger = strategy.window_fn, strategy.trigger
+    ends = windows_end(window_fn)
+    in_global = isinstance(window_fn, GlobalWindows)
+    if strategy.allowed_lateness >= END_OF_GLOBAL_WINDOW and not in_global:
+        return Finding(
+            False,
+            "with this allowed lateness no window ever expires, and something is kept for each; "
+            'write a lateness such as allowed_lateness="7 days"',
+        )
+    if ends:
+        return Finding(
+            True,
+            f"{ends.because}, and is forgotten {show_duration(strategy.allowed_lateness)} after "
+            "its end",
+        )
+    keeps = f"{ends.because}, and "
+    if not lets_go(trigger):
+        return Finding(
+            False,
+            f"{keeps}{trigger} need not let anything out before; add early firings, such as "
+            "AfterWatermark(early=AfterCount(100), late=AfterCount(1)), and "
+            'accumulation="discarding", or use windows that end, as FixedWindows or Sessions with '
+            "max_duration do",
+        )
+    if strategy.accumulates and not closes(trigger):
+        mode = strategy.accumulation.value
+        return Finding(
+            False,
+            f'{keeps}accumulation="{mode}" keeps what has been emitted; write '
+            f'accumulation="{AccumulationMode.DISCARDING.value}", aggregate to something small, '
+            "or use windows that end, as FixedWindows or Sessions with max_duration do",
+        )
+    return Finding(True, f"{keeps}the trigger empties it again and again, or closes it")
+
+
+@singledispatch
+def windows_end(window_fn: WindowFn) -> Finding:
+    """Whether every window ends within a span that is known beforehand, whatever data comes.
+
+    With windows that do, the state of a key is bounded. Window functions of one's own count
+    as endless until they are registered here.
+
+    >>> print(windows_end(SlidingWindows("1 hour", "10 minutes")))
+    yes: a window is 1h long
+    """
+    return Finding(False, f"how long a window of {window_fn} can get is not known")
+
+
+@windows_end.register(FixedWindows)
+@windows_end.register(SlidingWindows)
+def _(window_fn: FixedWindows | SlidingWindows) -> Finding:
+    return Finding(True, f"a window is {show_duration(window_fn.size)} long")
+
+
+@windows_end.register
+def _(window_fn: CalendarWindows) -> Finding:
+    return Finding(True, f"a window of {window_fn} has its end in the calendar")
+
+
+@windows_end.register
+def _(window_fn: Sessions) -> Finding:
+    if window_fn.max_duration is None:
+        return Finding(
+            False, f"a window of {window_fn} goes on while data comes without a longer pause"
+        )
+    return Finding(True, f"a window is at most {show_duration(window_fn.max_duration)} long")
+
+
+@windows_end.register
+def _(window_fn: GlobalWindows) -> Finding:
+    return Finding(False, "the global window does not end")
+
+
+def _outlives_its_end(strategy: WindowingStrategy) -> bool:
+    """Whether a window lives on after its end. Else both are one event, the expiry."""
+    in_global = isinstance(strategy.window_fn, GlobalWindows)
+    return strategy.allowed_lateness > 0 and not in_global
+
+
+def may_lose_data_in_beam_python(strategy: WindowingStrategy) -> bool:
+    """Beam Python's answer to ``may_lose_data``, for pipelines that have to pass there too.
+
+    It asks every node of the tree, where Java asks the root: with no allowed lateness an
+    `AfterWatermark` loses nothing anywhere in the tree, and `AfterFirst` and `AfterAll` are
+    safe if any, or all, of their parts are.
+
+    Source: Beam Python 2.77, ``TriggerFn.may_lose_data``.
+    """
+    return loses_in_beam_python(strategy.trigger, strategy.allowed_lateness)

@@ -1,0 +1,175 @@
+"""Sessions: windows of activity that end after a silence, or when they have lasted long enough.
+
+Source: Beam Java, ``Sessions``, ``MergeOverlappingIntervalWindows``; gaps that depend on the
+element as Flink's ``EventTimeSessionWindows.withDynamicGap``. Beam has no bounded sessions.
+"""
+
+import reprlib
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import Any
+
+import attrs
+
+from beamlike.errors import TimeError, WindowError
+from beamlike.model.time import DurationLike, duration_ms, show_duration
+from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn, window_at, within_time
+from beamlike.model.windows import IntervalWindow
+
+__all__ = ["GapOf", "Sessions", "merge_overlapping"]
+
+GapOf = Callable[[Any], DurationLike]
+"""From an element's value to the silence that it asks for, more than 0."""
+
+
+@attrs.frozen(init=False)
+class Sessions(MergingWindowFn):
+    """Windows that end after a gap without data.
+
+    Each element opens ``[timestamp, timestamp + gap)``; windows of one key that overlap
+    merge into their span. Windows that only touch stay apart: elements exactly one gap
+    apart are two sessions.
+
+    With a function in place of the gap, each element says how long to wait after it. The
+    furthest end counts: an element with a short gap never shortens its session.
+
+    With ``max_duration`` no session, its gap at the end included, is longer than that. An
+    element that would stretch a session beyond it opens the next session, which may begin
+    inside the gap at the end of the one before. In a bundle windows are visited in order of
+    ``(start, end)``, and each joins the session before it if it overlaps it and the two
+    together are not too long (exactly ``max_duration`` is not too long). So no two open
+    sessions are left that overlap and could be one.
+
+    Sessions that exist are never split. This makes bounded sessions depend on the order of
+    arrival in one case: where data without a pause is longer than ``max_duration`` and later
+    bundles bring elements from earlier times, the cuts may lie elsewhere. Otherwise neither
+    bundles nor order decide which elements are together while the sessions are open.
+
+    Args:
+        gap: The silence that ends a session, more than 0; or a function from an element's
+            value to it. To save and compare the window function, let it be a function at the
+            top of a module.
+        max_duration: The longest that a session may be, from its start to its end, at least
+            the gap. A longer gap of a single element counts as ``max_duration``. Default
+            None: unbounded.
+
+    Raises:
+        WindowError: The gap is 0, or ``max_duration`` is 0 or shorter than the gap.
+        TimeError: A duration cannot be read.
+
+    Source: Beam ``Sessions``, Scio ``withSessionWindows``.
+
+    >>> Sessions(lambda page: "30 minutes" if page == "film" else "5 minutes").assign(0, "film")
+    (IntervalWindow(start=0, end=1800000),)
+    """
+
+    gap: int | GapOf
+    max_duration: int | None
+
+    def __init__(
+        self, gap: DurationLike | GapOf, *, max_duration: DurationLike | None = None
+    ) -> None:
+        given = gap if callable(gap) else duration_ms(gap, "Sessions gap")
+        longest = (
+            None if max_duration is None else duration_ms(max_duration, "Sessions max_duration")
+        )
+        if given == 0:
+            raise WindowError(
+                'Sessions need a gap of more than 0 ms; give one such as "10 minutes"'
+            )
+        if longest is not None:
+            _check_longest(longest, given)
+        self.__attrs_init__(given, longest)
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        """The window of one gap that starts with the element.
+
+        Raises:
+            WindowError: The gap function returned no duration, or none of more than 0.
+        """
+        gap = self.gap if isinstance(self.gap, int) else self._ask(self.gap, value)
+        return (window_at(within_time(timestamp), gap),)
+
+    def _ask(self, gap_of: GapOf, value: Any) -> int:
+        answer = gap_of(value)
+        try:
+            gap = duration_ms(answer, "gap")
+        except TimeError:
+            gap = 0
+        if gap == 0:
+            raise WindowError(
+                f"the gap of a session must be a duration of more than 0, but "
+                f"{_name(gap_of)} returned {answer!r} for the value {reprlib.repr(value)}; "
+                'return one such as "10 minutes" or 600000 (milliseconds)'
+            )
+        return gap if self.max_duration is None else min(gap, self.max_duration)
+
+    def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
+        return merge_overlapping(windows, self.max_duration)
+
+    def compatible_with(self, other: WindowFn) -> bool:
+        """Any two sessions with the same bound are; the first one's gap is used, as in Beam."""
+        return isinstance(other, Sessions) and self.max_duration == other.max_duration
+
+    def __str__(self) -> str:
+        gap = show_duration(self.gap) if isinstance(self.gap, int) else _name(self.gap)
+        bound = "" if self.max_duration is None else show_duration(self.max_duration)
+        return f"Sessions({gap}{bound and f', max_duration={bound}'})"
+
+
+def _check_longest(longest: int, gap: int | GapOf) -> None:
+    if isinstance(gap, int) and longest < gap:
+        raise WindowError(
+            "Sessions max_duration must not be shorter than the gap, because one element alone "
+            f"makes a session that long; got max_duration={longest} ms and a gap of {gap} ms; "
+            "give a longer max_duration or a shorter gap"
+        )
+    if longest == 0:
+        raise WindowError(
+            "Sessions max_duration must be more than 0 ms, got 0 ms; leave it out for sessions "
+            "without a bound"
+        )
+
+
+def _name(gap_of: GapOf) -> str:
+    """A function in words that are the same in every process: no address in memory."""
+    name = getattr(gap_of, "__qualname__", None) or repr(gap_of)
+    return type(gap_of).__qualname__ if " at 0x" in name else str(name)
+
+
+_BOUNDS = attrgetter("start", "end")
+"""The order of windows, as a key: much quicker than comparing the windows themselves."""
+
+
+def merge_overlapping(
+    windows: Iterable[IntervalWindow], longest: int | None = None
+) -> tuple[Merge, ...]:
+    """The plan that joins every run of overlapping windows into its span.
+
+    Args:
+        windows: In any order.
+        longest: No span becomes longer (ms): the window that would make it so begins the next
+            run. None: no limit.
+
+    Source: Beam Java, ``MergeOverlappingIntervalWindows``.
+
+    >>> overlapping = [IntervalWindow(20, 30), IntervalWindow(0, 10), IntervalWindow(5, 20)]
+    >>> merge_overlapping(overlapping)[0].into
+    IntervalWindow(start=0, end=20)
+    """
+    runs: list[list[IntervalWindow]] = []
+    start = reach = 0
+    for window in sorted(set(windows), key=_BOUNDS):
+        # Only the last run is asked: a window that cannot join it could join none before it.
+        fits = longest is None or window.end - start <= longest
+        if runs and window.start < reach and fits:
+            runs[-1].append(window)
+            reach = max(reach, window.end)
+        else:
+            runs.append([window])
+            start, reach = window.start, window.end
+    return tuple(
+        Merge(tuple(run), IntervalWindow(run[0].start, max(window.end for window in run)))
+        for run in runs
+        if len(run) > 1
+    )

@@ -1,0 +1,510 @@
+"""Rows that cannot be grouped, and calls that cannot work: nothing is lost without a word.
+
+A call is judged before any data is read: the frames of those tests fail when they are read.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import beamlike as bl
+from beamlike.errors import (
+    BeamlikeError,
+    ColumnError,
+    EnvironmentProblem,
+    TimeError,
+    UnsafeTriggerError,
+    WindowingError,
+)
+
+pytestmark = pytest.mark.spark
+
+Row = dict[str, Any]
+MakeFeed = Callable[[str], Any]
+Shown = Callable[[Any], list[Row]]
+
+SALES = "shop string, at string, price string"
+GOOD = {"shop": "a", "at": "2020-01-01 00:00:01", "price": "1.5"}
+BAD_ROWS: list[tuple[str, Row]] = [
+    ("null_timestamp", {"shop": "a", "at": None, "price": "1"}),
+    ("bad_timestamp", {"shop": "a", "at": "yesterday", "price": "1"}),
+    ("bad_timestamp", {"shop": "a", "at": "", "price": "1"}),
+    ("bad_timestamp", {"shop": "a", "at": "2020-02-30 00:00:00", "price": "1"}),
+    ("null_key", {"shop": None, "at": "2020-01-01 00:00:02", "price": "1"}),
+    ("bad_value", {"shop": "a", "at": "2020-01-01 00:00:03", "price": "abc"}),
+    ("null_key", {"shop": None, "at": None, "price": "abc"}),
+]
+TIME_OF = {
+    "2020-01-01 00:00:02": "2020-01-01T00:00:02.000Z",
+    "2020-01-01 00:00:03": "2020-01-01T00:00:03.000Z",
+}
+PANE = {
+    "shop": "a",
+    "window": {"start": "2020-01-01T00:00:00.000Z", "end": "2020-01-01T01:00:00.000Z"},
+    "n": 2,
+    "mean": 2.0,
+    "timestamp": "2020-01-01T00:59:59.999Z",
+    "pane": {
+        "timing": "ON_TIME",
+        "index": 0,
+        "nonspeculative_index": 0,
+        "is_first": True,
+        "is_last": True,
+    },
+}
+
+
+def refused(reason: str, row: Row) -> Row:
+    """The row of the output that tells of a row of the input."""
+    told = {
+        "reason": reason,
+        "timestamp": TIME_OF.get(row["at"] or ""),
+        "missed_ms": None,
+        "element": json.dumps(row, separators=(",", ":")),
+    }
+    return dict.fromkeys(PANE) | {"shop": row["shop"], "dropped": told}
+
+
+def in_order(rows: list[Row]) -> list[Row]:
+    return sorted(rows, key=repr)
+
+
+def hourly(frame: Any, **changes: Any) -> Any:
+    call: dict[str, Any] = {
+        "key": "shop",
+        "timestamp": "at",
+        "window": bl.FixedWindows("1 hour"),
+        "aggregate": {"n": bl.count(), "mean": bl.mean("price")},
+    }
+    return bl.windowed(frame, **(call | changes))
+
+
+def sales(spark: Any, *rows: Row) -> Any:
+    return spark.createDataFrame([tuple(row.values()) for row in rows], SALES).coalesce(1)
+
+
+EXPECTED_DROPS = [refused(reason, row) for reason, row in BAD_ROWS]
+
+
+def test_bad_rows_are_delivered_with_their_reason_and_good_rows_do_not_suffer(
+    spark: Any, shown: Shown
+) -> None:
+    frame = sales(spark, GOOD, *(row for _, row in BAD_ROWS), GOOD | {"price": "2.5"})
+
+    assert in_order(shown(hourly(frame, output="all"))) == in_order(
+        [PANE | {"dropped": None}, *EXPECTED_DROPS]
+    )
+    assert in_order(shown(hourly(frame, output="dropped"))) == in_order(EXPECTED_DROPS)
+    assert shown(hourly(frame)) == [PANE]
+
+
+def test_bad_rows_do_not_stop_a_stream_and_are_counted(feed: MakeFeed) -> None:
+    stream = feed(SALES)
+    stream.start(hourly(stream.frame, output="all", watermark="0 s", name="sales per hour"))
+
+    emitted = stream.send(GOOD, *(row for _, row in BAD_ROWS), GOOD | {"price": "2.5"})
+    assert in_order(emitted) == in_order(EXPECTED_DROPS)
+
+    emitted = stream.send(GOOD | {"at": "2020-01-01 02:00:00"}, BAD_ROWS[0][1])
+    assert in_order(emitted) == in_order([PANE | {"dropped": None}, EXPECTED_DROPS[0]])
+
+    counted = [
+        progress.observedMetrics["sales per hour"] for progress in stream.query.recentProgress
+    ]
+    assert sum(row.dropped_bad for row in counted) == len(BAD_ROWS) + 1
+    assert sum(row.panes_on_time for row in counted) == 1
+
+
+def test_a_batch_that_shall_fail_names_the_first_bad_row(spark: Any) -> None:
+    from pyspark.errors import PySparkException
+
+    frame = sales(spark, GOOD, BAD_ROWS[1][1], BAD_ROWS[5][1])
+
+    with pytest.raises(PySparkException) as failed:
+        hourly(frame, on_error="fail").collect()
+
+    assert (
+        "beamlike.errors.InputRowError: 2 row(s) cannot be grouped; the first: bad_timestamp in "
+        '{"shop":"a","at":"yesterday","price":"1"}. Repair the input, or use on_error="drop" to '
+        "have such rows delivered as dropped"
+    ) in str(failed.value)
+
+
+def test_a_stream_that_shall_fail_stops_at_the_first_bad_row(feed: MakeFeed) -> None:
+    from pyspark.errors import StreamingQueryException
+
+    stream = feed(SALES)
+    stream.start(hourly(stream.frame, on_error="fail", watermark="0 s"))
+    assert stream.send(GOOD) == []
+
+    with pytest.raises(StreamingQueryException) as failed:
+        stream.send(BAD_ROWS[4][1])
+
+    assert (
+        "beamlike.errors.InputRowError: 1 row(s) cannot be grouped; the first: null_key in "
+        '{"shop":null,"at":"2020-01-01 00:00:02","price":"1"}. Repair the input, or use '
+        'on_error="drop" to have such rows delivered as dropped'
+    ) in str(failed.value)
+    assert not stream.query.isActive
+
+
+@pytest.mark.parametrize("kind", ["date", "timestamp", "timestamp_ntz"])
+def test_a_time_beyond_the_calendar_of_python_is_a_bad_row(
+    spark: Any, shown: Shown, kind: str
+) -> None:
+    frame = spark.sql(
+        f"""
+        select 'a' shop, timestamp '2020-01-01 00:00:01' at, cast('2020-05-05' as {kind}) due
+        union all select 'a', timestamp '2020-01-01 00:00:02', cast('+20205-05-05' as {kind})
+        """
+    )
+
+    values = hourly(frame, aggregate={"n": bl.count(), "due": bl.max("due")}, output="all")
+    keys = hourly(frame, key="due", aggregate={"n": bl.count()}, output="all")
+
+    for out, reason in ((values, "bad_value"), (keys, "bad_key")):
+        assert in_order(
+            [(row["n"], row["dropped"] and row["dropped"]["reason"]) for row in shown(out)]
+        ) == [(1, None), (None, reason)]
+
+
+def test_a_sum_that_outgrows_its_type_says_which_one(spark: Any) -> None:
+    from pyspark.errors import PySparkException
+
+    frame = spark.sql(
+        "select 'a' shop, '2020-01-01' at, explode(array(9223372036854775807, 1)) price"
+    )
+
+    with pytest.raises(PySparkException) as failed:
+        hourly(frame, aggregate={"total": bl.sum("price")}).collect()
+
+    assert "InputRowError: aggregate 'total' outgrew its type int64: " in str(failed.value)
+    assert "; cast its input column to decimal(38, 0) or double before the call" in str(
+        failed.value
+    )
+
+
+@pytest.fixture(scope="module")
+def unread(spark: Any) -> Any:
+    """A bounded frame that nobody can read."""
+    return spark.sql(
+        """
+        select raise_error('the data was read') || 'a' shop, timestamp '2020-01-01' at,
+               1 price, 1 window, date '2020-01-01' day, struct(1 one) parts, array(1) several,
+               true open, 1 Twin, 2 twin, interval 1 month month
+        """
+    )
+
+
+COLUMNS = (
+    "'shop', 'at', 'price', 'window', 'day', 'parts', 'several', 'open', 'Twin', 'twin', 'month'"
+)
+WRONG_CALLS: list[tuple[dict[str, Any], type[BeamlikeError], str]] = [
+    # columns
+    ({"key": "town"}, ColumnError, f"key: there is no column 'town'; the columns are {COLUMNS}"),
+    ({"key": "Shop"}, ColumnError, f"key: there is no column 'Shop'; the columns are {COLUMNS}"),
+    (
+        {"key": "parts.one"},
+        ColumnError,
+        f"key: there is no column 'parts.one'; the columns are {COLUMNS}",
+    ),
+    (
+        {"timestamp": "when"},
+        ColumnError,
+        f"timestamp: there is no column 'when'; the columns are {COLUMNS}",
+    ),
+    (
+        {"aggregate": {"m": bl.mean("cost")}},
+        ColumnError,
+        f"aggregate 'm': there is no column 'cost'; the columns are {COLUMNS}",
+    ),
+    ({"key": 5}, ColumnError, "key must be a column's name or a list of names, got 5"),
+    (
+        {"key": ["shop", 5]},
+        ColumnError,
+        "key must be a column's name or a list of names, got ['shop', 5]",
+    ),
+    ({"timestamp": 5}, ColumnError, "timestamp: a column is given by its name, a string, got 5"),
+    (
+        {"aggregate": {"m": bl.mean(5)}},  # type: ignore[arg-type]
+        ColumnError,
+        "aggregate 'm': a column is given by its name, a string, got 5",
+    ),
+    (
+        {"key": "twin"},
+        ColumnError,
+        "key: there is more than one column 'twin'; rename or drop the others",
+    ),
+    # types
+    (
+        {"key": "parts"},
+        ColumnError,
+        "key: column 'parts' is struct<one:int>, which cannot be grouped by; use its parts as key "
+        "columns, or to_json of it",
+    ),
+    (
+        {"key": "month"},
+        ColumnError,
+        "key: column 'month' is interval month, for which there is no Arrow type; cast it first, "
+        "to a string for example",
+    ),
+    (
+        {"timestamp": "price"},
+        ColumnError,
+        "timestamp: column 'price' is int; make it a timestamp first, for example "
+        'df.withColumn("price", F.timestamp_millis("price"))',
+    ),
+    (
+        {"aggregate": {"m": bl.mean("day")}},
+        ColumnError,
+        "aggregate 'm': mean needs a number, and column 'day' is date; cast it first",
+    ),
+    (
+        {"aggregate": {"s": bl.sum("open")}},
+        ColumnError,
+        "aggregate 's': sum needs a number, and column 'open' is boolean; cast it first",
+    ),
+    (
+        {"aggregate": {"most": bl.max("several")}},
+        ColumnError,
+        "aggregate 'most': max needs a number, a string or a time, and column 'several' is "
+        "array<int>; cast it first",
+    ),
+    # names of the result
+    (
+        {"aggregate": {"shop": bl.count()}},
+        ColumnError,
+        "the result would have two columns called 'shop' (it has shop, window, shop, timestamp, "
+        "pane, dropped); rename the key column with withColumnRenamed, or the aggregate",
+    ),
+    (
+        {"aggregate": {"Pane": bl.count()}},
+        ColumnError,
+        "the result would have two columns called 'Pane' (it has shop, window, Pane, timestamp, "
+        "pane, dropped); rename the key column with withColumnRenamed, or the aggregate",
+    ),
+    (
+        {"key": "window"},
+        ColumnError,
+        "the result would have two columns called 'window' (it has window, window, n, timestamp, "
+        "pane, dropped); rename the key column with withColumnRenamed, or the aggregate",
+    ),
+    (
+        {"key": ["shop", "shop"]},
+        ColumnError,
+        "the result would have two columns called 'shop' (it has shop, shop, window, n, timestamp, "
+        "pane, dropped); rename the key column with withColumnRenamed, or the aggregate",
+    ),
+    # aggregates
+    (
+        {"aggregate": {}},
+        ColumnError,
+        'aggregate must name at least one aggregate, such as {"n": bl.count()}',
+    ),
+    (
+        {"aggregate": [bl.count()]},
+        ColumnError,
+        'aggregate must map names to aggregates, such as {"n": bl.count()}, got '
+        "[Aggregate(kind='count', column=None)]",
+    ),
+    (
+        {"aggregate": {"n": "count"}},
+        ColumnError,
+        "aggregate: 'n' must be an aggregate such as bl.count() or bl.sum(\"x\"), got 'count'",
+    ),
+    (
+        {"aggregate": {7: bl.count()}},
+        ColumnError,
+        "aggregate: a column's name must be a text, got 7",
+    ),
+    # choices
+    (
+        {"output": "late"},
+        WindowingError,
+        "output must be one of 'panes', 'dropped', 'all', got 'late'",
+    ),
+    (
+        {"on_error": "ignore"},
+        WindowingError,
+        "on_error must be one of 'drop', 'fail', got 'ignore'",
+    ),
+    ({"shards": 0}, WindowingError, "shards must be a whole number of 1 or more, got 0"),
+    ({"shards": True}, WindowingError, "shards must be a whole number of 1 or more, got True"),
+    ({"buckets": 2.5}, WindowingError, "buckets must be a whole number of 1 or more, got 2.5"),
+    ({"name": ""}, WindowingError, "name must be a text such as \"sales per hour\", got ''"),
+    (
+        {"watermark": "a while"},
+        TimeError,
+        "watermark is not a duration: 'a while'; write 600000 (milliseconds), "
+        'timedelta(minutes=10), "10 minutes", "1h 30m" or "00:10:00"',
+    ),
+    ({"watermark": -1}, TimeError, "watermark must not be negative, got -1; give 0 or more"),
+    # windowing
+    (
+        {"window": "1 hour"},
+        WindowingError,
+        "window must be a window function such as FixedWindows(\"1 hour\"), got '1 hour'",
+    ),
+    (
+        {
+            "trigger": bl.AfterWatermark,
+            "accumulation": "discarding",
+            "allowed_lateness": 0,
+        },
+        WindowingError,
+        "trigger must be a trigger such as AfterWatermark(), got "
+        "<class 'beamlike.model.triggers.AfterWatermark'>; write AfterWatermark()",
+    ),
+    (
+        {"trigger": bl.AfterCount(3), "accumulation": "discarding", "allowed_lateness": 0},
+        UnsafeTriggerError,
+        "Unsafe trigger: AfterCount(3) may finish, and data that arrives afterwards would be "
+        "dropped; write Repeatedly(AfterCount(3))",
+    ),
+    (
+        {"trigger": bl.AfterWatermark(), "accumulation": "discarding", "allowed_lateness": 60_000},
+        UnsafeTriggerError,
+        "Unsafe trigger: AfterWatermark() finishes at the end of the window, and data within the "
+        "allowed lateness of 1m would be dropped; write AfterWatermark(late=AfterCount(1)), or "
+        "allowed_lateness=0",
+    ),
+    (
+        {"trigger": bl.AfterWatermark(), "allowed_lateness": 0},
+        WindowingError,
+        "trigger AfterWatermark() requires that the accumulation mode be specified, because a "
+        'window may emit several panes; add accumulation="discarding" (each pane holds what is '
+        'new) or accumulation="accumulating" (each pane holds everything so far)',
+    ),
+    (
+        {"trigger": bl.AfterWatermark(), "accumulation": "discarding"},
+        WindowingError,
+        "trigger AfterWatermark() requires that the allowed lateness be specified; add "
+        'allowed_lateness="0 s", or as long as late data shall be waited for',
+    ),
+    (
+        {"accumulation": "sometimes"},
+        WindowingError,
+        "accumulation must be one of 'discarding', 'accumulating', 'retracting', got 'sometimes'",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "text"), WRONG_CALLS, ids=[text[:50] for _, _, text in WRONG_CALLS]
+)
+def test_a_call_that_cannot_work_is_refused_before_any_data_is_read(
+    unread: Any, changes: dict[str, Any], kind: type[BeamlikeError], text: str
+) -> None:
+    with pytest.raises(kind) as wrong:
+        hourly(unread, **({"aggregate": {"n": bl.count()}} | changes))
+
+    assert type(wrong.value) is kind
+    assert str(wrong.value) == text
+
+
+def test_what_is_not_a_frame_is_refused(spark: Any) -> None:
+    with pytest.raises(ColumnError) as wrong:
+        hourly([1, 2])
+
+    assert str(wrong.value) == "df must be a DataFrame of Spark, got [1, 2]"
+
+
+def test_the_name_that_is_needed_inside_is_refused(spark: Any) -> None:
+    frame = spark.sql("select 'a' shop, timestamp '2020-01-01' at, 1 __beamlike_event_time")
+
+    with pytest.raises(ColumnError) as wrong:
+        hourly(frame, aggregate={"n": bl.count()})
+
+    assert str(wrong.value) == (
+        "the name '__beamlike_event_time' is needed here; rename that column of df"
+    )
+
+
+NO_WATERMARK = (
+    "watermark is missing, and without one no window of a stream ever ends; add "
+    'watermark="10 minutes", or as long as rows may be out of order. If df.withWatermark was '
+    "called before, keep its column until here"
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        pytest.param({}, NO_WATERMARK, id="no-watermark"),
+        pytest.param(
+            {"window": bl.GlobalWindows(), "watermark": "1 minute"},
+            "a stream in the global window with the default trigger never emits anything; use "
+            "FixedWindows, SlidingWindows or Sessions, or a trigger such as "
+            "Repeatedly(AfterCount(100))",
+            id="global-window-default-trigger",
+        ),
+    ],
+)
+def test_a_stream_that_would_never_emit_anything_is_refused(
+    spark: Any, changes: dict[str, Any], text: str
+) -> None:
+    ticks = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "at")
+
+    with pytest.raises(WindowingError) as wrong:
+        hourly(ticks, **({"key": "value", "aggregate": {"n": bl.count()}} | changes))
+
+    assert str(wrong.value) == text
+
+
+def test_a_second_watermark_is_refused(spark: Any) -> None:
+    ticks = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "at")
+
+    with pytest.raises(WindowingError) as wrong:
+        hourly(
+            ticks.withWatermark("at", "1 minute"),
+            key="value",
+            aggregate={"n": bl.count()},
+            watermark="2 minutes",
+        )
+
+    assert str(wrong.value) == (
+        "df has a watermark already, and watermark='2 minutes' would be a second one; leave one "
+        "of the two out"
+    )
+
+
+@pytest.fixture
+def other_state_store(spark: Any) -> Iterator[None]:
+    setting = "spark.sql.streaming.stateStore.providerClass"
+    before = spark.conf.get(setting)
+    spark.conf.set(
+        setting, "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    )
+    yield
+    spark.conf.set(setting, before)
+
+
+@pytest.mark.usefixtures("other_state_store")
+def test_a_stream_without_rocksdb_is_refused_and_a_batch_is_not(spark: Any, shown: Shown) -> None:
+    ticks = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "at")
+
+    with pytest.raises(EnvironmentProblem) as wrong:
+        hourly(ticks, key="value", aggregate={"n": bl.count()}, watermark="1 minute")
+
+    assert str(wrong.value) == (
+        "streaming windows need the RocksDB state store, and this session has "
+        "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider; add "
+        '.config("spark.sql.streaming.stateStore.providerClass", '
+        '"org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider") to the '
+        "builder of the session, or call spark.conf.set with the same before the query starts"
+    )
+    assert shown(hourly(sales(spark, GOOD, GOOD | {"price": "2.5"}))) == [PANE]
+
+
+def test_an_old_pyspark_is_refused(unread: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyspark.__version__", "3.5.1")
+
+    with pytest.raises(EnvironmentProblem) as wrong:
+        hourly(unread, aggregate={"n": bl.count()})
+
+    assert str(wrong.value) == (
+        "the Spark host needs PySpark 4.1 or later, and this is 3.5.1; run: "
+        'pip install -U "pyspark>=4.1"'
+    )

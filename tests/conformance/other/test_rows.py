@@ -1,0 +1,309 @@
+"""Beam's checks before a pipeline runs, its continuation triggers and pure functions, row by row.
+
+The three files beside this one hold a row for every case. A row whose ``sdk`` is ``java`` is
+what beamlike does. A row whose ``sdk`` is ``python`` is a rule of Beam Python: it is held
+against that rule, and `JAVA_DIFFERS` lists the rows where beamlike does as Java does instead.
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from beamlike.errors import BeamlikeError
+from beamlike.model import calendar
+from beamlike.model.compatible import check_compatible, check_flatten
+from beamlike.model.continuation import continuation
+from beamlike.model.report import may_lose_data_in_beam_python, report
+from beamlike.model.sessions import Sessions
+from beamlike.model.side_inputs import side_input_window
+from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.time import END_OF_GLOBAL_WINDOW
+from beamlike.model.triggers import (
+    AfterCount,
+    AfterEach,
+    AfterFirst,
+    AfterProcessingTime,
+    AfterSynchronizedProcessingTime,
+    AfterWatermark,
+    AlignTo,
+    Always,
+    DefaultTrigger,
+    Delay,
+    Never,
+    Repeatedly,
+    Trigger,
+)
+from beamlike.model.windowfns import (
+    FixedWindows,
+    GlobalWindows,
+    SlidingWindows,
+    WindowFn,
+    default_period,
+)
+from beamlike.model.windows import IntervalWindow, expiry
+from beamlike.testing import TestStream, TimestampedValue
+
+HERE = Path(__file__).parent
+Json = dict[str, Any]
+
+# What Beam Python accepts and Beam Java, and so beamlike, refuses; with the reason.
+JAVA_DIFFERS = {
+    "py_may_lose_after_any_all_safe": "in Java AfterFirst finishes with its first firing, "
+    "whatever its parts do",
+}
+
+
+def rows(name: str) -> list[Json]:
+    found: list[Json] = json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+VALIDATION, FUNCTIONS = rows("beam_validation"), rows("beam_functions")
+CONTINUATIONS = rows("beam_continuation")
+
+
+def by_id(found: Iterable[Json]) -> list[Any]:
+    return [pytest.param(row, id=row["id"]) for row in found]
+
+
+# -- reading ---------------------------------------------------------------------------------
+
+
+def read_window_fn(spelled: Json) -> WindowFn:
+    given = dict(spelled)
+    kind = given.pop("type")
+    kinds: dict[str, type[WindowFn]] = {
+        "global": GlobalWindows,
+        "fixed": FixedWindows,
+        "sliding": SlidingWindows,
+        "sessions": Sessions,
+        "calendar_days": calendar.CalendarDays,
+        "calendar_years": calendar.CalendarYears,
+    }
+    return kinds[kind](**{name.removesuffix("_ms"): value for name, value in given.items()})
+
+
+def read_trigger(spelled: Json) -> Trigger:
+    match spelled:
+        case {"type": "count", "n": count}:
+            return AfterCount(count)
+        case {"type": "processing_time", "transforms": transforms}:
+            return AfterProcessingTime(*map(read_transform, transforms))
+        case {"type": "after_watermark", **parts}:
+            return AfterWatermark(**{name: read_trigger(part) for name, part in parts.items()})
+        case {"type": "repeat", "sub": sub}:
+            return Repeatedly(read_trigger(sub))
+        case {"type": "first", "subs": subs}:
+            return AfterFirst(*map(read_trigger, subs))
+        case {"type": "each", "subs": subs}:
+            return AfterEach(*map(read_trigger, subs))
+    plain: dict[str, type[Trigger]] = {
+        "default": DefaultTrigger,
+        "never": Never,
+        "always": Always,
+        "synchronized_processing_time": AfterSynchronizedProcessingTime,
+    }
+    return plain[spelled["type"]]()
+
+
+def read_transform(spelled: Json) -> Delay | AlignTo:
+    match spelled:
+        case {"delay_ms": delay}:
+            return Delay(delay)
+        case {"align_period_ms": period, "align_offset_ms": offset}:
+            return AlignTo(period, offset)
+    raise AssertionError(f"a transform that nobody reads: {spelled}")
+
+
+def read_parts(spelled: Json) -> dict[str, Any]:
+    """The parts that a window transform says, as arguments of `configured`."""
+    read = {
+        "window": ("window_fn", read_window_fn),
+        "trigger": ("trigger", read_trigger),
+        "accumulation": ("accumulation", str),
+        "allowed_lateness_ms": ("allowed_lateness", int),
+    }
+    return {
+        read[part][0]: None if value is None else read[part][1](value)
+        for part, value in spelled.items()
+    }
+
+
+# -- checks ----------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class UserWindow(IntervalWindow):
+    """A window with something in it that its bounds do not say."""
+
+    user: str = ""
+
+
+class WindowsOfUsers(WindowFn):
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        return (UserWindow(timestamp, timestamp + 10, f"user of {value}"),)
+
+
+def perform(op: Json) -> Any:
+    """Do what a row asks for. What it must not do raises."""
+    op = dict(op)
+    start = WindowingStrategy.unwindowed()
+    match op.pop("kind"):
+        case "window_then_gbk":
+            bounded = op.pop("bounded")
+            start.configured(**read_parts(op)).check_groupable(unbounded=not bounded)
+        case "window_gbk_gbk":
+            grouped = start.configured(**read_parts(op)).after_grouping()
+            grouped.check_groupable()
+            grouped.after_grouping()
+        case "window_config_chain":
+            for transform in op["chain"]:
+                start = start.configured(**read_parts(transform))
+            return start
+        case "nondeterministic_window_coder":
+            start.configured(WindowsOfUsers())
+        case "flatten":
+            window_fns = map(read_window_fn, op["windows"])
+            triggers = map(read_trigger, op.get("triggers", [{"type": "default"}] * 2))
+            check_flatten(
+                [WindowingStrategy(*both) for both in zip(window_fns, triggers, strict=True)]
+            )
+        case "compatible_windows":
+            check_compatible(read_window_fn(op["a"]), read_window_fn(op["b"]))
+        case "construct_window":
+            read_window_fn(op["window"])
+        case "construct_trigger":
+            read_trigger(op["trigger"])
+        case "test_stream":
+            stream = TestStream()
+            for step in op["steps"]:
+                stream = take(stream, step)
+        case unknown:
+            raise AssertionError(f"nobody does {unknown!r}")
+    return None
+
+
+def take(stream: TestStream, step: Json) -> TestStream:
+    if "advance_watermark_to_ms" in step:
+        return stream.advance_watermark_to(step["advance_watermark_to_ms"])
+    return stream.add_elements(
+        *(TimestampedValue((e["key"], e["value"]), e["ts_ms"]) for e in step["elements"])
+    )
+
+
+LOSSES = [row for row in VALIDATION if row["op"]["kind"] == "trigger_may_lose_data"]
+CHECKS = [row for row in VALIDATION if row not in LOSSES]
+
+
+@pytest.mark.parametrize("row", by_id(row for row in CHECKS if row["expect"] == "ok"))
+def test_what_beam_accepts_is_accepted(row: Json) -> None:
+    strategy = perform(row["op"])
+
+    wanted = read_parts(row.get("result", {}))
+    if "accumulation" in wanted:
+        wanted["accumulation"] = AccumulationMode(wanted["accumulation"])
+    assert {part: getattr(strategy, part) for part in wanted} == wanted
+
+
+@pytest.mark.parametrize("row", by_id(row for row in CHECKS if row["expect"] == "error"))
+def test_what_beam_refuses_is_refused(row: Json) -> None:
+    # The steps before the last one of a stream are good; only the last may be refused.
+    if row["op"]["kind"] == "test_stream":
+        perform(row["op"] | {"steps": row["op"]["steps"][:-1]})
+
+    with pytest.raises(BeamlikeError) as refused:
+        perform(row["op"])
+
+    assert row.get("error_contains", "") in str(refused.value)
+
+
+@pytest.mark.parametrize("row", by_id(LOSSES))
+def test_beam_python_s_rule_about_losing_data(row: Json) -> None:
+    assert row["sdk"] == "python"
+    parts = read_parts({name: value for name, value in row["op"].items() if name != "kind"})
+
+    assert may_lose_data_in_beam_python(WindowingStrategy(**parts)) is (row["expect"] == "error")
+
+
+@pytest.mark.parametrize("row", by_id(LOSSES))
+def test_beamlike_refuses_what_loses_data_by_java_s_rule(row: Json) -> None:
+    parts = read_parts({name: value for name, value in row["op"].items() if name != "kind"})
+    strategy = WindowingStrategy(**parts)
+    refused = row["expect"] == "error" or row["id"] in JAVA_DIFFERS
+
+    assert report(strategy).may_lose_data.answer is refused
+    if refused:
+        with pytest.raises(BeamlikeError, match=r"^Unsafe trigger: "):
+            strategy.check_groupable()
+    else:
+        strategy.check_groupable()
+
+
+def test_every_row_is_looked_at() -> None:
+    ids = [row["id"] for row in VALIDATION]
+
+    assert len(set(ids)) == len(ids) == len(CHECKS) + len(LOSSES) == 34
+    assert {row["id"] for row in CHECKS if row["sdk"] == "python"} == {
+        # Java refuses these two as well.
+        "py_unbounded_global_default",
+        "py_count_zero",
+    }
+    assert set(JAVA_DIFFERS) <= {row["id"] for row in LOSSES if row["expect"] == "ok"}
+    assert len(CONTINUATIONS) == 9
+    assert len(FUNCTIONS) == 15
+
+
+# -- continuation triggers -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", CONTINUATIONS, ids=lambda row: str(read_trigger(row["trigger"])))
+def test_a_grouping_hands_on_the_continuation_of_its_trigger(row: Json) -> None:
+    assert continuation(read_trigger(row["trigger"])) == read_trigger(row["continuation"])
+
+
+# -- functions -------------------------------------------------------------------------------
+
+
+def of(function: str) -> list[Json]:
+    return [row for row in FUNCTIONS if row["fn"] == function]
+
+
+def test_every_function_has_a_test() -> None:
+    assert {row["fn"] for row in FUNCTIONS} == {
+        "gc_time",
+        "sliding_default_period",
+        "side_input_window",
+    }
+
+
+@pytest.mark.parametrize("row", of("gc_time"), ids=lambda row: row["source"].partition("#")[2])
+def test_a_window_expires_at(row: Json) -> None:
+    start, end = row["window"]
+    if start > END_OF_GLOBAL_WINDOW:
+        # Java's window of an instant in the last day of time ends before it starts. Here that
+        # instant belongs to the last window of five minutes, which has the same end.
+        (window,) = FixedWindows("5 minutes").assign(start)
+        assert window.end == end
+    else:
+        window = IntervalWindow(start, end)
+
+    assert expiry(window, row["allowed_lateness_ms"]) == row["result"]
+
+
+@pytest.mark.parametrize("row", of("sliding_default_period"), ids=lambda row: str(row["size_ms"]))
+def test_sliding_windows_start_by_default_every(row: Json) -> None:
+    assert default_period(row["size_ms"]) == row["result"]
+    assert SlidingWindows(row["size_ms"]).period == row["result"]
+
+
+@pytest.mark.parametrize("row", of("side_input_window"), ids=lambda row: str(row["main_window"]))
+def test_an_element_looks_into_the_side_input_s_window(row: Json) -> None:
+    window = side_input_window(
+        IntervalWindow(*row["main_window"]), read_window_fn(row["side_window"])
+    )
+
+    assert window == IntervalWindow(*row["result"])

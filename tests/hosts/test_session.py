@@ -1,0 +1,102 @@
+"""What a Spark host needs of a machine, and what it says when something is missing."""
+
+from pathlib import Path
+
+import pytest
+
+from beamlike.errors import EnvironmentProblem
+from beamlike.hosts.spark.session import check_environment, java_version, local_session
+
+
+def fake_java(folder: Path, report: str) -> Path:
+    """A java that only tells its version, as java does, on the error stream."""
+    folder.mkdir(parents=True)
+    java = folder / "java"
+    java.write_text(f"#!/bin/sh\nprintf '%s\\n' '{report}' >&2\n")
+    java.chmod(0o755)
+    return java
+
+
+def refusal() -> str:
+    with pytest.raises(EnvironmentProblem) as problem:
+        check_environment()
+    return str(problem.value)
+
+
+def test_without_java_it_says_how_to_install_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert refusal() == (
+        "Spark needs Java 17 or later, and there is no java on PATH; install a JRE, for example "
+        '"apt-get install openjdk-17-jre-headless" or "brew install openjdk@17"'
+    )
+
+
+def test_a_java_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+
+    assert refusal() == (
+        f"Spark needs Java 17 or later, and JAVA_HOME is {str(tmp_path)!r}, which has no bin/java; "
+        'install a JRE, for example "apt-get install openjdk-17-jre-headless" or "brew install '
+        'openjdk@17"'
+    )
+
+
+def test_an_old_java_is_named_with_its_version(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    java = fake_java(tmp_path / "bin", 'openjdk version "11.0.21" 2023-10-17')
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+
+    assert refusal() == (
+        f"Spark needs Java 17 or later, and {java} is Java 11; install a newer JRE, for example "
+        '"apt-get install openjdk-17-jre-headless", and point JAVA_HOME to it'
+    )
+
+
+def test_a_session_is_not_even_tried_without_java(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+
+    with pytest.raises(EnvironmentProblem):
+        local_session()
+
+
+@pytest.mark.parametrize(
+    ("report", "version"),
+    [
+        ('openjdk version "17.0.9" 2023-10-17', 17),
+        ('java version "1.8.0_392"', 8),
+        ('openjdk version "21" 2023-09-19', 21),
+        ("a toaster", None),
+    ],
+)
+def test_the_version_of_java_is_read_in_its_old_and_its_new_form(
+    tmp_path: Path, report: str, version: int | None
+) -> None:
+    assert java_version(str(fake_java(tmp_path / "bin", report))) == version
+
+
+def test_a_java_whose_version_cannot_be_read_is_tried(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fake_java(tmp_path / "bin", "a toaster")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+
+    check_environment()  # not refused: Spark will say what is wrong with it, if anything
+
+    assert java_version(str(tmp_path / "nothing")) is None
+
+
+def test_an_old_pyspark_is_refused_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setattr("pyspark.__version__", "4.0.1")
+
+    assert refusal() == (
+        "the Spark host needs PySpark 4.1 or later, and this is 4.0.1; run: "
+        'pip install -U "pyspark>=4.1"'
+    )

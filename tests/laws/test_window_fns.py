@@ -1,0 +1,265 @@
+"""The laws of every machine hold for window functions that users write, and for all sessions."""
+
+import os
+import pickle
+from random import Random
+
+import attrs
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.script import Arrive, Run, Script
+from beamlike.machine.events import AdvanceWatermark, Element, Pane
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Collect, CollectByTimestamp
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.windowfns import FixedWindows, Merge, MergingWindowFn, WindowFn
+from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
+from beamlike.testing.contract import check_window_fn
+from beamlike.testing.generate import any_script, any_strategy
+from beamlike.testing.laws import (
+    Restarting,
+    broken_conservation,
+    broken_pane_laws,
+    broken_retractions,
+    cut_bundles,
+    in_any_order,
+    run_lazily,
+)
+
+law = settings(
+    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "100")),
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+chance = st.randoms(use_true_random=False)
+
+
+# -- window functions that users write -------------------------------------------------------
+
+
+@attrs.frozen
+class Shifts(WindowFn):
+    """Not merging: by its value an element is in no window, in one, in two, or in all of time."""
+
+    length: int
+
+    def assign(self, timestamp, value=None):
+        (shift,) = FixedWindows(self.length).assign(timestamp)
+        long = IntervalWindow(shift.start, shift.end + 3)
+        return ((), (shift,), (shift, long), (long, GLOBAL_WINDOW))[value % 4]
+
+
+@attrs.frozen
+class Touching(MergingWindowFn):
+    """Merging: sessions as in Flink, where windows that only touch are one."""
+
+    gap: int
+
+    def assign(self, timestamp, value=None):
+        return (IntervalWindow(timestamp, timestamp + self.gap),)
+
+    def merge(self, windows):
+        runs = []
+        for window in sorted(windows):
+            if runs and window.start <= max(one.end for one in runs[-1]):
+                runs[-1].append(window)
+            else:
+                runs.append([window])
+        return tuple(
+            Merge(tuple(run), IntervalWindow(run[0].start, max(one.end for one in run)))
+            for run in runs
+            if len(run) > 1
+        )
+
+
+@attrs.frozen
+class Absorbing(MergingWindowFn):
+    """Merging: a large window, once it is there, takes in the small ones that lie inside it."""
+
+    large: int
+
+    def assign(self, timestamp, value=None):
+        return FixedWindows(1 if value % 3 else self.large).assign(timestamp)
+
+    def merge(self, windows):
+        inside = {}
+        for window in sorted(windows):
+            inside.setdefault(FixedWindows(self.large).assign(window.start)[0], []).append(window)
+        return tuple(
+            Merge(tuple(parts), large)
+            for large, parts in inside.items()
+            if large in parts and len(parts) > 1
+        )
+
+
+def gap_of(value):
+    return 1 + value % 7
+
+
+def any_user_fn(random: Random) -> WindowFn:
+    length = random.randint(2, 12)
+    kinds = (
+        Shifts(length),
+        Touching(length),
+        Absorbing(length),
+        Sessions(gap_of),
+        Sessions(length, max_duration=length + random.randint(0, 15)),
+        Sessions(gap_of, max_duration=random.randint(1, 15)),
+    )
+    return kinds[random.randrange(len(kinds))]
+
+
+def any_user_strategy(random: Random, mode: AccumulationMode | None = None) -> WindowingStrategy:
+    return any_strategy(random, window_fn=any_user_fn(random), accumulation=mode)
+
+
+def machine_of(strategy: WindowingStrategy) -> Grouping:
+    return Grouping(strategy, Collect())
+
+
+def test_the_functions_of_these_laws_keep_the_contract():
+    around, values = range(-20, 20), range(12)
+    for window_fn in (Shifts(8), Touching(3), Absorbing(8), Sessions(gap_of)):
+        check_window_fn(window_fn, timestamps=around, values=values)
+    for window_fn in (Sessions(5, max_duration=12), Sessions(gap_of, max_duration=9)):
+        check_window_fn(window_fn, timestamps=around, values=values, any_arrival_order=False)
+
+
+@law
+@given(chance)
+def test_panes_of_a_window_are_early_then_on_time_then_late_and_counted(random: Random):
+    strategy, script = any_user_strategy(random), any_script(random)
+    run = run_in_memory(machine_of(strategy), script)
+    assert broken_pane_laws(run, merging=strategy.is_merging) == []
+
+
+@law
+@given(chance, st.booleans())
+def test_every_element_is_in_a_pane_or_dropped_or_still_buffered(random: Random, ends: bool):
+    modes = (AccumulationMode.DISCARDING, AccumulationMode.ACCUMULATING)
+    strategy = any_user_strategy(random, modes[random.randrange(2)])
+    script = any_script(random, to_infinity=ends)
+    machine = machine_of(strategy)
+    run = run_in_memory(machine, script)
+    assert broken_conservation(strategy, run, run_lazily(machine, script).states) == []
+
+
+@law
+@given(chance)
+def test_hosts_and_restarts_change_nothing(random: Random):
+    strategy, script = any_user_strategy(random), any_script(random)
+    machine = machine_of(strategy)
+    eager, lazy = run_in_memory(machine, script), run_lazily(machine, script)
+    assert in_any_order(lazy.outputs) == in_any_order(eager.outputs)
+    assert (lazy.states, lazy.past_wakes) == ({}, ())
+    restarted = Restarting(machine, lambda state: pickle.loads(pickle.dumps(state)))
+    assert run_in_memory(restarted, script) == eager
+
+
+@law
+@given(chance)
+def test_folding_retractions_leaves_what_accumulating_says_last(random: Random):
+    strategy, script = any_user_strategy(random), any_script(random)
+    runs = [
+        run_in_memory(machine_of(with_mode(strategy, mode)), script)
+        for mode in (AccumulationMode.RETRACTING, AccumulationMode.ACCUMULATING)
+    ]
+    assert broken_retractions(*runs, merging=strategy.is_merging) == []
+
+
+def with_mode(strategy: WindowingStrategy, mode: AccumulationMode) -> WindowingStrategy:
+    return WindowingStrategy(
+        strategy.window_fn,
+        strategy.trigger,
+        mode,
+        strategy.allowed_lateness,
+        strategy.timestamp_combiner,
+        strategy.closing_behavior,
+        strategy.on_time_behavior,
+    )
+
+
+# -- bounded sessions ------------------------------------------------------------------------
+
+times = st.lists(st.integers(-40, 40), min_size=1, max_size=14)
+gaps = st.integers(1, 8)
+slack = st.integers(0, 20)
+
+
+def settled(sessions: Sessions, bundles: list[list[int]]) -> dict[int, IntervalWindow]:
+    """In which session each time is once these bundles have arrived. Nothing closes."""
+    script = [Arrive(tuple(("k", Element(at, at)) for at in bundle)) for bundle in bundles]
+    machine = Grouping(WindowingStrategy(sessions), CollectByTimestamp())
+    run: Run = run_in_memory(machine, (*script, AdvanceWatermark(MAX_TIMESTAMP)))
+    panes = [output.effect for output in run.outputs]
+    return {value: pane.window for pane in panes for value in pane.value}
+
+
+def one_after_the_other(at_once: list[int], gap: int, longest: int) -> dict[int, IntervalWindow]:
+    """The same told without windows: walk through time, and cut when it is silent or too long."""
+    sessions: list[list[int]] = []
+    for at in sorted(at_once):
+        last = sessions[-1] if sessions else None
+        if last and at < last[-1] + gap and at + gap - last[0] <= longest:
+            last.append(at)
+        else:
+            sessions.append([at])
+    return {at: IntervalWindow(one[0], one[-1] + gap) for one in sessions for at in one}
+
+
+@law
+@given(times, gaps, slack)
+def test_a_bundle_is_cut_where_a_walk_through_time_would_cut_it(at_once, gap, more):
+    sessions = Sessions(gap, max_duration=gap + more)
+    assert settled(sessions, [at_once]) == one_after_the_other(at_once, gap, gap + more)
+
+
+@law
+@given(chance, times, gaps, slack)
+def test_bundles_do_not_matter_to_data_in_order_of_time(random: Random, all_times, gap, more):
+    sessions, ordered = Sessions(gap, max_duration=gap + more), sorted(all_times)
+    script: Script = (Arrive(tuple(("k", Element(at, at)) for at in ordered)),)
+    cut, _ = cut_bundles(script, lambda: random.randint(1, 3))
+    bundles = [[element.timestamp for _, element in part.elements] for part in cut]
+    assert settled(sessions, bundles) == settled(sessions, [ordered])
+
+
+@law
+@given(chance, times, gaps)
+def test_order_does_not_matter_where_the_bound_is_never_reached(random: Random, all_times, gap):
+    span = max(all_times) - min(all_times) + gap
+    random.shuffle(all_times)
+    bounded = Sessions(gap, max_duration=max(span, gap))
+    assert settled(bounded, [[at] for at in all_times]) == settled(Sessions(gap), [all_times])
+
+
+@law
+@given(chance)
+def test_no_session_is_longer_than_its_bound_in_any_script(random: Random):
+    longest = random.randint(8, 20)
+    sessions = Sessions((gap_of, 8)[random.randrange(2)], max_duration=longest)
+    strategy, script = any_strategy(random, window_fn=sessions), any_script(random)
+    panes = [output.effect for output in run_in_memory(machine_of(strategy), script).panes]
+    assert all(isinstance(pane, Pane) for pane in panes)
+    assert [p for p in panes if p.window.end - p.window.start > longest] == []
+
+
+@law
+@given(chance)
+def test_no_two_open_sessions_are_left_that_could_be_one(random: Random):
+    longest = random.randint(8, 20)
+    sessions = Sessions((gap_of, 8)[random.randrange(2)], max_duration=longest)
+    strategy = any_strategy(random, window_fn=sessions)
+    script = any_script(random, to_infinity=False)
+    for state in run_lazily(machine_of(strategy), script).states.values():
+        opened = sorted(window for window, kept in state.windows.items() if not kept.closed)
+        for at, first in enumerate(opened):
+            for second in opened[at + 1 :]:
+                span = max(first.end, second.end) - first.start
+                assert not first.intersects(second) or span > longest

@@ -1,0 +1,411 @@
+"""What the report says about a strategy, and that streams keep its word."""
+
+import os
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from beamlike.errors import UnsupportedError
+from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.script import Run
+from beamlike.machine.events import (
+    AdvanceClock,
+    AdvanceWatermark,
+    Bundle,
+    Drop,
+    DropReason,
+    Element,
+    Fired,
+    Pane,
+    Suppressed,
+)
+from beamlike.machine.reference.state import KeyState
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.calendar import CalendarDays
+from beamlike.model.combine import Collect
+from beamlike.model.panes import Timing
+from beamlike.model.report import (
+    StrategyReport,
+    may_lose_data_in_beam_python,
+    report,
+    windows_end,
+)
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.triggers import (
+    AfterAll,
+    AfterCount,
+    AfterEach,
+    AfterFirst,
+    AfterProcessingTime,
+    AfterSynchronizedProcessingTime,
+    AfterWatermark,
+    Always,
+    DefaultTrigger,
+    Never,
+    OrFinally,
+    Repeatedly,
+    Trigger,
+)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+from beamlike.model.windows import IntervalWindow
+from beamlike.testing.generate import any_script, any_strategy
+
+TEN, EVERYTHING, VISIT = FixedWindows(10), GlobalWindows(), Sessions(10)
+COUNT, DELAY, END = AfterCount(2), AfterProcessingTime(5), AfterWatermark()
+
+
+def told(window_fn: WindowFn, trigger: Trigger, **parts: Any) -> StrategyReport:
+    return report(WindowingStrategy(window_fn, trigger, **parts))
+
+
+# -- the answers -----------------------------------------------------------------------------
+
+# The trigger; then whether it can finish and may lose data, each without and with lateness;
+# then whether an on-time pane may be empty, and whether it never fires in windows that end and
+# in the global one.
+ANSWERS: list[tuple[Trigger, str, str, bool, str]] = [
+    (DefaultTrigger(), "- -", "- -", False, "- never"),
+    (END, "- yes", "- yes", False, "- never"),
+    (AfterWatermark(early=COUNT), "- yes", "- yes", True, "- -"),
+    (AfterWatermark(early=Never()), "- yes", "- yes", False, "- never"),
+    (AfterWatermark(late=COUNT), "- -", "- -", False, "- never"),
+    (AfterWatermark(early=DELAY, late=COUNT), "- -", "- -", True, "- -"),
+    (Never(), "- -", "- -", False, "never never"),
+    (Always(), "- -", "- -", True, "- -"),
+    (COUNT, "yes yes", "yes yes", False, "- -"),
+    (DELAY, "yes yes", "yes yes", False, "- -"),
+    (AfterSynchronizedProcessingTime(), "yes yes", "yes yes", False, "- -"),
+    (Repeatedly(COUNT), "- -", "- -", True, "- -"),
+    (Repeatedly(END), "- -", "- -", False, "- never"),
+    (Repeatedly(Never()), "- -", "- -", False, "never never"),
+    (AfterFirst(COUNT, END), "yes yes", "yes yes", False, "- -"),
+    # Java looks no further than the root and takes these for unsafe.
+    (AfterFirst(Never(), END), "- yes", "yes yes", False, "- never"),
+    (AfterAll(COUNT, END), "- yes", "yes yes", False, "- never"),
+    (AfterAll(COUNT, Never()), "- -", "yes yes", False, "never never"),
+    (AfterEach(COUNT, END), "- yes", "yes yes", True, "- -"),
+    (AfterEach(Never(), COUNT), "- -", "yes yes", False, "never never"),
+    (AfterEach(COUNT, Repeatedly(COUNT)), "- -", "- -", True, "- -"),
+    (AfterEach(END, COUNT), "- yes", "yes yes", False, "- never"),
+    (OrFinally(Repeatedly(COUNT), AfterCount(9)), "yes yes", "yes yes", True, "- -"),
+    (OrFinally(Repeatedly(COUNT), END), "- yes", "yes yes", True, "- -"),
+    (OrFinally(COUNT, Always()), "yes yes", "yes yes", True, "- -"),
+    (OrFinally(Never(), END), "- yes", "yes yes", False, "- never"),
+]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "finishes", "loses", "empty", "silent"),
+    ANSWERS,
+    ids=[str(row[0]) for row in ANSWERS],
+)
+def test_the_answers_for_every_kind_of_trigger(trigger, finishes, loses, empty, silent):
+    strict, patient = told(TEN, trigger), told(TEN, trigger, allowed_lateness=7)
+    everything = told(EVERYTHING, trigger, allowed_lateness=7)
+
+    def both(first: object, second: object, word: str = "yes") -> str:
+        return f"{word if first else '-'} {word if second else '-'}"
+
+    assert both(strict.can_finish, patient.can_finish) == finishes
+    assert both(strict.may_lose_data, patient.may_lose_data) == loses
+    # A global window has no time between its end and its expiry, whatever the lateness.
+    assert bool(everything.can_finish) is bool(strict.can_finish)
+    assert both(patient.never_fires, everything.never_fires, "never") == silent
+    for one in (strict, patient, everything):
+        assert bool(one.may_emit_empty_on_time) is empty
+        assert not one.may_emit_empty_last
+        assert one.may_emit_empty_pane is empty
+
+
+@pytest.mark.parametrize(
+    ("trigger", "lateness", "empty"),
+    [
+        (DefaultTrigger(), 0, False),
+        (DefaultTrigger(), 7, True),
+        (END, 7, False),
+        (AfterWatermark(late=COUNT), 0, False),
+        (AfterWatermark(late=COUNT), 7, True),
+        (AfterWatermark(early=COUNT), 0, True),
+        (Repeatedly(END), 0, False),
+        (Repeatedly(END), 7, True),
+        (AfterEach(END, COUNT), 7, True),
+        (COUNT, 7, False),
+        (Never(), 7, False),
+    ],
+    ids=str,
+)
+def test_a_closing_pane_that_is_always_fired_may_be_empty_if_one_came_before(
+    trigger, lateness, empty
+):
+    always = told(TEN, trigger, allowed_lateness=lateness, closing_behavior="fire_always")
+    assert bool(always.may_emit_empty_last) is empty
+    assert not told(TEN, trigger, allowed_lateness=lateness).may_emit_empty_last
+
+
+def test_an_on_time_behavior_leaves_empty_panes_out():
+    quiet = told(TEN, Repeatedly(COUNT), on_time_behavior="fire_if_non_empty")
+    assert not quiet.may_emit_empty_pane
+
+
+@pytest.mark.parametrize(
+    ("trigger", "clock"),
+    [
+        (COUNT, False),
+        (DELAY, True),
+        (AfterWatermark(early=Repeatedly(AfterFirst(COUNT, DELAY))), True),
+        (AfterEach(END, AfterSynchronizedProcessingTime()), True),
+    ],
+    ids=str,
+)
+def test_it_knows_who_needs_the_clock(trigger, clock):
+    assert bool(told(TEN, trigger).needs_clock) is clock
+
+
+# -- the sentences ---------------------------------------------------------------------------
+
+
+def test_the_reasons_give_the_line_to_change():
+    lossy = told(TEN, AfterWatermark(early=COUNT), allowed_lateness="1 h")
+    assert lossy.warnings == (
+        "AfterWatermark(early=AfterCount(2)) finishes at the end of the window, and data within "
+        "the allowed lateness of 1h would be dropped; write "
+        "AfterWatermark(early=AfterCount(2), late=AfterCount(1)), or allowed_lateness=0",
+    )
+
+
+def test_a_silent_and_growing_strategy_is_warned_of():
+    assert told(EVERYTHING, DefaultTrigger()).warnings == (
+        "in the global window nothing comes out of DefaultTrigger() before the end of time, which "
+        "a stream does not reach; write trigger=Repeatedly(AfterCount(100)), or use FixedWindows",
+        "the global window does not end, and DefaultTrigger() need not let anything out before; "
+        "add early firings, such as AfterWatermark(early=AfterCount(100), late=AfterCount(1)), and "
+        'accumulation="discarding", or use windows that end, as FixedWindows or Sessions with '
+        "max_duration do",
+    )
+
+
+def test_nothing_is_warned_of_where_nothing_is_wrong():
+    assert told(TEN, AfterWatermark(early=COUNT, late=COUNT), allowed_lateness=7).warnings == ()
+
+
+def test_a_report_is_a_page_for_people():
+    strategy = WindowingStrategy(
+        FixedWindows("1 minute"), Never(), "accumulating", "1 h", closing_behavior="fire_always"
+    )
+    assert (
+        str(report(strategy))
+        == """\
+FixedWindows(1m), Never(), accumulating, allowed lateness 1h
+  may lose data         no: whatever comes before its window expires gets into a pane
+  can finish            no: the trigger does not finish before its window expires
+  never fires           yes: Never() never gets ready, and a window's content comes out once, at its
+                          end plus 1h; write AfterWatermark(late=AfterCount(1)) for a pane at the
+                          end and one for late data
+  empty on-time pane    no: no pane comes before it and leaves the window open
+  empty last pane       no: no pane comes before it and leaves the window open
+  needs the clock       no: the same data and watermarks give the same panes at any speed
+  bounded state per key yes: a window is 1m long, and is forgotten 1h after its end"""
+    )
+
+
+class Mine(Trigger):
+    pass
+
+
+def test_of_a_trigger_of_ones_own_nothing_can_be_told():
+    with pytest.raises(UnsupportedError, match="is not a trigger that beamlike knows"):
+        told(TEN, Repeatedly(Mine()))
+
+
+def test_beam_python_asks_the_whole_tree():
+    nested = AfterFirst(Never(), END)
+    strict, patient = (
+        WindowingStrategy(TEN, nested),
+        WindowingStrategy(TEN, nested, "discarding", 1),
+    )
+    assert not may_lose_data_in_beam_python(strict)
+    assert may_lose_data_in_beam_python(patient)
+    assert report(strict).may_lose_data
+    assert may_lose_data_in_beam_python(WindowingStrategy(TEN, AfterAll(COUNT, DELAY)))
+    assert not may_lose_data_in_beam_python(WindowingStrategy(TEN, AfterAll(COUNT, Never())))
+
+
+# -- streams keep its word -------------------------------------------------------------------
+
+law = settings(
+    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "300")),
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+chance = st.randoms(use_true_random=False)
+
+
+def played(random: Random) -> tuple[StrategyReport, Run]:
+    # Discarding shows by its value whether a pane is empty; the rules are those of every mode.
+    strategy = any_strategy(random, accumulation=AccumulationMode.DISCARDING)
+    return report(strategy), run_in_memory(Grouping(strategy, Collect()), any_script(random))
+
+
+def broken_promises(told: StrategyReport, run: Run) -> list[object]:
+    """Everything that came out although the report said that it cannot."""
+    broken: list[object] = []
+    for output in run.outputs:
+        effect = output.effect
+        if isinstance(effect, Drop):
+            if effect.reason is DropReason.CLOSED and not told.can_finish:
+                broken.append(output)
+        elif effect.value == []:
+            excused = (effect.info.timing is Timing.ON_TIME and told.may_emit_empty_on_time) or (
+                effect.info.is_last and told.may_emit_empty_last
+            )
+            if not excused:
+                broken.append(output)
+    if told.never_fires:
+        fired = [line.happening for line in run.story]
+        broken += [
+            happening
+            for happening in fired
+            if isinstance(happening, Fired | Suppressed) and happening.by != "expiry of the window"
+        ]
+    return broken
+
+
+@law
+@given(chance)
+def test_what_a_report_rules_out_does_not_happen(random: Random):
+    told, run = played(random)
+    assert broken_promises(told, run) == []
+
+
+@law
+@given(chance)
+def test_who_can_finish_may_lose_data(random: Random):
+    told = report(any_strategy(random))
+    assert told.may_lose_data or not told.can_finish
+
+
+@law
+@given(chance)
+def test_who_does_not_need_the_clock_gives_the_same_panes_without_it(random: Random):
+    strategy, script = any_strategy(random), any_script(random)
+    machine = Grouping(strategy, Collect())
+    still = tuple(happens for happens in script if not isinstance(happens, AdvanceClock))
+    with_clock = [(o.key, o.effect) for o in run_in_memory(machine, script).outputs]
+    without = [(o.key, o.effect) for o in run_in_memory(machine, still).outputs]
+    assert report(strategy).needs_clock or with_clock == without
+
+
+def test_the_streams_above_do_everything_that_a_report_can_rule_out():
+    seen: Counter[str] = Counter()
+    for seed in range(150):
+        told, run = played(Random(seed))
+        effects = [output.effect for output in run.outputs]
+        empty = [e for e in effects if isinstance(e, Pane) and e.value == []]
+        seen["silent"] += bool(told.never_fires and effects)
+        seen["closed"] += any(
+            isinstance(e, Drop) and e.reason is DropReason.CLOSED for e in effects
+        )
+        seen["empty on time"] += any(pane.info.timing is Timing.ON_TIME for pane in empty)
+        seen["empty last"] += any(pane.info.timing is not Timing.ON_TIME for pane in empty)
+    assert min(seen[kind] for kind in ("silent", "closed", "empty on time", "empty last")) > 3
+
+
+# -- bounded state ---------------------------------------------------------------------------
+
+LATE = AfterWatermark(late=AfterCount(1))
+SPECULATIVE = AfterWatermark(early=COUNT, late=AfterCount(1))
+SHORT_VISIT = Sessions(10, max_duration=30)
+
+# The window function, trigger, accumulation and lateness; then whether state is bounded.
+GROWTH: list[tuple[WindowFn, Trigger, str, int, bool]] = [
+    (TEN, DefaultTrigger(), "discarding", 0, True),
+    (TEN, LATE, "accumulating", 7, True),
+    (TEN, LATE, "retracting", 7, True),
+    (TEN, Never(), "accumulating", 7, True),
+    (TEN, COUNT, "accumulating", 7, True),
+    (TEN, DefaultTrigger(), "discarding", MAX_TIMESTAMP, False),
+    (SlidingWindows(10, 5), LATE, "accumulating", 7, True),
+    (SHORT_VISIT, LATE, "accumulating", 7, True),
+    (VISIT, LATE, "discarding", 7, False),
+    (VISIT, SPECULATIVE, "discarding", 7, True),
+    (VISIT, SPECULATIVE, "accumulating", 7, False),
+    (VISIT, COUNT, "accumulating", 7, True),
+    (VISIT, Repeatedly(AfterAll(COUNT, END)), "discarding", 7, False),
+    (VISIT, COUNT, "accumulating", MAX_TIMESTAMP, False),
+    (EVERYTHING, DefaultTrigger(), "discarding", 0, False),
+    (EVERYTHING, Never(), "discarding", 0, False),
+    (EVERYTHING, Always(), "discarding", MAX_TIMESTAMP, True),
+    (EVERYTHING, Always(), "accumulating", 0, False),
+    (EVERYTHING, Repeatedly(DELAY), "discarding", 0, True),
+    (EVERYTHING, Repeatedly(AfterFirst(COUNT, Never())), "discarding", 0, True),
+    (EVERYTHING, AfterEach(COUNT, Never()), "discarding", 0, False),
+    (EVERYTHING, AfterEach(COUNT, Repeatedly(COUNT), Never()), "discarding", 0, True),
+    (EVERYTHING, AfterEach(COUNT, DELAY), "accumulating", 0, True),
+    (EVERYTHING, AfterEach(COUNT, Always()), "accumulating", 0, False),
+    (EVERYTHING, OrFinally(Repeatedly(COUNT), AfterCount(9)), "accumulating", 0, True),
+    (EVERYTHING, OrFinally(Repeatedly(COUNT), END), "accumulating", 0, False),
+    (EVERYTHING, OrFinally(Never(), END), "discarding", 0, False),
+    (EVERYTHING, AfterFirst(END, COUNT), "retracting", 0, True),
+]
+
+
+def kept(strategy: WindowingStrategy, milliseconds: int) -> int:
+    """The most windows and elements that a key has ever kept in a stream without a pause."""
+    machine = Grouping(strategy, Collect())
+    state, most = KeyState(), 0
+    for now in range(1, milliseconds + 1):
+        for event in (AdvanceWatermark(now - 3), AdvanceClock(now), Bundle((Element(1, now),))):
+            state, _ = machine.step(state, event)
+        held = [len(machine.combine.extract(w.accumulator)) for w in state.windows.values()]
+        most = max(most, len(held) + sum(held))
+    return most
+
+
+@pytest.mark.parametrize(("window_fn", "trigger", "accumulation", "lateness", "bounded"), GROWTH)
+def test_state_is_bounded_where_the_report_says_so_and_grows_elsewhere(
+    window_fn, trigger, accumulation, lateness, bounded
+):
+    strategy = WindowingStrategy(window_fn, trigger, accumulation, lateness)
+    assert bool(report(strategy).bounded_state_per_key) is bounded
+    assert (kept(strategy, 80) == kept(strategy, 160)) is bounded
+
+
+class Growing(WindowFn):
+    """Windows of which only their author knows how long they get."""
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        return (IntervalWindow(0, max(timestamp, 0) + 1),)
+
+    def __str__(self) -> str:
+        return "Growing()"
+
+
+@pytest.mark.parametrize(
+    ("window_fn", "expected"),
+    [
+        (FixedWindows("1 minute"), "yes: a window is 1m long"),
+        (SlidingWindows("1 h", "1 minute"), "yes: a window is 1h long"),
+        (
+            CalendarDays(2),
+            "yes: a window of CalendarDays(2, UTC, from 1970-01-01) has its end in the calendar",
+        ),
+        (
+            VISIT,
+            "no: a window of Sessions(10ms) goes on while data comes without a longer pause",
+        ),
+        (SHORT_VISIT, "yes: a window is at most 30ms long"),
+        (EVERYTHING, "no: the global window does not end"),
+        (Growing(), "no: how long a window of Growing() can get is not known"),
+    ],
+    ids=str,
+)
+def test_which_windows_end_by_themselves(window_fn, expected):
+    assert str(windows_end(window_fn)) == expected
