@@ -78,7 +78,9 @@ def windowed(
         The key columns; ``window`` (struct of start and end, both null for the global window);
         the aggregates; ``timestamp``; ``pane`` (struct of timing, index, nonspeculative_index,
         is_first, is_last). With ``"all"`` and ``"dropped"`` also ``dropped`` (struct of reason,
-        timestamp, missed_ms, element as JSON). An instant that SQL cannot show is null.
+        timestamp, missed_ms, element as JSON); the reason is ``expired``, ``closed``,
+        ``null_key``, ``bad_key``, ``null_timestamp``, ``bad_timestamp`` or ``bad_value``. An
+        instant that SQL cannot show is null.
 
     Raises:
         WindowingError: The windowing makes no sense, as Beam judges it.

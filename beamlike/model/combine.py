@@ -9,6 +9,7 @@ Source: Beam Java ``Combine.CombineFn``, Beam Python ``CombineFn``.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from decimal import Context, Decimal, localcontext
 from typing import Any
 
 import attrs
@@ -27,6 +28,10 @@ __all__ = [
     "Sum",
     "Together",
 ]
+
+
+_EXACT = Context(prec=76)
+"""Decimals of SQL have up to 38 digits; Python's own 28 would round their sums."""
 
 
 @attrs.frozen
@@ -98,10 +103,15 @@ class Sum(CombineFn):
         return 0
 
     def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
-        return sum((value for value in values if value is not None), accumulator)
+        present = [value for value in values if value is not None]
+        if not any(isinstance(value, Decimal) for value in (accumulator, *present[:1])):
+            return sum(present, accumulator)
+        with localcontext(_EXACT):
+            return sum(present, accumulator)
 
     def merge(self, first: Any, second: Any) -> Any:
-        return first + second
+        with localcontext(_EXACT):
+            return first + second
 
 
 @attrs.frozen
@@ -125,38 +135,43 @@ class Mean(CombineFn):
         return total / count if count else None
 
 
+def _rank(value: Any) -> tuple[bool, Any]:
+    """NaN after everything else: compared as it is, it would win or lose by its place."""
+    return value != value, value
+
+
 @attrs.frozen
 class Min(CombineFn):
-    """The least value that is not null. Empty pane: null."""
+    """The least value that is not null; NaN is the greatest, as in SQL. Empty pane: null."""
 
     def create(self) -> Any:
         return None
 
     def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
         present = (value for value in values if value is not None)
-        return self.merge(accumulator, min(present, default=None))
+        return self.merge(accumulator, min(present, key=_rank, default=None))
 
     def merge(self, first: Any, second: Any) -> Any:
         if first is None or second is None:
             return second if first is None else first
-        return min(first, second)
+        return min(first, second, key=_rank)
 
 
 @attrs.frozen
 class Max(CombineFn):
-    """The greatest value that is not null. Empty pane: null."""
+    """The greatest value that is not null; NaN is greater than all. Empty pane: null."""
 
     def create(self) -> Any:
         return None
 
     def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
         present = (value for value in values if value is not None)
-        return self.merge(accumulator, max(present, default=None))
+        return self.merge(accumulator, max(present, key=_rank, default=None))
 
     def merge(self, first: Any, second: Any) -> Any:
         if first is None or second is None:
             return second if first is None else first
-        return max(first, second)
+        return max(first, second, key=_rank)
 
 
 @attrs.frozen

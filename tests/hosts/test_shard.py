@@ -212,7 +212,7 @@ def test_all_of_a_key_s_state_survives_as_bytes() -> None:
     from beamlike.hosts.spark.blobs import unpack_blob
 
     table, _ = unpack_blob(store.buckets[0])
-    assert table.drop_columns(["acc_any_pickled"]).to_pylist() == [
+    assert table.drop_columns(["acc6_any_pickled"]).to_pylist() == [
         {
             "key_user": "ann",
             "start": 3,
@@ -229,13 +229,13 @@ def test_all_of_a_key_s_state_survives_as_bytes() -> None:
             "timing": None,
             "index": None,
             "nonspeculative": None,
-            "acc_n": 2,
-            "acc_total": 4,
-            "acc_least": 1,
-            "acc_most": 3,
-            "acc_mean_sum": 4.0,
-            "acc_mean_count": 2,
-            "acc_all": [1, 3],
+            "acc0_n": 2,
+            "acc1_total": 4,
+            "acc2_least": 1,
+            "acc3_most": 3,
+            "acc4_mean_sum": 4.0,
+            "acc4_mean_count": 2,
+            "acc5_all": [1, 3],
         },
         {
             "key_user": "ann",
@@ -253,13 +253,13 @@ def test_all_of_a_key_s_state_survives_as_bytes() -> None:
             "timing": "EARLY",
             "index": 0,
             "nonspeculative": -1,
-            "acc_n": 1,
-            "acc_total": 2,
-            "acc_least": 2,
-            "acc_most": 2,
-            "acc_mean_sum": 2.0,
-            "acc_mean_count": 1,
-            "acc_all": [2],
+            "acc0_n": 1,
+            "acc1_total": 2,
+            "acc2_least": 2,
+            "acc3_most": 2,
+            "acc4_mean_sum": 2.0,
+            "acc4_mean_count": 1,
+            "acc5_all": [2],
         },
     ]
 

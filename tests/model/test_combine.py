@@ -1,5 +1,8 @@
 """Combine functions: what a pane's elements become, in one bundle or in several."""
 
+import math
+from decimal import Decimal
+
 import pytest
 
 from beamlike.model.combine import (
@@ -85,3 +88,20 @@ def test_several_functions_share_a_pane_and_each_reads_its_own_part():
     assert EVERYTHING.extract(EVERYTHING.create()) == (0, 0, None)
     more = EVERYTHING.add(EVERYTHING.create(), [(2, "d")], [10])
     assert EVERYTHING.extract(EVERYTHING.merge(accumulator, more)) == (4, 8, "d")
+
+
+def test_a_sum_of_decimals_keeps_all_their_digits():
+    large, small = Decimal("12345678901234567890123456789012.12"), Decimal("0.01")
+
+    one_bundle = Sum().add(0, [large, small], [0, 0])
+    two_windows = Sum().merge(Sum().add(0, [large], [0]), Sum().add(0, [small], [0]))
+
+    assert str(one_bundle) == str(two_windows) == "12345678901234567890123456789012.13"
+
+
+@pytest.mark.parametrize("values", [[math.nan, 1.0], [1.0, math.nan]])
+def test_nan_is_the_greatest_value_wherever_it_stands(values: list[float]):
+    assert Min().add(None, values, [0, 0]) == 1.0
+    assert math.isnan(Max().add(None, values, [0, 0]))
+    assert Min().merge(values[0], values[1]) == 1.0
+    assert math.isnan(Max().merge(values[0], values[1]))

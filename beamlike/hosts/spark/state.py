@@ -86,11 +86,15 @@ class StateLayout:
         self._retracting = plan.strategy.accumulation is AccumulationMode.RETRACTING
         if self._retracting:
             fields.append(pa.field("outstanding", pa.list_(self._pane_type())))
-        for part in plan.parts:
-            fields += [
-                pa.field(f"acc_{part.name}{suffix}", kind)
-                for suffix, kind in part.columns.types().items()
-            ]
+        self._plain_names = [field.name for field in fields[len(plan.keys) :]]
+        # Names of aggregates are the user's: only with its position is a column's name its own.
+        self._accumulator_names = [
+            [f"acc{at}_{part.name}{suffix}" for suffix in part.columns.types()]
+            for at, part in enumerate(plan.parts)
+        ]
+        for names, part in zip(self._accumulator_names, plan.parts, strict=True):
+            types = part.columns.types().values()
+            fields += [pa.field(name, kind) for name, kind in zip(names, types, strict=True)]
         self.schema = pa.schema(fields)
 
     def encode(self, states: Mapping[Key, KeyState]) -> pa.Table:
@@ -139,7 +143,7 @@ class StateLayout:
         stepped, not here.
         """
         keys = key_tuples(table.columns[: len(self.plan.keys)], table.num_rows)
-        column = {name: table.column(name).to_pylist() for name in self._plain_names()}
+        column = {name: table.column(name).to_pylist() for name in self._plain_names}
         slots = [column[f"t{slot}"] for slot in range(len(self._slots))]
         outstanding = column["outstanding"] if self._retracting else [()] * table.num_rows
         accumulators = self._decode_accumulators(table)
@@ -197,16 +201,10 @@ class StateLayout:
             _pane_info(row["timing"], row["index"], row["nonspeculative"]),
         )
 
-    def _plain_names(self) -> Iterator[str]:
-        names = self.schema.names[len(self.plan.keys) :]
-        return (name for name in names if not name.startswith("acc_"))
-
     def _decode_accumulators(self, table: pa.Table) -> list[tuple[Any, ...]]:
         decoded = [
-            part.columns.decode(
-                [table.column(f"acc_{part.name}{suffix}") for suffix in part.columns.types()]
-            )
-            for part in self.plan.parts
+            part.columns.decode([table.column(name) for name in names])
+            for names, part in zip(self._accumulator_names, self.plan.parts, strict=True)
         ]
         return list(zip(*decoded, strict=True)) if decoded else [()] * table.num_rows
 
