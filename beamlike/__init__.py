@@ -15,6 +15,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
+    LateCheck,
     OnTimeBehavior,
     TimestampCombiner,
     WindowingStrategy,
@@ -70,6 +71,7 @@ __all__ = [
     "GlobalWindow",
     "GlobalWindows",
     "IntervalWindow",
+    "LateCheck",
     "Merge",
     "MergingWindowFn",
     "Never",

@@ -8,6 +8,7 @@ import attrs
 from beamlike.hosts.script import Run
 from beamlike.model.strategy import (
     ClosingBehavior,
+    LateCheck,
     OnTimeBehavior,
     TimestampCombiner,
     WindowingStrategy,
@@ -85,4 +86,6 @@ def _show_strategy(strategy: WindowingStrategy) -> str:
         parts.append(f"closing behavior {strategy.closing_behavior.value}")
     if strategy.on_time_behavior is not OnTimeBehavior.FIRE_ALWAYS:
         parts.append(f"on-time behavior {strategy.on_time_behavior.value}")
+    if strategy.late_check is not LateCheck.ASSIGNED:
+        parts.append(f"late check {strategy.late_check.value}")
     return ", ".join(parts)

@@ -23,7 +23,7 @@ from beamlike.machine.events import (
     Tell,
 )
 from beamlike.machine.reference.state import KeyState
-from beamlike.machine.reference.step import Wakes
+from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.panes import Timing
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP

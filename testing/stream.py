@@ -18,6 +18,7 @@ from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
+    LateCheck,
     OnTimeBehavior,
     TimestampCombiner,
     WindowingStrategy,
@@ -168,6 +169,7 @@ class FinishedTestStream:
         timestamp_combiner: TimestampCombiner | str = TimestampCombiner.END_OF_WINDOW,
         closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
         on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
+        late_check: LateCheck | str = LateCheck.ASSIGNED,
         aggregate: CombineFn | None = None,
         host: Host = "memory",
         spark: "SparkSession | None" = None,
@@ -187,6 +189,7 @@ class FinishedTestStream:
             timestamp_combiner: Which event time a pane is stamped with.
             closing_behavior: Whether an empty last pane is emitted.
             on_time_behavior: Whether an empty on-time pane is emitted.
+            late_check: What decides that an element is too late; Beam's way by default.
             aggregate: How a pane's elements become its value; `Collect` by default.
             host: ``"memory"``, in this process, or ``"spark"``, a real streaming query.
             spark: The session for host ``"spark"``; None takes the active one or starts one.
@@ -214,6 +217,7 @@ class FinishedTestStream:
                 timestamp_combiner,
                 closing_behavior,
                 on_time_behavior,
+                late_check,
             )
         else:
             strategy = WindowingStrategy.declared(
@@ -224,6 +228,7 @@ class FinishedTestStream:
                 timestamp_combiner=timestamp_combiner,
                 closing_behavior=closing_behavior,
                 on_time_behavior=on_time_behavior,
+                late_check=late_check,
                 unbounded=True,
             )
         return Results(_run_on(host, strategy, combine, self.steps, spark), strategy, combine)

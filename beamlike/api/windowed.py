@@ -8,6 +8,7 @@ from beamlike.model.aggregates import Aggregate
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
+    LateCheck,
     OnTimeBehavior,
     TimestampCombiner,
     WindowingStrategy,
@@ -39,6 +40,7 @@ def windowed(
     timestamp_combiner: TimestampCombiner | str = TimestampCombiner.END_OF_WINDOW,
     closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
     on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
+    late_check: LateCheck | str = LateCheck.ASSIGNED,
     output: Output = "panes",
     on_error: OnError = "drop",
     shards: int = 8,
@@ -65,6 +67,9 @@ def windowed(
         timestamp_combiner: What a pane's ``timestamp`` is.
         closing_behavior: Whether an empty last pane is emitted.
         on_time_behavior: Whether an empty on-time pane is emitted.
+        late_check: What decides that a row is too late: ``"assigned"``, its own window before any
+            merging, as in Beam; ``"merged"``, its session after merging; ``"element"``, its
+            timestamp.
         output: ``"panes"``; ``"dropped"`` for the rows that no pane took, with the reason;
             ``"all"`` for both in one frame, told apart by `split`.
         on_error: What to do with a row without key or readable timestamp, or with a value that
@@ -102,6 +107,7 @@ def windowed(
         timestamp_combiner=timestamp_combiner,
         closing_behavior=closing_behavior,
         on_time_behavior=on_time_behavior,
+        late_check=late_check,
         unbounded=df.isStreaming,
     )
     _check_choice("output", output, get_args(Output))

@@ -20,7 +20,7 @@ from beamlike.machine.events import (
     Tell,
 )
 from beamlike.machine.reference.state import KeyState
-from beamlike.machine.reference.step import Wakes
+from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["Arrive", "Machine", "Output", "Run", "Script", "ScriptStep", "Told"]

@@ -92,13 +92,16 @@ class Drop:
     """An element that one of its windows did not accept.
 
     ``missed_by`` is how many milliseconds earlier the watermark would have had to be for the
-    window to accept it; None for a closed window, where no time would have helped.
+    window to accept it; None for a closed window, where no time would have helped. ``nearly``
+    is the live session, as it would be after merging, that would have taken the element in
+    had the merged window been asked (see `LateCheck`); None if there is none.
     """
 
     element: Element
     window: Window
     reason: DropReason
     missed_by: int | None = None
+    nearly: Window | None = None
 
 
 Effect = Pane | Drop

@@ -2,7 +2,7 @@
 
 from beamlike.machine.events import Bundle, Effect, Event, Pane, Tell
 from beamlike.machine.reference.state import KeyState
-from beamlike.machine.reference.step import Wakes
+from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.windowfns import WindowFn
 

@@ -23,6 +23,7 @@ from beamlike.model.windows import GlobalWindow, IntervalWindow, Window, expiry
 __all__ = [
     "AccumulationMode",
     "ClosingBehavior",
+    "LateCheck",
     "OnTimeBehavior",
     "TimestampCombiner",
     "WindowingStrategy",
@@ -62,6 +63,20 @@ class OnTimeBehavior(Enum):
     FIRE_IF_NON_EMPTY = "fire_if_non_empty"
 
 
+class LateCheck(Enum):
+    """What decides that an element comes too late. Beam has no choice here; others differ."""
+
+    ASSIGNED = "assigned"
+    """Its own window, before any merging, as in Beam. An element whose own window has expired
+    is dropped although a live session overlaps it."""
+    MERGED = "merged"
+    """Its window after merging, as in Flink and Kafka Streams. A live session takes the
+    element in. Differs from ``assigned`` for windows that merge only."""
+    ELEMENT = "element"
+    """Its timestamp, as in Apex: dropped once the watermark is past the timestamp plus the
+    allowed lateness, although its window may be open."""
+
+
 Option = TypeVar("Option", bound=Enum)
 
 
@@ -84,6 +99,7 @@ _PARTS = frozenset(
         "timestamp_combiner",
         "closing_behavior",
         "on_time_behavior",
+        "late_check",
     )
 )
 
@@ -112,6 +128,7 @@ class WindowingStrategy:
     timestamp_combiner: TimestampCombiner
     closing_behavior: ClosingBehavior
     on_time_behavior: OnTimeBehavior
+    late_check: LateCheck
     already_merged: bool = attrs.field(default=False, repr=False)
     said: frozenset[str] = attrs.field(default=_PARTS, eq=False, repr=False)
 
@@ -124,6 +141,7 @@ class WindowingStrategy:
         timestamp_combiner: TimestampCombiner | str = TimestampCombiner.END_OF_WINDOW,
         closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
         on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
+        late_check: LateCheck | str = LateCheck.ASSIGNED,
     ) -> None:
         if not isinstance(window_fn, WindowFn):
             raise WindowingError(
@@ -144,6 +162,7 @@ class WindowingStrategy:
             _option(TimestampCombiner, timestamp_combiner, "timestamp_combiner"),
             _option(ClosingBehavior, closing_behavior, "closing_behavior"),
             _option(OnTimeBehavior, on_time_behavior, "on_time_behavior"),
+            _option(LateCheck, late_check, "late_check"),
         )
 
     @classmethod
@@ -165,6 +184,7 @@ class WindowingStrategy:
         timestamp_combiner: TimestampCombiner | str = TimestampCombiner.END_OF_WINDOW,
         closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
         on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
+        late_check: LateCheck | str = LateCheck.ASSIGNED,
         unbounded: bool = False,
     ) -> Self:
         """The strategy of one window transform followed by a grouping; None means unsaid.
@@ -184,6 +204,7 @@ class WindowingStrategy:
             timestamp_combiner=timestamp_combiner,
             closing_behavior=closing_behavior,
             on_time_behavior=on_time_behavior,
+            late_check=late_check,
         )
         strategy.check_groupable(unbounded=unbounded)
         return strategy
@@ -198,6 +219,7 @@ class WindowingStrategy:
         timestamp_combiner: TimestampCombiner | str | None = None,
         closing_behavior: ClosingBehavior | str | None = None,
         on_time_behavior: OnTimeBehavior | str | None = None,
+        late_check: LateCheck | str | None = None,
     ) -> Self:
         """The strategy after a window transform that says these parts; None keeps the part.
 
@@ -219,6 +241,7 @@ class WindowingStrategy:
             "timestamp_combiner": timestamp_combiner,
             "closing_behavior": closing_behavior,
             "on_time_behavior": on_time_behavior,
+            "late_check": late_check,
         }
         given = {part: value for part, value in given.items() if value is not None}
         kept: dict[str, Any] = {part: getattr(self, part) for part in _PARTS}

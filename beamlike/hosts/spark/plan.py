@@ -76,6 +76,7 @@ class Plan:
             "timestamp combiner": strategy.timestamp_combiner.value,
             "closing behavior": strategy.closing_behavior.value,
             "on-time behavior": strategy.on_time_behavior.value,
+            "late check": strategy.late_check.value,
             "key": ", ".join(f"{name} {kind}" for name, kind in self.keys.items()),
             "aggregates": ", ".join(
                 f"{part.name}={part.fn}"

@@ -27,7 +27,7 @@ from beamlike.machine.events import (
     Event,
 )
 from beamlike.machine.reference.state import KeyState
-from beamlike.machine.reference.step import Wakes
+from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["Index", "KeyedEffect", "Shard", "Store"]

@@ -8,9 +8,9 @@ Rules and their order follow Beam Java's ``ReduceFnRunner``. What hosts rely on:
 * Timers are a function of the state, see `wakes`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 import attrs
 
@@ -30,37 +30,30 @@ from beamlike.machine.events import (
     Suppressed,
     Tell,
 )
+from beamlike.machine.reference.late import deadline_before_merging, merged_with
 from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState, promise
 from beamlike.machine.reference.triggers import run_trigger
+from beamlike.machine.reference.wakes import Wakes, minds_stale_alarms, wakes
 from beamlike.model.combine import CombineFn
 from beamlike.model.panes import Timing, next_pane
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
+    LateCheck,
     OnTimeBehavior,
     TimestampCombiner,
     WindowingStrategy,
 )
 from beamlike.model.time import show_instant
-from beamlike.model.triggers import AfterEach, OrFinally, Trigger
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
-__all__ = ["Grouping", "Wakes", "wakes"]
+__all__ = ["Grouping"]
 
 
 _BOUNDS = attrgetter("start", "end")
 """The order in which windows are visited, as a key."""
-
-
-class Wakes(NamedTuple):
-    """When a key has to be asked again: once the clock in question is strictly past this."""
-
-    event: int | None
-    """Earliest event time (ms), None if no watermark will change anything."""
-    clock: int | None
-    """Earliest processing time (ms), None if no clock will."""
 
 
 class Grouping:
@@ -105,37 +98,7 @@ class Grouping:
 
     def wakes(self, state: KeyState) -> Wakes:
         """The deadlines of a key, see `wakes`."""
-        return wakes(self, state)
-
-
-def wakes(grouping: Grouping, state: KeyState) -> Wakes:
-    """Every wish to be woken that a key's windows have, as the earliest of each clock.
-
-    In event time: each window's expiry, and its end if a trigger waits for it. In processing
-    time: its alarms. A closed window waits for its expiry only.
-    """
-    strategy = grouping.strategy
-    event = [strategy.expiry(window) for window in state.windows]
-    clock: list[int] = []
-    for window, remembered in state.windows.items():
-        if remembered.awaits_end:
-            event.append(window.max_timestamp)
-        clock += remembered.alarms
-    return Wakes(min(event, default=None), min(clock, default=None))
-
-
-def minds_stale_alarms(trigger: Trigger) -> bool:
-    """Whether an alarm matters although its trigger no longer waits for it.
-
-    Beam never takes a timer back, and a window that is woken may fire for another reason: an
-    `AfterEach` whose next child is ready already, an `OrFinally` whose ``until`` fires again.
-    Elsewhere a second firing finds nothing new and leaves everything as it was, so only
-    current targets are kept, and a trigger that fires often does not pile up alarms.
-    """
-    return any(
-        isinstance(node, AfterEach) or (isinstance(node, OrFinally) and not node.until.fires_once)
-        for node in trigger.walk()
-    )
+        return wakes(self.strategy, state)
 
 
 class _Step:
@@ -169,6 +132,8 @@ class _Step:
     def add_bundle(self, elements: Iterable[Element]) -> None:
         arrivals = self._assign(elements)
         home = self._merge_windows(arrivals)
+        if self.strategy.late_check is LateCheck.MERGED:
+            arrivals = self._drop_late_after_merging(arrivals, home)
         touched: list[Window] = []
         by_window: dict[Window, list[Element]] = {}
         for window, element in arrivals:
@@ -186,18 +151,40 @@ class _Step:
             self._fire(window)
 
     def _assign(self, elements: Iterable[Element]) -> list[tuple[Window, Element]]:
-        """Each element with each of its windows that has not expired."""
+        """Each element with each of its windows, but for those that are late before merging."""
         arrivals: list[tuple[Window, Element]] = []
         for element in elements:
             for window in self.strategy.window_fn.assign(element.timestamp, element.value):
-                # The element's own window decides, before any merging: a live session that
-                # would have taken the element in does not save it.
-                missed_by = self.watermark - self.strategy.expiry(window)
+                missed_by = self.watermark - deadline_before_merging(
+                    self.strategy, window, element.timestamp
+                )
                 if missed_by > 0:
-                    self._drop(Drop(element, window, DropReason.EXPIRED, missed_by))
+                    nearly = merged_with(self.strategy.window_fn, self._live(), window)
+                    self._drop(Drop(element, window, DropReason.EXPIRED, missed_by, nearly))
                 else:
                     arrivals.append((window, element))
         return arrivals
+
+    def _drop_late_after_merging(
+        self, arrivals: list[tuple[Window, Element]], home: Mapping[Window, Window]
+    ) -> list[tuple[Window, Element]]:
+        """The arrivals whose merged window has not expired."""
+        kept: list[tuple[Window, Element]] = []
+        for window, element in arrivals:
+            missed_by = self.watermark - self.strategy.expiry(home.get(window, window))
+            if missed_by > 0:
+                self._drop(Drop(element, window, DropReason.EXPIRED, missed_by))
+            else:
+                kept.append((window, element))
+        return kept
+
+    def _live(self) -> set[IntervalWindow]:
+        """The windows that may merge. A closed session never does: new data opens one beside."""
+        return {
+            window
+            for window, state in self.windows.items()
+            if isinstance(window, IntervalWindow) and not state.closed
+        }
 
     def _add(
         self, window: Window, current: WindowState | None, arrived: list[Element]
@@ -251,13 +238,12 @@ class _Step:
         window_fn = self.strategy.window_fn
         if not isinstance(window_fn, MergingWindowFn) or not arrivals:
             return {}
-        # A closed session is not live: it never merges, new data opens one next to it.
-        windows = {window for window, state in self.windows.items() if not state.closed}
-        windows |= {window for window, _ in arrivals}
+        arriving = {window for window, _ in arrivals if isinstance(window, IntervalWindow)}
         home: dict[Window, Window] = {}
-        for merge in window_fn.merge(w for w in windows if isinstance(w, IntervalWindow)):
-            self._merge(merge)
+        for merge in window_fn.merge(iter(self._live() | arriving)):
             home |= dict.fromkeys(merge.sources, merge.into)
+            if self.watermark <= self.strategy.expiry(merge.into):
+                self._merge(merge)
         return home
 
     def _merge(self, merge: Merge) -> None:

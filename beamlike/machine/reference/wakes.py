@@ -1,0 +1,47 @@
+"""When a key has to be asked again. Timers are a function of the state, kept nowhere else."""
+
+from typing import NamedTuple
+
+from beamlike.machine.reference.state import KeyState
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.triggers import AfterEach, OrFinally, Trigger
+
+__all__ = ["Wakes", "minds_stale_alarms", "wakes"]
+
+
+class Wakes(NamedTuple):
+    """When a key has to be asked again: once the clock in question is strictly past this."""
+
+    event: int | None
+    """Earliest event time (ms), None if no watermark will change anything."""
+    clock: int | None
+    """Earliest processing time (ms), None if no clock will."""
+
+
+def wakes(strategy: WindowingStrategy, state: KeyState) -> Wakes:
+    """Every wish to be woken that a key's windows have, as the earliest of each clock.
+
+    In event time: each window's expiry, and its end if a trigger waits for it. In processing
+    time: its alarms. A closed window waits for its expiry only.
+    """
+    event = [strategy.expiry(window) for window in state.windows]
+    clock: list[int] = []
+    for window, remembered in state.windows.items():
+        if remembered.awaits_end:
+            event.append(window.max_timestamp)
+        clock += remembered.alarms
+    return Wakes(min(event, default=None), min(clock, default=None))
+
+
+def minds_stale_alarms(trigger: Trigger) -> bool:
+    """Whether an alarm matters although its trigger no longer waits for it.
+
+    Beam never takes a timer back, and a window that is woken may fire for another reason: an
+    `AfterEach` whose next child is ready already, an `OrFinally` whose ``until`` fires again.
+    Elsewhere a second firing finds nothing new and leaves everything as it was, so only
+    current targets are kept, and a trigger that fires often does not pile up alarms.
+    """
+    return any(
+        isinstance(node, AfterEach) or (isinstance(node, OrFinally) and not node.until.fires_once)
+        for node in trigger.walk()
+    )
