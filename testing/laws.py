@@ -83,7 +83,7 @@ def run_lazily(machine: Machine, script: Script) -> LazyRun:
 
     def step(number: int, key: Hashable, event: Event) -> None:
         known = states.pop(key, None)
-        before = known.at(watermark, clock) if known else KeyState(watermark, clock, watermark)
+        before = known.at(watermark, clock) if known else KeyState.unseen(watermark, clock)
         after, effects = machine.step(before, event)
         outputs.extend(Output(number, key, effect) for effect in effects)
         if after.windows:

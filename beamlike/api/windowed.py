@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
-from beamlike.errors import ColumnError, WindowingError
+from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.model.aggregates import Aggregate
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
@@ -54,7 +55,9 @@ def windowed(
             watermark then goes straight to infinity.
         key: Key column or columns of any plain type; an empty list makes one group.
         timestamp: The event-time column: a timestamp, a date, or a string to be parsed.
-        window: `FixedWindows`, `SlidingWindows`, `Sessions` or `GlobalWindows`.
+        window: `FixedWindows`, `SlidingWindows`, `Sessions`, `GlobalWindows`, calendar windows
+            such as `CalendarDays`, or a `WindowFn` of your own. It is given the time of a row
+            and no value, so a gap that depends on the element is for scenarios only.
         aggregate: Output name to aggregate: ``{"n": bl.count(), "delay": bl.mean("delay")}``.
         watermark: How far event time may be out of order: the watermark trails the greatest
             event time seen by this much. None: ``df`` has a watermark already. Batch needs none.
@@ -91,6 +94,7 @@ def windowed(
         WindowingError: The windowing makes no sense, as Beam judges it.
         UnsafeTriggerError: The trigger can finish and lose data.
         ColumnError: A column is missing or has a type that cannot be used.
+        UnsupportedError: Sessions whose gap depends on the element.
         EnvironmentProblem: The session's Spark or state store cannot run this.
 
     Source: Beam ``Window.into(...).triggering(...)`` followed by ``Combine.perKey``.
@@ -119,8 +123,16 @@ def windowed(
         raise WindowingError(f'name must be a text such as "sales per hour", got {name!r}')
     delay = None if watermark is None else duration_ms(watermark, "watermark")
 
-    from beamlike.hosts.spark import bind, query
+    if isinstance(window, Sessions) and callable(window.gap):
+        raise UnsupportedError(
+            f"{window} asks each element for its gap, and a row of a DataFrame is no single value "
+            "that could be asked; use one gap for all, or a TestStream for such scenarios"
+        )
 
+    from beamlike.hosts.spark import bind, query
+    from beamlike.hosts.spark.values import no_value, reading
+
+    strategy = strategy.configured(reading(window, no_value))
     plan, inputs = bind.bind(df, strategy, keys, timestamp, aggregate, shards, buckets, on_error)
     timed = bind.with_event_time(df, timestamp)
     if not df.isStreaming:

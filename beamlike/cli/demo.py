@@ -57,7 +57,6 @@ def add_parser(subparsers: Any) -> None:
         action="store_true",
         help=f"two stormy days from {_QUICK_DAY} on, in larger steps",
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

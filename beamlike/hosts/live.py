@@ -63,6 +63,7 @@ class LiveStage:
             WatermarkError: The watermark would go back.
         """
         move = AdvanceWatermark(instant_ms(to, "watermark"))
+        self._stage.check(move)  # before the clock is read: what that brings out must be returned
         return self.tick() + self._play(move)
 
     def tick(self) -> tuple[Output, ...]:

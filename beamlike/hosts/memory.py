@@ -45,7 +45,7 @@ class MemoryStage:
         Raises:
             WatermarkError: The watermark or the clock would go back. Nothing has happened then.
         """
-        self._refuse_going_back(step)
+        self.check(step)
         seen = len(self._outputs)
         self._script.append(step)
         match step:
@@ -60,7 +60,12 @@ class MemoryStage:
                 self.clock = to
         return tuple(self._outputs[seen:])
 
-    def _refuse_going_back(self, step: ScriptStep) -> None:
+    def check(self, step: ScriptStep) -> None:
+        """Refuse a step that moves a clock back.
+
+        Raises:
+            WatermarkError: The watermark or the clock would go back.
+        """
         # The machine refuses it too, but it has no say while there is no key.
         if isinstance(step, AdvanceWatermark) and step.to < self.watermark:
             raise WatermarkError(
@@ -83,6 +88,6 @@ class MemoryStage:
         def tell(happening: Happening) -> None:
             self._story.append(Told(number, key, happening))
 
-        state = self._states.get(key) or KeyState(self.watermark, self.clock, self.watermark)
+        state = self._states.get(key) or KeyState.unseen(self.watermark, self.clock)
         self._states[key], effects = self._machine.step(state, event, tell)
         self._outputs.extend(Output(number, key, effect) for effect in effects)

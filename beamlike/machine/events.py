@@ -8,7 +8,6 @@ import attrs
 
 from beamlike.model.combine import Stamped
 from beamlike.model.panes import PaneInfo
-from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 
 __all__ = [
@@ -31,13 +30,7 @@ __all__ = [
 
 @attrs.frozen
 class Element(Stamped):
-    """An element of a stream: a value and its event time in milliseconds.
-
-    ``origin`` is the host's own reference, a row number say; machines carry it along and
-    never look at it.
-    """
-
-    origin: Any = None
+    """An element of a stream: a value and its event time in milliseconds."""
 
 
 @attrs.frozen
@@ -146,11 +139,3 @@ Happening = Merged | Fired | Suppressed | Drop
 """One sentence of a machine's story, in the order in which things happened."""
 
 Tell = Callable[[Happening], None]
-
-
-def show_drop(drop: Drop) -> str:
-    """A drop in a person's words."""
-    what = f"dropped {drop.element.value!r} at {show_instant(drop.element.timestamp)}"
-    if drop.missed_by is None:
-        return f"{what}: the trigger of {drop.window} had finished"
-    return f"{what}: {drop.window} expired, missed by {show_duration(drop.missed_by)}"

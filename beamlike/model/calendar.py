@@ -50,6 +50,10 @@ class CalendarWindows(WindowFn):
             raise WindowError(
                 f"{type(self).__name__} number must be a whole number of 1 or more, got {number!r}"
             )
+        if not isinstance(time_zone, str):
+            raise WindowError(
+                f'time_zone must be an IANA name such as "Europe/Warsaw", got {time_zone!r}'
+            )
         _zone(time_zone)
         self.__attrs_init__(number, time_zone, start)
 

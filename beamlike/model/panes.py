@@ -23,7 +23,7 @@ class Timing(Enum):
     ON_TIME = "ON_TIME"
     """The first pane after the watermark passed the end of the window. At most one."""
     LATE = "LATE"
-    """After the on-time pane, or after the stage's output had moved past the window."""
+    """After the on-time pane, or after the key's output watermark had passed the window."""
     UNKNOWN = "UNKNOWN"
     """The element was never grouped."""
 
@@ -56,7 +56,7 @@ def next_pane(
     Args:
         previous: The last emitted pane of this window, None if there was none.
         window_is_over: The input watermark is past the window's last instant.
-        output_moved_on: The output watermark is past it: nobody downstream waits any more.
+        output_moved_on: The key's output watermark is past it: nobody downstream waits any more.
         is_last: The trigger finished with this firing, or the window expires.
     """
     only_early_so_far = previous is None or previous.timing is Timing.EARLY

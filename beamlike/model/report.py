@@ -25,6 +25,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
+    LateCheck,
     OnTimeBehavior,
     WindowingStrategy,
 )
@@ -35,6 +36,15 @@ from beamlike.model.triggers import (
     Trigger,
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+
+_KEPT = {
+    LateCheck.ASSIGNED: "whatever comes before its window expires gets into a pane",
+    LateCheck.MERGED: "whatever comes before its merged window expires gets into a pane",
+    LateCheck.ELEMENT: (
+        "whatever comes before the watermark passes its timestamp plus the allowed lateness gets "
+        'into a pane; later data is dropped although its window is open (late_check="element")'
+    ),
+}
 
 __all__ = ["Finding", "StrategyReport", "may_lose_data_in_beam_python", "report", "windows_end"]
 
@@ -148,7 +158,7 @@ def report(strategy: WindowingStrategy) -> StrategyReport:
         can_finish=_can_finish(strategy),
         may_lose_data=Finding(
             lost is not None,
-            lost or "whatever comes before its window expires gets into a pane",
+            lost or _KEPT[strategy.late_check],
         ),
         may_emit_empty_on_time=_empty_on_time(strategy),
         may_emit_empty_last=_empty_last(strategy),

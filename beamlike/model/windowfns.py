@@ -52,8 +52,8 @@ class WindowFn(ABC):
     of it: that must be the same in every process. `beamlike.testing.contract.check_window_fn`
     checks all of this.
 
-    Two collections can be flattened or joined if their window functions are equal
-    (`compatible_with`).
+    Two collections can be flattened into one only if their window functions are compatible
+    (`compatible_with`), which by default means equal.
     """
 
     is_merging: ClassVar[bool] = False

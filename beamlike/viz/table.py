@@ -80,7 +80,8 @@ def _value(output: Output, room: int) -> str:
     if isinstance(effect, Drop):
         if effect.missed_by is None:
             return shorten(effect.element.value, room)
-        missed = f" (missed by {show_duration(effect.missed_by)})"
+        joining = f", nearly joined {_show_window(effect.nearly)}" if effect.nearly else ""
+        missed = f" (missed by {show_duration(effect.missed_by)}{joining})"
         return shorten(effect.element.value, room - len(missed)) + missed
     if effect.retraction:
         return f"withdrawn: {shorten(effect.value, room - 11)}"

@@ -5,7 +5,13 @@ from datetime import timedelta
 import pytest
 from freezegun import freeze_time
 
-from beamlike import AfterCount, AfterProcessingTime, AfterWatermark, FixedWindows
+from beamlike import (
+    AfterCount,
+    AfterProcessingTime,
+    AfterWatermark,
+    FixedWindows,
+    Repeatedly,
+)
 from beamlike.errors import TimeError, WatermarkError
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.hosts.live import LiveStage
@@ -157,3 +163,19 @@ def test_a_test_stream_does_not_care_what_time_it_is(day: str) -> None:
             ),
         )
     )
+
+
+def test_a_watermark_that_goes_back_takes_no_output_with_it():
+    now = [1_000]
+    strategy = WindowingStrategy(
+        FixedWindows("1 hour"), Repeatedly(AfterProcessingTime("1 second")), "discarding", 0
+    )
+    stage = LiveStage(strategy, Collect(), clock=lambda: now[0])
+    stage.advance_watermark(10)
+    stage.add("k", "v", 20)
+    now[0] = 5_000
+
+    with pytest.raises(WatermarkError, match="the watermark cannot go back"):
+        stage.advance_watermark(5)
+
+    assert [output.effect.value for output in stage.tick()] == [["v"]]

@@ -7,6 +7,7 @@ of time have no SQL timestamp that Python can read: they are null.
 """
 
 import json
+import math
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -130,8 +131,19 @@ class OutputTable:
             "reason": drop.reason.value,
             "timestamp": _micros(drop.element.timestamp),
             "missed_ms": drop.missed_by,
-            "element": json.dumps(fields, default=show_json),
+            "element": json.dumps(_plain(fields), default=show_json, allow_nan=False),
         }
+
+
+def _plain(value: Any) -> Any:
+    """The same without NaN and infinity, which JSON cannot write: they become their names."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
 
 
 def _results(part: Part, values: list[Any]) -> Any:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -14,6 +15,8 @@ from beamlike.hosts.spark.pack import PACKED, packer, read_blobs, unpack, waker
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.hosts.spark.shard import Shard
+from beamlike.machine.events import DropReason
+from beamlike.model.panes import Timing
 from beamlike.model.time import MAX_TIMESTAMP
 
 if TYPE_CHECKING:
@@ -86,12 +89,13 @@ def output_schema(plan: Plan) -> T.StructType:
     return from_arrow_schema(OutputTable(plan).schema, prefer_timestamp_ntz=True)
 
 
-def counters() -> Iterator["F.Column"]:  # type: ignore[name-defined]
+def counters() -> Iterator[Column]:
     """Counts for Spark's query progress: panes by timing, drops by reason."""
-    for timing in ("EARLY", "ON_TIME", "LATE"):
-        yield F.count_if(F.col("pane.timing") == timing).alias(f"panes_{timing.lower()}")
+    for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE):
+        fired = F.col("pane.timing") == timing.value
+        yield F.count_if(fired).alias(f"panes_{timing.value.lower()}")
     reason = F.col("dropped.reason")
-    yield F.count_if(reason == "expired").alias("dropped_expired")
-    yield F.count_if(reason == "closed").alias("dropped_closed")
-    bad = reason.isNotNull() & ~reason.isin("expired", "closed")
+    for known in DropReason:
+        yield F.count_if(reason == known.value).alias(f"dropped_{known.value}")
+    bad = reason.isNotNull() & ~reason.isin([known.value for known in DropReason])
     yield F.count_if(bad).alias("dropped_bad")

@@ -34,6 +34,7 @@ from beamlike.hosts.spark.replay_worker import (
 )
 from beamlike.hosts.spark.session import local_session
 from beamlike.hosts.spark.state import StateLayout
+from beamlike.hosts.spark.values import pickled_value, reading
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.passthrough import PassThrough
 from beamlike.model.combine import CombineFn
@@ -232,7 +233,8 @@ class _Lane:
                 raise UnsupportedError("a grouping needs a combine function, got None")
             part = Part("value", Decoded(combine), 0, PickledColumn(), pa.binary())
             keys, values = {"key": pa.int64()}, {"value": pa.binary()}
-            stage = Plan(strategy, keys, values, (part,), shards=1, buckets=1)
+            over_pickles = strategy.configured(reading(strategy.window_fn, pickled_value))
+            stage = Plan(over_pickles, keys, values, (part,), shards=1, buckets=1)
             StateLayout(stage)  # refuses here what would otherwise end the query in a worker
         known: dict[Hashable, None] = {}
         for step in script:

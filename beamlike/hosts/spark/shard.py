@@ -174,7 +174,7 @@ class Shard:
     ) -> tuple[list[KeyedEffect], Wakes]:
         """The events of one key in one micro-batch, those that can change anything."""
         grouping = self.grouping
-        state = states.get(key) or KeyState(index.watermark, index.clock, index.watermark)
+        state = states.get(key) or KeyState.unseen(index.watermark, index.clock)
         effects: list[KeyedEffect] = []
 
         def step(at: KeyState, event: Event) -> KeyState:
@@ -185,14 +185,14 @@ class Shard:
         wakes = None
         if not arrived or grouping.needs_clock:
             wakes = grouping.wakes(state)
-            if wakes.clock is not None and wakes.clock < clock:
+            if wakes.clock_due(clock):
                 state = step(state.at(index.watermark, index.clock), AdvanceClock(clock))
                 wakes = None
         if arrived:
             state = step(state.at(index.watermark, clock), Bundle(tuple(arrived)))
             wakes = None
         wakes = wakes or grouping.wakes(state)
-        if wakes.event is not None and wakes.event < watermark:
+        if wakes.event_due(watermark):
             state = step(state.at(index.watermark, clock), AdvanceWatermark(watermark))
             wakes = grouping.wakes(state)
         states[key] = state

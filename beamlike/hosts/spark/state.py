@@ -128,9 +128,10 @@ class StateLayout:
         ]
         if self._retracting:
             columns.append([[self._pane_row(pane) for pane in w.outstanding] for w in kept])
+        accumulators = sum(map(len, self._accumulator_names))
+        fields = list(self.schema)[: len(self.schema) - accumulators]
         arrays = [
-            pa.array(values, field.type)
-            for values, field in zip(columns, self.schema, strict=False)
+            pa.array(values, field.type) for values, field in zip(columns, fields, strict=True)
         ]
         for at, part in enumerate(self.plan.parts):
             arrays += part.columns.encode([w.accumulator[at] for w in kept])

@@ -19,7 +19,7 @@ def deadline_before_merging(strategy: WindowingStrategy, window: Window, timesta
             # element in does not save it.
             return strategy.expiry(window)
         case LateCheck.ELEMENT:
-            return timestamp + strategy.allowed_lateness
+            return min(timestamp + strategy.allowed_lateness, strategy.expiry(window))
         case LateCheck.MERGED:
             return MAX_TIMESTAMP  # only the merged window decides
         case unknown:

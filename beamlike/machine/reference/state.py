@@ -26,7 +26,8 @@ class TriggerState:
     ``finished``  fired for the last time   each trigger's `on_merge`    when a parent starts
                                                                          it over
     ``value``     a count of elements, or   each trigger's `on_merge`    at each firing of the
-                  a target of the clock                                  node or a parent
+                  a target of the clock                                  node; when a parent
+                                                                         clears it or is closed
     ``subs``      the same, of children
     ============  ========================  ===========================  =====================
     """
@@ -99,8 +100,15 @@ class WindowState:
 class KeyState:
     """The whole of one key: its windows, and where the clocks stood at the last step.
 
-    ``output_watermark`` is what the key promised downstream: after each step the largest
-    value so far of min(watermark, all element holds), never going back.
+    ====================  =============================================  ==================
+    field                 stored                                         cleared
+    ====================  =============================================  ==================
+    ``watermark``         the input watermark, ms                        never, only forward
+    ``clock``             processing time, ms                            never, only forward
+    ``output_watermark``  what the key promised downstream: the largest  never, only forward
+                          so far of min(watermark, all element holds)
+    ``windows``           every window with state, closed ones too       each at its expiry
+    ====================  =============================================  ==================
     """
 
     watermark: int = MIN_TIMESTAMP
@@ -108,11 +116,15 @@ class KeyState:
     output_watermark: int = MIN_TIMESTAMP
     windows: Mapping[Window, WindowState] = attrs.field(factory=dict)
 
+    @classmethod
+    def unseen(cls, watermark: int, clock: int) -> "KeyState":
+        """A key that no element came for yet. It promised nothing: it starts at the watermark."""
+        return cls(watermark, clock, watermark)
+
     def at(self, watermark: int, clock: int) -> "KeyState":
         """The same key after clock moves that woke none of its windows.
 
-        A host that steps a key only when something is due catches up with this. A key
-        without windows promised nothing and starts at the watermark.
+        A host that steps a key only when something is due catches up with this.
         """
         promised = promise(self.output_watermark, watermark, self.windows)
         return KeyState(watermark, clock, promised, self.windows)

@@ -110,12 +110,9 @@ class _Step:
         self.trigger = grouping.trigger
         self.needs_clock = grouping.needs_clock
         self.keeps_alarms = grouping.keeps_alarms
-        self.before = state
         self.watermark = state.watermark
         self.clock = state.clock
-        # A key that was never seen promised nothing yet: it starts at the input watermark.
-        floor = state.output_watermark if state.windows else state.watermark
-        self.output_watermark = max(state.output_watermark, floor)
+        self.output_watermark = state.output_watermark
         self.windows = dict(state.windows)
         self.effects: list[Effect] = []
         self.tell = tell
@@ -272,7 +269,8 @@ class _Step:
             accumulator=accumulator,
             fresh=sum(part.fresh for part in merged),
             element_hold=self._merged_hold(into, merged),
-            awaits_end=False if own is None else own.awaits_end,
+            awaits_end=(own is not None and own.awaits_end)
+            or (not now.end_reached and self.trigger.hears_end(trigger)),
             alarms=self._alarms(own.alarms if own else (), trigger),
             # History belongs to a window's bounds: a session that outgrew them starts anew.
             last_pane=own.last_pane if own else None,
@@ -334,7 +332,7 @@ class _Step:
         state = self._emit(window, state, is_last=trigger.finished, by=by)
         if trigger.finished:
             # Only that it is closed is remembered, until the window expires.
-            self.windows[window] = WindowState(trigger, self.combine.create())
+            self.windows[window] = WindowState(trigger.cleared(), self.combine.create())
             return
         keeps = self.strategy.accumulates
         self.windows[window] = WindowState(

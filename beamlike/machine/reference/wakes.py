@@ -17,6 +17,14 @@ class Wakes(NamedTuple):
     clock: int | None
     """Earliest processing time (ms), None if no clock will."""
 
+    def event_due(self, watermark: int) -> bool:
+        """Whether the watermark is strictly past the earliest event time."""
+        return self.event is not None and self.event < watermark
+
+    def clock_due(self, clock: int) -> bool:
+        """Whether processing time is strictly past the earliest alarm."""
+        return self.clock is not None and self.clock < clock
+
 
 def wakes(strategy: WindowingStrategy, state: KeyState) -> Wakes:
     """Every wish to be woken that a key's windows have, as the earliest of each clock.

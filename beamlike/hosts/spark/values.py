@@ -1,0 +1,61 @@
+"""What a window function gets to see of an element on Spark.
+
+A plan carries an element as a tuple of columns, which is nobody's value. Scripts carry one
+pickled value in it; DataFrames carry the inputs of the aggregates, and no value at all.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import attrs
+import cloudpickle
+
+from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
+from beamlike.model.windows import IntervalWindow, Window
+
+__all__ = ["no_value", "pickled_value", "reading"]
+
+Read = Callable[[Any], Any]
+
+
+def pickled_value(columns: tuple[bytes]) -> Any:
+    """The value of a script's element."""
+    return cloudpickle.loads(columns[0])
+
+
+def no_value(columns: Any) -> None:
+    """A row of a DataFrame has columns and no value."""
+
+
+def reading(window_fn: WindowFn, read: Read) -> WindowFn:
+    """The same window function over elements that rest as columns."""
+    if isinstance(window_fn, MergingWindowFn):
+        return _ReadingMerging(window_fn, read)
+    return _Reading(window_fn, read)
+
+
+@attrs.frozen
+class _Reading(WindowFn):
+    window_fn: WindowFn
+    read: Read
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
+        return self.window_fn.assign(timestamp, None if value is None else self.read(value))
+
+    def __str__(self) -> str:
+        return str(self.window_fn)
+
+
+@attrs.frozen
+class _ReadingMerging(MergingWindowFn):
+    window_fn: MergingWindowFn
+    read: Read
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        return self.window_fn.assign(timestamp, None if value is None else self.read(value))
+
+    def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
+        return self.window_fn.merge(windows)
+
+    def __str__(self) -> str:
+        return str(self.window_fn)

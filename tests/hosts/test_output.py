@@ -1,0 +1,40 @@
+"""Output rows, without Spark: what a drop says of its element."""
+
+import json
+import math
+
+import pyarrow as pa
+
+from beamlike.hosts.spark.columns import PlainColumn
+from beamlike.hosts.spark.output import OutputTable
+from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.machine.events import Drop, DropReason, Element
+from beamlike.model.combine import Count
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.windowfns import FixedWindows
+from beamlike.model.windows import IntervalWindow
+
+
+def test_a_dropped_element_is_json_whatever_its_values_are() -> None:
+    plan = Plan(
+        WindowingStrategy(FixedWindows(10)),
+        keys={"user": pa.string()},
+        values={"speed": pa.float64(), "speeds": pa.list_(pa.float64()), "note": pa.string()},
+        parts=(Part("n", Count(), None, PlainColumn(pa.int64()), pa.int64()),),
+        shards=1,
+        buckets=1,
+    )
+    element = Element((math.nan, [1.5, -math.inf], None), 3)
+    drop = Drop(element, IntervalWindow(0, 10), DropReason.EXPIRED, 5)
+
+    (row,) = OutputTable(plan).build([(("ann",), drop)]).to_pylist()
+
+    assert json.loads(row["dropped"]["element"], parse_constant=lambda name: 1 / 0) == {
+        "user": "ann",
+        "speed": "NaN",
+        "speeds": [1.5, "-Infinity"],
+        "note": None,
+    }
+    assert row["dropped"]["reason"] == "expired"
+    assert row["dropped"]["missed_ms"] == 5
+    assert (row["n"], row["pane"]) == (None, None)
