@@ -7,13 +7,8 @@ import attrs
 
 from beamlike.hosts.script import Run
 from beamlike.model.strategy import (
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    TimestampCombiner,
     WindowingStrategy,
 )
-from beamlike.model.time import show_duration
 from beamlike.viz.table import pane_table
 
 __all__ = ["Failure", "PaneAssertionError", "failure_text", "some_lines"]
@@ -45,7 +40,7 @@ def failure_text(failure: Failure, run: Run, strategy: WindowingStrategy | None)
 
     facts = failure.facts
     if strategy is not None:
-        facts = (*facts, ("windowing", _show_strategy(strategy)))
+        facts = (*facts, ("windowing", str(strategy)))
     label_width = max(len(label) for label, _ in facts) if facts else 0
     selected = f", {len(failure.marked)} marked with >" if failure.marked else ""
     sections = [
@@ -70,22 +65,3 @@ def some_lines(lines: Iterable[str]) -> str:
 def _fact(label: str, text: str, width: int) -> str:
     first, *rest = text.splitlines() or [""]
     return "\n".join([f"{label:{width}}  {first}", *(" " * (width + 2) + line for line in rest)])
-
-
-def _show_strategy(strategy: WindowingStrategy) -> str:
-    """A strategy in one line: what is always decided, then what is not the default."""
-    parts = [
-        str(strategy.window_fn),
-        str(strategy.trigger),
-        strategy.accumulation.value,
-        f"allowed lateness {show_duration(strategy.allowed_lateness)}",
-    ]
-    if strategy.timestamp_combiner is not TimestampCombiner.END_OF_WINDOW:
-        parts.append(f"timestamp combiner {strategy.timestamp_combiner.value}")
-    if strategy.closing_behavior is not ClosingBehavior.FIRE_IF_NON_EMPTY:
-        parts.append(f"closing behavior {strategy.closing_behavior.value}")
-    if strategy.on_time_behavior is not OnTimeBehavior.FIRE_ALWAYS:
-        parts.append(f"on-time behavior {strategy.on_time_behavior.value}")
-    if strategy.late_check is not LateCheck.ASSIGNED:
-        parts.append(f"late check {strategy.late_check.value}")
-    return ", ".join(parts)

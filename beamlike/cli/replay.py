@@ -15,7 +15,6 @@ from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Run, Script
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import show_duration
 from beamlike.model.windowfns import WindowFn
 from beamlike.testing.transcripts import Scenario, differences, load_transcripts, to_document
 from beamlike.viz.table import pane_table
@@ -256,20 +255,10 @@ def _report(replay: Replay, show: Callable[[Scenario, Run], str]) -> Iterator[st
 
 
 def windowing_line(scenario: Scenario) -> str:
-    """A scenario's windowing in a line; what Beam takes by default is left out."""
-    strategy = scenario.strategy
+    """A scenario's windowing in a line."""
     if scenario.combine is None:
-        return f"{strategy.window_fn}, not grouped"
-    parts = [str(strategy.window_fn), str(strategy.trigger), strategy.accumulation.value]
-    if strategy.allowed_lateness:
-        parts.append(f"allowed lateness {show_duration(strategy.allowed_lateness)}")
-    if strategy.timestamp_combiner.value != "end_of_window":
-        parts.append(f"stamped {strategy.timestamp_combiner.value}")
-    if strategy.closing_behavior.value == "fire_always":
-        parts.append("last pane always fires")
-    if strategy.on_time_behavior.value == "fire_if_non_empty":
-        parts.append("on-time pane only if not empty")
-    return f"{', '.join(parts)}; {scenario.aggregation} of each pane"
+        return f"{scenario.strategy.window_fn}, not grouped"
+    return f"{scenario.strategy}; {scenario.aggregation} of each pane"
 
 
 def _json(replays: Iterator[Replay]) -> int:

@@ -119,10 +119,6 @@ class StrategyReport:
             ("needs the clock", self.needs_clock),
             ("bounded state per key", self.bounded_state_per_key),
         )
-        title = (
-            f"{strategy.window_fn}, {strategy.trigger}, {strategy.accumulation.value}, "
-            f"allowed lateness {show_duration(strategy.allowed_lateness)}"
-        )
         answers = (f"{name:<22}{finding}" for name, finding in questions)
         return "\n".join(
             textwrap.fill(
@@ -134,7 +130,7 @@ class StrategyReport:
                 break_on_hyphens=False,
             )
             for line, indent, hanging in (
-                (title, "", "  "),
+                (str(strategy), "", "  "),
                 *((answer, "  ", " " * 26) for answer in answers),
             )
         )

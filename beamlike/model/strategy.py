@@ -367,6 +367,24 @@ class WindowingStrategy:
                 'or accumulation="accumulating" (each pane holds everything so far)'
             )
 
+    def __str__(self) -> str:
+        """In one line: what is always decided, then what is not the default."""
+        parts = [
+            str(self.window_fn),
+            str(self.trigger),
+            self.accumulation.value,
+            f"allowed lateness {show_duration(self.allowed_lateness)}",
+        ]
+        if self.timestamp_combiner is not TimestampCombiner.END_OF_WINDOW:
+            parts.append(f"timestamp combiner {self.timestamp_combiner.value}")
+        if self.closing_behavior is not ClosingBehavior.FIRE_IF_NON_EMPTY:
+            parts.append(f"closing behavior {self.closing_behavior.value}")
+        if self.on_time_behavior is not OnTimeBehavior.FIRE_ALWAYS:
+            parts.append(f"on-time behavior {self.on_time_behavior.value}")
+        if self.late_check is not LateCheck.ASSIGNED:
+            parts.append(f"late check {self.late_check.value}")
+        return ", ".join(parts)
+
     def _with(self, **changes: Any) -> Self:
         parts = {part.name: getattr(self, part.name) for part in attrs.fields(type(self))}
         changed = object.__new__(type(self))

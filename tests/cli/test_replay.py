@@ -84,7 +84,7 @@ def test_a_scenario_as_expected_is_a_table_and_status_0(
         0,
         f"""\
 == minute: a minute of points
-FixedWindows(1m), DefaultTrigger(), discarding; sum of each pane
+FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms; sum of each pane
 
 {table}
 
@@ -147,7 +147,7 @@ def test_a_scenario_that_fails_is_reported_and_the_others_run(
     assert status == 1
     assert out.startswith("""\
 == words: a minute of points
-FixedWindows(1m), DefaultTrigger(), discarding; sum of each pane
+FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms; sum of each pane
 failed: TypeError: unsupported operand type(s) for +: 'int' and 'str'
 
 == minute: a minute of points
@@ -163,7 +163,7 @@ def test_the_timeline_draws_what_the_table_lists(
         capsys.readouterr().out
         == """\
 == minute: a minute of points
-FixedWindows(1m), DefaultTrigger(), discarding; sum of each pane
+FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms; sum of each pane
 
 * element   o behind the watermark   x dropped   [--) window   | watermark
 
@@ -275,7 +275,8 @@ def test_a_windowing_is_told_in_one_line(
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == (
         "Sessions(5s), AfterWatermark(late=AfterCount(1)), accumulating, allowed lateness 1m 30s, "
-        "stamped earliest, last pane always fires, on-time pane only if not empty; "
+        "timestamp combiner earliest, closing behavior fire_always, "
+        "on-time behavior fire_if_non_empty; "
         "sum of each pane"
     )
     assert "Sessions(5s), not grouped" in lines

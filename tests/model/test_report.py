@@ -201,7 +201,7 @@ def test_a_report_is_a_page_for_people():
     assert (
         str(report(strategy))
         == """\
-FixedWindows(1m), Never(), accumulating, allowed lateness 1h
+FixedWindows(1m), Never(), accumulating, allowed lateness 1h, closing behavior fire_always
   may lose data         no: whatever comes before its window expires gets into a pane
   can finish            no: the trigger does not finish before its window expires
   never fires           yes: Never() never gets ready, and a window's content comes out once, at its
