@@ -2,6 +2,9 @@
 
 Start with `windowed` for DataFrames and with `beamlike.testing.TestStream` for scenarios.
 Importing beamlike does not import pyspark; the first use of a Spark host does.
+
+To read the code, go from the ground up: `errors`, `model` (values), `machine` (the rules), `hosts`
+(where they run), `api` (`beamlike.windowed`), `viz` and `testing`, `demo`, `cli`.
 """
 
 from beamlike.api.windowed import split, windowed

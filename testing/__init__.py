@@ -16,6 +16,12 @@
 Time is made up: nothing sleeps, and no clock is read. `load_transcripts` reads scenarios from
 files, `differences` says how a run differs from what a scenario expects. Importing this does
 not import pyspark.
+
+Read in this order. Scenarios: `spelling` (times and windows as a test writes them), `stream`,
+`results`. Assertions: `equality`, `values` (what must be in panes), `selection` and `matchers` (in
+which panes), `complete` (the whole output), `failures` (what a failure says). Scenarios as files:
+`transcript_schema`, `transcripts`, `transcript_results`. Laws: `generate` (random scenarios),
+`laws` (of machines), `contract_rules` and `contract` (of window functions).
 """
 
 from beamlike.testing.complete import (

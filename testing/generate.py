@@ -18,6 +18,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
+    LateCheck,
     OnTimeBehavior,
     TimestampCombiner,
     WindowingStrategy,
@@ -47,7 +48,7 @@ from beamlike.model.windowfns import (
     WindowFn,
 )
 
-__all__ = ["any_script", "any_strategy", "any_trigger", "any_window_fn"]
+__all__ = ["any_script", "any_strategy", "any_trigger", "any_window_fn", "gap_of_number"]
 
 Item = TypeVar("Item")
 
@@ -109,8 +110,18 @@ def any_trigger(
     return kind()
 
 
-def any_window_fn(random: Random) -> WindowFn:
-    """A window function whose windows are a few milliseconds long, or the global one."""
+def gap_of_number(number: int) -> int:
+    """The gap (ms) that an element of `any_script` asks for in sessions with dynamic gaps."""
+    return 1 + number % 7
+
+
+def any_window_fn(random: Random, *, gap_functions: bool = False) -> WindowFn:
+    """A window function whose windows are a few milliseconds long, or the global one.
+
+    Args:
+        gap_functions: Sessions may also ask `gap_of_number` for their gap. Their elements must
+            then be whole numbers, which those of a plan for DataFrames are not.
+    """
     size = random.randint(1, 12)
     kind = random.randrange(7)
     if kind <= 1:
@@ -121,7 +132,10 @@ def any_window_fn(random: Random) -> WindowFn:
         return SlidingWindows(size, period, random.randrange(period))
     if kind == 3:
         return GlobalWindows()
-    return Sessions(size)
+    longest = size + random.randint(0, 15) if random.randrange(4) == 0 else None
+    if gap_functions and random.randrange(4) == 0:
+        return Sessions(gap_of_number, max_duration=longest)
+    return Sessions(size, max_duration=longest)
 
 
 def any_strategy(
@@ -130,16 +144,22 @@ def any_strategy(
     window_fn: WindowFn | None = None,
     trigger: Trigger | None = None,
     accumulation: AccumulationMode | None = None,
+    gap_functions: bool = False,
 ) -> WindowingStrategy:
-    """A strategy that has a meaning, safe or not; parts that are given stay as given."""
+    """A strategy that has a meaning, safe or not; parts that are given stay as given.
+
+    Three in four judge lateness as Beam does. ``gap_functions`` as for `any_window_fn`.
+    """
+    beam = LateCheck.ASSIGNED
     return WindowingStrategy(
-        window_fn or any_window_fn(random),
+        window_fn or any_window_fn(random, gap_functions=gap_functions),
         trigger or any_trigger(random),
         accumulation or _pick(random, list(AccumulationMode)),
         _pick(random, (0, 0, 1, 7, 20, MAX_TIMESTAMP)),
         _pick(random, list(TimestampCombiner)),
         _pick(random, list(ClosingBehavior)),
         _pick(random, list(OnTimeBehavior)),
+        _pick(random, (beam, beam, beam, beam, beam, beam, LateCheck.MERGED, LateCheck.ELEMENT)),
     )
 
 

@@ -206,7 +206,8 @@ class FinishedTestStream:
         if not isinstance(combine, CombineFn):
             hint = f"; write {combine.__name__}()" if isinstance(combine, type) else ""
             raise TestStreamError(
-                f"aggregate must be a combine function such as Count(), got {combine!r}{hint}"
+                "aggregate must be a combine function such as Count() of beamlike.model.combine, "
+                f"got {combine!r}{hint}"
             )
         if allow_unsafe_trigger:
             strategy = WindowingStrategy(

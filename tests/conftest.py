@@ -1,9 +1,19 @@
 """One Spark session for all tests, and the hosts that scenarios run on."""
 
+import os
 from collections.abc import Iterator
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What hypothesis keeps goes to a folder that is gone afterwards, and not to the checkout."""
+    if "HYPOTHESIS_STORAGE_DIRECTORY" not in os.environ:
+        kept = TemporaryDirectory(prefix="beamlike-hypothesis-")
+        config.add_cleanup(kept.cleanup)
+        os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = kept.name
 
 
 @pytest.fixture(scope="session")

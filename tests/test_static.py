@@ -19,18 +19,9 @@ def test_mypy_finds_nothing(tmp_path: Path):
     # The harness lies beside the package and is installed inside it: check it where it will be.
     shutil.copytree(ROOT / "beamlike", tmp_path / "beamlike")
     shutil.copytree(ROOT / "testing", tmp_path / "beamlike" / "testing")
-    config = str(ROOT / "setup.cfg")
-    status, output = run(
-        "mypy",
-        "--strict",
-        "--config-file",
-        config,
-        "--cache-dir",
-        str(ROOT / ".mypy_cache"),
-        "-p",
-        "beamlike",
-        cwd=tmp_path,
-    )
+    config = ("--config-file", str(ROOT / "setup.cfg"))
+    cache = ("--cache-dir", str(tmp_path / "cache"))
+    status, output = run("mypy", "--strict", *config, *cache, "-p", "beamlike", cwd=tmp_path)
     assert status == 0, output
 
 

@@ -44,6 +44,7 @@ def windowed(
     late_check: LateCheck | str = LateCheck.ASSIGNED,
     output: Output = "panes",
     on_error: OnError = "drop",
+    carry: str | Sequence[str] = (),
     shards: int = 8,
     buckets: int = 64,
     name: str = "beamlike",
@@ -103,6 +104,11 @@ def windowed(
 
     session.check_spark_version()
     keys = _check_inputs(df, key, aggregate)
+    carried = _column_names(carry, "carry")
+    if not isinstance(window, WindowFn):
+        raise WindowingError(
+            f'window must be a window function such as FixedWindows("1 hour"), got {window!r}'
+        )
     strategy = WindowingStrategy.declared(
         window,
         trigger=trigger,
@@ -133,7 +139,9 @@ def windowed(
     from beamlike.hosts.spark.values import no_value, reading
 
     strategy = strategy.configured(reading(window, no_value))
-    plan, inputs = bind.bind(df, strategy, keys, timestamp, aggregate, shards, buckets, on_error)
+    plan, inputs = bind.bind(
+        df, strategy, keys, timestamp, aggregate, carried, shards, buckets, on_error
+    )
     timed = bind.with_event_time(df, timestamp)
     if not df.isStreaming:
         everything = query.bounded(bind.packer_columns(timed, plan, inputs, timestamp), plan)
@@ -156,11 +164,21 @@ def split(everything: "DataFrame") -> tuple["DataFrame", "DataFrame"]:
     For ``foreachBatch``, so that one query writes both::
 
         def save(batch, batch_id):
+            batch.persist()  # or Spark runs the grouping once for each of the two
             panes, dropped = bl.split(batch)
             ...
+            batch.unpersist()
+
+    Raises:
+        ColumnError: The frame was made otherwise.
     """
     from pyspark.sql import functions as F
 
+    if "dropped" not in getattr(everything, "columns", ()):
+        raise ColumnError(
+            'split takes a frame made with windowed(..., output="all"); this one has no column '
+            "'dropped'"
+        )
     panes = everything.filter(F.col("dropped").isNull()).drop("dropped")
     return panes, everything.filter(F.col("dropped").isNotNull())
 
@@ -171,9 +189,7 @@ def _check_inputs(df: object, key: object, aggregate: object) -> list[str]:
 
     if not isinstance(df, DataFrame):
         raise ColumnError(f"df must be a DataFrame of Spark, got {df!r}")
-    keys = [key] if isinstance(key, str) else key
-    if not isinstance(keys, Sequence) or not all(isinstance(name, str) for name in keys):
-        raise ColumnError(f"key must be a column's name or a list of names, got {key!r}")
+    keys = _column_names(key, "key")
     example = 'such as {"n": bl.count()}'
     if not isinstance(aggregate, Mapping):
         raise ColumnError(f"aggregate must map names to aggregates, {example}, got {aggregate!r}")
@@ -182,7 +198,14 @@ def _check_inputs(df: object, key: object, aggregate: object) -> list[str]:
     for name in aggregate:
         if not isinstance(name, str) or not name:
             raise ColumnError(f"aggregate: a column's name must be a text, got {name!r}")
-    return list(keys)
+    return keys
+
+
+def _column_names(given: object, argument: str) -> list[str]:
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise ColumnError(f"{argument} must be a column's name or a list of names, got {given!r}")
+    return list(names)
 
 
 def _check_watermark(present: bool, wanted: object) -> None:

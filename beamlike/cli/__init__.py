@@ -1,7 +1,8 @@
 """The `beamlike` command. Each subcommand is a module with ``add_parser`` and ``run``.
 
-A module is imported only when its command is asked for, so that what one command needs
-(Spark, a plotting library) stays out of the way of the others.
+`replay` and `demo` are the commands, `quiet` keeps Spark's log off their terminal. A module is
+imported only when its command is asked for, so that what one command needs (Spark, a plotting
+library) stays out of the way of the others.
 """
 
 import argparse

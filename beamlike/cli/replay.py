@@ -106,6 +106,7 @@ def run(args: argparse.Namespace) -> int:
     if args.host == "memory":
         return _show(args.format, scenarios, map(_in_memory, scenarios))
     own = args.watermark == "own" if args.watermark else len(scenarios) <= _FEW
+    print("beamlike: starting Spark", file=sys.stderr, flush=True)
     with quiet_session("beamlike replay") as spark:
         on_spark = _on_spark_in_turn if own else _on_spark_side_by_side
         return _show(args.format, scenarios, on_spark(scenarios, spark))
@@ -217,7 +218,13 @@ def _table(scenario: Scenario, outcome: Run) -> str:
 
 
 def _timeline(scenario: Scenario, outcome: Run) -> str:
-    return text_timeline(outcome, window_fn=scenario.strategy.window_fn)
+    drawn = text_timeline(outcome, window_fn=scenario.strategy.window_fn)
+    if outcome.outputs and not outcome.story:
+        drawn += (
+            "\n(Spark tells no story: merges, firings without a pane and reasons are shown on the "
+            "memory host.)"
+        )
+    return drawn
 
 
 def _for_people(show: Callable[[Scenario, Run], str]) -> Callable[[Iterator[Replay]], int]:

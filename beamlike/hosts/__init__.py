@@ -1,5 +1,6 @@
 """Hosts carry events in and panes out. They decide nothing: every rule is a machine's.
 
-`script` is what a test tells a host, `memory` runs it in this process, `spark` runs
-streaming queries and bounded DataFrames.
+Read in this order: `script` (what a test tells a host, and the record of a run), `memory` (runs it
+in this process), `clock` (the time of day), `live` (a stage that runs on it), `spark` (streaming
+queries and bounded DataFrames).
 """

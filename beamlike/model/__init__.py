@@ -1,5 +1,13 @@
 """Values: what the author of a pipeline decides. No Spark, no clock, no I/O.
 
-Read in this order: `time`, `windows`, `windowfns`, `sessions`, `triggers`, `panes`, `combine`,
-`strategy`. How the values behave is the business of `beamlike.machine`.
+Read in this order. Windows: `time` (milliseconds inside, friendly types outside), `windows`
+(spans of event time), `windowfns` (which windows an element belongs to), `sessions` (those that
+merge), `calendar` (days, weeks, months and years in a time zone). Panes: `triggers` (when a
+window's content comes out), `panes` (what one firing is called), `combine` (how elements become
+a pane's value), `aggregates` (the same for the columns of a DataFrame). All of it together:
+`strategy`. What follows from a strategy: `continuation` (the triggers of later stages),
+`compatible` (what may be flattened), `side_inputs` (which window a main input looks into),
+`firing` (what a trigger can and cannot do), `report` (the same in sentences).
+
+How the values behave is the business of `beamlike.machine`.
 """

@@ -16,6 +16,7 @@ from beamlike.errors import (
     EnvironmentProblem,
     TimeError,
     UnsafeTriggerError,
+    UnsupportedError,
     WindowingError,
 )
 
@@ -35,6 +36,9 @@ BAD_ROWS: list[tuple[str, Row]] = [
     ("null_key", {"shop": None, "at": "2020-01-01 00:00:02", "price": "1"}),
     ("bad_value", {"shop": "a", "at": "2020-01-01 00:00:03", "price": "abc"}),
     ("null_key", {"shop": None, "at": None, "price": "abc"}),
+    # Spark would read these as today and as the first of January.
+    ("bad_timestamp", {"shop": "a", "at": "12:30", "price": "1"}),
+    ("bad_timestamp", {"shop": "a", "at": "2024", "price": "1"}),
 ]
 TIME_OF = {
     "2020-01-01 00:00:02": "2020-01-01T00:00:02.000Z",
@@ -343,6 +347,23 @@ WRONG_CALLS: list[tuple[dict[str, Any], type[BeamlikeError], str]] = [
     ({"watermark": -1}, TimeError, "watermark must not be negative, got -1; give 0 or more"),
     # windowing
     (
+        {"window": None},
+        WindowingError,
+        'window must be a window function such as FixedWindows("1 hour"), got None',
+    ),
+    (
+        {"carry": "cost"},
+        ColumnError,
+        f"carry: there is no column 'cost'; the columns are {COLUMNS}",
+    ),
+    ({"carry": 5}, ColumnError, "carry must be a column's name or a list of names, got 5"),
+    (
+        {"window": bl.Sessions(lambda value: "1 minute")},
+        UnsupportedError,
+        "Sessions(<lambda>) asks each element for its gap, and a row of a DataFrame is no "
+        "single value that could be asked; use one gap for all, or a TestStream for such scenarios",
+    ),
+    (
         {"window": "1 hour"},
         WindowingError,
         "window must be a window function such as FixedWindows(\"1 hour\"), got '1 hour'",
@@ -507,4 +528,46 @@ def test_an_old_pyspark_is_refused(unread: Any, monkeypatch: pytest.MonkeyPatch)
     assert str(wrong.value) == (
         "the Spark host needs PySpark 4.1 or later, and this is 3.5.1; run: "
         'pip install -U "pyspark>=4.1"'
+    )
+
+
+def test_carried_columns_are_told_of_rows_that_come_too_late_and_of_bad_ones(
+    feed: MakeFeed,
+) -> None:
+    stream = feed("shop string, at string, order_id long, note string")
+    stream.start(
+        bl.windowed(
+            stream.frame,
+            key="shop",
+            timestamp="at",
+            watermark="0 s",
+            window=bl.FixedWindows("1 hour"),
+            aggregate={"n": bl.count()},
+            carry=["order_id", "at"],
+            output="all",
+        )
+    )
+    stream.send({"shop": "a", "at": "2020-01-01 02:00:00", "order_id": 1, "note": "in time"})
+
+    late, bad = stream.send(
+        {"shop": "a", "at": "2020-01-01 00:30:00", "order_id": 2, "note": "late"},
+        {"shop": "a", "at": "later", "order_id": 3, "note": "bad"},
+    )
+
+    told = [
+        (row["dropped"]["reason"], json.loads(row["dropped"]["element"])) for row in (late, bad)
+    ]
+    assert in_order(told) == [  # type: ignore[arg-type, comparison-overlap]
+        ("bad_timestamp", {"shop": "a", "at": "later", "order_id": 3}),
+        ("expired", {"shop": "a", "at": "2020-01-01 00:30:00", "order_id": 2}),
+    ]
+
+
+def test_split_says_which_frames_it_takes(unread: Any) -> None:
+    with pytest.raises(ColumnError) as refusal:
+        bl.split(hourly(unread))
+
+    assert str(refusal.value) == (
+        'split takes a frame made with windowed(..., output="all"); this one has no column '
+        "'dropped'"
     )

@@ -1,4 +1,7 @@
-"""Alarms that a trigger does not mind may be kept or forgotten: nobody can tell."""
+"""Alarms that a trigger does not mind may be kept or forgotten: nobody can tell.
+
+``BEAMLIKE_EXAMPLES`` in the environment says on how many scenarios this is tried, by default 400.
+"""
 
 import os
 from random import Random
@@ -35,7 +38,8 @@ def scenarios() -> list[tuple[int, WindowingStrategy, Script]]:
     seed = 0
     while len(found) < SEEDS:
         random = Random(seed)
-        strategy, script = any_strategy(random), any_script(random, steps=25)
+        strategy = any_strategy(random, gap_functions=True)
+        script = any_script(random, steps=25)
         if strategy.trigger.needs_clock and not minds_stale_alarms(strategy.trigger):
             found.append((seed, strategy, script))
         seed += 1

@@ -1,4 +1,8 @@
-"""The laws of every machine hold for window functions that users write, and for all sessions."""
+"""The laws of every machine hold for window functions that users write, and for all sessions.
+
+``BEAMLIKE_EXAMPLES`` in the environment says how many scenarios each law is tried on, by
+default 100.
+"""
 
 import os
 import pickle
@@ -174,15 +178,7 @@ def test_folding_retractions_leaves_what_accumulating_says_last(random: Random):
 
 
 def with_mode(strategy: WindowingStrategy, mode: AccumulationMode) -> WindowingStrategy:
-    return WindowingStrategy(
-        strategy.window_fn,
-        strategy.trigger,
-        mode,
-        strategy.allowed_lateness,
-        strategy.timestamp_combiner,
-        strategy.closing_behavior,
-        strategy.on_time_behavior,
-    )
+    return strategy.configured(accumulation=mode)
 
 
 # -- bounded sessions ------------------------------------------------------------------------

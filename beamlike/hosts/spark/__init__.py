@@ -1,6 +1,9 @@
 """The Spark host: streaming through ``transformWithState``, and bounded DataFrames.
 
-Read `plan` (what a worker knows), `pack` (rows to blobs and back), `state` (the layout of
-saved state), `shard` (one shard's step), `processor` and `query` (how Spark calls it), and
-`replay` (scripts on a real query).
+Read in this order. The data: `columns` (accumulators as Arrow columns), `plan` (what a worker
+knows), `values` (which value a window function is given), `blobs` (tables as bytes), `output`
+(panes and drops as rows), `pack` (rows to blobs and back), `state` (the layout of saved state).
+The work: `shard` (one shard's step), `processor` and `query` (how Spark calls it). The edges:
+`bind` (from the columns of a DataFrame to a plan), `session` (a Spark session that fits),
+`replay` and `replay_worker` (scripts on a real query, on the driver and on the workers).
 """

@@ -100,11 +100,14 @@ def bind(
     key: Sequence[str],
     timestamp: str,
     aggregate: Mapping[str, Aggregate],
+    carry: Sequence[str],
     shards: int,
     buckets: int,
     on_error: Literal["drop", "fail"],
 ) -> tuple[Plan, dict[str, Input]]:
     """The plan of a grouping over ``df``, and the inputs of its aggregates by value name.
+
+    Columns in ``carry`` go along as inputs that no aggregate asks for.
 
     Raises:
         ColumnError: A column is missing, has an unusable type, or a name is taken twice.
@@ -115,6 +118,8 @@ def bind(
     _check_time(df, timestamp)
     inputs: dict[str, Input] = {}
     parts = [_part(df, name, wanted, inputs) for name, wanted in aggregate.items()]
+    for name in carry:
+        inputs.setdefault(name, Input(name, _type_of(df, name, "carry"), cast=False))
     values = {
         name: _arrow_type(given.kind, given.source, "aggregate") for name, given in inputs.items()
     }
@@ -215,11 +220,16 @@ def has_watermark(df: "DataFrame") -> bool:
     return any(WATERMARK_MARK in field.metadata for field in df.schema.fields)
 
 
+_DATED = r"^\s*[+-]?\d{4,6}-\d{1,2}-\d{1,2}"
+
+
 def with_event_time(df: "DataFrame", timestamp: str) -> "DataFrame":
     """``df`` with the event time as a proper timestamp column, null where it is unreadable."""
     raw = column(timestamp)
     if isinstance(df.schema[timestamp].dataType, T.StringType):
-        moment = F.try_to_timestamp(raw)
+        # Spark reads a bare time of day as today, and a bare year as its first of January: both
+        # are taken for mistakes.
+        moment = F.when(raw.rlike(_DATED), F.try_to_timestamp(raw))
     else:
         moment = raw.cast("timestamp")
     return df.withColumn(EVENT_TIME, moment)
