@@ -51,11 +51,21 @@ def windowed(
 ) -> "DataFrame":
     """Group a DataFrame by key and window, and emit a row for each pane that Beam would emit.
 
+    A duration is ``"10 minutes"``, ``"1h 30m"``, a timedelta, or an int, which counts
+    milliseconds.
+
+    A trigger that waits on processing time has to be woken while no data arrives. It adds a
+    source of one tick a second to the query: ``numInputRows`` counts its rows, every second has a
+    micro-batch, and ``processAllAvailable`` may not return (``availableNow`` ends). Spark does
+    not continue a checkpoint when such a trigger is added or removed.
+
     Args:
         df: Streaming or batch. In a batch one bundle holds all data of a key, and the
             watermark then goes straight to infinity.
         key: Key column or columns of any plain type; an empty list makes one group.
-        timestamp: The event-time column: a timestamp, a date, or a string to be parsed.
+        timestamp: The event-time column: a timestamp, a date, or a string in Spark's format that
+            begins with a date, such as ``"2013-01-01 05:15:00"`` or ``"2013-01-01T05:15:00Z"``.
+            Without a zone, the session's time zone applies.
         window: `FixedWindows`, `SlidingWindows`, `Sessions`, `GlobalWindows`, calendar windows
             such as `CalendarDays`, or a `WindowFn` of your own. It is given the time of a row
             and no value, so a gap that depends on the element is for scenarios only.
@@ -68,9 +78,12 @@ def windowed(
             such a row withdraws the pane that it repeats.
         allowed_lateness: How long after its end a window still accepts data. Default 0;
             required with a trigger, outside the global window.
-        timestamp_combiner: What a pane's ``timestamp`` is.
-        closing_behavior: Whether an empty last pane is emitted.
-        on_time_behavior: Whether an empty on-time pane is emitted.
+        timestamp_combiner: What a pane's ``timestamp`` is: ``"end_of_window"`` (its last
+            millisecond), or the ``"earliest"`` or ``"latest"`` of its new elements in time.
+        closing_behavior: Whether the last pane is emitted when nothing is new:
+            ``"fire_if_non_empty"`` (no) or ``"fire_always"``.
+        on_time_behavior: The same for the on-time pane: ``"fire_always"`` (as in Beam) or
+            ``"fire_if_non_empty"``.
         late_check: What decides that a row is too late: ``"assigned"``, its own window before any
             merging, as in Beam; ``"merged"``, its session after merging; ``"element"``, its
             timestamp.
@@ -78,6 +91,8 @@ def windowed(
             ``"all"`` for both in one frame, told apart by `split`.
         on_error: What to do with a row without key or readable timestamp, or with a value that
             cannot be read: ``"drop"`` delivers it as dropped, ``"fail"`` stops the query.
+        carry: Columns that a dropped row's ``element`` shows besides the key and the inputs of the
+            aggregates, so that it can be found again or sent once more.
         shards: How many groups the keys are spread over: the most tasks that can work at once.
         buckets: State blobs in each shard. Shards and buckets belong to a checkpoint.
         name: Under which Spark's query progress reports the counts of panes and drops; give

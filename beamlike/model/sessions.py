@@ -46,9 +46,9 @@ class Sessions(MergingWindowFn):
     bundles nor order decide which elements are together while the sessions are open.
 
     Args:
-        gap: The silence that ends a session, more than 0; or a function from an element's
-            value to it. To save and compare the window function, let it be a function at the
-            top of a module.
+        gap: The silence that ends a session, more than 0: ``"10 minutes"``, a timedelta, or an
+            int, which counts milliseconds; or a function from an element's value to it. To save
+            and compare the window function, let it be a function at the top of a module.
         max_duration: The longest that a session may be, from its start to its end, at least
             the gap. A longer gap of a single element counts as ``max_duration``. Default
             None: unbounded.

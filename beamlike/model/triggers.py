@@ -99,7 +99,8 @@ class AfterWatermark(Trigger):
     """Fires when the watermark passes the end of the window.
 
     Args:
-        early: Fires again and again before the end, starting over after each firing.
+        early: Fires again and again before the end, starting over after each firing. Default:
+            nothing comes out before the end.
         late: Fires again and again on what arrives after the end. Without it the trigger
             finishes at the end of the window and later data is dropped as closed.
 
@@ -178,7 +179,8 @@ class AfterProcessingTime(Trigger):
 
     Args:
         transforms: Applied from left to right to the arrival time of the first element; a
-            bare duration is a `Delay`. None at all means: as soon as the clock moves.
+            bare duration (``"10 seconds"``, a timedelta, an int of milliseconds) is a `Delay`.
+            None at all means: as soon as the clock moves.
         delay: The same as one leading `Delay`, as a keyword.
 
     Source: Beam Java ``AfterProcessingTime.pastFirstElementInPane().plusDelayOf().alignedTo()``.

@@ -123,7 +123,8 @@ class FixedWindows(WindowFn):
     """Windows of one size, end to end, starting at ``offset + k * size``.
 
     Args:
-        size: Length of each window, more than 0.
+        size: Length of each window, more than 0: ``"1 hour"``, a timedelta, or an int, which
+            counts milliseconds.
         offset: Where windows start, ``0 <= offset < size``. Default 0: the epoch.
 
     Raises:
@@ -180,7 +181,8 @@ class SlidingWindows(WindowFn):
     is longer than the size, an element may fall into none: it vanishes and is not a drop.
 
     Args:
-        size: Length of each window, more than 0.
+        size: Length of each window, more than 0: ``"1 hour"``, a timedelta, or an int, which
+            counts milliseconds.
         period: Distance between starts, more than 0. Default: an hour, a minute, a second
             or a millisecond, the largest that is shorter than the size.
         offset: Where windows start, ``0 <= offset < period``.

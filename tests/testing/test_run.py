@@ -123,9 +123,13 @@ def test_an_unchecked_strategy_has_the_same_defaults() -> None:
     [
         (
             {"aggregate": Count},
-            f"aggregate must be a combine function such as Count() of beamlike.model.combine, got {Count!r}; write Count()",
+            "aggregate must be a combine function such as Count() of beamlike.model.combine, "
+            f"got {Count!r}; write Count()",
         ),
-        ({"aggregate": sum}, "aggregate must be a combine function such as Count() of beamlike.model.combine, got "),
+        (
+            {"aggregate": sum},
+            "aggregate must be a combine function such as Count() of beamlike.model.combine, got ",
+        ),
         ({"host": "flink"}, 'host must be "memory" or "spark", got \'flink\''),
         (
             {"spark": object()},
