@@ -24,7 +24,6 @@ from beamlike.machine.events import (
     Bundle,
     Effect,
     Element,
-    Event,
 )
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.wakes import Wakes
@@ -175,28 +174,27 @@ class Shard:
         """The events of one key in one micro-batch, those that can change anything."""
         grouping = self.grouping
         state = states.get(key) or KeyState.unseen(index.watermark, index.clock)
-        effects: list[KeyedEffect] = []
-
-        def step(at: KeyState, event: Event) -> KeyState:
-            after, out = grouping.step(at, event)
-            effects.extend((key, effect) for effect in out)
-            return after
-
+        effects: tuple[Effect, ...] = ()
         wakes = None
         if not arrived or grouping.needs_clock:
             wakes = grouping.wakes(state)
             if wakes.clock_due(clock):
-                state = step(state.at(index.watermark, index.clock), AdvanceClock(clock))
+                state = state.at(index.watermark, index.clock)
+                state, effects = grouping.step(state, AdvanceClock(clock))
                 wakes = None
         if arrived:
-            state = step(state.at(index.watermark, clock), Bundle(tuple(arrived)))
+            state = state.at(index.watermark, clock)
+            state, out = grouping.step(state, Bundle(tuple(arrived)))
+            effects += out
             wakes = None
         wakes = wakes or grouping.wakes(state)
         if wakes.event_due(watermark):
-            state = step(state.at(index.watermark, clock), AdvanceWatermark(watermark))
+            state = state.at(index.watermark, clock)
+            state, out = grouping.step(state, AdvanceWatermark(watermark))
+            effects += out
             wakes = grouping.wakes(state)
         states[key] = state
-        return effects, wakes
+        return [(key, effect) for effect in effects], wakes
 
     def _save(self, store: Store, bucket: int, states: dict[Key, KeyState], existed: bool) -> None:
         if any(state.windows for state in states.values()):

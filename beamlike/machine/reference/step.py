@@ -235,6 +235,8 @@ class _Step:
         window_fn = self.strategy.window_fn
         if not isinstance(window_fn, MergingWindowFn) or not arrivals:
             return {}
+        if len(arrivals) == 1 and not self.windows:
+            return {}  # alone: nothing to merge with
         arriving = {window for window, _ in arrivals if isinstance(window, IntervalWindow)}
         home: dict[Window, Window] = {}
         for merge in window_fn.merge(iter(self._live() | arriving)):

@@ -32,13 +32,18 @@ def wakes(strategy: WindowingStrategy, state: KeyState) -> Wakes:
     In event time: each window's expiry, and its end if a trigger waits for it. In processing
     time: its alarms. A closed window waits for its expiry only.
     """
-    event = [strategy.expiry(window) for window in state.windows]
-    clock: list[int] = []
+    event: int | None = None
+    clock: int | None = None
     for window, remembered in state.windows.items():
-        if remembered.awaits_end:
-            event.append(window.max_timestamp)
-        clock += remembered.alarms
-    return Wakes(min(event, default=None), min(clock, default=None))
+        at = strategy.expiry(window)
+        if remembered.awaits_end and window.max_timestamp < at:
+            at = window.max_timestamp
+        if event is None or at < event:
+            event = at
+        if remembered.alarms:
+            first = remembered.alarms[0]  # ascending
+            clock = first if clock is None else min(clock, first)
+    return Wakes(event, clock)
 
 
 def minds_stale_alarms(trigger: Trigger) -> bool:
