@@ -45,6 +45,7 @@ def windowed(
     output: Output = "panes",
     on_error: OnError = "drop",
     carry: str | Sequence[str] = (),
+    wake_every: DurationLike = "5 seconds",
     shards: int = 8,
     buckets: int = 64,
     name: str = "beamlike",
@@ -55,8 +56,8 @@ def windowed(
     milliseconds.
 
     A trigger that waits on processing time has to be woken while no data arrives. It adds a
-    source of one tick a second to the query: ``numInputRows`` counts its rows, every second has a
-    micro-batch, and ``processAllAvailable`` may not return (``availableNow`` ends). Spark does
+    source of ticks to the query, one row every ``wake_every``, which ``numInputRows`` counts. A
+    micro-batch that takes longer than that never lets ``processAllAvailable`` return. Spark does
     not continue a checkpoint when such a trigger is added or removed.
 
     Args:
@@ -93,6 +94,8 @@ def windowed(
             cannot be read: ``"drop"`` delivers it as dropped, ``"fail"`` stops the query.
         carry: Columns that a dropped row's ``element`` shows besides the key and the inputs of the
             aggregates, so that it can be found again or sent once more.
+        wake_every: How late a processing-time trigger may fire while no data arrives. Without such
+            a trigger it has no effect.
         shards: How many groups the keys are spread over: the most tasks that can work at once.
         buckets: State blobs in each shard. Shards and buckets belong to a checkpoint.
         name: Under which Spark's query progress reports the counts of panes and drops; give
@@ -143,6 +146,9 @@ def windowed(
     if not isinstance(name, str) or not name:
         raise WindowingError(f'name must be a text such as "sales per hour", got {name!r}')
     delay = None if watermark is None else duration_ms(watermark, "watermark")
+    wake = duration_ms(wake_every, "wake_every")
+    if wake == 0:
+        raise WindowingError('wake_every must be more than 0 ms; give one such as "5 seconds"')
 
     if isinstance(window, Sessions) and callable(window.gap):
         raise UnsupportedError(
@@ -165,7 +171,9 @@ def windowed(
         _check_watermark(bind.has_watermark(df), watermark)
         if delay is not None:
             timed = timed.withWatermark(bind.EVENT_TIME, f"{delay} milliseconds")
-        everything = query.streaming(bind.packer_columns(timed, plan, inputs, timestamp), plan)
+        everything = query.streaming(
+            bind.packer_columns(timed, plan, inputs, timestamp), plan, wake
+        )
         everything = everything.observe(name, *query.counters())
     if output == "all":
         return everything

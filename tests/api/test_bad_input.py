@@ -347,6 +347,11 @@ WRONG_CALLS: list[tuple[dict[str, Any], type[BeamlikeError], str]] = [
     ({"watermark": -1}, TimeError, "watermark must not be negative, got -1; give 0 or more"),
     # windowing
     (
+        {"wake_every": 0},
+        WindowingError,
+        'wake_every must be more than 0 ms; give one such as "5 seconds"',
+    ),
+    (
         {"window": None},
         WindowingError,
         'window must be a window function such as FixedWindows("1 hour"), got None',

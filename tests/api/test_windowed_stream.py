@@ -193,6 +193,16 @@ def test_the_clock_fires_a_pane_when_no_data_arrives(feed: MakeFeed) -> None:
     assert rows_of_files[batch] == 0
 
 
+def test_a_query_comes_to_rest_although_a_trigger_waits_for_the_clock(feed: MakeFeed) -> None:
+    stream = feed(EVENTS)
+    delay = bl.Repeatedly(bl.AfterProcessingTime("10 days"))
+    stream.start(bl.windowed(stream.frame, **(CLOCKED | {"trigger": delay})))
+
+    # Each of these waits until there is nothing left to process. Ticks must leave room for that.
+    assert stream.send(event("ann", "00:05:00", 1)) == []
+    assert stream.send(event("ann", "00:06:00", 2)) == []
+
+
 def test_a_query_that_takes_what_is_there_ends_although_a_trigger_waits_for_the_clock(
     feed: MakeFeed,
 ) -> None:

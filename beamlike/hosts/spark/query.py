@@ -15,6 +15,7 @@ from beamlike.hosts.spark.pack import PACKED, packer, read_blobs, unpack, waker
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.hosts.spark.shard import Shard
+from beamlike.hosts.spark.ticks import TickSource
 from beamlike.machine.events import DropReason
 from beamlike.model.panes import Timing
 from beamlike.model.time import MAX_TIMESTAMP
@@ -24,23 +25,18 @@ if TYPE_CHECKING:
 
 __all__ = ["bounded", "counters", "streaming"]
 
-CLOCK_TICKS_PER_SECOND = 1
 
-
-def streaming(rows: "DataFrame", plan: Plan) -> "DataFrame":
+def streaming(rows: "DataFrame", plan: Plan, wake_every_ms: int) -> "DataFrame":
     """The output of a streaming grouping. ``rows`` are the packer's columns.
 
-    A strategy that waits on processing time needs to be woken while no data arrives: a
-    source of ticks does that. It has no watermark, so the data's own stays undisturbed.
+    A strategy that waits on processing time is woken every ``wake_every_ms`` milliseconds, also
+    while no data arrives.
     """
     packed = rows.mapInArrow(packer(plan), PACKED)
     if plan.strategy.trigger.needs_clock:
-        ticks = (
-            rows.sparkSession.readStream.format("rate")
-            .option("rowsPerSecond", CLOCK_TICKS_PER_SECOND)
-            .option("numPartitions", 1)
-            .load()
-        )
+        spark = rows.sparkSession
+        spark.dataSource.register(TickSource)
+        ticks = spark.readStream.format(TickSource.name()).option("every_ms", wake_every_ms).load()
         packed = packed.unionByName(ticks.mapInArrow(waker(plan), PACKED))
     stepped = packed.groupBy("shard").transformWithState(
         ShardProcessor(plan), "blob binary", "append", "EventTime"
