@@ -11,6 +11,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Hashable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,12 +111,22 @@ def close_replayer() -> None:
         _running.pop().close()
 
 
+@cache
+def _scratch() -> "tempfile.TemporaryDirectory[str]":
+    """The folder of all queries of this process, removed when the process ends.
+
+    A query's own folder goes when it is closed. But Spark may still write a snapshot of state
+    that is gone, as long as its session lives.
+    """
+    return tempfile.TemporaryDirectory(prefix="beamlike-replay-", ignore_cleanup_errors=True)
+
+
 class Replayer:
     """A streaming query that runs one set of scripts after another. Close it when done."""
 
     def __init__(self, spark: "SparkSession") -> None:
         self._spark = spark
-        self._home = Path(tempfile.mkdtemp(prefix="beamlike-replay-"))
+        self._home = Path(tempfile.mkdtemp(dir=_scratch().name))
         self._inbox = self._home / "in"
         self._inbox.mkdir()
         self._runs = 0
