@@ -6,7 +6,6 @@ element as Flink's ``EventTimeSessionWindows.withDynamicGap``. Beam has no bound
 
 import reprlib
 from collections.abc import Callable, Iterable
-from operator import attrgetter
 from typing import Any
 
 import attrs
@@ -14,7 +13,7 @@ import attrs
 from beamlike.errors import TimeError, WindowError
 from beamlike.model.time import DurationLike, duration_ms, show_duration
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn, window_at, within_time
-from beamlike.model.windows import IntervalWindow
+from beamlike.model.windows import IntervalWindow, bounds
 
 __all__ = ["GapOf", "Sessions", "merge_overlapping"]
 
@@ -137,10 +136,6 @@ def _name(gap_of: GapOf) -> str:
     return type(gap_of).__qualname__ if " at 0x" in name else str(name)
 
 
-_BOUNDS = attrgetter("start", "end")
-"""The order of windows, as a key: much quicker than comparing the windows themselves."""
-
-
 def merge_overlapping(
     windows: Iterable[IntervalWindow], longest: int | None = None
 ) -> tuple[Merge, ...]:
@@ -159,7 +154,7 @@ def merge_overlapping(
     """
     runs: list[list[IntervalWindow]] = []
     start = reach = 0
-    for window in sorted(set(windows), key=_BOUNDS):
+    for window in sorted(set(windows), key=bounds):
         # Only the last run is asked: a window that cannot join it could join none before it.
         fits = longest is None or window.end - start <= longest
         if runs and window.start < reach and fits:

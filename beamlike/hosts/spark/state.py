@@ -38,7 +38,7 @@ from beamlike.machine.events import Pane
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import AccumulationMode
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
+from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window, bounds
 
 __all__ = ["Key", "StateLayout"]
 
@@ -100,9 +100,9 @@ class StateLayout:
     def encode(self, states: Mapping[Key, KeyState]) -> pa.Table:
         """All windows of these keys. A key without windows leaves no row."""
         rows = [
-            (key, state.output_watermark, window, remembered)
+            (key, state.output_watermark, window, state.windows[window])
             for key, state in states.items()
-            for window, remembered in sorted(state.windows.items(), key=_first_bounds)
+            for window in sorted(state.windows, key=bounds)
         ]
         windows = [window for _, _, window, _ in rows]
         kept = [remembered for _, _, _, remembered in rows]
@@ -241,10 +241,6 @@ def _pane_info(timing: str, index: int, nonspeculative: int) -> PaneInfo:
     return PaneInfo(Timing(timing), index, nonspeculative, index == 0, False)
 
 
-def _first_bounds(item: tuple[Window, WindowState]) -> tuple[int, int]:
-    return item[0].start, item[0].end
-
-
 def _window(start: int, end: int) -> Window:
-    bounds = (GLOBAL_WINDOW.start, GLOBAL_WINDOW.end)
-    return GLOBAL_WINDOW if (start, end) == bounds else IntervalWindow(start, end)
+    is_global = (start, end) == bounds(GLOBAL_WINDOW)
+    return GLOBAL_WINDOW if is_global else IntervalWindow(start, end)

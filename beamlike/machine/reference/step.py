@@ -9,7 +9,6 @@ Rules and their order follow Beam Java's ``ReduceFnRunner``. What hosts rely on:
 """
 
 from collections.abc import Iterable, Mapping
-from operator import attrgetter
 from typing import assert_never
 
 import attrs
@@ -47,13 +46,9 @@ from beamlike.model.strategy import (
 )
 from beamlike.model.time import show_instant
 from beamlike.model.windowfns import Merge, MergingWindowFn
-from beamlike.model.windows import IntervalWindow, Window
+from beamlike.model.windows import IntervalWindow, Window, bounds
 
 __all__ = ["Grouping"]
-
-
-_BOUNDS = attrgetter("start", "end")
-"""The order in which windows are visited, as a key."""
 
 
 class Grouping:
@@ -293,7 +288,7 @@ class _Step:
                 f"({self.watermark} ms), asked for {show_instant(to)} ({to} ms)"
             )
         self.watermark = to
-        for window in sorted(self.windows, key=_BOUNDS):
+        for window in sorted(self.windows, key=bounds):
             state = self.windows[window]
             if to > self.strategy.expiry(window):
                 if not state.closed:
@@ -311,7 +306,7 @@ class _Step:
                 f"processing time cannot go back: it stands at {self.clock} ms, asked for {to} ms"
             )
         self.clock = to
-        for window in sorted(self.windows, key=_BOUNDS):
+        for window in sorted(self.windows, key=bounds):
             state = self.windows[window]
             if not any(at < to for at in state.alarms):
                 continue
