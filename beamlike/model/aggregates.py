@@ -1,51 +1,268 @@
 """Aggregates for DataFrames: what `beamlike.windowed` computes for each pane.
 
 As in SQL, a null value does not count, add up or get collected. An empty pane shows 0 for
-counts and sums, null for means and extremes, the empty list for collections.
+counts and sums, null for means, extremes, the first and the last, the empty list for lists.
+
+Lists and fractions are checked here, columns when the aggregate meets its DataFrame.
 """
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import attrs
 
-__all__ = ["Aggregate", "collect", "count", "max", "mean", "min", "sum"]
+from beamlike.errors import CombineError
+from beamlike.model.combine import (
+    ApproxDistinct,
+    ApproxQuantiles,
+    Collect,
+    CombineFn,
+    Count,
+    CountValues,
+    First,
+    Latest,
+    Max,
+    Mean,
+    Min,
+    Sample,
+    Sum,
+    Top,
+    TopBy,
+)
 
-Kind = Literal["count", "sum", "mean", "min", "max", "collect"]
+__all__ = [
+    "Aggregate",
+    "approx_distinct",
+    "approx_quantiles",
+    "bottom",
+    "collect",
+    "combine",
+    "count",
+    "first",
+    "last",
+    "max",
+    "mean",
+    "min",
+    "sample",
+    "sum",
+    "top",
+]
+
+Kind = Literal[
+    "count",
+    "sum",
+    "mean",
+    "min",
+    "max",
+    "collect",
+    "first",
+    "last",
+    "top",
+    "bottom",
+    "sample",
+    "approx_quantiles",
+    "approx_distinct",
+    "combine",
+]
 
 
 @attrs.frozen
 class Aggregate:
-    """One aggregate over one column; None counts rows."""
+    """One aggregate: a combine function over columns.
+
+    Args:
+        kind: The function's name in this module; it decides the types.
+        fn: The combine function.
+        columns: None of them counts rows. With two or more, elements are tuples of their values.
+        returns: The type of the result as DDL, of a `combine` only.
+        accumulator: The type of the accumulator as DDL, of a `combine` only.
+    """
 
     kind: Kind
-    column: str | None = None
+    fn: CombineFn
+    columns: tuple[str, ...] = ()
+    returns: str | None = None
+    accumulator: str | None = None
 
 
 def count(column: str | None = None) -> Aggregate:
     """How many rows, or with a column how many values that are not null. Type: bigint."""
-    return Aggregate("count", column)
+    if column is None:
+        return Aggregate("count", Count())
+    return Aggregate("count", CountValues(), (column,))
 
 
 def sum(column: str) -> Aggregate:
     """The sum of a numeric column. Type: bigint, decimal(38, scale) or double."""
-    return Aggregate("sum", column)
+    return Aggregate("sum", Sum(), (column,))
 
 
 def mean(column: str) -> Aggregate:
     """The mean of a numeric column. Type: double."""
-    return Aggregate("mean", column)
+    return Aggregate("mean", Mean(), (column,))
 
 
 def min(column: str) -> Aggregate:
     """The least value of a column. Type: the column's."""
-    return Aggregate("min", column)
+    return Aggregate("min", Min(), (column,))
 
 
 def max(column: str) -> Aggregate:
     """The greatest value of a column. Type: the column's."""
-    return Aggregate("max", column)
+    return Aggregate("max", Max(), (column,))
 
 
 def collect(column: str) -> Aggregate:
     """All values of a column, in no promised order. Type: array of the column's type."""
-    return Aggregate("collect", column)
+    return Aggregate("collect", Collect(keep_nulls=False), (column,))
+
+
+def first(column: str) -> Aggregate:
+    """The value with the least event time, the first to arrive among equals. Type: the column's."""
+    return Aggregate("first", First(keep_nulls=False), (column,))
+
+
+def last(column: str) -> Aggregate:
+    """The value with the greatest event time, the last to arrive among equals.
+
+    Type: the column's.
+    """
+    return Aggregate("last", Latest(keep_nulls=False), (column,))
+
+
+def top(column: str, n: int, by: str | None = None) -> Aggregate:
+    """The ``n`` greatest values, the greatest first. Type: array of the column's type.
+
+    With ``by``, the values of the rows in which that column is greatest. Equal ones are in order
+    of arrival. NaN is greater than all numbers, as in SQL. A row with a null in either column is
+    left out.
+
+    Raises:
+        CombineError: ``n`` is no whole number of 1 or more.
+    """
+    return _ranked("top", column, n, by)
+
+
+def bottom(column: str, n: int, by: str | None = None) -> Aggregate:
+    """The ``n`` least values, the least first; otherwise as `top`.
+
+    Raises:
+        CombineError: ``n`` is no whole number of 1 or more.
+    """
+    return _ranked("bottom", column, n, by)
+
+
+def _ranked(kind: Literal["top", "bottom"], column: str, n: int, by: str | None) -> Aggregate:
+    smallest = kind == "bottom"
+    if by is None:
+        return Aggregate(kind, Top(n, smallest=smallest), (column,))
+    return Aggregate(kind, TopBy(n, smallest=smallest), (column, by))
+
+
+def sample(column: str, n: int, seed: int = 0) -> Aggregate:
+    """``n`` values drawn without replacement. Type: array of the column's type.
+
+    The same rows give the same sample, in the same order. Rows of equal value and equal event
+    time are drawn all or none: where rows must be told apart, sample a column that differs.
+
+    Raises:
+        CombineError: ``n`` is no whole number of 1 or more, or ``seed`` is no whole number.
+
+    See: `beamlike.model.combine.Sample`.
+    """
+    return Aggregate("sample", Sample(n, seed, keep_nulls=False), (column,))
+
+
+def approx_quantiles(
+    column: str, fractions: int | Sequence[float], compression: int = 200
+) -> Aggregate:
+    """Estimates of quantiles of a numeric column, in the order of ``fractions``.
+
+    Type: array of double. Exact for up to 100 values, and for the fractions 0 and 1. NaN and
+    infinities are not counted.
+
+    Args:
+        column: The numeric column.
+        fractions: ``[0.5, 0.99]``, or how many quantiles at equal distances: 5 stands for
+            ``[0, 0.25, 0.5, 0.75, 1]``.
+        compression: The size of the sketch; more is more exact.
+
+    Raises:
+        CombineError: A fraction lies outside 0 to 1, or there is none.
+        EnvironmentProblem: ``pip install "beamlike[sketches]"`` is missing.
+
+    See: `beamlike.model.combine.ApproxQuantiles`.
+    """
+    fn = ApproxQuantiles(fractions, compression)
+    return Aggregate("approx_quantiles", fn, (column,))
+
+
+def approx_distinct(column: str, precision: int = 12) -> Aggregate:
+    """An estimate of how many different values a column has. Type: bigint.
+
+    Exact for some hundred values; beyond that the standard error is 1.6 %.
+
+    Args:
+        column: A column of any type.
+        precision: From 7 to 21. Each step more doubles the state, 4 kB by default, and divides
+            the error by 1.4.
+
+    Raises:
+        CombineError: The precision is outside its range.
+        EnvironmentProblem: ``pip install "beamlike[sketches]"`` is missing.
+
+    See: `beamlike.model.combine.ApproxDistinct`.
+    """
+    return Aggregate("approx_distinct", ApproxDistinct(precision), (column,))
+
+
+def combine(
+    fn: CombineFn,
+    columns: str | Sequence[str],
+    returns: str = "double",
+    accumulator: str | None = None,
+) -> Aggregate:
+    """A combine function of your own.
+
+    Nulls reach it as None. Values are those of Python: int, float, str, Decimal, date, datetime
+    (with a zone, unless the column is ``timestamp_ntz``), list for an array, dict for a struct,
+    list of pairs for a map.
+
+    State of a query belongs to ``str(fn)``: by default its class and its parameters. Changing
+    what the code does without changing that is not noticed.
+
+    Args:
+        fn: The function. `beamlike.testing.check_combine_fn` checks it.
+        columns: The column whose values are the elements. Of several columns the elements are
+            tuples.
+        returns: The type of the result, as DDL: ``"double"``, ``"array<string>"``,
+            ``"struct<low: int, high: int>"``.
+        accumulator: The type of the accumulator, as DDL. Then state is a typed column, which can
+            be read without running user code; accumulators must be equal to what comes back from
+            that type: lists and not tuples for an array, dicts for a struct. Default None: state
+            is pickled. It can then only be read where the classes in it can be imported.
+
+    Raises:
+        CombineError: ``fn`` is no combine function, or a type is no text. When the aggregate meets
+            its DataFrame: a type cannot be read, or a fresh accumulator or its result does
+            not fit it. In the query: an accumulator or a result does not fit its type.
+    """
+    if not isinstance(fn, CombineFn):
+        hint = f"; write {fn.__name__}()" if isinstance(fn, type) else ""
+        raise CombineError(f"combine fn must be a CombineFn, got {fn!r}{hint}")
+    names = (columns,) if isinstance(columns, str) else columns
+    if not isinstance(names, Sequence) or not names:
+        raise CombineError(
+            f"combine columns must be a column's name or a list of names, got {columns!r}"
+        )
+    _check_type("returns", returns)
+    if accumulator is not None:
+        _check_type("accumulator", accumulator)
+    return Aggregate("combine", fn, tuple(names), returns, accumulator)
+
+
+def _check_type(argument: str, given: Any) -> None:
+    if not isinstance(given, str):
+        raise CombineError(
+            f'combine {argument} must be a type in words such as "double", got {given!r}'
+        )

@@ -1,21 +1,34 @@
 """Accumulators as Arrow columns, so that state can be read without running user code.
 
-Each built-in combine function has a layout of one or two typed columns. A function or a
-value that Arrow has no type for rests in one binary column, written by the coder that the
-plan declares.
+Each built-in combine function has a layout of one or two typed columns. A function of a user's
+own may declare the type of its accumulators; those of the others rest as pickles in one binary
+column. What was encoded comes back equal, or is refused.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import date, datetime
 from typing import Any, ClassVar
 
 import attrs
 import cloudpickle
 import pyarrow as pa
 
-from beamlike.errors import InputRowError
+from beamlike.errors import CombineError, InputRowError
+from beamlike.model.combine import Stamped
 
-__all__ = ["AccumulatorColumns", "ListColumn", "MeanColumns", "PickledColumn", "PlainColumn"]
+__all__ = [
+    "AccumulatorColumns",
+    "CheckedColumn",
+    "ListColumn",
+    "MeanColumns",
+    "PickledColumn",
+    "PlainColumn",
+    "StampedColumns",
+    "TuplesColumn",
+    "converted",
+]
 
 
 class AccumulatorColumns(ABC):
@@ -97,8 +110,155 @@ class MeanColumns(AccumulatorColumns):
 
 
 @attrs.frozen
+class StampedColumns(AccumulatorColumns):
+    """The accumulator is a value with its event time (ms), or None: no time."""
+
+    kind: pa.DataType
+
+    def types(self) -> dict[str, pa.DataType]:
+        return {"_value": self.kind, "_ts": pa.int64()}
+
+    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
+        return [
+            _array([stamped and stamped.value for stamped in accumulators], self.kind),
+            pa.array([stamped and stamped.timestamp for stamped in accumulators], pa.int64()),
+        ]
+
+    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
+        values, times = (column.to_pylist() for column in columns)
+        return [
+            None if time is None else Stamped(value, time)
+            for value, time in zip(values, times, strict=True)
+        ]
+
+
+@attrs.frozen
+class TuplesColumn(AccumulatorColumns):
+    """The accumulator is a tuple of tuples, whose items have these names and types."""
+
+    fields: Mapping[str, pa.DataType]
+
+    def types(self) -> dict[str, pa.DataType]:
+        return {"": pa.list_(pa.struct(list(self.fields.items())))}
+
+    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
+        rows = [
+            [dict(zip(self.fields, items, strict=True)) for items in accumulator]
+            for accumulator in accumulators
+        ]
+        return [_array(rows, self.types()[""])]
+
+    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
+        return [
+            tuple(tuple(row[name] for name in self.fields) for row in rows)
+            for rows in columns[0].to_pylist()
+        ]
+
+
+@attrs.frozen
+class CheckedColumn(AccumulatorColumns):
+    """The accumulator is what its user says: a value of a type that was declared for it.
+
+    Args:
+        name: The aggregate's, for messages.
+        kind: The declared type.
+        declared: The same as its user wrote it.
+    """
+
+    name: str
+    kind: pa.DataType
+    declared: str
+
+    def types(self) -> dict[str, pa.DataType]:
+        return {"": self.kind}
+
+    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
+        # All at once: it is faster, and nearly always right.
+        with suppress(pa.ArrowException, OverflowError, TypeError, ValueError):
+            array = pa.array(accumulators, self.kind)
+            if _equal(array.to_pylist(), list(accumulators)):
+                return [array]
+        for accumulator in accumulators:
+            self.check(accumulator)
+        return [pa.array(accumulators, self.kind)]
+
+    def check(self, accumulator: Any) -> None:
+        """Refuse an accumulator that would not come back as it is.
+
+        Raises:
+            CombineError: With what it would come back as.
+        """
+        back = converted(
+            accumulator, self.kind, f"aggregate {self.name!r}: the accumulator", self.declared
+        )
+        if not _equal(back, accumulator):
+            raise CombineError(
+                f"aggregate {self.name!r}: the accumulator {accumulator!r} comes back from "
+                f"accumulator={self.declared!r} as {back!r}; let the function use that form (a "
+                "list for an array, a dict for a struct), or leave the accumulator's type out to "
+                "have it pickled"
+            )
+
+    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
+        return columns[0].to_pylist()  # type: ignore[no-any-return]
+
+
+def converted(value: Any, kind: pa.DataType, what: str, declared: str) -> Any:
+    """A value as it comes back from a declared type.
+
+    Raises:
+        CombineError: It does not fit.
+    """
+    try:
+        back = pa.array([value], kind).to_pylist()[0]
+        lost = "" if _holds(back, value) else f"it would become {back!r}"
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        back, lost = None, str(error)
+    if lost:
+        raise CombineError(
+            f"{what} {value!r}, which does not fit the declared type {declared!r}: {lost}; declare "
+            "the type that it has, or let the function return a value of that type"
+        )
+    return back
+
+
+def _holds(back: Any, given: Any) -> bool:
+    """Whether nothing was lost. Arrow cuts fractions, drops fields and takes texts apart.
+
+    Not lost: the form of a container, the zone of an instant, digits beyond those of a float.
+    """
+    match back:
+        case list():
+            items = list(given.items()) if isinstance(given, Mapping) else given
+            return not isinstance(items, str) and all(map(_holds, back, items))
+        case dict() if isinstance(given, Mapping):
+            fields = given.keys() <= back.keys()
+            return fields and all(_holds(back[name], given.get(name)) for name in back)
+        case dict() | tuple():
+            items = back.values() if isinstance(back, dict) else back
+            return len(items) == len(given) and all(map(_holds, items, given))
+        case None | bool() | int() | str():
+            return bool(back == given)
+        case datetime():
+            return True
+        case date():
+            return not isinstance(given, datetime)
+    return True
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Equality of plain values; NaN equals itself, a list no tuple."""
+    match one, other:
+        case (list(), list()) | (tuple(), tuple()):
+            return len(one) == len(other) and all(map(_equal, one, other))
+        case dict(), dict():
+            return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    return bool(one == other or (one != one and other != other))
+
+
+@attrs.frozen
 class PickledColumn(AccumulatorColumns):
-    """Any Python value, pickled: for tests and user-made functions only."""
+    """Any Python value, pickled: for user-made functions of no declared type."""
 
     pickles = True
 

@@ -1,0 +1,164 @@
+"""From the aggregates of a call to the parts of a plan: inputs, function, state and result."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import types as T
+
+from beamlike.errors import ColumnError, CombineError
+from beamlike.hosts.spark.columns import (
+    AccumulatorColumns,
+    CheckedColumn,
+    ListColumn,
+    MeanColumns,
+    PickledColumn,
+    PlainColumn,
+    StampedColumns,
+    TuplesColumn,
+)
+from beamlike.hosts.spark.inputs import UNGROUPABLE, Input, arrow_type, type_of
+from beamlike.hosts.spark.plan import Part
+from beamlike.hosts.spark.user_made import UserMade
+from beamlike.model.aggregates import Aggregate
+from beamlike.model.combine import CombineFn
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["part_of"]
+
+_NUMBERS = "a number"
+_ORDERED = "a number, a string or a time"
+
+
+@attrs.frozen
+class _Shape:
+    """How an aggregate lies among columns.
+
+    ``inputs`` are the types that its columns are cast to.
+    """
+
+    fn: CombineFn
+    inputs: Sequence[T.DataType]
+    state: AccumulatorColumns
+    result: pa.DataType
+
+
+def part_of(df: "DataFrame", name: str, wanted: Aggregate, inputs: dict[str, Input]) -> Part:
+    """The part of a plan for an aggregate; what it needs is added to ``inputs``.
+
+    Raises:
+        ColumnError: It is no aggregate, or a column is missing or has a type that cannot be used.
+        CombineError: A declared type cannot be read or does not fit.
+    """
+    if not isinstance(wanted, Aggregate):
+        raise ColumnError(
+            f'aggregate: {name!r} must be an aggregate such as bl.count() or bl.sum("x"), '
+            f"got {wanted!r}"
+        )
+    kinds = [type_of(df, column, f"aggregate {name!r}") for column in wanted.columns]
+    shape = _shape(name, wanted, kinds)
+    at = tuple(
+        _position(Input(column, target, cast=target != kind), inputs)
+        for column, kind, target in zip(wanted.columns, kinds, shape.inputs, strict=True)
+    )
+    one = len(at) == 1
+    return Part(name, shape.fn, at[0] if one else at or None, shape.state, shape.result)
+
+
+def _position(needed: Input, inputs: dict[str, Input]) -> int:
+    label = needed.source
+    if inputs.get(label, needed) != needed:  # two aggregates need it as different types
+        label = f"{needed.source} as {needed.kind.simpleString()}"
+    if inputs.setdefault(label, needed) != needed:
+        raise ColumnError(f"aggregate: rename the column {label!r}, the name is needed here")
+    return list(inputs).index(label)
+
+
+def _shape(name: str, wanted: Aggregate, kinds: Sequence[T.DataType]) -> _Shape:
+    given = [
+        arrow_type(kind, str(column), f"aggregate {name!r}")
+        for kind, column in zip(kinds, wanted.columns, strict=True)
+    ]
+
+    def refuse(needs: str, at: int) -> ColumnError:
+        return ColumnError(
+            f"aggregate {name!r}: {wanted.kind} needs {needs}, and column {wanted.columns[at]!r} "
+            f"is {kinds[at].simpleString()}; cast it first"
+        )
+
+    def plain(result: pa.DataType) -> _Shape:
+        return _Shape(wanted.fn, kinds, PlainColumn(result), result)
+
+    match wanted.kind:
+        case "count":
+            return plain(pa.int64())
+        case "collect":
+            return _Shape(wanted.fn, kinds, ListColumn(given[0]), pa.list_(given[0]))
+        case "first" | "last":
+            return _Shape(wanted.fn, kinds, StampedColumns(given[0]), given[0])
+        case "sample":
+            drawn = TuplesColumn({"place": pa.int64(), "value": given[0]})
+            return _Shape(wanted.fn, kinds, drawn, pa.list_(given[0]))
+        case "min" | "max":
+            if isinstance(kinds[0], UNGROUPABLE):
+                raise refuse(_ORDERED, 0)
+            return plain(given[0])
+        case "top" | "bottom":
+            if isinstance(kinds[-1], UNGROUPABLE):
+                raise refuse(_ORDERED, -1)
+            state: AccumulatorColumns = ListColumn(given[0])
+            if len(given) > 1:
+                state = TuplesColumn({"value": given[0], "by": given[1]})
+            return _Shape(wanted.fn, kinds, state, pa.list_(given[0]))
+        case "mean" | "approx_quantiles":
+            if not isinstance(kinds[0], T.NumericType | T.StringType):
+                raise refuse(_NUMBERS, 0)
+            if wanted.kind == "mean":
+                return _Shape(wanted.fn, [T.DoubleType()], MeanColumns(), pa.float64())
+            sketch, estimates = PlainColumn(pa.binary()), pa.list_(pa.float64())
+            return _Shape(wanted.fn, [T.DoubleType()], sketch, estimates)
+        case "approx_distinct":
+            return _Shape(wanted.fn, kinds, PlainColumn(pa.binary()), pa.int64())
+        case "combine":
+            return _user_made(name, wanted, kinds)
+    if not isinstance(kinds[0], T.NumericType | T.StringType):
+        raise refuse(_NUMBERS, 0)
+    target = _total_type(kinds[0])
+    total = arrow_type(target, wanted.columns[0], f"aggregate {name!r}")
+    return _Shape(wanted.fn, [target], PlainColumn(total), total)
+
+
+def _total_type(kind: T.DataType) -> T.DataType:
+    if isinstance(kind, T.DecimalType):
+        return T.DecimalType(38, kind.scale)
+    return T.LongType() if isinstance(kind, T.IntegralType) else T.DoubleType()
+
+
+def _user_made(name: str, wanted: Aggregate, kinds: Sequence[T.DataType]) -> _Shape:
+    returns = wanted.returns or "double"
+    result = _declared(name, "returns", returns)
+    fn = UserMade(name, wanted.fn, result, returns, wanted.accumulator)
+    state: AccumulatorColumns = PickledColumn()
+    # What is wrong with the empty pane is better said before the query runs.
+    fresh = fn.create()
+    if wanted.accumulator is not None:
+        kind = _declared(name, "accumulator", wanted.accumulator)
+        state = CheckedColumn(name, kind, wanted.accumulator)
+        state.check(fresh)
+    fn.extract(fresh)
+    return _Shape(fn, kinds, state, result)
+
+
+def _declared(name: str, argument: str, words: str) -> pa.DataType:
+    try:
+        kind = T.DataType.fromDDL(words)
+    except PySparkException as error:
+        raise CombineError(
+            f"aggregate {name!r}: {argument}={words!r} is no type that Spark can read; write one "
+            'such as "double", "array<string>" or "struct<low: int, high: int>"'
+        ) from error
+    return arrow_type(kind, words, f"aggregate {name!r}: {argument}")

@@ -1,0 +1,86 @@
+"""Columns of a DataFrame: found by name, checked, and given a type in Arrow."""
+
+import inspect
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_type
+
+from beamlike.errors import ColumnError
+from beamlike.hosts.spark.marks import MARKS
+from beamlike.hosts.spark.output import READABLE
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+__all__ = ["UNGROUPABLE", "Input", "arrow_type", "column", "duplicate", "readable", "type_of"]
+
+# PySpark 4.3 asks for the zone of timestamps; before that it was always UTC.
+_ASKS_FOR_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
+_IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _ASKS_FOR_ZONE else {}
+
+UNGROUPABLE = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
+
+
+def column(name: str) -> "Column":
+    """The column of exactly this name, dots and backticks included."""
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def type_of(df: "DataFrame", name: str, argument: str) -> T.DataType:
+    if not isinstance(name, str):
+        raise ColumnError(f"{argument}: a column is given by its name, a string, got {name!r}")
+    if name not in df.columns:
+        known = ", ".join(repr(known) for known in df.columns if known != MARKS)
+        raise ColumnError(f"{argument}: there is no column {name!r}; the columns are {known}")
+    if duplicate(df, name, df.columns):
+        raise ColumnError(
+            f"{argument}: there is more than one column {name!r}; rename or drop the others"
+        )
+    return df.schema[name].dataType
+
+
+def duplicate(df: "DataFrame", name: str, names: Sequence[str]) -> bool:
+    """Whether a name is there twice, as Spark reads names."""
+    if df.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
+        return names.count(name) > 1
+    return Counter(other.lower() for other in names)[name.lower()] > 1
+
+
+def arrow_type(kind: T.DataType, name: str, argument: str) -> pa.DataType:
+    try:
+        return to_arrow_type(kind, **_IN_UTC)
+    except PySparkException as error:
+        raise ColumnError(
+            f"{argument}: column {name!r} is {kind.simpleString()}, for which there is no Arrow "
+            "type; cast it first, to a string for example"
+        ) from error
+
+
+@attrs.frozen
+class Input:
+    """A value column of the plan: where it comes from and what it is cast to, if anything."""
+
+    source: str
+    kind: T.DataType
+    cast: bool
+
+    @property
+    def expression(self) -> "Column":
+        source = column(self.source)
+        return source.try_cast(self.kind) if self.cast else readable(source, self.kind)
+
+
+def readable(value: "Column", kind: T.DataType) -> "Column":
+    """Null in place of the dates and times that Python has no value for."""
+    if isinstance(kind, T.TimestampType):
+        return F.when(F.unix_millis(value).between(READABLE[0], READABLE[-1]), value)
+    if isinstance(kind, T.DateType | T.TimestampNTZType):
+        return F.when(F.year(value).between(1, 9999), value)
+    return value

@@ -1,0 +1,121 @@
+"""The contract of combine functions, and what they say about an empty pane."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import attrs
+
+from beamlike.errors import CombineError
+
+__all__ = ["CombineFn", "EmptyPane", "Stamped", "in_words", "whole_number"]
+
+_SCIO_FAILS_ON_EMPTY = frozenset(
+    ("sumByKey", "reduceByKey", "minByKey", "maxByKey", "combineByKey")
+)
+
+
+@attrs.frozen
+class Stamped:
+    """A value and its event time in milliseconds."""
+
+    value: Any
+    timestamp: int
+
+
+@attrs.frozen
+class EmptyPane:
+    """What a combine function gives for a pane without elements.
+
+    Args:
+        value: The pane's value, as in Beam.
+        scio_raises: Whether the operation of Scio that does the same fails on such a pane.
+        scio_operation: The name of that operation; None if there is none.
+    """
+
+    value: Any
+    scio_raises: bool
+    scio_operation: str | None
+
+
+class CombineFn(ABC):
+    """Folds the elements of a pane into one value. A frozen value itself.
+
+    Accumulators are values: ``add``, ``merge`` and ``compact`` return new ones and leave their
+    arguments as they were. ``merge(a, b)`` must equal adding b's elements after a's, and a fresh
+    accumulator must be neutral: windows merge in an order that nobody promises. The result of an
+    empty pane is that of a fresh accumulator.
+
+    Saved state belongs to a function by ``str``. By default that is its class and its
+    parameters, in words that are the same in every process.
+    """
+
+    scio_operation: ClassVar[str | None] = None
+    """The operation of Scio that does the same by key, if there is one."""
+
+    @abstractmethod
+    def create(self) -> Any:
+        """The accumulator of an empty pane."""
+
+    @abstractmethod
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        """The accumulator with a bundle's elements added: their values and their event times
+        (ms), in order of arrival."""
+
+    @abstractmethod
+    def merge(self, first: Any, second: Any) -> Any:
+        """One accumulator for the elements of two."""
+
+    def compact(self, accumulator: Any) -> Any:
+        """A smaller accumulator of the same elements; by default the one given.
+
+        Called once a bundle's elements are added and once windows have merged. It must change
+        no result: neither now, nor after more is added or merged.
+        """
+        return accumulator
+
+    def extract(self, accumulator: Any) -> Any:
+        """The pane's value. By default the accumulator itself."""
+        return accumulator
+
+    @property
+    def on_empty(self) -> EmptyPane:
+        """What an empty pane gives, here and in Scio."""
+        operation = self.scio_operation
+        value = self.extract(self.create())
+        return EmptyPane(value, operation in _SCIO_FAILS_ON_EMPTY, operation)
+
+    def __str__(self) -> str:
+        return in_words(self)
+
+
+def in_words(thing: Any) -> str:
+    """A value and its parameters in words that are the same in every process.
+
+    A function is its name: two functions of one name read the same.
+    """
+    text = repr(thing)
+    if " at 0x" not in text:
+        return text
+    name = getattr(thing, "__qualname__", None)
+    if name is not None:
+        return str(name)
+    if isinstance(thing, list | tuple):
+        return f"[{', '.join(map(in_words, thing))}]"
+    if attrs.has(type(thing)):
+        parameters = {field.name: getattr(thing, field.name) for field in attrs.fields(type(thing))}
+    else:
+        parameters = getattr(thing, "__dict__", {})
+    told = ", ".join(f"{name}={in_words(value)}" for name, value in parameters.items())
+    return f"{type(thing).__qualname__}({told})"
+
+
+def whole_number(value: object, least: int, argument: str) -> int:
+    """A parameter that counts something.
+
+    Raises:
+        CombineError: It is no whole number, or below ``least``.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise CombineError(f"{argument} must be a whole number of {least} or more, got {value!r}")
+    return value

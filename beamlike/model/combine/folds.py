@@ -1,0 +1,131 @@
+"""Counts, sums, means and extremes: accumulators of one or two numbers."""
+
+from collections.abc import Sequence
+from decimal import Context, Decimal, localcontext
+from typing import Any
+
+import attrs
+
+from beamlike.model.combine.base import CombineFn
+
+__all__ = ["Count", "CountValues", "Max", "Mean", "Min", "Sum", "rank"]
+
+_EXACT = Context(prec=76)
+"""Decimals of SQL have up to 38 digits; Python's own 28 would round their sums."""
+
+
+def rank(value: Any) -> tuple[bool, Any]:
+    """NaN after everything else: compared as it is, it would win or lose by its place."""
+    return value != value, value
+
+
+@attrs.frozen
+class Count(CombineFn):
+    """How many elements. Empty pane: 0."""
+
+    scio_operation = "countByKey"
+
+    def create(self) -> int:
+        return 0
+
+    def add(self, accumulator: int, values: Sequence[Any], timestamps: Sequence[int]) -> int:
+        return accumulator + len(values)
+
+    def merge(self, first: int, second: int) -> int:
+        return first + second
+
+
+@attrs.frozen
+class CountValues(CombineFn):
+    """How many values are not null, as SQL's ``count(column)``. Empty pane: 0."""
+
+    def create(self) -> int:
+        return 0
+
+    def add(self, accumulator: int, values: Sequence[Any], timestamps: Sequence[int]) -> int:
+        return accumulator + sum(value is not None for value in values)
+
+    def merge(self, first: int, second: int) -> int:
+        return first + second
+
+
+@attrs.frozen
+class Sum(CombineFn):
+    """The sum of the values that are not null. Empty pane: 0, as in Beam (SQL says null)."""
+
+    scio_operation = "sumByKey"
+
+    def create(self) -> Any:
+        return 0
+
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        present = [value for value in values if value is not None]
+        if not any(isinstance(value, Decimal) for value in (accumulator, *present[:1])):
+            return sum(present, accumulator)
+        with localcontext(_EXACT):
+            return sum(present, accumulator)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        with localcontext(_EXACT):
+            return first + second
+
+
+@attrs.frozen
+class Mean(CombineFn):
+    """The mean of the values that are not null. Empty pane: null."""
+
+    scio_operation = "meanByKey"
+
+    def create(self) -> tuple[float, int]:
+        return (0, 0)
+
+    def add(
+        self, accumulator: tuple[float, int], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[float, int]:
+        present = [value for value in values if value is not None]
+        return (sum(present, accumulator[0]), accumulator[1] + len(present))
+
+    def merge(self, first: tuple[float, int], second: tuple[float, int]) -> tuple[float, int]:
+        return (first[0] + second[0], first[1] + second[1])
+
+    def extract(self, accumulator: tuple[float, int]) -> float | None:
+        total, count = accumulator
+        return total / count if count else None
+
+
+@attrs.frozen
+class Min(CombineFn):
+    """The least value that is not null; NaN is the greatest, as in SQL. Empty pane: null."""
+
+    scio_operation = "minByKey"
+
+    def create(self) -> Any:
+        return None
+
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        present = (value for value in values if value is not None)
+        return self.merge(accumulator, min(present, key=rank, default=None))
+
+    def merge(self, first: Any, second: Any) -> Any:
+        if first is None or second is None:
+            return second if first is None else first
+        return min(first, second, key=rank)
+
+
+@attrs.frozen
+class Max(CombineFn):
+    """The greatest value that is not null; NaN is greater than all. Empty pane: null."""
+
+    scio_operation = "maxByKey"
+
+    def create(self) -> Any:
+        return None
+
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        present = (value for value in values if value is not None)
+        return self.merge(accumulator, max(present, key=rank, default=None))
+
+    def merge(self, first: Any, second: Any) -> Any:
+        if first is None or second is None:
+            return second if first is None else first
+        return max(first, second, key=rank)

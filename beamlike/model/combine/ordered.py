@@ -1,0 +1,257 @@
+"""What depends on order: lists, the first and the last in time, the greatest and the least."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import attrs
+
+from beamlike.errors import CombineError
+from beamlike.model.combine.base import CombineFn, Stamped, whole_number
+from beamlike.model.combine.folds import rank
+
+__all__ = ["Collect", "CollectByTimestamp", "First", "Last", "Latest", "Top", "TopBy"]
+
+
+@attrs.frozen
+class Collect(CombineFn):
+    """All values as a list, in no promised order. Empty pane: the empty list.
+
+    Args:
+        keep_nulls: Whether a null value is an item. Beam keeps it; SQL's ``collect_list``,
+            and so `beamlike.collect`, leaves it out.
+    """
+
+    scio_operation = "groupByKey"
+
+    keep_nulls: bool = True
+
+    def create(self) -> tuple[Any, ...]:
+        return ()
+
+    def add(
+        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Any, ...]:
+        if self.keep_nulls:
+            return (*accumulator, *values)
+        return (*accumulator, *(value for value in values if value is not None))
+
+    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+        return first + second
+
+    def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
+        return list(accumulator)
+
+
+@attrs.frozen
+class CollectByTimestamp(CombineFn):
+    """All values as a list ordered by event time, equal times in order of arrival.
+
+    Empty pane: the empty list.
+    """
+
+    scio_operation = "groupByKey"
+
+    def create(self) -> tuple[Stamped, ...]:
+        return ()
+
+    def add(
+        self, accumulator: tuple[Stamped, ...], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Stamped, ...]:
+        return self.merge(accumulator, tuple(map(Stamped, values, timestamps)))
+
+    def merge(self, first: tuple[Stamped, ...], second: tuple[Stamped, ...]) -> tuple[Stamped, ...]:
+        return tuple(sorted(first + second, key=lambda e: e.timestamp))
+
+    def extract(self, accumulator: tuple[Stamped, ...]) -> list[Any]:
+        return [e.value for e in accumulator]
+
+
+@attrs.frozen
+class First(CombineFn):
+    """The value with the least event time, the first to arrive among equals. Empty pane: null.
+
+    Which of two parts arrived first is known within a window. When windows merge, the part of
+    the earlier window counts as first.
+
+    Args:
+        keep_nulls: Whether a null value can be the first. `beamlike.first` passes over it.
+
+    Source: the mirror image of Beam's ``Latest``; Beam has no such function.
+    """
+
+    keep_nulls: bool = True
+
+    def create(self) -> Stamped | None:
+        return None
+
+    def add(
+        self, accumulator: Stamped | None, values: Sequence[Any], timestamps: Sequence[int]
+    ) -> Stamped | None:
+        for element in map(Stamped, values, timestamps):
+            if self.keep_nulls or element.value is not None:
+                accumulator = self.merge(accumulator, element)
+        return accumulator
+
+    def merge(self, first: Stamped | None, second: Stamped | None) -> Stamped | None:
+        if first is None or second is None:
+            return second if first is None else first
+        return second if second.timestamp < first.timestamp else first
+
+    def extract(self, accumulator: Stamped | None) -> Any:
+        return None if accumulator is None else accumulator.value
+
+
+@attrs.frozen
+class Latest(CombineFn):
+    """The value with the greatest event time, the last to arrive among equals. Empty pane: null.
+
+    Which of two parts arrived last is known within a window. When windows merge, the part of
+    the later window counts as last.
+
+    Args:
+        keep_nulls: Whether a null value can be the last. `beamlike.last` passes over it.
+
+    Source: Beam ``Latest``, Scio ``latestByKey``. Beam chooses any among equals.
+    """
+
+    scio_operation = "latestByKey"
+
+    keep_nulls: bool = True
+
+    def create(self) -> Stamped | None:
+        return None
+
+    def add(
+        self, accumulator: Stamped | None, values: Sequence[Any], timestamps: Sequence[int]
+    ) -> Stamped | None:
+        for element in map(Stamped, values, timestamps):
+            if self.keep_nulls or element.value is not None:
+                accumulator = self.merge(accumulator, element)
+        return accumulator
+
+    def merge(self, first: Stamped | None, second: Stamped | None) -> Stamped | None:
+        if first is None or second is None:
+            return second if first is None else first
+        return first if first.timestamp > second.timestamp else second
+
+    def extract(self, accumulator: Stamped | None) -> Any:
+        return None if accumulator is None else accumulator.value
+
+
+Last = Latest
+"""The same as `Latest`, to go with `First`."""
+
+
+@attrs.frozen
+class Top(CombineFn):
+    """The ``n`` greatest values, the greatest first; equal ones in order of arrival.
+
+    Null is left out, or with ``by`` every value for which that is null. NaN is greater than all
+    numbers, as in SQL. Empty pane: the empty list.
+
+    Args:
+        n: How many at most, 1 or more.
+        by: From a value to what is compared in its place; None compares the values. To save and
+            compare the function, let it be one at the top of a module.
+        smallest: The least values instead, the least first; NaN comes last.
+
+    Raises:
+        CombineError: ``n`` is no whole number of 1 or more, or ``by`` cannot be called.
+
+    Source: Beam ``Top.of``, ``Top.largestPerKey``, ``Top.smallestPerKey``; Scio ``topByKey``.
+    Beam chooses any among equals.
+
+    >>> top = Top(2, by=len)
+    >>> top.extract(top.add(top.create(), ["a", "ccc", "bb", "dd"], [0, 0, 0, 0]))
+    ['ccc', 'bb']
+    """
+
+    scio_operation = "topByKey"
+
+    n: int = attrs.field()
+    by: Callable[[Any], Any] | None = None
+    smallest: bool = attrs.field(default=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        whole_number(self.n, 1, "Top n")
+        if self.by is not None and not callable(self.by):
+            raise CombineError(
+                "Top by must be a function from a value to what is compared, such as "
+                f"operator.itemgetter(1), got {self.by!r}"
+            )
+
+    def create(self) -> tuple[Any, ...]:
+        return ()
+
+    def add(
+        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Any, ...]:
+        present = (value for value in values if self._compared(value) is not None)
+        return self._best((*accumulator, *present))
+
+    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+        return self._best((*first, *second))
+
+    def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
+        return list(accumulator)
+
+    def _compared(self, value: Any) -> Any:
+        return value if self.by is None else self.by(value)
+
+    def _best(self, values: Iterable[Any]) -> tuple[Any, ...]:
+        def place(value: Any) -> tuple[bool, Any]:
+            return rank(self._compared(value))
+
+        # Sorting keeps the order of equal values, also in reverse.
+        return tuple(sorted(values, key=place, reverse=not self.smallest)[: self.n])
+
+
+@attrs.frozen
+class TopBy(CombineFn):
+    """The values that belong to the ``n`` greatest of something else.
+
+    Elements are pairs of a value and of what is compared; the result is the list of values, that
+    of the greatest first, equal ones in order of arrival. Pairs with a null are left out. NaN is
+    greater than all numbers. Empty pane: the empty list.
+
+    Args:
+        n: How many at most, 1 or more.
+        smallest: Those of the least instead, that of the least first.
+
+    Raises:
+        CombineError: ``n`` is no whole number of 1 or more.
+
+    Source: Beam ``Top.of`` with a comparator; Scio ``topByKey`` with an ordering.
+    """
+
+    scio_operation = "topByKey"
+
+    n: int
+    smallest: bool = attrs.field(default=False, kw_only=True)
+    _top: Top = attrs.field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "_top", Top(self.n, _second, smallest=self.smallest))
+
+    def create(self) -> tuple[tuple[Any, Any], ...]:
+        return ()
+
+    def add(
+        self,
+        accumulator: tuple[tuple[Any, Any], ...],
+        values: Sequence[Any],
+        timestamps: Sequence[int],
+    ) -> tuple[tuple[Any, Any], ...]:
+        return self._top.add(accumulator, [pair for pair in values if pair[0] is not None], ())
+
+    def merge(
+        self, first: tuple[tuple[Any, Any], ...], second: tuple[tuple[Any, Any], ...]
+    ) -> tuple[tuple[Any, Any], ...]:
+        return self._top.merge(first, second)
+
+    def extract(self, accumulator: tuple[tuple[Any, Any], ...]) -> list[Any]:
+        return [value for value, _ in accumulator]
+
+
+def _second(pair: tuple[Any, Any]) -> Any:
+    return pair[1]

@@ -1,0 +1,64 @@
+"""Several combine functions over one pane."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from beamlike.model.combine.base import CombineFn, EmptyPane
+
+__all__ = ["Together"]
+
+
+@attrs.frozen
+class Together(CombineFn):
+    """Several combine functions over one pane, each fed by its own part of the element.
+
+    Elements are tuples; ``parts`` maps an output name to the function and to its input: a
+    position in that tuple, a tuple of positions (the function is given tuples of these), or None
+    (it needs no input). Accumulators and results are tuples in the order of ``parts``. An empty
+    pane gives what each part gives.
+    """
+
+    parts: Mapping[str, tuple[CombineFn, int | tuple[int, ...] | None]]
+
+    def create(self) -> tuple[Any, ...]:
+        return tuple(fn.create() for fn, _ in self.parts.values())
+
+    def add(
+        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Any, ...]:
+        return tuple(
+            fn.add(part, _inputs(values, at), timestamps)
+            for part, (fn, at) in zip(accumulator, self.parts.values(), strict=True)
+        )
+
+    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(
+            fn.merge(one, other)
+            for one, other, (fn, _) in zip(first, second, self.parts.values(), strict=True)
+        )
+
+    def compact(self, accumulator: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(
+            fn.compact(part) for part, (fn, _) in zip(accumulator, self.parts.values(), strict=True)
+        )
+
+    def extract(self, accumulator: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(
+            fn.extract(part) for part, (fn, _) in zip(accumulator, self.parts.values(), strict=True)
+        )
+
+    @property
+    def on_empty(self) -> EmptyPane:
+        raises = any(fn.on_empty.scio_raises for fn, _ in self.parts.values())
+        return EmptyPane(self.extract(self.create()), raises, None)
+
+
+def _inputs(values: Sequence[Any], at: int | tuple[int, ...] | None) -> Sequence[Any]:
+    match at:
+        case None:
+            return values
+        case int():
+            return [value[at] for value in values]
+    return [tuple(value[each] for each in at) for value in values]
