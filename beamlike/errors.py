@@ -4,9 +4,13 @@ Each message says which argument, which value, and what to do instead. Anything 
 is not a `BeamlikeError` is a bug in beamlike.
 """
 
+import reprlib
+from typing import Self
+
 __all__ = [
     "BeamlikeError",
     "ColumnError",
+    "CombineError",
     "EnvironmentProblem",
     "InputRowError",
     "StateError",
@@ -16,6 +20,8 @@ __all__ = [
     "TriggerError",
     "UnsafeTriggerError",
     "UnsupportedError",
+    "UnwiseStrategyWarning",
+    "UserFunctionError",
     "WatermarkError",
     "WindowError",
     "WindowingError",
@@ -64,6 +70,10 @@ class ColumnError(BeamlikeError, ValueError):
     """A DataFrame lacks a column, or the column has a type that cannot be used."""
 
 
+class CombineError(BeamlikeError, ValueError):
+    """A combine function was given a parameter, value or accumulator that it cannot use."""
+
+
 class InputRowError(BeamlikeError, ValueError):
     """A row cannot be grouped, and the query was told to fail on such rows."""
 
@@ -76,5 +86,40 @@ class UnsupportedError(BeamlikeError, NotImplementedError):
     """What was asked is meaningful, but this host or this version cannot do it."""
 
 
+class UserFunctionError(BeamlikeError, RuntimeError):
+    """A function of the user's raised: a window function, or a part of a combine function.
+
+    The exception that it raised is the ``__cause__``.
+
+    Attributes:
+        function: Which function, as ``Sum().add``.
+        problem: What it raised, as ``TypeError: ...``.
+        place: For which element or elements, and in which window.
+        key: The key that they belong to, in words. A machine knows one key only and not its
+            name; whoever runs it adds it with `of_key`.
+    """
+
+    def __init__(self, function: str, problem: str, place: str, key: str | None = None) -> None:
+        super().__init__(function, problem, place, key)  # as it is pickled
+        self.function, self.problem, self.place, self.key = function, problem, place, key
+
+    def of_key(self, key: object) -> Self:
+        """The same error with the key in its message, to be raised in its place."""
+        known = type(self)(self.function, self.problem, self.place, reprlib.repr(key))
+        known.__cause__ = self.__cause__
+        return known
+
+    def __str__(self) -> str:
+        key = "" if self.key is None else f", key {self.key}"
+        return (
+            f"{self.function} raised {self.problem}; it was asked for {self.place}{key}; mend the "
+            'function, or leave out what it cannot take with on_error="drop"'
+        )
+
+
 class EnvironmentProblem(BeamlikeError, RuntimeError):
-    """The machine lacks what is needed to run: Java, or a suitable version of Spark."""
+    """The machine lacks what is needed to run: Java, a suitable version of Spark, or a library."""
+
+
+class UnwiseStrategyWarning(UserWarning):
+    """What was asked can be done, and will not do what its author hopes for."""

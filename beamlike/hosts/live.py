@@ -8,6 +8,7 @@ from beamlike.hosts.clock import wall_clock_ms
 from beamlike.hosts.memory import MemoryStage
 from beamlike.hosts.script import Arrive, Output, Run, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
@@ -28,6 +29,7 @@ class LiveStage:
         combine: How a pane's elements become its value.
         clock: Processing time in milliseconds. If it steps back, processing time stands
             still until it has caught up.
+        on_error: What to do when a function of the user's raises, as for `Grouping`.
     """
 
     def __init__(
@@ -35,8 +37,9 @@ class LiveStage:
         strategy: WindowingStrategy,
         combine: CombineFn,
         clock: Callable[[], int] = wall_clock_ms,
+        on_error: OnFailure | str = OnFailure.FAIL,
     ) -> None:
-        self._stage = MemoryStage(Grouping(strategy, combine))
+        self._stage = MemoryStage(Grouping(strategy, combine, on_error))
         self._read_clock = clock
 
     @property
@@ -49,6 +52,7 @@ class LiveStage:
 
         Raises:
             TimeError: The timestamp cannot be read, or is the end of time.
+            UserFunctionError: A function of the user's raised, and that is to be reported.
         """
         element = Element(value, instant_ms(timestamp, "timestamp"))
         if element.timestamp >= MAX_TIMESTAMP:

@@ -2,11 +2,18 @@
 
 from collections.abc import Hashable
 
-from beamlike.errors import WatermarkError
+from beamlike.errors import UserFunctionError, WatermarkError
 from beamlike.hosts.script import Arrive, Machine, Output, Run, Script, ScriptStep, Told
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Event, Happening
+from beamlike.machine.events import (
+    AdvanceClock,
+    AdvanceWatermark,
+    Bundle,
+    Event,
+    Happening,
+    going_back,
+)
 from beamlike.machine.reference.state import KeyState
-from beamlike.model.time import MIN_TIMESTAMP, show_instant
+from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["MemoryStage", "run_in_memory"]
 
@@ -16,6 +23,7 @@ def run_in_memory(machine: Machine, script: Script) -> Run:
 
     Raises:
         WatermarkError: The script moves a clock back.
+        UserFunctionError: A function of the user's raised, and the machine reports it.
     """
     stage = MemoryStage(machine)
     for step in script:
@@ -39,25 +47,41 @@ class MemoryStage:
         """What happened so far and everything that came out of it."""
         return Run(tuple(self._script), tuple(self._outputs), tuple(self._story))
 
+    @property
+    def output_watermark(self) -> int:
+        """What the stage has promised to the one after it: no pane will be stamped before (ms)."""
+        windows = (window for state in self._states.values() for window in state.windows.values())
+        holds = (window.element_hold for window in windows if window.element_hold is not None)
+        return min([self.watermark, *holds])
+
     def play(self, step: ScriptStep) -> tuple[Output, ...]:
         """Let one step happen; what came out of it.
 
         Raises:
             WatermarkError: The watermark or the clock would go back. Nothing has happened then.
+            UserFunctionError: A function of the user's raised, and the machine reports it.
+                Nothing has happened then, to no key.
         """
         self.check(step)
-        seen = len(self._outputs)
+        events: dict[Hashable, Event]
+        if isinstance(step, Arrive):
+            events = {key: Bundle(tuple(items)) for key, items in step.by_key().items()}
+        else:
+            events = dict.fromkeys(self._states, step)
+        seen, heard = len(self._outputs), len(self._story)
+        after: dict[Hashable, KeyState] = {}
+        try:
+            for key, event in events.items():
+                after[key] = self._step(key, event)
+        except UserFunctionError:
+            del self._outputs[seen:], self._story[heard:]
+            raise
+        self._states |= after
         self._script.append(step)
-        match step:
-            case Arrive():
-                for key, elements in step.by_key().items():
-                    self._step(key, Bundle(tuple(elements)))
-            case AdvanceWatermark(to):
-                self._step_all(step)
-                self.watermark = to
-            case AdvanceClock(to):
-                self._step_all(step)
-                self.clock = to
+        if isinstance(step, AdvanceWatermark):
+            self.watermark = step.to
+        elif isinstance(step, AdvanceClock):
+            self.clock = step.to
         return tuple(self._outputs[seen:])
 
     def check(self, step: ScriptStep) -> None:
@@ -67,27 +91,24 @@ class MemoryStage:
             WatermarkError: The watermark or the clock would go back.
         """
         # The machine refuses it too, but it has no say while there is no key.
-        if isinstance(step, AdvanceWatermark) and step.to < self.watermark:
-            raise WatermarkError(
-                f"the watermark cannot go back: it stands at {show_instant(self.watermark)} "
-                f"({self.watermark} ms), asked for {show_instant(step.to)} ({step.to} ms)"
-            )
-        if isinstance(step, AdvanceClock) and step.to < self.clock:
-            raise WatermarkError(
-                f"processing time cannot go back: it stands at {self.clock} ms, asked for "
-                f"{step.to} ms"
-            )
+        if isinstance(step, Arrive):
+            return
+        stands_at = self.watermark if isinstance(step, AdvanceWatermark) else self.clock
+        refusal = going_back(step, stands_at)
+        if refusal is not None:
+            raise WatermarkError(refusal)
 
-    def _step_all(self, event: Event) -> None:
-        for key in self._states:
-            self._step(key, event)
-
-    def _step(self, key: Hashable, event: Event) -> None:
-        number = len(self._script) - 1
+    def _step(self, key: Hashable, event: Event) -> KeyState:
+        number = len(self._script)
 
         def tell(happening: Happening) -> None:
             self._story.append(Told(number, key, happening))
 
         state = self._states.get(key) or KeyState.unseen(self.watermark, self.clock)
-        self._states[key], effects = self._machine.step(state, event, tell)
+        try:
+            after, effects = self._machine.step(state, event, tell)
+        except UserFunctionError as error:
+            # The machine does not know the key's name.
+            raise error.of_key(key) from error.__cause__
         self._outputs.extend(Output(number, key, effect) for effect in effects)
+        return after

@@ -8,6 +8,7 @@ import attrs
 
 from beamlike.model.combine import Stamped
 from beamlike.model.panes import PaneInfo
+from beamlike.model.time import show_instant
 from beamlike.model.windows import IntervalWindow, Window
 
 __all__ = [
@@ -21,23 +22,49 @@ __all__ = [
     "Event",
     "Fired",
     "Happening",
+    "Lifted",
     "Merged",
     "Pane",
     "Suppressed",
     "Tell",
+    "going_back",
 ]
 
 
 @attrs.frozen
 class Element(Stamped):
-    """An element of a stream: a value and its event time in milliseconds."""
+    """An element of a stream: a value and its event time in milliseconds.
+
+    ``window`` is the window that it comes in, given by a grouping before; None: the window
+    function assigns.
+    """
+
+    window: Window | None = None
+
+
+@attrs.frozen
+class Lifted:
+    """Elements of one window that were combined before they arrived.
+
+    ``count`` says how many they are, and ``timestamp`` is the greatest event time among them
+    (ms). If they were ``judged`` for lateness where they were combined, they are not judged
+    again; else their window decides for all of them.
+
+    Source: Beam's combiner lifting.
+    """
+
+    accumulator: Any
+    count: int
+    window: Window
+    timestamp: int
+    judged: bool = True
 
 
 @attrs.frozen
 class Bundle:
     """Elements of one key that arrive together. Triggers are asked once, after all of them."""
 
-    elements: tuple[Element, ...]
+    elements: tuple[Element | Lifted, ...]
 
 
 @attrs.frozen
@@ -57,11 +84,31 @@ class AdvanceClock:
 Event = Bundle | AdvanceWatermark | AdvanceClock
 
 
+def going_back(move: AdvanceWatermark | AdvanceClock, stands_at: int) -> str | None:
+    """Why a clock cannot be moved like that, in a sentence; None if it can.
+
+    Args:
+        stands_at: Where the clock in question stands (ms).
+    """
+    if move.to >= stands_at:
+        return None
+    if isinstance(move, AdvanceWatermark):
+        return (
+            f"the watermark cannot go back: it stands at {show_instant(stands_at)} "
+            f"({stands_at} ms), asked for {show_instant(move.to)} ({move.to} ms)"
+        )
+    return f"processing time cannot go back: it stands at {stands_at} ms, asked for {move.to} ms"
+
+
 @attrs.frozen
 class Pane:
     """A pane that came out: one value of one window, with its place in the history.
 
     With ``retraction`` it withdraws the earlier pane that has exactly these fields.
+
+    ``session`` is a name for the window that stays as sessions grow and merge: the bounds of
+    the first pane that the window, or the earliest of those that it grew from, ever emitted.
+    Retracting mode only, where a pane knows which panes it replaces; else None.
     """
 
     window: Window
@@ -69,6 +116,7 @@ class Pane:
     timestamp: int
     info: PaneInfo
     retraction: bool = False
+    session: Window | None = attrs.field(default=None, eq=False)
 
 
 class DropReason(Enum):
@@ -78,23 +126,45 @@ class DropReason(Enum):
     """Its own window, before any merging, was past its end plus the allowed lateness."""
     CLOSED = "closed"
     """The trigger of its window, after merging, had finished."""
+    FAILED = "failed"
+    """A function of the user's raised for it, and such elements are to be left out."""
 
 
 @attrs.frozen
 class Drop:
-    """An element that one of its windows did not accept.
+    """An element that one of its windows did not accept, or some that were combined before.
+
+    ``element`` is None if the elements were accepted and their window's last pane could not
+    be made, so that only their number is left. ``window`` is None if the element never got as
+    far as a window, because the window function raised for it.
 
     ``missed_by`` is how many milliseconds earlier the watermark would have had to be for the
-    window to accept it; None for a closed window, where no time would have helped. ``nearly``
+    window to accept it; None for the other reasons, where no time would have helped. ``nearly``
     is the live session, as it would be after merging, that would have taken the element in
     had the merged window been asked (see `LateCheck`); None if there is none.
+
+    ``watermark`` is the input watermark (ms) when it happened, ``count`` how many elements
+    were lost, and ``error`` what the function of the user's raised, in words.
     """
 
-    element: Element
-    window: Window
+    element: Element | Lifted | None
+    window: Window | None
     reason: DropReason
     missed_by: int | None = None
     nearly: Window | None = None
+    watermark: int | None = attrs.field(default=None, eq=False)
+    count: int = 1
+    error: str | None = attrs.field(default=None, eq=False)
+
+    @property
+    def value(self) -> Any:
+        """The value of the element; None if there is no single one."""
+        return self.element.value if isinstance(self.element, Element) else None
+
+    @property
+    def timestamp(self) -> int | None:
+        """The event time of the element (ms), or of the latest of several; None if unknown."""
+        return None if self.element is None else self.element.timestamp
 
 
 Effect = Pane | Drop
@@ -126,7 +196,7 @@ class Fired:
 
 @attrs.frozen
 class Suppressed:
-    """A window's trigger fired, but the pane was empty and nobody wanted an empty one."""
+    """A window's trigger fired, but nobody wanted the pane: it was empty, or as before."""
 
     window: Window
     by: str

@@ -13,6 +13,7 @@ from functools import singledispatch
 import attrs
 
 from beamlike.model.calendar import CalendarWindows
+from beamlike.model.combine import CombineFn
 from beamlike.model.firing import (
     can_close,
     can_fire,
@@ -36,6 +37,7 @@ from beamlike.model.triggers import (
     Trigger,
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+from beamlike.model.windows import IntervalWindow
 
 _KEPT = {
     LateCheck.ASSIGNED: "whatever comes before its window expires gets into a pane",
@@ -43,6 +45,10 @@ _KEPT = {
     LateCheck.ELEMENT: (
         "whatever comes before the watermark passes its timestamp plus the allowed lateness gets "
         'into a pane; later data is dropped although its window is open (late_check="element")'
+    ),
+    LateCheck.RETAIN: (
+        "whatever comes before its window expires gets into a pane, and into one session with "
+        "whatever is less than a gap away from it"
     ),
 }
 
@@ -136,8 +142,12 @@ class StrategyReport:
         )
 
 
-def report(strategy: WindowingStrategy) -> StrategyReport:
+def report(strategy: WindowingStrategy, combine: CombineFn | None = None) -> StrategyReport:
     """All answers about a strategy.
+
+    Args:
+        combine: How a pane's elements become its value. With it the answers about empty panes
+            tell what such a pane shows, and whether Scio would fail there.
 
     Raises:
         UnsupportedError: The trigger is none of beamlike's.
@@ -156,12 +166,25 @@ def report(strategy: WindowingStrategy) -> StrategyReport:
             lost is not None,
             lost or _KEPT[strategy.late_check],
         ),
-        may_emit_empty_on_time=_empty_on_time(strategy),
-        may_emit_empty_last=_empty_last(strategy),
+        may_emit_empty_on_time=_with_value(_empty_on_time(strategy), strategy, combine),
+        may_emit_empty_last=_with_value(_empty_last(strategy), strategy, combine),
         never_fires=_never_fires(strategy),
         needs_clock=_needs_clock(strategy.trigger),
         bounded_state_per_key=_bounded_state(strategy),
     )
+
+
+def _with_value(empty: Finding, strategy: WindowingStrategy, combine: CombineFn | None) -> Finding:
+    """What an empty pane shows, if there may be one."""
+    if not empty or combine is None:
+        return empty
+    if strategy.accumulates:
+        return Finding(True, f"{empty.because}; it shows the value of the pane before again")
+    told = combine.on_empty
+    shows = f"{empty.because}; it shows {told.value!r}"
+    if told.scio_raises:
+        shows += f", where {told.scio_operation or 'one of these'} of Scio raises an error"
+    return Finding(True, shows)
 
 
 # -- questions -------------------------------------------------------------------------------
@@ -252,8 +275,7 @@ def _bounded_state(strategy: WindowingStrategy) -> Finding:
     if ends:
         return Finding(
             True,
-            f"{ends.because}, and is forgotten {show_duration(strategy.allowed_lateness)} after "
-            "its end",
+            f"{ends.because}, and is forgotten {show_duration(_kept_for(strategy))} after its end",
         )
     keeps = f"{ends.because}, and "
     if not lets_go(trigger):
@@ -273,6 +295,12 @@ def _bounded_state(strategy: WindowingStrategy) -> Finding:
             "or use windows that end, as FixedWindows or Sessions with max_duration do",
         )
     return Finding(True, f"{keeps}the trigger empties it again and again, or closes it")
+
+
+def _kept_for(strategy: WindowingStrategy) -> int:
+    """How long a window is kept after its end (ms)."""
+    first = IntervalWindow(0, 1)
+    return strategy.forgotten(first) - first.max_timestamp
 
 
 @singledispatch
@@ -301,11 +329,15 @@ def _(window_fn: CalendarWindows) -> Finding:
 
 @windows_end.register
 def _(window_fn: Sessions) -> Finding:
-    if window_fn.max_duration is None:
-        return Finding(
-            False, f"a window of {window_fn} goes on while data comes without a longer pause"
-        )
-    return Finding(True, f"a window is at most {show_duration(window_fn.max_duration)} long")
+    spans = [] if window_fn.max_duration is None else [window_fn.max_duration]
+    if window_fn.max_elements is not None and window_fn.longest_own_window is not None:
+        # Each element makes it longer by no more than its own window is long.
+        spans.append(window_fn.max_elements * window_fn.longest_own_window)
+    if spans:
+        return Finding(True, f"a window is at most {show_duration(min(spans))} long")
+    return Finding(
+        False, f"a window of {window_fn} goes on while data comes without a longer pause"
+    )
 
 
 @windows_end.register

@@ -1,11 +1,11 @@
-"""Sessions: windows of activity that end after a silence, or when they have lasted long enough.
+"""Sessions: windows of activity that end after a silence, or once they are long or full enough.
 
 Source: Beam Java, ``Sessions``, ``MergeOverlappingIntervalWindows``; gaps that depend on the
 element as Flink's ``EventTimeSessionWindows.withDynamicGap``. Beam has no bounded sessions.
 """
 
 import reprlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -39,8 +39,15 @@ class Sessions(MergingWindowFn):
     together are not too long (exactly ``max_duration`` is not too long). So no two open
     sessions are left that overlap and could be one.
 
+    With ``max_elements`` no session holds more than so many. The windows are visited in the
+    same order, and each joins the session before it if both together have few enough elements
+    (exactly ``max_elements`` are few enough); if not, it opens the next session. Only the
+    session just before it is asked. One thing can make a session too large: elements cannot be
+    told apart whose windows are equal. Those of one bundle stay together, however many they
+    are, and one whose window has exactly the bounds of an open session goes there.
+
     Sessions that exist are never split. This makes bounded sessions depend on the order of
-    arrival in one case: where data without a pause is longer than ``max_duration`` and later
+    arrival in one case: where data without a pause is too long, or too much, and later
     bundles bring elements from earlier times, the cuts may lie elsewhere. Otherwise neither
     bundles nor order decide which elements are together while the sessions are open.
 
@@ -51,9 +58,12 @@ class Sessions(MergingWindowFn):
         max_duration: The longest that a session may be, from its start to its end, at least
             the gap. A longer gap of a single element counts as ``max_duration``. Default
             None: unbounded.
+        max_elements: The most elements that a session may hold, at least 1. Default None:
+            unbounded.
 
     Raises:
-        WindowError: The gap is 0, or ``max_duration`` is 0 or shorter than the gap.
+        WindowError: The gap is 0, ``max_duration`` is 0 or shorter than the gap, or
+            ``max_elements`` is no whole number of at least 1.
         TimeError: A duration cannot be read.
 
     Source: Beam ``Sessions``, Scio ``withSessionWindows``.
@@ -64,9 +74,14 @@ class Sessions(MergingWindowFn):
 
     gap: int | GapOf
     max_duration: int | None
+    max_elements: int | None
 
     def __init__(
-        self, gap: DurationLike | GapOf, *, max_duration: DurationLike | None = None
+        self,
+        gap: DurationLike | GapOf,
+        *,
+        max_duration: DurationLike | None = None,
+        max_elements: int | None = None,
     ) -> None:
         given = gap if callable(gap) else duration_ms(gap, "Sessions gap")
         longest = (
@@ -78,7 +93,17 @@ class Sessions(MergingWindowFn):
             )
         if longest is not None:
             _check_longest(longest, given)
-        self.__attrs_init__(given, longest)
+        if max_elements is not None and (type(max_elements) is not int or max_elements < 1):
+            raise WindowError(
+                "Sessions max_elements must be a whole number of at least 1, "
+                f"got {max_elements!r}; leave it out for sessions without a bound"
+            )
+        self.__attrs_init__(given, longest, max_elements)
+
+    @property
+    def longest_own_window(self) -> int | None:
+        """The gap; ``max_duration`` if the gap depends on the element, None without it."""
+        return self.gap if isinstance(self.gap, int) else self.max_duration
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
         """The window of one gap that starts with the element.
@@ -104,16 +129,35 @@ class Sessions(MergingWindowFn):
         return gap if self.max_duration is None else min(gap, self.max_duration)
 
     def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
-        return merge_overlapping(windows, self.max_duration)
+        """As `merge_sized`, of windows that hold one element each."""
+        if self.max_elements is None:
+            return merge_overlapping(windows, self.max_duration)
+        return self.merge_sized(dict.fromkeys(windows, 1))
+
+    @property
+    def needs_sizes(self) -> bool:
+        return self.max_elements is not None
+
+    def merge_sized(self, sizes: Mapping[IntervalWindow, int]) -> tuple[Merge, ...]:
+        if self.max_elements is None:
+            return self.merge(sizes)
+        return merge_overlapping(sizes, self.max_duration, sizes, self.max_elements)
 
     def compatible_with(self, other: WindowFn) -> bool:
-        """Any two sessions with the same bound are; the first one's gap is used, as in Beam."""
-        return isinstance(other, Sessions) and self.max_duration == other.max_duration
+        """Any two sessions with the same bounds are; the first one's gap is used, as in Beam."""
+        return (
+            isinstance(other, Sessions)
+            and self.max_duration == other.max_duration
+            and self.max_elements == other.max_elements
+        )
 
     def __str__(self) -> str:
-        gap = show_duration(self.gap) if isinstance(self.gap, int) else _name(self.gap)
-        bound = "" if self.max_duration is None else show_duration(self.max_duration)
-        return f"Sessions({gap}{bound and f', max_duration={bound}'})"
+        parts = [show_duration(self.gap) if isinstance(self.gap, int) else _name(self.gap)]
+        if self.max_duration is not None:
+            parts.append(f"max_duration={show_duration(self.max_duration)}")
+        if self.max_elements is not None:
+            parts.append(f"max_elements={self.max_elements}")
+        return f"Sessions({', '.join(parts)})"
 
 
 def _check_longest(longest: int, gap: int | GapOf) -> None:
@@ -137,7 +181,10 @@ def _name(gap_of: GapOf) -> str:
 
 
 def merge_overlapping(
-    windows: Iterable[IntervalWindow], longest: int | None = None
+    windows: Iterable[IntervalWindow],
+    longest: int | None = None,
+    sizes: Mapping[IntervalWindow, int] | None = None,
+    most: int | None = None,
 ) -> tuple[Merge, ...]:
     """The plan that joins every run of overlapping windows into its span.
 
@@ -145,6 +192,8 @@ def merge_overlapping(
         windows: In any order.
         longest: No span becomes longer (ms): the window that would make it so begins the next
             run. None: no limit.
+        sizes: How many elements each window holds. Needed with ``most``.
+        most: No run of several windows gets more elements, likewise.
 
     Source: Beam Java, ``MergeOverlappingIntervalWindows``.
 
@@ -153,16 +202,21 @@ def merge_overlapping(
     IntervalWindow(start=0, end=20)
     """
     runs: list[list[IntervalWindow]] = []
-    start = reach = 0
+    start = reach = held = 0
     for window in sorted(set(windows), key=bounds):
-        # Only the last run is asked: a window that cannot join it could join none before it.
+        # Only the last run is asked. A window that would make it too long would make those
+        # before it too long as well; and runs that are neighbours have spans of their own,
+        # where a window that found room in an earlier run might make two spans equal.
         fits = longest is None or window.end - start <= longest
+        size = sizes[window] if sizes is not None else 0
+        if most is not None and held + size > most:
+            fits = False
         if runs and window.start < reach and fits:
             runs[-1].append(window)
-            reach = max(reach, window.end)
+            reach, held = max(reach, window.end), held + size
         else:
             runs.append([window])
-            start, reach = window.start, window.end
+            start, reach, held = window.start, window.end, size
     return tuple(
         Merge(tuple(run), IntervalWindow(run[0].start, max(window.end for window in run)))
         for run in runs

@@ -7,14 +7,22 @@ Source: Beam Java, ``WindowingStrategy``, the checks in ``Window.applicableTo`` 
 ``GroupByKey.applicableTo``, and ``GroupByKey.updateWindowingStrategy``.
 """
 
-from enum import Enum
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import attrs
 
 from beamlike.errors import UnsafeTriggerError, WindowingError
 from beamlike.model.continuation import continuation
+from beamlike.model.options import (
+    AccumulationMode,
+    ClosingBehavior,
+    LateCheck,
+    OnTimeBehavior,
+    TimestampCombiner,
+    Unchanged,
+    option,
+)
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, DurationLike, duration_ms, show_duration
 from beamlike.model.triggers import AfterWatermark, DefaultTrigger, Never, Trigger
 from beamlike.model.windowfns import GlobalWindows, WindowFn
@@ -26,68 +34,9 @@ __all__ = [
     "LateCheck",
     "OnTimeBehavior",
     "TimestampCombiner",
+    "Unchanged",
     "WindowingStrategy",
 ]
-
-
-class AccumulationMode(Enum):
-    """What happens to a pane's elements once it has fired."""
-
-    DISCARDING = "discarding"
-    """They are forgotten: each pane holds what came since the pane before."""
-    ACCUMULATING = "accumulating"
-    """They are kept: each pane holds everything the window received."""
-    RETRACTING = "retracting"
-    """As accumulating, and each new pane first withdraws the panes that still stand."""
-
-
-class TimestampCombiner(Enum):
-    """The event time that a pane is stamped with."""
-
-    END_OF_WINDOW = "end_of_window"
-    EARLIEST = "earliest"
-    LATEST = "latest"
-
-
-class ClosingBehavior(Enum):
-    """Whether a window's last pane is emitted when nothing came since the pane before."""
-
-    FIRE_IF_NON_EMPTY = "fire_if_non_empty"
-    FIRE_ALWAYS = "fire_always"
-
-
-class OnTimeBehavior(Enum):
-    """Whether the on-time pane is emitted when nothing came since the pane before."""
-
-    FIRE_ALWAYS = "fire_always"
-    FIRE_IF_NON_EMPTY = "fire_if_non_empty"
-
-
-class LateCheck(Enum):
-    """What decides that an element comes too late. Beam has no choice here; others differ."""
-
-    ASSIGNED = "assigned"
-    """Its own window, before any merging, as in Beam. An element whose own window has expired
-    is dropped although a live session overlaps it."""
-    MERGED = "merged"
-    """Its window after merging, as in Flink and Kafka Streams. A live session takes the
-    element in. Differs from ``assigned`` for windows that merge only."""
-    ELEMENT = "element"
-    """Its timestamp, as in Apex: dropped once the watermark is past the timestamp plus the
-    allowed lateness, although its window may be open."""
-
-
-Option = TypeVar("Option", bound=Enum)
-
-
-def _option(kind: type[Option], value: Option | str, argument: str) -> Option:
-    if isinstance(value, kind):
-        return value
-    try:
-        return kind(str(value).lower())
-    except ValueError:
-        known = ", ".join(repr(member.value) for member in kind)
-        raise WindowingError(f"{argument} must be one of {known}, got {value!r}") from None
 
 
 _PARTS = frozenset(
@@ -100,6 +49,7 @@ _PARTS = frozenset(
         "closing_behavior",
         "on_time_behavior",
         "late_check",
+        "unchanged",
     )
 )
 
@@ -117,7 +67,8 @@ class WindowingStrategy:
     strategies that differ only in it are equal.
 
     Raises:
-        WindowingError: A part is of the wrong kind.
+        WindowingError: A part is of the wrong kind; ``late_check`` is ``retain`` and nobody knows
+            how long; ``unchanged`` is ``omit`` where nothing is withdrawn.
         TimeError: The allowed lateness cannot be read.
     """
 
@@ -129,6 +80,7 @@ class WindowingStrategy:
     closing_behavior: ClosingBehavior
     on_time_behavior: OnTimeBehavior
     late_check: LateCheck
+    unchanged: Unchanged = Unchanged.RE_EMIT
     already_merged: bool = attrs.field(default=False, repr=False)
     said: frozenset[str] = attrs.field(default=_PARTS, eq=False, repr=False)
 
@@ -142,6 +94,7 @@ class WindowingStrategy:
         closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
         on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
         late_check: LateCheck | str = LateCheck.ASSIGNED,
+        unchanged: Unchanged | str = Unchanged.RE_EMIT,
     ) -> None:
         if not isinstance(window_fn, WindowFn):
             raise WindowingError(
@@ -157,13 +110,16 @@ class WindowingStrategy:
         self.__attrs_init__(
             window_fn,
             trigger,
-            _option(AccumulationMode, accumulation, "accumulation"),
+            option(AccumulationMode, accumulation, "accumulation"),
             duration_ms(allowed_lateness, "allowed_lateness"),
-            _option(TimestampCombiner, timestamp_combiner, "timestamp_combiner"),
-            _option(ClosingBehavior, closing_behavior, "closing_behavior"),
-            _option(OnTimeBehavior, on_time_behavior, "on_time_behavior"),
-            _option(LateCheck, late_check, "late_check"),
+            option(TimestampCombiner, timestamp_combiner, "timestamp_combiner"),
+            option(ClosingBehavior, closing_behavior, "closing_behavior"),
+            option(OnTimeBehavior, on_time_behavior, "on_time_behavior"),
+            option(LateCheck, late_check, "late_check"),
+            option(Unchanged, unchanged, "unchanged"),
         )
+        self._check_retained()
+        self._check_unchanged()
 
     @classmethod
     def unwindowed(cls) -> Self:
@@ -185,6 +141,7 @@ class WindowingStrategy:
         closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
         on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
         late_check: LateCheck | str = LateCheck.ASSIGNED,
+        unchanged: Unchanged | str = Unchanged.RE_EMIT,
         unbounded: bool = False,
     ) -> Self:
         """The strategy of one window transform followed by a grouping; None means unsaid.
@@ -205,6 +162,7 @@ class WindowingStrategy:
             closing_behavior=closing_behavior,
             on_time_behavior=on_time_behavior,
             late_check=late_check,
+            unchanged=unchanged,
         )
         strategy.check_groupable(unbounded=unbounded)
         return strategy
@@ -220,6 +178,7 @@ class WindowingStrategy:
         closing_behavior: ClosingBehavior | str | None = None,
         on_time_behavior: OnTimeBehavior | str | None = None,
         late_check: LateCheck | str | None = None,
+        unchanged: Unchanged | str | None = None,
     ) -> Self:
         """The strategy after a window transform that says these parts; None keeps the part.
 
@@ -228,7 +187,8 @@ class WindowingStrategy:
 
         Raises:
             WindowingError: A trigger without accumulation mode, or without allowed lateness
-                outside the global window; windows that cannot be told apart.
+                outside the global window; windows that cannot be told apart; parts that do not
+                go together.
             TimeError: The allowed lateness cannot be read.
 
         Source: Beam Java, ``Window.getOutputStrategyInternal`` and ``Window.applicableTo``.
@@ -242,6 +202,7 @@ class WindowingStrategy:
             "closing_behavior": closing_behavior,
             "on_time_behavior": on_time_behavior,
             "late_check": late_check,
+            "unchanged": unchanged,
         }
         given = {part: value for part, value in given.items() if value is not None}
         kept: dict[str, Any] = {part: getattr(self, part) for part in _PARTS}
@@ -367,6 +328,27 @@ class WindowingStrategy:
                 'or accumulation="accumulating" (each pane holds everything so far)'
             )
 
+    def _check_retained(self) -> None:
+        if self.late_check is not LateCheck.RETAIN or not self.is_merging:
+            return
+        if self.window_fn.longest_own_window is None:
+            raise WindowingError(
+                'late_check="retain" keeps an expired session for as long as the window of one '
+                f"element can reach it, but how long such a window of {self.window_fn} can be is "
+                'not known; for Sessions with a function for the gap, add max_duration="1 hour", '
+                "or as long as a gap can be; for a window function of your own, define the "
+                "property longest_own_window"
+            )
+
+    def _check_unchanged(self) -> None:
+        retracting = self.accumulation is AccumulationMode.RETRACTING
+        if self.unchanged is Unchanged.OMIT and not retracting:
+            raise WindowingError(
+                'unchanged="omit" leaves out a pane that would withdraw an equal one, but '
+                f'accumulation="{self.accumulation.value}" withdraws nothing; write '
+                'unchanged="re_emit", or accumulation="retracting"'
+            )
+
     def __str__(self) -> str:
         """In one line: what is always decided, then what is not the default."""
         parts = [
@@ -383,6 +365,8 @@ class WindowingStrategy:
             parts.append(f"on-time behavior {self.on_time_behavior.value}")
         if self.late_check is not LateCheck.ASSIGNED:
             parts.append(f"late check {self.late_check.value}")
+        if self.unchanged is not Unchanged.RE_EMIT:
+            parts.append("unchanged panes omitted")
         return ", ".join(parts)
 
     def _with(self, **changes: Any) -> Self:
@@ -404,6 +388,24 @@ class WindowingStrategy:
         """The last watermark (ms) at which data for ``window`` is accepted; see `expiry`."""
         # Written out: it is asked several times for each element.
         return min(window.end - 1 + self.allowed_lateness, END_OF_GLOBAL_WINDOW)
+
+    def forgotten(self, window: Window) -> int:
+        """The last watermark (ms) at which the state of ``window`` is kept: its expiry, or
+        longer if expired sessions are retained.
+
+        An element that comes at a watermark ``w`` has a window that does not end before ``w``
+        less the allowed lateness, and so begins less than ``longest_own_window`` before that.
+        From one millisecond after this watermark on it begins at the end of ``window`` or later:
+        it no longer overlaps.
+        """
+        until = window.end - 1 + self.allowed_lateness + self._retained_for
+        return min(until, END_OF_GLOBAL_WINDOW)
+
+    @cached_property
+    def _retained_for(self) -> int:
+        if self.late_check is not LateCheck.RETAIN or not self.is_merging:
+            return 0
+        return (self.window_fn.longest_own_window or 1) - 1
 
 
 def _check_windows(window_fn: WindowFn) -> None:

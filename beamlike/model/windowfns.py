@@ -12,7 +12,7 @@ offset into a window that does not hold them).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import attrs
@@ -58,6 +58,14 @@ class WindowFn(ABC):
 
     is_merging: ClassVar[bool] = False
 
+    @property
+    def longest_own_window(self) -> int | None:
+        """How long a window can be that one element opens, before any merging (ms).
+
+        None: not known. Only ``late_check="retain"`` asks, and only for windows that merge.
+        """
+        return None
+
     @abstractmethod
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
         """The windows of an element at ``timestamp`` (ms). May be none, one or many, each once.
@@ -98,6 +106,22 @@ class MergingWindowFn(WindowFn):
 
         Source: Beam Java, ``WindowFn.mergeWindows``, ``MergingActiveWindowSet``.
         """
+
+    @property
+    def needs_sizes(self) -> bool:
+        """Whether the plan depends on how many elements the windows hold. Then the machine
+        counts them, and asks `merge_sized` with these counts."""
+        return False
+
+    def merge_sized(self, sizes: Mapping[IntervalWindow, int]) -> tuple[Merge, ...]:
+        """The plan of `merge`, for windows that hold so many elements. Asked in its place if
+        ``needs_sizes``.
+
+        Args:
+            sizes: For each window how many elements it has received, those that just arrive
+                included.
+        """
+        return self.merge(sizes)
 
 
 def window_at(start: int, size: int) -> IntervalWindow:

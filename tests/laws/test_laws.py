@@ -16,16 +16,20 @@ from hypothesis import strategies as st
 
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Arrive, Output, Run, Script
-from beamlike.machine.events import AdvanceWatermark, Drop, Element, Pane
+from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CollectByTimestamp
-from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.triggers import AfterCount, AfterEach, Always, Repeatedly, Trigger
-from beamlike.model.windowfns import FixedWindows, WindowFn
+from beamlike.model.triggers import AfterCount, Repeatedly
+from beamlike.model.windowfns import FixedWindows
 from beamlike.testing import generate
-from beamlike.testing.generate import TRIGGERS, any_script, any_trigger, any_window_fn
+from beamlike.testing.bundles import (
+    by_content,
+    is_patient,
+    while_open,
+)
+from beamlike.testing.generate import any_script, patient_strategy
 from beamlike.testing.laws import (
     Restarting,
     broken_conservation,
@@ -120,89 +124,16 @@ def test_the_laws_of_hosting_hold_at_both_ends_of_time(random: Random, origin: i
 # -- bundles ---------------------------------------------------------------------------------
 
 
-def patient_strategy(random: Random) -> WindowingStrategy:
-    """A strategy that does not care how elements are bundled while their windows are open.
-
-    Nothing in the trigger is ready merely because elements came. Where windows merge,
-    bundles also decide what merges with what: there, in addition, no window may close, and no
-    `AfterEach` may find a later child ready once an earlier one has fired. Sessions have no
-    bound: where a bundle that comes later brings earlier data, it decides where they are cut.
-    """
-    window_fn: WindowFn = any_window_fn(random, gap_functions=True)
-    if isinstance(window_fn, Sessions):
-        window_fn = Sessions(window_fn.gap)
-    impatient: set[type[Trigger]] = {AfterCount, Always}
-    if window_fn.is_merging:
-        impatient.add(AfterEach)
-    kinds = [kind for kind in TRIGGERS if kind not in impatient]
-    trigger = any_trigger(random, 3, kinds)
-    while window_fn.is_merging and trigger.may_finish:
-        trigger = any_trigger(random, 3, kinds)
-    return any_strategy(random, window_fn=window_fn, trigger=trigger)
-
-
-def while_open(script: Script, window_fn: WindowFn) -> Script:
-    """The script without the elements that come after the end of one of their windows."""
-    watermark = MIN_TIMESTAMP
-    kept = []
-    for happens in script:
-        if isinstance(happens, AdvanceWatermark):
-            watermark = happens.to
-        elif isinstance(happens, Arrive):
-            happens = Arrive(
-                tuple(
-                    (key, element)
-                    for key, element in happens.elements
-                    if watermark <= last_open(window_fn, element)
-                )
-            )
-        kept.append(happens)
-    return tuple(kept)
-
-
-def last_open(window_fn: WindowFn, element: Element) -> int:
-    """The last watermark at which none of an element's windows is over."""
-    windows = window_fn.assign(element.timestamp, element.value)
-    return min((window.max_timestamp for window in windows), default=MAX_TIMESTAMP)
-
-
-def by_content(run: Run, origin: list[int]) -> dict[str, int]:
-    """Outputs with their step counted in the original script, and values without their order."""
-
-    def plain(output: Output) -> Output:
-        effect = output.effect
-        if isinstance(effect, Pane):
-            effect = attrs.evolve(effect, value=sorted(effect.value))
-        return attrs.evolve(output, step=origin[output.step], effect=effect)
-
-    return in_any_order(map(plain, run.outputs))
-
-
 @law
 @given(chance)
 def test_cutting_bundles_elsewhere_changes_nothing_for_a_patient_strategy(random: Random):
     strategy = patient_strategy(random)
+    assert is_patient(strategy)
     script = while_open(any_script(random), strategy.window_fn)
     cut, origin = cut_bundles(script, lambda: random.randint(1, 2))
     machine = Grouping(strategy, CollectByTimestamp())
-    whole, pieces = (without_neighbours(run_in_memory(machine, one)) for one in (script, cut))
-    assert by_content(pieces, origin) == by_content(whole, list(range(len(script))))
-
-
-def without_neighbours(run: Run) -> Run:
-    """The run with drops that do not say which session they nearly joined.
-
-    That is a session as it was just then, and a smaller bundle may have made it grow already.
-    """
-    return attrs.evolve(
-        run,
-        outputs=tuple(
-            attrs.evolve(output, effect=attrs.evolve(output.effect, nearly=None))
-            if isinstance(output.effect, Drop)
-            else output
-            for output in run.outputs
-        ),
-    )
+    whole, pieces = (run_in_memory(machine, one).outputs for one in (script, cut))
+    assert by_content(pieces, origin) == by_content(whole, range(len(script)))
 
 
 @law
@@ -216,9 +147,9 @@ def test_the_order_inside_a_bundle_changes_nothing_but_the_order_of_values(rando
             random.shuffle(elements)
             happens = Arrive(tuple(elements))
         shuffled.append(happens)
-    machine, steps = machine_of(strategy), list(range(len(script)))
-    assert by_content(run_in_memory(machine, tuple(shuffled)), steps) == by_content(
-        run_in_memory(machine, script), steps
+    machine, steps = machine_of(strategy), range(len(script))
+    assert by_content(run_in_memory(machine, tuple(shuffled)).outputs, steps) == by_content(
+        run_in_memory(machine, script).outputs, steps
     )
 
 

@@ -26,7 +26,7 @@ from beamlike.machine.events import (
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.calendar import CalendarDays
-from beamlike.model.combine import Collect
+from beamlike.model.combine import Collect, Sum
 from beamlike.model.panes import Timing
 from beamlike.model.report import (
     StrategyReport,
@@ -54,7 +54,7 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
-from beamlike.testing.generate import any_script, any_strategy
+from beamlike.testing.generate import any_script, any_strategy, gap_of_number
 
 TEN, EVERYTHING, VISIT = FixedWindows(10), GlobalWindows(), Sessions(10)
 COUNT, DELAY, END = AfterCount(2), AfterProcessingTime(5), AfterWatermark()
@@ -402,6 +402,14 @@ class Growing(WindowFn):
             "no: a window of Sessions(10ms) goes on while data comes without a longer pause",
         ),
         (SHORT_VISIT, "yes: a window is at most 30ms long"),
+        (Sessions(10, max_elements=5), "yes: a window is at most 50ms long"),
+        (Sessions(10, max_duration=30, max_elements=5), "yes: a window is at most 30ms long"),
+        (Sessions(10, max_duration=90, max_elements=5), "yes: a window is at most 50ms long"),
+        (
+            Sessions(gap_of_number, max_elements=5),
+            "no: a window of Sessions(gap_of_number, max_elements=5) goes on while data comes "
+            "without a longer pause",
+        ),
         (EVERYTHING, "no: the global window does not end"),
         (Growing(), "no: how long a window of Growing() can get is not known"),
     ],
@@ -409,3 +417,47 @@ class Growing(WindowFn):
 )
 def test_which_windows_end_by_themselves(window_fn, expected):
     assert str(windows_end(window_fn)) == expected
+
+
+def test_a_window_that_is_retained_is_forgotten_later():
+    strategy = WindowingStrategy(SHORT_VISIT, allowed_lateness=5, late_check="retain")
+    assert str(report(strategy).bounded_state_per_key) == (
+        "yes: a window is at most 30ms long, and is forgotten 14ms after its end"
+    )
+
+
+def test_what_is_retained_loses_nothing():
+    assert str(report(WindowingStrategy(VISIT, late_check="retain")).may_lose_data) == (
+        "no: whatever comes before its window expires gets into a pane, and into one session with "
+        "whatever is less than a gap away from it"
+    )
+
+
+# -- what an empty pane shows --------------------------------------------------------------------
+
+EARLY = AfterWatermark(early=AfterCount(2))
+
+
+def test_an_empty_pane_shows_the_identity_where_scio_fails() -> None:
+    strategy = WindowingStrategy(FixedWindows(10), EARLY)
+    told = report(strategy, Sum()).may_emit_empty_on_time
+    assert str(told).endswith("; it shows 0, where sumByKey of Scio raises an error")
+
+
+def test_an_empty_pane_shows_what_beam_shows_where_scio_does_too() -> None:
+    strategy = WindowingStrategy(FixedWindows(10), EARLY)
+    told = report(strategy, Collect()).may_emit_empty_on_time
+    assert str(told).endswith("; it shows []")
+
+
+def test_an_accumulating_pane_without_news_shows_what_it_had() -> None:
+    strategy = WindowingStrategy(
+        FixedWindows(10), AfterWatermark(early=AfterCount(2)), "accumulating"
+    )
+    told = report(strategy, Sum()).may_emit_empty_on_time
+    assert str(told).endswith("; it shows the value of the pane before again")
+
+
+def test_where_no_pane_is_empty_there_is_nothing_to_show() -> None:
+    strategy = WindowingStrategy(FixedWindows(10))
+    assert report(strategy, Sum()) == report(strategy)

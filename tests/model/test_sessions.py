@@ -226,6 +226,112 @@ def test_a_bound_that_is_no_duration_is_refused():
         Sessions(10, max_duration="long")
 
 
+# -- only so many elements -------------------------------------------------------------------
+
+
+def merged(sessions, **sizes):
+    """The plan for windows of 10 ms that start there and hold so many: ``at_5=2``."""
+    plan = sessions.merge_sized(
+        {IntervalWindow(int(at[3:]), int(at[3:]) + 10): size for at, size in sizes.items()}
+    )
+    return [(len(one.sources), one.into.start, one.into.end) for one in plan]
+
+
+THREE = Sessions(10, max_elements=3)
+
+
+def test_a_session_with_room_takes_the_next_one_in():
+    assert merged(THREE, at_0=2, at_5=1) == [(2, 0, 15)]
+
+
+def test_a_session_that_would_become_too_full_stays_apart():
+    assert merged(THREE, at_0=2, at_5=2) == []
+
+
+def test_elements_in_order_of_time_fill_one_session_after_the_other():
+    assert collect(THREE, [0, 1, 2, 3, 4, 5, 6]) == [
+        ([0, 1, 2], (0, 12)),
+        ([3, 4, 5], (3, 15)),
+        ([6], (6, 16)),
+    ]
+
+
+def test_bundles_do_not_matter_to_elements_in_order_of_time():
+    assert collect(THREE, [0], [1, 2, 3], [4], [5, 6]) == collect(THREE, [0, 1, 2, 3, 4, 5, 6])
+
+
+def test_a_full_session_is_not_split_for_an_element_from_before():
+    assert collect(THREE, [5, 6, 7], [0]) == [([0], (0, 10)), ([5, 6, 7], (5, 17))]
+
+
+def test_only_the_session_just_before_is_asked():
+    # [5, 15) would fit into [0, 10), but [0, 12) with 3 elements stands between them.
+    assert collect(THREE, [0, 1, 2], [0], [5]) == [
+        ([0], (0, 10)),
+        ([0, 1, 2], (0, 12)),
+        ([5], (5, 15)),
+    ]
+
+
+def test_elements_with_equal_windows_stay_together_however_many_they_are():
+    assert collect(THREE, [0, 5, 5, 5, 5, 9]) == [
+        ([0], (0, 10)),
+        ([5, 5, 5, 5], (5, 15)),
+        ([9], (9, 19)),
+    ]
+
+
+def test_an_element_whose_window_is_exactly_a_full_session_goes_there():
+    assert collect(THREE, [5, 5, 5], [5]) == [([5, 5, 5, 5], (5, 15))]
+
+
+def test_one_element_a_session_tells_all_times_apart():
+    assert collect(Sessions(10, max_elements=1), [0, 1, 2]) == [
+        ([0], (0, 10)),
+        ([1], (1, 11)),
+        ([2], (2, 12)),
+    ]
+
+
+def test_both_bounds_hold_together():
+    both = Sessions(10, max_duration=15, max_elements=3)
+    assert merged(both, at_0=1, at_4=1, at_6=1) == [(2, 0, 14)]
+    assert merged(both, at_0=1, at_1=1, at_2=1, at_3=1) == [(3, 0, 12)]
+
+
+def test_windows_without_counts_hold_one_element_each():
+    windows = intervals((0, 10), (1, 11), (2, 12), (3, 13))
+    assert THREE.merge(iter(windows)) == THREE.merge_sized(dict.fromkeys(windows, 1))
+
+
+def test_only_such_sessions_ask_for_counts():
+    assert THREE.needs_sizes
+    assert not Sessions(10, max_duration=50).needs_sizes
+
+
+@pytest.mark.parametrize("most", [0, -1, 2.0, True, "3"])
+def test_a_bound_that_is_no_number_of_elements_is_refused(most):
+    with pytest.raises(WindowError) as refused:
+        Sessions(10, max_elements=most)
+    assert str(refused.value) == (
+        f"Sessions max_elements must be a whole number of at least 1, got {most!r}; leave it out "
+        "for sessions without a bound"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sessions", "longest"),
+    [
+        (Sessions(10), 10),
+        (Sessions(10, max_duration=50), 10),
+        (Sessions(watching), None),
+        (Sessions(watching, max_duration=50), 50),
+    ],
+)
+def test_how_long_the_window_of_one_element_can_be(sessions, longest):
+    assert sessions.longest_own_window == longest
+
+
 # -- as values -------------------------------------------------------------------------------
 
 
@@ -234,6 +340,8 @@ def test_any_two_sessions_with_the_same_bound_are_compatible():
     assert Sessions(10).compatible_with(Sessions(watching))
     assert Sessions(10, max_duration=50).compatible_with(Sessions(20, max_duration=50))
     assert not Sessions(10).compatible_with(Sessions(10, max_duration=50))
+    assert not Sessions(10).compatible_with(Sessions(10, max_elements=3))
+    assert Sessions(20, max_elements=3).compatible_with(THREE)
     assert not Sessions(10).compatible_with(FixedWindows(10))
 
 
@@ -247,6 +355,9 @@ def test_equal_parameters_are_equal_sessions_also_after_pickling():
 def test_sessions_print_as_they_are_written_and_without_addresses():
     assert str(Sessions("90 s")) == "Sessions(1m 30s)"
     assert str(Sessions("90 s", max_duration="1h")) == "Sessions(1m 30s, max_duration=1h)"
+    assert str(Sessions(10, max_duration=20, max_elements=3)) == (
+        "Sessions(10ms, max_duration=20ms, max_elements=3)"
+    )
     assert str(Sessions(watching)) == "Sessions(watching)"
     assert str(Sessions(GapPerLetter(10))) == "Sessions(GapPerLetter(length=10))"
     assert str(Sessions(NoWords())) == "Sessions(NoWords)"

@@ -3,11 +3,14 @@
 import pytest
 
 from beamlike.errors import TimeError, UnsafeTriggerError, WindowingError
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
+    LateCheck,
     OnTimeBehavior,
     TimestampCombiner,
+    Unchanged,
     WindowingStrategy,
 )
 from beamlike.model.triggers import (
@@ -52,6 +55,8 @@ def test_the_defaults_are_those_of_beam():
     assert strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW
     assert strategy.closing_behavior is ClosingBehavior.FIRE_IF_NON_EMPTY
     assert strategy.on_time_behavior is OnTimeBehavior.FIRE_ALWAYS
+    assert strategy.late_check is LateCheck.ASSIGNED
+    assert strategy.unchanged is Unchanged.RE_EMIT
 
 
 def test_something_that_is_no_window_function_is_refused():
@@ -80,6 +85,8 @@ def test_a_class_in_place_of_the_trigger_is_answered_with_its_call():
         ("timestamp_combiner", "'end_of_window', 'earliest', 'latest'"),
         ("closing_behavior", "'fire_if_non_empty', 'fire_always'"),
         ("on_time_behavior", "'fire_always', 'fire_if_non_empty'"),
+        ("late_check", "'assigned', 'merged', 'element', 'retain'"),
+        ("unchanged", "'re_emit', 'omit'"),
     ],
 )
 @pytest.mark.parametrize("value", ["sometimes", 5, None])
@@ -92,6 +99,27 @@ def test_options_are_read_in_any_case():
     strategy = WindowingStrategy(HOUR, accumulation="ACCUMULATING", closing_behavior="Fire_Always")
     assert strategy.accumulation is AccumulationMode.ACCUMULATING
     assert strategy.closing_behavior is ClosingBehavior.FIRE_ALWAYS
+
+
+def test_a_strategy_prints_what_is_not_the_default():
+    strategy = WindowingStrategy(
+        Sessions("10 m", max_elements=5),
+        accumulation="retracting",
+        late_check="retain",
+        unchanged="omit",
+    )
+    assert str(strategy) == (
+        "Sessions(10m, max_elements=5), DefaultTrigger(), retracting, allowed lateness 0ms, "
+        "late check retain, unchanged panes omitted"
+    )
+
+
+def test_what_was_said_of_unchanged_panes_is_kept_and_checked_in_each_step():
+    strategy = WindowingStrategy.declared(HOUR, accumulation="retracting", unchanged="omit")
+    assert strategy.configured(allowed_lateness="1 h").unchanged is Unchanged.OMIT
+    assert strategy != strategy.configured(unchanged="re_emit")
+    message = refusal(WindowingError, strategy.configured, accumulation="discarding")
+    assert message.startswith('unchanged="omit" leaves out a pane that would withdraw an equal one')
 
 
 def test_a_lateness_that_cannot_be_read_names_its_argument():

@@ -24,9 +24,10 @@ class AfterWatermark(Running):
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         # Windows that merge may fall back into the early phase, so both children listen.
         listening = [self.merging or at == self._phase(state) for at in range(len(self.subs))]
-        return attrs.evolve(
-            state,
-            subs=tuple(
+        return TriggerState(
+            state.finished,
+            state.value,
+            tuple(
                 sub.on_elements(sub_state, count, now) if listens else sub_state
                 for sub, sub_state, listens in zip(self.subs, state.subs, listening, strict=True)
             ),
@@ -48,9 +49,10 @@ class AfterWatermark(Running):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         early, *late = state.subs
         if early.finished:  # in the late phase; start the late trigger over
-            return attrs.evolve(state, subs=(early, *(sub.restarted() for sub in late)))
+            subs = (early, *(sub.restarted() for sub in late))
+            return TriggerState(state.finished, state.value, subs)
         if not now.end_reached:
-            return attrs.evolve(state, subs=(early.restarted(), *late))
+            return TriggerState(state.finished, state.value, (early.restarted(), *late))
         past_end = attrs.evolve(early.restarted(), finished=True)
         # The late trigger counts from here; what it saw meanwhile has just been emitted.
         return TriggerState(not late, None, (past_end, *(sub.restarted() for sub in late)))

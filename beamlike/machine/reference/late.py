@@ -1,20 +1,24 @@
 """What makes an element late, and what it nearly joined."""
 
-from collections.abc import Set
+from collections.abc import Iterable
 from typing import assert_never
 
-from beamlike.model.strategy import LateCheck, WindowingStrategy
+from beamlike.errors import WindowingError
+from beamlike.machine.events import DropReason, Lifted
+from beamlike.machine.failures import Failure
+from beamlike.machine.reference.work import Arrival, Item, Work
+from beamlike.model.strategy import LateCheck, TimestampCombiner, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.windowfns import MergingWindowFn, WindowFn
+from beamlike.model.windowfns import MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
-__all__ = ["deadline_before_merging", "merged_with"]
+__all__ = ["arrivals_of", "deadline_before_merging"]
 
 
 def deadline_before_merging(strategy: WindowingStrategy, window: Window, timestamp: int) -> int:
     """The last watermark (ms) at which an element for ``window`` may go on to be merged."""
     match strategy.late_check:
-        case LateCheck.ASSIGNED:
+        case LateCheck.ASSIGNED | LateCheck.RETAIN:
             # The element's own window decides: a live session that would have taken the
             # element in does not save it.
             return strategy.expiry(window)
@@ -26,13 +30,89 @@ def deadline_before_merging(strategy: WindowingStrategy, window: Window, timesta
             assert_never(unknown)
 
 
-def merged_with(
-    window_fn: WindowFn, live: Set[IntervalWindow], window: Window
-) -> IntervalWindow | None:
-    """What ``window`` would become if it merged with the live windows; None if it is alone."""
-    if not isinstance(window_fn, MergingWindowFn) or not isinstance(window, IntervalWindow):
-        return None
-    if window in live:
-        return window
-    plan = window_fn.merge(iter({*live, window}))
-    return next((merge.into for merge in plan if window in merge.sources), None)
+def arrivals_of(work: Work, items: Iterable[Item]) -> list[Arrival]:
+    """Each element with each of its windows, but for those that are late before merging.
+
+    Elements that were combined before may have been judged there.
+    """
+    arrivals: list[Arrival] = []
+    nearly: _Nearly | None = None
+    for item in items:
+        if isinstance(item, Lifted):
+            _check_lifted(work.strategy, item)
+            work.lifted = True
+            if item.judged:
+                arrivals.append((item.window, item))
+                continue
+        for window in _windows_of(work, item):
+            deadline = deadline_before_merging(work.strategy, window, item.timestamp)
+            missed_by = work.watermark - deadline
+            if missed_by > 0:
+                nearly = nearly or _Nearly(work)
+                joined = nearly.joined_by(window, item)
+                work.drop(item, window, DropReason.EXPIRED, missed_by, joined)
+            else:
+                arrivals.append((window, item))
+    return arrivals
+
+
+def _windows_of(work: Work, element: Item) -> tuple[Window, ...]:
+    if isinstance(element, Lifted):
+        return (element.window,)
+    if element.window is not None:
+        return (element.window,)
+    window_fn = work.strategy.window_fn
+    try:
+        return tuple(window_fn.assign(element.timestamp, element.value))
+    except Exception as cause:
+        failure = Failure.of(window_fn, "assign", cause, (element,))
+        if not work.drops_failures:
+            work.fail(failure)
+        work.drop(element, None, DropReason.FAILED, error=str(failure))
+        return ()
+
+
+def _check_lifted(strategy: WindowingStrategy, lifted: Lifted) -> None:
+    combiner = strategy.timestamp_combiner
+    if combiner is not TimestampCombiner.END_OF_WINDOW:
+        raise WindowingError(
+            f"{lifted.count} elements of {lifted.window} were combined before they arrived, and "
+            f'timestamp_combiner="{combiner.value}" needs the time of each; combine them after '
+            f'they arrived, or write timestamp_combiner="{TimestampCombiner.END_OF_WINDOW.value}"'
+        )
+
+
+class _Nearly:
+    """The sessions that late elements of one bundle nearly joined."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._live = {window: work.windows[window].size for window in work.live()}
+        self._known: dict[Window, IntervalWindow | None] = {}
+
+    def joined_by(self, window: Window, element: Item) -> IntervalWindow | None:
+        """What ``window`` would become if it merged with the live windows; None if it is alone."""
+        if window not in self._known:
+            self._known[window] = self._ask(window, element)
+        return self._known[window]
+
+    def _ask(self, window: Window, element: Item) -> IntervalWindow | None:
+        window_fn = self._work.strategy.window_fn
+        if not isinstance(window_fn, MergingWindowFn) or not isinstance(window, IntervalWindow):
+            return None
+        into: IntervalWindow | None = window
+        if window not in self._live:
+            try:
+                plan = (
+                    window_fn.merge_sized({**self._live, window: 1})
+                    if self._work.needs_sizes
+                    else window_fn.merge(iter({*self._live, window}))
+                )
+                into = next((merge.into for merge in plan if window in merge.sources), None)
+            except Exception as cause:
+                if not self._work.drops_failures:
+                    self._work.fail(Failure.of(window_fn, "merge", cause, (element,), window))
+                return None  # it is being dropped as it is
+        # An expired session that is retained would not have taken it in either.
+        expired = into is None or self._work.watermark > self._work.strategy.expiry(into)
+        return None if expired else into

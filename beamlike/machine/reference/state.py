@@ -75,6 +75,9 @@ class WindowState:
                                                    else none
     ``outstanding``    panes not yet withdrawn     concatenated           each pane replaces
                        (retracting only)                                  them by itself
+    ``size``           elements since the window   added up               with the window
+                       opened; 0 unless the
+                       window function asks
     =================  ==========================  =====================  ====================
 
     Beam keeps one more hold, at the instant of expiry. It can never be the smallest: while
@@ -89,6 +92,7 @@ class WindowState:
     alarms: tuple[int, ...] = ()
     last_pane: PaneInfo | None = None
     outstanding: tuple[Pane, ...] = ()
+    size: int = 0
 
     @property
     def closed(self) -> bool:
@@ -107,7 +111,8 @@ class KeyState:
     ``clock``             processing time, ms                            never, only forward
     ``output_watermark``  what the key promised downstream: the largest  never, only forward
                           so far of min(watermark, all element holds)
-    ``windows``           every window with state, closed ones too       each at its expiry
+    ``windows``           every window with state, closed ones too       each at its expiry,
+                                                                         or later if retained
     ====================  =============================================  ==================
     """
 

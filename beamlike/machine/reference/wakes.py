@@ -29,13 +29,16 @@ class Wakes(NamedTuple):
 def wakes(strategy: WindowingStrategy, state: KeyState) -> Wakes:
     """Every wish to be woken that a key's windows have, as the earliest of each clock.
 
-    In event time: each window's expiry, and its end if a trigger waits for it. In processing
-    time: its alarms. A closed window waits for its expiry only.
+    In event time: each window's expiry, its end if a trigger waits for it, and once it has
+    expired and is retained, when it is forgotten. In processing time: its alarms. A closed
+    window waits for its expiry only.
     """
     event: int | None = None
     clock: int | None = None
     for window, remembered in state.windows.items():
         at = strategy.expiry(window)
+        if at < state.watermark:
+            at = strategy.forgotten(window)
         if remembered.awaits_end and window.max_timestamp < at:
             at = window.max_timestamp
         if event is None or at < event:

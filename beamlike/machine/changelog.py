@@ -1,0 +1,100 @@
+"""Retractions as changes of a table: rows that appear, change and disappear.
+
+In retracting mode a firing withdraws the panes that it replaces, one by one, and puts the new
+pane in their place. Whoever keeps a table of results wants to be told what becomes of its rows.
+What a row is called, is the difference between the two functions here: by its window, or by the
+session (`Pane.session`), which keeps its name while it grows.
+
+Folding the changes, a row put or deleted by ``(key, identity)``, gives the panes that stand.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import attrs
+
+from beamlike.errors import UnsupportedError
+from beamlike.machine.events import Effect, Pane
+from beamlike.model.windows import Window
+
+__all__ = ["Change", "changelog", "upserts"]
+
+
+@attrs.frozen
+class Change:
+    """What becomes of one row of a key: ``pane`` is put there, or it is deleted (None)."""
+
+    op: Literal["upsert", "delete"]
+    identity: Window
+    pane: Pane | None = None
+
+
+def changelog(effects: Iterable[Effect]) -> Iterator[Change]:
+    """The changes of a table whose rows are called by their windows.
+
+    A pane of the window that it replaces is one change, other panes that it withdraws are
+    deleted before. Windows must tell apart what stands: those of sessions with a bound need
+    not, see `upserts`.
+
+    Args:
+        effects: All panes of one key in order, in retracting mode; what is no pane is skipped.
+
+    >>> from beamlike.model.panes import PaneInfo, Timing
+    >>> from beamlike.model.windows import IntervalWindow
+    >>> short, long = IntervalWindow(0, 10), IntervalWindow(0, 15)
+    >>> info = PaneInfo(Timing.EARLY, 0, -1, True, False)
+    >>> first, second = Pane(short, 5, 9, info), Pane(long, 8, 14, info)
+    >>> withdrawn = attrs.evolve(first, retraction=True)
+    >>> [(change.op, str(change.identity)) for change in changelog([first, withdrawn, second])]
+    ... # doctest: +NORMALIZE_WHITESPACE
+    [('upsert', '[00:00:00, 00:00:00.010)'),
+     ('delete', '[00:00:00, 00:00:00.010)'),
+     ('upsert', '[00:00:00, 00:00:00.015)')]
+    """
+    for withdrawn, pane in _firings(effects):
+        yield from _changes([old.window for old in withdrawn], pane.window, pane)
+
+
+def upserts(effects: Iterable[Effect]) -> Iterator[Change]:
+    """The changes of a table whose rows are called by the session that they tell of.
+
+    A session keeps its row as it grows. When sessions merge, the earliest keeps its row, and the
+    others are deleted. Right for every window function.
+
+    Args:
+        effects: All panes of one key in order, in retracting mode; what is no pane is skipped.
+
+    Raises:
+        UnsupportedError: A pane is of another mode, and has no session.
+    """
+    for withdrawn, pane in _firings(effects):
+        yield from _changes([_session(old) for old in withdrawn], _session(pane), pane)
+
+
+def _firings(effects: Iterable[Effect]) -> Iterator[tuple[list[Pane], Pane]]:
+    """Each pane with those that it replaces, which are withdrawn just before."""
+    withdrawn: list[Pane] = []
+    for effect in effects:
+        if not isinstance(effect, Pane):
+            continue
+        if effect.retraction:
+            withdrawn.append(effect)
+        else:
+            yield withdrawn, effect
+            withdrawn = []
+
+
+def _changes(withdrawn: Iterable[Window], identity: Window, pane: Pane) -> Iterator[Change]:
+    for old in withdrawn:
+        if old != identity:
+            yield Change("delete", old)
+    yield Change("upsert", identity, pane)
+
+
+def _session(pane: Pane) -> Window:
+    if pane.session is None:
+        raise UnsupportedError(
+            f"the pane of {pane.window} has no session, because its grouping withdraws nothing; "
+            'group with accumulation="retracting"'
+        )
+    return pane.session

@@ -1,0 +1,170 @@
+"""Where a stage's input watermark comes from when its inputs have watermarks of their own.
+
+The watermark of a stage is the least of its inputs'. A source's watermark trails the greatest
+event time that it has delivered. The watermark of a grouping before is that grouping's output
+watermark, told by each of its shards: what it still holds back is not late here.
+
+Source: Beam ``WatermarkManager``; idle sources as Flink's ``withIdleness`` (``RELEASE``) and
+Bytewax's ``EventClock`` (``ADVANCE``).
+"""
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import Any, Self
+
+import attrs
+
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+
+__all__ = [
+    "Clocks",
+    "FromShard",
+    "FromSource",
+    "Heard",
+    "Idle",
+    "InputClock",
+    "InputState",
+    "SourceClock",
+    "StageClock",
+]
+
+
+class Idle(Enum):
+    """What becomes of the watermark of a source that has fallen silent."""
+
+    RELEASE = "release"
+    """The others no longer wait for it. If all are silent, nothing moves."""
+    ADVANCE = "advance"
+    """It goes on with the clock, as if the source delivered rows that are on time."""
+
+
+@attrs.frozen
+class SourceClock:
+    """An input whose watermark trails its own rows.
+
+    Args:
+        delay: How far event time may be out of order (ms).
+        idle_after: After how much processing time without a row it counts as silent (ms); None:
+            never.
+        idle: What happens then.
+    """
+
+    delay: int
+    idle_after: int | None = None
+    idle: Idle = Idle.RELEASE
+
+
+@attrs.frozen
+class StageClock:
+    """An input that is the output of a grouping, which has so many shards."""
+
+    shards: int
+
+
+InputClock = SourceClock | StageClock
+
+
+@attrs.frozen
+class FromSource:
+    """A source delivered rows; ``greatest`` is the greatest event time among them (ms)."""
+
+    input: int
+    greatest: int
+
+
+@attrs.frozen
+class FromShard:
+    """A shard of a grouping before has this output watermark (ms) after its step."""
+
+    input: int
+    shard: int
+    watermark: int
+
+
+Heard = FromSource | FromShard
+
+
+@attrs.frozen
+class InputState:
+    """What is remembered of one input.
+
+    ============  ===================================================  ===================
+    field         stored                                               cleared
+    ============  ===================================================  ===================
+    ``greatest``  a source's greatest event time, ms; None before its  never, only forward
+                  first row
+    ``heard_at``  processing time of its last row, or of the stage's   never, only forward
+                  first step, ms
+    ``shards``    the output watermark of each shard of a grouping     never, only forward
+                  before, ms
+    ============  ===================================================  ===================
+    """
+
+    greatest: int | None
+    heard_at: int
+    shards: tuple[int, ...] = ()
+
+    def to_json(self) -> list[Any]:
+        return [self.greatest, self.heard_at, list(self.shards)]
+
+    @classmethod
+    def from_json(cls, saved: Sequence[Any]) -> Self:
+        greatest, heard_at, shards = saved
+        return cls(greatest, heard_at, tuple(shards))
+
+
+@attrs.frozen
+class Clocks:
+    """The clocks of all inputs of a stage, in the order of the inputs."""
+
+    inputs: tuple[InputClock, ...]
+
+    @property
+    def needs_clock(self) -> bool:
+        """Whether the watermark may move because processing time did."""
+        return any(
+            isinstance(clock, SourceClock) and clock.idle_after is not None for clock in self.inputs
+        )
+
+    def start(self, clock: int) -> tuple[InputState, ...]:
+        """Nothing heard yet; ``clock`` is the processing time of the first step (ms)."""
+        return tuple(
+            InputState(None, clock, (MIN_TIMESTAMP,) * it.shards)
+            if isinstance(it, StageClock)
+            else InputState(None, clock)
+            for it in self.inputs
+        )
+
+    def hear(
+        self, states: Sequence[InputState], heard: Iterable[Heard], clock: int
+    ) -> tuple[InputState, ...]:
+        """The states after all that was heard at one processing time (ms), in any order."""
+        after = list(states)
+        for it in heard:
+            state = after[it.input]
+            if isinstance(it, FromSource):
+                known = state.greatest
+                greatest = it.greatest if known is None else max(known, it.greatest)
+                after[it.input] = InputState(greatest, clock)
+            else:
+                shards = list(state.shards)
+                shards[it.shard] = max(shards[it.shard], it.watermark)
+                after[it.input] = InputState(None, clock, tuple(shards))
+        return tuple(after)
+
+    def watermark(self, states: Sequence[InputState], clock: int) -> int:
+        """The input watermark of the stage (ms), before it is kept from going back."""
+        known = [self._of(it, state, clock) for it, state in zip(self.inputs, states, strict=True)]
+        return min((it for it in known if it is not None), default=MIN_TIMESTAMP)
+
+    def _of(self, it: InputClock, state: InputState, clock: int) -> int | None:
+        """The watermark of one input; None if nobody waits for it."""
+        if isinstance(it, StageClock):
+            return min(state.shards)
+        silent = 0 if it.idle_after is None else clock - state.heard_at - it.idle_after
+        if silent > 0 and (it.idle is Idle.RELEASE or state.greatest is None):
+            return None
+        if state.greatest is None:
+            return MIN_TIMESTAMP
+        moved = max(0, silent) if it.idle is Idle.ADVANCE else 0
+        return min(max(state.greatest - it.delay + moved, MIN_TIMESTAMP), MAX_TIMESTAMP)

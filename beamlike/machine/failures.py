@@ -1,0 +1,86 @@
+"""What becomes of a failure in a function of the user's: the choice, and the words for it.
+
+The functions are those of the window function (``assign``, ``merge``) and of the combine function
+(``create``, ``add``, ``merge``, ``compact``, ``extract``). Whatever they raise counts, errors of
+beamlike's own too: a gap that is no duration is a mistake of the function that returned it.
+"""
+
+import reprlib
+from collections.abc import Sequence
+from enum import Enum
+
+import attrs
+
+from beamlike.errors import UserFunctionError
+from beamlike.machine.events import Element, Lifted
+from beamlike.model.combine import CombineFn, Together
+from beamlike.model.time import show_instant
+from beamlike.model.windowfns import WindowFn
+from beamlike.model.windows import Window
+
+__all__ = ["Failure", "OnFailure"]
+
+
+class OnFailure(Enum):
+    """What to do when a function of the user's raises."""
+
+    FAIL = "fail"
+    """Raise a `UserFunctionError` that says what failed, and for what."""
+    DROP = "drop"
+    """Drop what it raised for, as `DropReason.FAILED`, and go on as if it had never come."""
+
+
+@attrs.frozen
+class Failure:
+    """A function of the user's raised.
+
+    ``items`` are the elements that it raised for, as far as that is known, and ``window`` is the
+    window that they were to go to.
+    """
+
+    function: str
+    cause: Exception
+    items: Sequence[Element | Lifted] = ()
+    window: Window | None = None
+
+    @classmethod
+    def of(
+        cls,
+        owner: WindowFn | CombineFn,
+        method: str,
+        cause: Exception,
+        items: Sequence[Element | Lifted] = (),
+        window: Window | None = None,
+    ) -> "Failure":
+        """The failure of a method of a window function or a combine function."""
+        if isinstance(owner, Together):
+            function = f"{method} of the aggregates {', '.join(owner.parts)}"
+        else:
+            function = f"{owner}.{method}"
+        return cls(function, cause, items, window)
+
+    def __str__(self) -> str:
+        return f"{self.function} raised {self._problem}"
+
+    @property
+    def _problem(self) -> str:
+        return f"{type(self.cause).__name__}: {self.cause}"
+
+    @property
+    def error(self) -> UserFunctionError:
+        """The error that says all of this, from its cause."""
+        place = [_shown(self.items)] if self.items else []
+        place += [f"window {self.window}"] if self.window is not None else []
+        error = UserFunctionError(self.function, self._problem, ", ".join(place))
+        error.__cause__ = self.cause
+        return error
+
+
+def _shown(items: Sequence[Element | Lifted]) -> str:
+    if len(items) > 1:
+        return f"{len(items)} elements together"
+    (item,) = items
+    at = f"{show_instant(item.timestamp)} ({item.timestamp} ms)"
+    if isinstance(item, Lifted):
+        return f"{item.count} elements combined before, the last one at {at}"
+    return f"the element {reprlib.repr(item.value)} at {at}"

@@ -1,0 +1,113 @@
+"""Combiner lifting: elements are combined, window by window, before they are grouped.
+
+Many elements of a key become a few `Lifted` ones, near their source or spread over workers that
+share a hot key. The grouping that they reach emits the panes that it would have emitted for the
+elements themselves, because all that it asks of a bundle is how many elements each window got.
+
+Source: Beam ``CombinePerKey`` with combiner lifting, ``withHotKeyFanout``.
+"""
+
+from collections.abc import Sequence
+
+from beamlike.errors import WindowingError
+from beamlike.machine.events import Bundle, Drop, Element, Lifted
+from beamlike.machine.failures import OnFailure
+from beamlike.machine.reference.state import KeyState
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import CombineFn
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import LateCheck, TimestampCombiner, WindowingStrategy
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.triggers import Never
+from beamlike.model.windows import Window
+
+__all__ = ["Lifting", "check_liftable"]
+
+
+def check_liftable(strategy: WindowingStrategy, *, unjudged: bool = False) -> None:
+    """Refuse to combine early what has to be told apart later.
+
+    Args:
+        unjudged: The elements are combined before anybody knows which of them are late.
+
+    Raises:
+        WindowingError: With the part of the strategy that needs each element.
+    """
+    reason = None
+    if strategy.timestamp_combiner is not TimestampCombiner.END_OF_WINDOW:
+        reason = f"timestamp_combiner={strategy.timestamp_combiner.value!r} needs the time of each"
+    elif strategy.late_check is LateCheck.ELEMENT:
+        reason = "late_check='element' judges each by its own time"
+    elif strategy.is_merging and unjudged:
+        reason = f"each has its own {strategy.window_fn} window, and may be late alone"
+    elif strategy.is_merging:
+        window_fn = strategy.window_fn
+        if not isinstance(window_fn, Sessions):
+            reason = f"{window_fn} may merge them otherwise once more are known"
+        elif window_fn.max_duration is not None or window_fn.max_elements is not None:
+            reason = f"{window_fn} cuts sessions where all of their elements are known"
+    if reason is not None:
+        raise WindowingError(f"elements cannot be combined before they are grouped: {reason}")
+
+
+class Lifting:
+    """Combines elements of one key that arrive together. Keeps nothing between calls.
+
+    It is a grouping that starts afresh and never fires: what its windows hold in the end, is
+    what is passed on.
+
+    Args:
+        strategy: That of the grouping that follows.
+        combine: Likewise.
+        on_error: Likewise.
+
+    Raises:
+        WindowingError: As `check_liftable`.
+    """
+
+    def __init__(
+        self,
+        strategy: WindowingStrategy,
+        combine: CombineFn,
+        on_error: OnFailure | str = OnFailure.FAIL,
+    ) -> None:
+        check_liftable(strategy)
+        silent = WindowingStrategy(
+            strategy.window_fn,
+            Never(),
+            allowed_lateness=strategy.allowed_lateness,
+            late_check=strategy.late_check,
+        )
+        self._grouping = Grouping(silent, combine, on_error)
+        # What a merged window decides, cannot be known here.
+        self._judges = strategy.late_check is not LateCheck.MERGED
+
+    def lift(
+        self, elements: Sequence[Element], watermark: int | None
+    ) -> tuple[tuple[Lifted, ...], tuple[Drop, ...]]:
+        """What becomes of the elements of one key.
+
+        Args:
+            elements: In order of arrival.
+            watermark: The input watermark (ms) that judges which of them are late. With
+                ``late_check="merged"`` the grouping that follows judges; without a watermark, too,
+                which is right for windows that do not merge only.
+
+        Raises:
+            UserFunctionError: A function of the user's raised, and that is to be reported.
+        """
+        judged = watermark is not None and self._judges
+        at = MIN_TIMESTAMP if watermark is None or not self._judges else watermark
+        before = KeyState.unseen(at, 0)
+        after, effects = self._grouping.step(before, Bundle(tuple(elements)))
+        lifted = (
+            Lifted(state.accumulator, state.fresh, window, _greatest(elements, window), judged)
+            for window, state in after.windows.items()
+        )
+        return tuple(lifted), tuple(effect for effect in effects if isinstance(effect, Drop))
+
+
+def _greatest(elements: Sequence[Element], window: Window) -> int:
+    """The greatest event time (ms) of those in a window."""
+    inside = (it.timestamp for it in elements if window.start <= it.timestamp < window.end)
+    return max(inside, default=window.max_timestamp)

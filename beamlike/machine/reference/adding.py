@@ -1,0 +1,121 @@
+"""Elements that reach their window: what the window remembers of them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from beamlike.machine.events import Element, Lifted
+from beamlike.machine.failures import Failure
+from beamlike.machine.reference.state import WindowState
+from beamlike.machine.reference.work import Arrival, Failed, Item, Work, count_of
+from beamlike.model.combine import CombineFn
+from beamlike.model.windows import Window
+
+__all__ = ["add"]
+
+
+def add(
+    work: Work, window: Window, current: WindowState | None, arrived: Sequence[Arrival]
+) -> WindowState:
+    """The state of a window with all that a bundle brings to it.
+
+    Raises:
+        Failed: A function of the user's raised, for these arrivals.
+    """
+    items = [item for _, item in arrived]
+    accumulator = _accumulate(work, window, current, arrived, items)
+    trigger = work.trigger.start() if current is None else current.trigger
+    now, count = work.moment(window), count_of(items) if work.lifted else len(items)
+    hears_end = not now.end_reached and work.trigger.hears_end(trigger)
+    trigger = work.trigger.on_elements(trigger, count, now)
+    if current is None:
+        return WindowState(
+            trigger,
+            accumulator,
+            count,
+            work.hold(window, None, items),
+            hears_end,
+            work.alarms((), trigger),
+            size=count if work.needs_sizes else 0,
+        )
+    return WindowState(
+        trigger,
+        accumulator,
+        current.fresh + count,
+        work.hold(window, current.element_hold, items),
+        current.awaits_end or hears_end,
+        work.alarms(current.alarms, trigger),
+        current.last_pane,
+        current.outstanding,
+        current.size + count if work.needs_sizes else 0,
+    )
+
+
+def _accumulate(
+    work: Work,
+    window: Window,
+    current: WindowState | None,
+    arrived: Sequence[Arrival],
+    items: Sequence[Item],
+) -> Any:
+    combine = work.combine
+    try:
+        accumulator = combine.create() if current is None else current.accumulator
+        if work.lifted:
+            accumulator = _grown(combine, accumulator, items)
+        else:
+            accumulator = _added(combine, accumulator, cast(list[Element], items))
+        return combine.compact(accumulator)
+    except Exception as cause:
+        together = Failure.of(combine, "add", cause, items, window)
+        return _one_by_one(work, current, arrived, together)
+
+
+def _grown(combine: CombineFn, accumulator: Any, items: Iterable[Item]) -> Any:
+    """The accumulator with these, in order of arrival; what can be added at once is."""
+    plain: list[Element] = []
+    for item in items:
+        if isinstance(item, Lifted):
+            accumulator = combine.merge(_added(combine, accumulator, plain), item.accumulator)
+            plain = []
+        else:
+            plain.append(item)
+    return _added(combine, accumulator, plain)
+
+
+def _added(combine: CombineFn, accumulator: Any, elements: Sequence[Element]) -> Any:
+    if not elements:
+        return accumulator
+    return combine.add(accumulator, [e.value for e in elements], [e.timestamp for e in elements])
+
+
+def _one_by_one(
+    work: Work, current: WindowState | None, arrived: Sequence[Arrival], together: Failure
+) -> Any:
+    """Who made it fail. If nobody does alone, the elements get in one after the other, unless
+    a failure is to be reported."""
+    combine, window = work.combine, together.window
+    failed: list[tuple[Arrival, Failure]] = []
+
+    def note(method: str, cause: Exception, *blamed: Arrival) -> None:
+        for one in blamed:
+            failed.append((one, Failure.of(combine, method, cause, (one[1],), window)))
+
+    method, accumulator = "create", None
+    try:
+        accumulator = combine.create() if current is None else current.accumulator
+    except Exception as cause:
+        note(method, cause, *arrived)
+        raise Failed(failed) from cause
+    for one in arrived:
+        method = "merge" if isinstance(one[1], Lifted) else "add"
+        try:
+            grown = _grown(combine, accumulator, (one[1],))
+            method = "compact"
+            accumulator = combine.compact(grown)
+        except Exception as cause:
+            note(method, cause, one)
+    if not failed and not work.drops_failures:
+        failed = [(one, together) for one in arrived]
+    if failed:
+        raise Failed(failed) from failed[0][1].cause
+    return accumulator

@@ -1,0 +1,171 @@
+"""Windows that fire: the pane, what it withdraws, and what the window remembers afterwards."""
+
+from typing import Any
+
+import attrs
+
+from beamlike.machine.events import DropReason, Fired, Pane, Suppressed
+from beamlike.machine.failures import Failure
+from beamlike.machine.reference.state import WindowState
+from beamlike.machine.reference.work import Work
+from beamlike.model.panes import Timing, next_pane
+from beamlike.model.strategy import (
+    AccumulationMode,
+    ClosingBehavior,
+    OnTimeBehavior,
+    Unchanged,
+    WindowingStrategy,
+)
+from beamlike.model.windows import IntervalWindow, Window, bounds
+
+__all__ = ["expire", "fire", "is_ready"]
+
+
+def is_ready(work: Work, window: Window) -> bool:
+    """Whether the window's trigger wants to fire now."""
+    return work.trigger.ready(work.windows[window].trigger, work.moment(window))
+
+
+def fire(work: Work, window: Window) -> None:
+    """The trigger is ready: it fires, and may finish."""
+    state, now = work.windows[window], work.moment(window)
+    by = work.trigger.because(state.trigger, now) if work.listening else ""
+    trigger = work.trigger.fired(state.trigger, now)
+    emitted = _emit(work, window, state, is_last=trigger.finished, by=by)
+    if isinstance(emitted, Failure):
+        return  # as if it had not fired: the elements wait for the next pane
+    if trigger.finished:
+        # Only that it is closed is remembered, until the window expires, and where sessions
+        # have names, that this one is taken.
+        named = emitted.outstanding if work.strategy.is_merging else ()
+        work.windows[window] = WindowState(
+            trigger.cleared(), work.combine.create(), outstanding=named
+        )
+        return
+    work.windows[window] = WindowState(
+        trigger=trigger,
+        accumulator=emitted.accumulator if work.strategy.accumulates else work.combine.create(),
+        awaits_end=emitted.awaits_end,
+        alarms=work.alarms(emitted.alarms, trigger),
+        last_pane=emitted.last_pane,
+        outstanding=emitted.outstanding,
+        size=emitted.size,
+    )
+
+
+def expire(work: Work, window: Window, before: int) -> None:
+    """The watermark is past the window's expiry. Whatever is left comes out, the trigger is not
+    asked, and the window is forgotten: at once, or when nothing can touch it any more.
+
+    Args:
+        before: Where the watermark was before (ms).
+    """
+    state, strategy = work.windows[window], work.strategy
+    retained = strategy.forgotten(window) > strategy.expiry(window)
+    forgets = state.closed or work.watermark > strategy.forgotten(window)
+    has_rested = retained and before > strategy.expiry(window)
+    # A window at rest has given its last pane. It has elements only if that pane failed.
+    if not state.closed and (state.fresh or not has_rested):
+        emitted = _emit(work, window, state, is_last=True, by="expiry of the window")
+        if isinstance(emitted, Failure):
+            if forgets:
+                work.drop(None, window, DropReason.FAILED, count=state.fresh, error=str(emitted))
+            else:
+                work.windows[window] = attrs.evolve(state, awaits_end=False, alarms=())
+        elif not forgets:
+            work.windows[window] = WindowState(
+                emitted.trigger.cleared(),
+                emitted.accumulator if strategy.accumulates else work.combine.create(),
+                outstanding=emitted.outstanding,
+                size=emitted.size,
+            )
+    if forgets:
+        del work.windows[window]
+
+
+def _emit(
+    work: Work, window: Window, state: WindowState, *, is_last: bool, by: str
+) -> WindowState | Failure:
+    """Emit the pane unless it is unwanted; the state that remembers it."""
+    strategy = work.strategy
+    info = next_pane(
+        state.last_pane,
+        window_is_over=work.watermark > window.max_timestamp,
+        output_moved_on=work.output_watermark > window.max_timestamp,
+        is_last=is_last,
+    )
+    if state.fresh == 0 and not _wants_empty(strategy, info.timing, is_last):
+        if work.listening:
+            work.tell(Suppressed(window, by))
+        return state
+    try:
+        value = work.combine.extract(state.accumulator)
+    except Exception as cause:
+        failure = Failure.of(work.combine, "extract", cause, (), window)
+        if not work.drops_failures:
+            work.fail(failure)
+        return failure
+    if strategy.unchanged is Unchanged.OMIT and _stands(state, window, value):
+        if work.listening:
+            work.tell(Suppressed(window, by))
+        return state
+    hold = state.element_hold
+    timestamp = window.max_timestamp if hold is None else min(hold, window.max_timestamp)
+    if strategy.accumulation is AccumulationMode.RETRACTING:
+        pane = Pane(window, value, timestamp, info, session=_session(work, window, state))
+        # Written out: evolving a pane takes several times as long.
+        work.effects += [
+            Pane(old.window, old.value, old.timestamp, old.info, True, old.session)
+            for old in state.outstanding
+        ]
+        outstanding: tuple[Pane, ...] = (pane,)
+    else:
+        pane, outstanding = Pane(window, value, timestamp, info), ()
+    work.effects.append(pane)
+    if work.listening:
+        work.tell(Fired(window, by, pane))
+    return WindowState(
+        state.trigger,
+        state.accumulator,
+        state.fresh,
+        hold,
+        state.awaits_end,
+        state.alarms,
+        info,
+        outstanding,
+        state.size,
+    )
+
+
+def _wants_empty(strategy: WindowingStrategy, timing: Timing, is_last: bool) -> bool:
+    on_time = strategy.on_time_behavior is OnTimeBehavior.FIRE_ALWAYS and timing is Timing.ON_TIME
+    return on_time or (is_last and strategy.closing_behavior is ClosingBehavior.FIRE_ALWAYS)
+
+
+def _stands(state: WindowState, window: Window, value: Any) -> bool:
+    """Whether exactly this pane would be withdrawn and put back."""
+    if len(state.outstanding) != 1 or state.outstanding[0].window != window:
+        return False
+    try:
+        return bool(state.outstanding[0].value == value)
+    except Exception:
+        return False  # values that cannot be compared are not known to be equal
+
+
+def _session(work: Work, window: Window, state: WindowState) -> Window:
+    """The name of the session whose pane comes now: that of the earliest pane it withdraws.
+
+    The first pane of a session names it after its window. If a session that still stands began
+    with that very window and has left it (bounded sessions may overlap, and beside a closed one
+    a new one may begin), the name begins a millisecond earlier. It never ends later than its
+    session: so a session with a name that is kept by nobody has expired, and its window with it.
+    """
+    if state.outstanding:
+        named = min(state.outstanding, key=lambda pane: bounds(pane.window)).session
+        return window if named is None else named
+    if not work.strategy.is_merging or not isinstance(window, IntervalWindow):
+        return window
+    taken = {pane.session for other in work.windows.values() for pane in other.outstanding}
+    while window in taken:
+        window = IntervalWindow(window.start - 1, window.end)
+    return window

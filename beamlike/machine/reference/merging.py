@@ -1,0 +1,126 @@
+"""Windows that merge: the plan of the window function, carried out on the state."""
+
+from collections.abc import Iterable
+
+from beamlike.machine.events import Merged
+from beamlike.machine.failures import Failure
+from beamlike.machine.reference.state import WindowState
+from beamlike.machine.reference.work import Arrival, Failed, Work, count_of
+from beamlike.model.strategy import TimestampCombiner
+from beamlike.model.windowfns import Merge, MergingWindowFn
+from beamlike.model.windows import IntervalWindow, Window
+
+__all__ = ["merge_windows"]
+
+
+def merge_windows(work: Work, arrivals: list[Arrival]) -> dict[Window, Window]:
+    """Merge live windows and arriving ones; says where each merged window went.
+
+    Raises:
+        Failed: A function of the user's raised, for the arrivals that called for it.
+    """
+    window_fn = work.strategy.window_fn
+    if not isinstance(window_fn, MergingWindowFn) or not arrivals:
+        return {}
+    if len(arrivals) == 1 and not work.windows:
+        return {}  # alone: nothing to merge with
+    home: dict[Window, Window] = {}
+    for merge in _plan(work, window_fn, arrivals):
+        # A window that is past its expiry takes nothing in, and what arrived for it is late.
+        if work.watermark > work.strategy.expiry(merge.into) or _merge(work, merge, arrivals):
+            home |= dict.fromkeys(merge.sources, merge.into)
+    return home
+
+
+def _plan(work: Work, window_fn: MergingWindowFn, arrivals: list[Arrival]) -> tuple[Merge, ...]:
+    try:
+        return _ask(work, window_fn, arrivals)
+    except Exception as cause:
+        # Live windows have merged as far as they want to: it is an arriving one that calls for
+        # something new. Each is tried beside them; if none fails alone, it is all together.
+        alone = {window: _alone(work, window_fn, window, arrivals) for window, _ in arrivals}
+        blamed = [(one, alone[one[0]] or cause) for one in arrivals if alone[one[0]]]
+        if blamed:
+            failures = [
+                (one, Failure.of(window_fn, "merge", why, (one[1],), one[0])) for one, why in blamed
+            ]
+        else:
+            together = Failure.of(window_fn, "merge", cause, [item for _, item in arrivals])
+            failures = [(one, together) for one in arrivals]
+        raise Failed(failures) from cause
+
+
+def _ask(work: Work, window_fn: MergingWindowFn, arrivals: Iterable[Arrival]) -> tuple[Merge, ...]:
+    live = work.live()
+    arriving = [(at, item) for at, item in arrivals if isinstance(at, IntervalWindow)]
+    if not work.needs_sizes:
+        return tuple(window_fn.merge(iter({*live, *(window for window, _ in arriving)})))
+    sizes = {window: work.windows[window].size for window in live}
+    for window, item in arriving:
+        sizes[window] = sizes.get(window, 0) + count_of((item,))
+    return tuple(window_fn.merge_sized(sizes))
+
+
+def _alone(
+    work: Work, window_fn: MergingWindowFn, window: Window, arrivals: list[Arrival]
+) -> Exception | None:
+    try:
+        _ask(work, window_fn, [one for one in arrivals if one[0] == window])
+    except Exception as cause:
+        return cause
+    return None
+
+
+def _merge(work: Work, merge: Merge, arrivals: list[Arrival]) -> bool:
+    """Fold the state of the sources; False if they have to stay as they are."""
+    into, now = merge.into, work.moment(merge.into)
+    parts = {
+        window: work.windows[window]
+        for window in merge.sources
+        if window in work.windows and not work.windows[window].closed
+    }
+    merged = list(parts.values())
+    accumulator = None
+    try:
+        if merged:
+            accumulator = merged[0].accumulator
+        for part in merged[1:]:
+            accumulator = work.combine.merge(accumulator, part.accumulator)
+        if len(merged) > 1:
+            accumulator = work.combine.compact(accumulator)
+    except Exception as cause:
+        callers = [one for one in arrivals if one[0] in merge.sources]
+        if work.drops_failures and not callers:
+            return False
+        failure = Failure.of(work.combine, "merge", cause, [item for _, item in callers], into)
+        raise Failed([(one, failure) for one in callers or arrivals]) from cause
+    if work.listening:
+        work.tell(Merged(merge.sources, into))
+    if not parts:
+        return True  # only new windows: the result starts afresh, or is closed and stays so
+    own = parts.get(into)
+    for window in parts:
+        del work.windows[window]
+    trigger = work.trigger.on_merge(
+        own.trigger if own else work.trigger.start(), [p.trigger for p in merged], now
+    )
+    work.windows[into] = WindowState(
+        trigger=trigger,
+        accumulator=accumulator,
+        fresh=sum(part.fresh for part in merged),
+        element_hold=_merged_hold(work, into, merged),
+        awaits_end=(own is not None and own.awaits_end)
+        or (not now.end_reached and work.trigger.hears_end(trigger)),
+        alarms=work.alarms(own.alarms if own else (), trigger),
+        # History belongs to a window's bounds: a session that outgrew them starts anew.
+        last_pane=own.last_pane if own else None,
+        outstanding=tuple(pane for part in merged for pane in part.outstanding),
+        size=sum(part.size for part in merged),
+    )
+    return True
+
+
+def _merged_hold(work: Work, into: Window, parts: list[WindowState]) -> int | None:
+    if work.strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW:
+        return work.hold(into, None, [])
+    return work.combine_holds(part.element_hold for part in parts)

@@ -1,0 +1,343 @@
+"""A main input that looks into a side input: each element waits until there is something to see.
+
+The side input is a grouping of its own. What arrives here are its panes, each in its window.
+Nothing of the main input is grouped: an element comes out in its own window, at its own
+timestamp, joined with what its key has in the side window that `side_input_window` names.
+
+Source: Beam Java ``SimplePushbackSideInputDoFnRunner``, ``SideInputHandler`` and the direct
+runner's ``SideInputContainer``; Scio ``hashJoin`` and ``hashLeftOuterJoin``.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal, get_args
+
+import attrs
+
+from beamlike.errors import WindowingError
+from beamlike.machine.events import (
+    AdvanceWatermark,
+    Bundle,
+    Drop,
+    Effect,
+    Element,
+    Event,
+    Pane,
+    Tell,
+)
+from beamlike.machine.failures import Failure, OnFailure
+from beamlike.machine.reference.state import KeyState, TriggerState, WindowState, promise
+from beamlike.machine.reference.wakes import Wakes
+from beamlike.machine.ungrouped import clocks_after, elements_of, expired, left_out, windows_of
+from beamlike.model.options import option
+from beamlike.model.panes import NO_FIRING
+from beamlike.model.side_inputs import side_input_window
+from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.windowfns import GlobalWindows, WindowFn
+from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, expiry
+
+__all__ = ["Join", "Main", "Side", "SideInputs", "SideWindow", "View"]
+
+Join = Literal["left", "inner", "view"]
+"""How a main value meets the content of its side window, see `SideInputs`."""
+
+View = Literal["latest pane"]
+"""What a side window shows of several panes: the one that came last, in place of the others."""
+
+
+@attrs.frozen
+class Main:
+    """The value of an element of the main input."""
+
+    value: Any
+
+
+def _items(content: Any) -> tuple[Any, ...]:
+    if isinstance(content, str | bytes) or not isinstance(content, Iterable):
+        raise WindowingError(
+            f"the content of a side input's pane must be a list of its items, got {content!r}; "
+            "write Side([value])"
+        )
+    return tuple(content)
+
+
+@attrs.frozen
+class Side:
+    """The content of a pane of the side input: its items, in their order.
+
+    The element around it carries the pane's window. Retractions are not shown: the pane that
+    follows one replaces the content anyway.
+
+    Raises:
+        WindowingError: The content is no collection of items.
+    """
+
+    content: tuple[Any, ...] = attrs.field(converter=_items)
+
+
+@attrs.frozen
+class SideWindow:
+    """What is remembered of one side window: the accumulator of its `WindowState`.
+
+    ===========  ==========================================  ==================================
+    field        stored                                      cleared
+    ===========  ==========================================  ==================================
+    ``content``  the items of its latest pane; None before   when no element that is accepted
+                 the first                                   can look here any more
+    ``waiting``  elements of the main input in their main    when the first pane comes, or the
+                 window, in order of arrival                 watermark passes the end
+    ===========  ==========================================  ==================================
+
+    There is content or there are elements that wait, never both.
+    """
+
+    content: tuple[Any, ...] | None
+    waiting: tuple[Element, ...]
+
+
+class SideInputs:
+    """Joins each element of a main input with the window of a side input that it looks into.
+
+    The elements of a bundle are `Main` and `Side` values, taken in order of arrival. A main
+    element is taken for each of its windows apart. It comes out at once if its side window is
+    ready: a pane came for its key, or the watermark is past the end of the side window, which
+    then is empty. Else it waits, holding the output watermark at its timestamp, and comes out
+    with the first pane or at the end of the side window; those that wait keep their order. So an
+    element sees the latest pane that came before it, or if none did the first that comes after
+    it, and how arrivals are cut into bundles does not matter.
+
+    A newer pane of a side window replaces the older one, for the elements that come later. With
+    accumulating panes that is all there is so far; with discarding ones only the last part.
+
+    A side window is forgotten when the watermark is past its end plus the allowed lateness of
+    the main input. No main window that looks there ends later, so all of them have expired.
+    An element that comes after that is dropped, in its main window, and so is a side pane, in
+    its side window. An element whose own window has expired but whose side window has not is
+    taken: what is not grouped is not late.
+
+    The host feeds one input watermark, the least of both inputs: a pane of the side input comes
+    before the watermark that is past its window, and is then seen by all that waited.
+
+    Two things are as in Beam for one key, and differ where several keys share a view. Here each
+    key has its own: in Beam the first pane of any key makes the window ready for all, empty for
+    those without items, while here they wait for its end. And in Beam an empty window is ready
+    when its trigger must have fired, which for a count is the end of time; here at its end.
+
+    Args:
+        main_window_fn: Windows of main elements that come in none. Sessions are those of the
+            elements themselves, not merged.
+        side_window_fn: The windows of the side input. They must not merge.
+        main_allowed_lateness: How long after the end of a side window elements may look there.
+        view: Which panes of a side window are seen, see `View`.
+        join: ``"left"``: ``(value, item)`` for each item, ``(value, None)`` if there is none.
+            ``"inner"``: ``(value, item)`` for each item, so nothing if there is none.
+            ``"view"``: ``(value, [item, ...])``, once.
+        on_error: What to do when a window function raises: ``"fail"`` or ``"drop"``, which
+            drops the main element that it was asked for.
+
+    Raises:
+        WindowingError: Side windows merge, the main input's window is the global one and the
+            side input's are not, or ``view``, ``join`` or ``on_error`` are not known.
+        TimeError: The allowed lateness cannot be read.
+    """
+
+    needs_clock: Final = False
+
+    def __init__(
+        self,
+        main_window_fn: WindowFn,
+        side_window_fn: WindowFn,
+        main_allowed_lateness: DurationLike = 0,
+        view: View = "latest pane",
+        join: Join = "left",
+        on_error: OnFailure | str = OnFailure.FAIL,
+    ) -> None:
+        if side_window_fn.is_merging or isinstance(main_window_fn, GlobalWindows):
+            side_input_window(GLOBAL_WINDOW, side_window_fn)  # raises if they do not go together
+        _require("view", view, get_args(View))
+        _require("join", join, get_args(Join))
+        self.main_window_fn = main_window_fn
+        self.side_window_fn = side_window_fn
+        self.allowed_lateness = duration_ms(main_allowed_lateness, "main_allowed_lateness")
+        self.view: Final = view
+        self.join: Final = join
+        self.on_error = option(OnFailure, on_error, "on_error")
+
+    def step(
+        self, state: KeyState, event: Event, tell: Tell | None = None
+    ) -> tuple[KeyState, tuple[Effect, ...]]:
+        """Take one event to the next state, and say what comes out.
+
+        Args:
+            state: Left as it is.
+            event: What happens.
+            tell: Called with each drop, at the end of the step.
+
+        Raises:
+            WatermarkError: The watermark or the clock would go back.
+            UserFunctionError: A window function raised, and that is to be reported.
+            WindowingError: An element is neither `Main` nor `Side`, a side element comes in no
+                window, an element was combined with others before it arrived, or a main window
+                has no window of the side input to look into.
+        """
+        watermark, clock = clocks_after(state, event)
+        work = _Step(self, state.windows.items(), watermark)
+        if isinstance(event, Bundle):
+            for element in elements_of(event, "a join with a side input"):
+                work.take(element)
+        elif isinstance(event, AdvanceWatermark):
+            work.pass_deadlines()
+        windows = work.result()
+        if tell is not None:
+            for effect in work.effects:
+                if isinstance(effect, Drop):
+                    tell(effect)
+        promised = promise(state.output_watermark, watermark, windows)
+        return KeyState(watermark, clock, promised, windows), tuple(work.effects)
+
+    def wakes(self, state: KeyState) -> Wakes:
+        """The end of a side window where elements wait, the last look into one with content."""
+        deadlines = (self.deadline(window, it) for window, it in state.windows.items())
+        return Wakes(min(deadlines, default=None), None)
+
+    def deadline(self, window: Window, remembered: WindowState) -> int:
+        """The last watermark (ms) at which a side window is remembered."""
+        last_look = self.last_look(window)
+        return min(window.max_timestamp, last_look) if remembered.awaits_end else last_look
+
+    def last_look(self, side_window: Window) -> int:
+        """The last watermark (ms) at which an element may look into a side window."""
+        return expiry(side_window, self.allowed_lateness)
+
+
+def _require(argument: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        choices = " or ".join(f'"{choice}"' for choice in known)
+        raise WindowingError(f"SideInputs {argument} must be {choices}, got {value!r}")
+
+
+@attrs.define
+class _Open:
+    """A side window in the making."""
+
+    content: tuple[Any, ...] | None
+    waiting: list[Element]
+
+
+class _Step:
+    """A step in the making: a working copy of the windows, and the effects so far."""
+
+    def __init__(
+        self, inputs: SideInputs, windows: Iterable[tuple[Window, WindowState]], watermark: int
+    ) -> None:
+        self.inputs = inputs
+        self.windows = dict(windows)
+        self.watermark = watermark
+        self.opened: dict[Window, _Open] = {}
+        self.effects: list[Effect] = []
+
+    def result(self) -> dict[Window, WindowState]:
+        for window, it in self.opened.items():
+            if it.content is None and not it.waiting:
+                continue
+            self.windows[window] = WindowState(
+                TriggerState(),
+                SideWindow(it.content, tuple(it.waiting)),
+                element_hold=min((e.timestamp for e in it.waiting), default=None),
+                awaits_end=bool(it.waiting),
+            )
+        return self.windows
+
+    def take(self, element: Element) -> None:
+        match element.value:
+            case Main(value):
+                self._look(element, value)
+            case Side(content):
+                self._show(element, content)
+            case other:
+                raise WindowingError(
+                    "the elements of a join with a side input are Main(value) or Side(content), "
+                    f"got {other!r}"
+                )
+
+    def _look(self, element: Element, value: Any) -> None:
+        inputs = self.inputs
+        plain = Element(value, element.timestamp, element.window)
+        try:
+            windows = windows_of(plain, inputs.main_window_fn)
+        except Exception as cause:
+            self._fail(element, Failure.of(inputs.main_window_fn, "assign", cause, (plain,)))
+            return
+        for window in windows:
+            try:
+                side = side_input_window(window, inputs.side_window_fn)
+            except WindowingError:
+                raise  # the two do not go together, whatever the element
+            except Exception as cause:
+                asked = Failure.of(inputs.side_window_fn, "assign", cause, (plain,), window)
+                self._fail(element, asked)
+                continue
+            looking = Element(value, element.timestamp, window)
+            if drop := expired(element, window, inputs.last_look(side), self.watermark):
+                self.effects.append(drop)
+                continue
+            seen = self._open(side)
+            if seen.content is not None:
+                self._answer(looking, seen.content)
+            elif self.watermark > side.max_timestamp:
+                self._answer(looking, ())
+            else:
+                seen.waiting.append(looking)
+
+    def _fail(self, element: Element, failure: Failure) -> None:
+        drop = left_out(element, failure, self.inputs.on_error, self.watermark)
+        self.effects.append(drop)
+
+    def _show(self, element: Element, content: tuple[Any, ...]) -> None:
+        window = element.window
+        if window is None:
+            raise WindowingError(
+                f"the side element {element.value!r} comes in no window; group the side input "
+                "and hand on the window of each pane"
+            )
+        if drop := expired(element, window, self.inputs.last_look(window), self.watermark):
+            self.effects.append(drop)
+            return
+        seen = self._open(window)
+        seen.content = content
+        self._release(seen.waiting, content)
+        seen.waiting = []
+
+    def pass_deadlines(self) -> None:
+        """Forget what nobody may look into any more; what still waits there found nothing."""
+        for window in sorted(self.windows, key=bounds):
+            remembered = self.windows[window]
+            if self.watermark > self.inputs.deadline(window, remembered):
+                del self.windows[window]
+                self._release(remembered.accumulator.waiting, ())
+
+    def _release(self, waiting: Iterable[Element], content: tuple[Any, ...]) -> None:
+        for element in waiting:
+            self._answer(element, content)
+
+    def _open(self, window: Window) -> _Open:
+        if window not in self.opened:
+            known = self.windows.pop(window, None)
+            self.opened[window] = (
+                _Open(None, [])
+                if known is None
+                else _Open(known.accumulator.content, list(known.accumulator.waiting))
+            )
+        return self.opened[window]
+
+    def _answer(self, element: Element, content: tuple[Any, ...]) -> None:
+        assert element.window is not None, "an element that looks has its main window"
+        joined: list[tuple[Any, Any]]
+        if self.inputs.join == "view":
+            joined = [(element.value, list(content))]
+        elif self.inputs.join == "left":
+            joined = [(element.value, item) for item in content or (None,)]
+        else:
+            joined = [(element.value, item) for item in content]
+        self.effects += (
+            Pane(element.window, value, element.timestamp, NO_FIRING) for value in joined
+        )

@@ -1,0 +1,81 @@
+"""What machines without a trigger share: elements one by one, clocks that only go forward."""
+
+from collections.abc import Iterator
+
+from beamlike.errors import WatermarkError, WindowingError
+from beamlike.machine.events import (
+    AdvanceWatermark,
+    Bundle,
+    Drop,
+    DropReason,
+    Element,
+    Event,
+    Lifted,
+    going_back,
+)
+from beamlike.machine.failures import Failure, OnFailure
+from beamlike.machine.reference.state import KeyState
+from beamlike.model.windowfns import WindowFn
+from beamlike.model.windows import Window
+
+__all__ = ["clocks_after", "elements_of", "expired", "left_out", "windows_of"]
+
+
+def elements_of(bundle: Bundle, stage: str) -> Iterator[Element]:
+    """The elements of a bundle, in order of arrival.
+
+    Args:
+        bundle: What arrived.
+        stage: What the machine is, for the error.
+
+    Raises:
+        WindowingError: Elements were combined before they arrived.
+    """
+    for element in bundle.elements:
+        if isinstance(element, Lifted):
+            raise WindowingError(
+                f"{stage} was given {element.count} elements already combined in "
+                f"{element.window}; combine before a grouping only"
+            )
+        yield element
+
+
+def windows_of(element: Element, window_fn: WindowFn) -> tuple[Window, ...]:
+    """The window that an element comes in, or else those that the function assigns."""
+    if element.window is not None:
+        return (element.window,)
+    return tuple(window_fn.assign(element.timestamp, element.value))
+
+
+def expired(element: Element, window: Window, deadline: int, watermark: int) -> Drop | None:
+    """The drop of an element whose deadline (ms) the watermark (ms) has passed, else None."""
+    if watermark <= deadline:
+        return None
+    missed_by = watermark - deadline
+    return Drop(element, window, DropReason.EXPIRED, missed_by, watermark=watermark)
+
+
+def left_out(element: Element, failure: Failure, on_error: OnFailure, watermark: int) -> Drop:
+    """The drop of an element that a function of the user's raised for.
+
+    Raises:
+        UserFunctionError: That is to be reported.
+    """
+    if on_error is OnFailure.FAIL:
+        raise failure.error from failure.cause
+    return Drop(element, failure.window, DropReason.FAILED, watermark=watermark, error=str(failure))
+
+
+def clocks_after(state: KeyState, event: Event) -> tuple[int, int]:
+    """The watermark and the clock (ms) that an event brings a key to.
+
+    Raises:
+        WatermarkError: One of them would go back.
+    """
+    if isinstance(event, Bundle):
+        return state.watermark, state.clock
+    is_watermark = isinstance(event, AdvanceWatermark)
+    refusal = going_back(event, state.watermark if is_watermark else state.clock)
+    if refusal is not None:
+        raise WatermarkError(refusal)
+    return (event.to, state.clock) if is_watermark else (state.watermark, event.to)

@@ -1,0 +1,115 @@
+"""The parts of a windowing strategy that are one choice among a few.
+
+Source: Beam Java, the enums of ``WindowingStrategy``, ``Window`` and ``TimestampCombiner``; the
+late checks, retracting panes and what is unchanged are not in Beam.
+"""
+
+from enum import Enum
+from typing import TypeVar
+
+from beamlike.errors import WindowingError
+
+__all__ = [
+    "AccumulationMode",
+    "ClosingBehavior",
+    "LateCheck",
+    "OnTimeBehavior",
+    "TimestampCombiner",
+    "Unchanged",
+    "option",
+]
+
+
+class AccumulationMode(Enum):
+    """What happens to a pane's elements once it has fired."""
+
+    DISCARDING = "discarding"
+    """They are forgotten: each pane holds what came since the pane before."""
+    ACCUMULATING = "accumulating"
+    """They are kept: each pane holds everything the window received."""
+    RETRACTING = "retracting"
+    """As accumulating, and each new pane first withdraws the panes that still stand."""
+
+
+class TimestampCombiner(Enum):
+    """The event time that a pane is stamped with."""
+
+    END_OF_WINDOW = "end_of_window"
+    EARLIEST = "earliest"
+    LATEST = "latest"
+
+
+class ClosingBehavior(Enum):
+    """Whether a window's last pane is emitted when nothing came since the pane before."""
+
+    FIRE_IF_NON_EMPTY = "fire_if_non_empty"
+    FIRE_ALWAYS = "fire_always"
+
+
+class OnTimeBehavior(Enum):
+    """Whether the on-time pane is emitted when nothing came since the pane before."""
+
+    FIRE_ALWAYS = "fire_always"
+    FIRE_IF_NON_EMPTY = "fire_if_non_empty"
+
+
+class LateCheck(Enum):
+    """What decides that an element comes too late. Beam has no choice here; others differ."""
+
+    ASSIGNED = "assigned"
+    """Its own window, before any merging, as in Beam. An element whose own window has expired
+    is dropped although a live session overlaps it."""
+    MERGED = "merged"
+    """Its window after merging, as in Flink and Kafka Streams. A live session takes the
+    element in. Differs from ``assigned`` for windows that merge only."""
+    ELEMENT = "element"
+    """Its timestamp, as in Apex: dropped once the watermark is past the timestamp plus the
+    allowed lateness, although its window may be open."""
+    RETAIN = "retain"
+    """Its own window, as ``assigned``; but an expired session is kept for as long as an element
+    that is not expired can overlap it, so that no two sessions of a key ever come closer than
+    the gap.
+
+    What Beam does at expiry happens then: what is left comes out, as the last pane of that
+    window. The session stays, silent: it holds back no watermark, and no clock wakes it. An
+    element that overlaps it makes a longer session, which is a window of its own, not expired,
+    with all the elements and with panes counted from 0. So no pane ever follows a last one, and
+    without such an element everything is as under ``assigned``. With ``accumulating`` panes the
+    elements are then in the last panes of both; ``retracting`` withdraws the shorter one's.
+
+    Differs from ``assigned`` for windows that merge only. State is kept longer by the longest
+    window that one element can open (`WindowFn.longest_own_window`), which has to be known. Two
+    sessions do come closer where a bound of the sessions cuts them apart, where a trigger
+    closes a window before it expires, and where windows come from a grouping before.
+
+    Source: the cure that apache/beam issue 18677 asks for."""
+
+
+class Unchanged(Enum):
+    """Whether a pane comes out again although its value is what it was. Retracting mode only."""
+
+    RE_EMIT = "re_emit"
+    """The pane that stands is withdrawn, and the new one takes its place."""
+    OMIT = "omit"
+    """Where the pane would replace one of the same window with an equal value, and no other,
+    neither comes out. The pane that stands stays, with its timing and its timestamp, and no
+    index is used: a window whose result does not change after an early pane has no on-time
+    pane and no last one."""
+
+
+Option = TypeVar("Option", bound=Enum)
+
+
+def option(kind: type[Option], value: Option | str, argument: str) -> Option:
+    """The member of ``kind`` that is meant, given itself or as its value.
+
+    Raises:
+        WindowingError: It is none, with those that there are.
+    """
+    if isinstance(value, kind):
+        return value
+    try:
+        return kind(str(value).lower())
+    except ValueError:
+        known = ", ".join(repr(member.value) for member in kind)
+        raise WindowingError(f"{argument} must be one of {known}, got {value!r}") from None

@@ -1,0 +1,88 @@
+"""Sessions that may hold only so many elements, in any script.
+
+``BEAMLIKE_EXAMPLES`` in the environment says how many scenarios each law is tried on, by
+default 200.
+"""
+
+import os
+from random import Random
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from beamlike.hosts.memory import run_in_memory
+from beamlike.machine.events import Pane
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Collect, CollectByTimestamp
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.testing.generate import any_script, any_strategy
+from beamlike.testing.laws import (
+    broken_conservation,
+    broken_pane_laws,
+    in_any_order,
+    run_lazily,
+)
+
+law = settings(
+    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "200")),
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+chance = st.randoms(use_true_random=False)
+
+
+def any_counted(random: Random) -> Sessions:
+    gap = random.randint(1, 12)
+    longest = random.choice((None, gap + random.randint(0, 15)))
+    return Sessions(gap, max_duration=longest, max_elements=random.randint(1, 4))
+
+
+@law
+@given(chance)
+def test_the_laws_of_panes_hosts_and_conservation_hold(random: Random):
+    strategy = any_strategy(random, window_fn=any_counted(random)).configured(
+        accumulation=random.choice(("discarding", "accumulating")), unchanged="re_emit"
+    )
+    machine, script = Grouping(strategy, Collect()), any_script(random)
+    eager, lazy = run_in_memory(machine, script), run_lazily(machine, script)
+    assert in_any_order(lazy.outputs) == in_any_order(eager.outputs)
+    assert (lazy.states, lazy.past_wakes) == ({}, ())
+    assert broken_pane_laws(eager, merging=True) == []
+    assert broken_conservation(strategy, eager, lazy.states) == []
+
+
+@law
+@given(chance)
+def test_only_elements_of_one_time_make_a_session_too_full(random: Random):
+    sessions = any_counted(random)
+    strategy = WindowingStrategy(
+        sessions, None, "accumulating", 20, late_check=random.choice(("assigned", "merged"))
+    )
+    script = any_script(random)
+    run = run_in_memory(Grouping(strategy, CollectByTimestamp()), script)
+    times = {
+        element.value: element.timestamp
+        for step in script
+        for _, element in getattr(step, "elements", ())
+    }
+    for output in run.panes:
+        pane = output.effect
+        assert isinstance(pane, Pane)
+        if len(pane.value) > sessions.max_elements:
+            assert len({times[value] for value in pane.value}) == 1
+
+
+@law
+@given(chance)
+def test_the_count_of_a_window_is_the_number_of_its_elements(random: Random):
+    sessions = any_counted(random)
+    strategy = any_strategy(random, window_fn=sessions).configured(
+        accumulation="accumulating", unchanged="re_emit"
+    )
+    lazy = run_lazily(Grouping(strategy, Collect()), any_script(random, to_infinity=False))
+    for state in lazy.states.values():
+        for window in state.windows.values():
+            assert window.closed or window.size == len(window.accumulator)

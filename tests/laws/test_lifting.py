@@ -1,0 +1,135 @@
+"""Combining elements before they are grouped changes no pane, and loses none of the elements."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beamlike.errors import WindowingError
+from beamlike.machine.events import (
+    AdvanceClock,
+    AdvanceWatermark,
+    Bundle,
+    Drop,
+    Element,
+    Lifted,
+    Pane,
+)
+from beamlike.machine.lifting import Lifting, check_liftable
+from beamlike.machine.reference.state import KeyState
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Count, Max, Sum, Together
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import AccumulationMode, LateCheck, WindowingStrategy
+from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.triggers import (
+    AfterCount,
+    AfterEach,
+    AfterProcessingTime,
+    AfterWatermark,
+    DefaultTrigger,
+    Repeatedly,
+)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
+from beamlike.model.windows import bounds
+
+AGGREGATES = Together({"n": (Count(), None), "sum": (Sum(), 0), "max": (Max(), 0)})
+
+strategies = st.builds(
+    WindowingStrategy,
+    st.sampled_from([FixedWindows(10), SlidingWindows(10, 4), Sessions(5), GlobalWindows()]),
+    st.sampled_from(
+        [
+            DefaultTrigger(),
+            AfterWatermark(early=AfterCount(3), late=AfterCount(2)),
+            Repeatedly(AfterCount(2)),
+            Repeatedly(AfterProcessingTime(3)),
+            AfterEach(AfterCount(2), AfterWatermark()),
+        ]
+    ),
+    st.sampled_from(AccumulationMode),
+    st.sampled_from([0, 6]),
+    late_check=st.sampled_from([LateCheck.ASSIGNED, LateCheck.MERGED, LateCheck.RETAIN]),
+)
+elements = st.builds(Element, st.tuples(st.integers(0, 9)), st.integers(0, 40))
+batches = st.lists(
+    st.tuples(st.lists(elements, max_size=8), st.integers(0, 15), st.integers(0, 3)), max_size=6
+)
+
+
+def run(
+    strategy: WindowingStrategy,
+    fed: list[tuple[list[Element], int, int]],
+    groups: int | None,
+) -> tuple[list[list[Pane]], Counter[object]]:
+    """The panes of each step, and how many elements were dropped in each step and why.
+
+    With ``groups`` the elements of each bundle are dealt out to so many, and each combines its
+    own before they arrive together.
+    """
+    grouping, lifting = Grouping(strategy, AGGREGATES), Lifting(strategy, AGGREGATES)
+    state, watermark, clock = KeyState(), 0, 0
+    state = KeyState.unseen(watermark, clock)
+    panes: list[list[Pane]] = []
+    drops: Counter[object] = Counter()
+    for step, (arriving, passing, ticking) in enumerate([*fed, ([], MAX_TIMESTAMP, 0)]):
+        items: list[Element | Lifted] = list(arriving)
+        if groups is not None:
+            items = []
+            for dealt in (arriving[at::groups] for at in range(groups)):
+                if dealt:
+                    lifted, dropped = lifting.lift(dealt, watermark)
+                    items += lifted
+                    for drop in dropped:
+                        drops[(step, drop.reason)] += drop.count
+        watermark = min(watermark + passing, MAX_TIMESTAMP)
+        clock += ticking
+        for event in (Bundle(tuple(items)), AdvanceWatermark(watermark), AdvanceClock(clock)):
+            if isinstance(event, Bundle) and not event.elements:
+                continue
+            state, effects = grouping.step(state, event)
+            # Windows that fire in one step come in any order.
+            out = [effect for effect in effects if isinstance(effect, Pane)]
+            panes.append(sorted(out, key=lambda pane: (bounds(pane.window), not pane.retraction)))
+            for drop in effects:
+                if isinstance(drop, Drop):
+                    drops[(step, drop.reason)] += drop.count
+    return [one for one in panes if one], drops
+
+
+@given(strategy=strategies, fed=batches, groups=st.integers(1, 3))
+def test_lifting_changes_no_pane_and_drops_the_same_number(
+    strategy: WindowingStrategy, fed: list[tuple[list[Element], int, int]], groups: int
+) -> None:
+    if strategy.may_lose_data and strategy.late_check is LateCheck.RETAIN:
+        strategy = WindowingStrategy(strategy.window_fn, None, strategy.accumulation)
+    alone, lifted = run(strategy, fed, None), run(strategy, fed, groups)
+    assert lifted[0] == alone[0]
+    assert lifted[1] == alone[1]
+
+
+def test_late_elements_are_dropped_one_by_one_and_the_others_combined() -> None:
+    lifting = Lifting(WindowingStrategy(Sessions(10)), AGGREGATES)
+    lifted, dropped = lifting.lift([Element((5,), 3), Element((6,), 8), Element((7,), 1)], 13)
+    (one,) = lifted
+    assert (str(one.window), one.count, one.timestamp) == ("[00:00:00.008, 00:00:00.018)", 1, 8)
+    assert [(drop.element, drop.missed_by) for drop in dropped] == [
+        (Element((5,), 3), 1),
+        (Element((7,), 1), 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "needs"),
+    [
+        (WindowingStrategy(FixedWindows(10), timestamp_combiner="latest"), "the time of each"),
+        (WindowingStrategy(FixedWindows(10), late_check="element"), "by its own time"),
+        (WindowingStrategy(Sessions(10, max_duration=50)), "cuts sessions"),
+        (WindowingStrategy(Sessions(10, max_elements=50)), "cuts sessions"),
+    ],
+    ids=lambda it: str(it),
+)
+def test_what_needs_each_element_cannot_be_lifted(strategy: WindowingStrategy, needs: str) -> None:
+    with pytest.raises(WindowingError, match=needs):
+        check_liftable(strategy)

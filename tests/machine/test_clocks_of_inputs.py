@@ -1,0 +1,132 @@
+"""The input watermark of a stage whose inputs have watermarks of their own."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beamlike.machine.clocks import (
+    Clocks,
+    FromShard,
+    FromSource,
+    Heard,
+    Idle,
+    InputState,
+    SourceClock,
+    StageClock,
+)
+from beamlike.model.time import MIN_TIMESTAMP
+
+ORDERS, PAYMENTS = 0, 1
+
+
+def after(clocks: Clocks, *batches: tuple[int, list[Heard]]) -> list[int]:
+    """The watermark after each micro-batch, given as its clock and what was heard."""
+    states: tuple[InputState, ...] = ()
+    watermarks = []
+    for clock, heard in batches:
+        states = clocks.hear(states or clocks.start(clock), heard, clock)
+        watermarks.append(clocks.watermark(states, clock))
+    return watermarks
+
+
+def test_a_source_trails_its_greatest_event_time_by_its_delay() -> None:
+    clocks = Clocks((SourceClock(delay=60),))
+    told: list[tuple[int, list[Heard]]] = [
+        (0, [FromSource(ORDERS, 100)]),
+        (1, [FromSource(ORDERS, 500), FromSource(ORDERS, 300)]),
+        (2, [FromSource(ORDERS, 200)]),
+    ]
+    assert after(clocks, *told) == [40, 440, 440]
+
+
+def test_nothing_is_known_before_every_source_has_spoken() -> None:
+    clocks = Clocks((SourceClock(0), SourceClock(0)))
+    told: list[tuple[int, list[Heard]]] = [
+        (0, []),
+        (1, [FromSource(ORDERS, 100)]),
+        (2, [FromSource(PAYMENTS, 70)]),
+    ]
+    assert after(clocks, *told) == [MIN_TIMESTAMP, MIN_TIMESTAMP, 70]
+
+
+def test_the_slowest_source_decides() -> None:
+    clocks = Clocks((SourceClock(0), SourceClock(30)))
+    first: list[Heard] = [FromSource(ORDERS, 100), FromSource(PAYMENTS, 100)]
+    assert after(clocks, (0, first), (1, [FromSource(PAYMENTS, 200)])) == [70, 100]
+
+
+def test_a_silent_source_holds_the_others_until_just_after_its_time() -> None:
+    clocks = Clocks((SourceClock(0), SourceClock(0, idle_after=10)))
+    both: list[Heard] = [FromSource(ORDERS, 100), FromSource(PAYMENTS, 50)]
+    orders: list[Heard] = [FromSource(ORDERS, 200)]
+    told = [(0, both), (9, orders), (10, orders), (11, orders)]
+    assert after(clocks, *told) == [50, 50, 50, 200]
+
+
+def test_a_source_that_never_spoke_counts_as_silent_from_the_first_step() -> None:
+    clocks = Clocks((SourceClock(0), SourceClock(0, idle_after=10)))
+    told: list[tuple[int, list[Heard]]] = [(5, [FromSource(ORDERS, 100)]), (15, []), (16, [])]
+    assert after(clocks, *told) == [MIN_TIMESTAMP, MIN_TIMESTAMP, 100]
+
+
+def test_a_source_that_speaks_again_counts_again() -> None:
+    clocks = Clocks((SourceClock(0), SourceClock(0, idle_after=10)))
+    told: list[tuple[int, list[Heard]]] = [
+        (0, [FromSource(ORDERS, 100), FromSource(PAYMENTS, 50)]),
+        (20, [FromSource(ORDERS, 200)]),
+        (21, [FromSource(PAYMENTS, 150)]),
+    ]
+    # The stage itself never goes back from 200; it goes on once the payments are past that.
+    assert after(clocks, *told) == [50, 200, 150]
+
+
+def test_when_all_are_silent_nothing_is_known_to_move() -> None:
+    clocks = Clocks((SourceClock(0, idle_after=10),))
+    assert after(clocks, (0, [FromSource(ORDERS, 100)]), (11, [])) == [100, MIN_TIMESTAMP]
+
+
+def test_an_advancing_source_goes_on_with_the_clock_from_the_end_of_its_patience() -> None:
+    clocks = Clocks((SourceClock(5, idle_after=10, idle=Idle.ADVANCE),))
+    told: list[tuple[int, list[Heard]]] = [
+        (0, [FromSource(ORDERS, 100)]),
+        (10, []),
+        (11, []),
+        (40, []),
+        (41, [FromSource(ORDERS, 110)]),
+    ]
+    assert after(clocks, *told) == [95, 95, 96, 125, 105]
+
+
+def test_a_grouping_before_is_as_far_as_its_slowest_shard() -> None:
+    clocks = Clocks((StageClock(shards=2),))
+    told: list[tuple[int, list[Heard]]] = [
+        (0, [FromShard(0, 0, 100)]),
+        (1, [FromShard(0, 1, 60)]),
+        (2, [FromShard(0, 1, 90), FromShard(0, 0, 120)]),
+    ]
+    assert after(clocks, *told) == [MIN_TIMESTAMP, 60, 90]
+
+
+def test_only_patience_needs_the_clock() -> None:
+    assert Clocks((SourceClock(0), SourceClock(0, idle_after=10))).needs_clock
+    assert not Clocks((SourceClock(0), StageClock(4))).needs_clock
+
+
+heard_from = st.one_of(
+    st.builds(FromSource, st.just(ORDERS), st.integers(0, 1000)),
+    st.builds(FromShard, st.just(1), st.integers(0, 2), st.integers(0, 1000)),
+)
+
+
+@given(heard=st.lists(heard_from, max_size=10), order=st.randoms())
+def test_what_is_heard_in_one_step_counts_in_any_order(heard: list[Heard], order: object) -> None:
+    clocks = Clocks((SourceClock(7, idle_after=50), StageClock(3)))
+    shuffled = list(heard)
+    order.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert clocks.hear(clocks.start(0), heard, 3) == clocks.hear(clocks.start(0), shuffled, 3)
+
+
+@given(heard=st.lists(heard_from, max_size=10))
+def test_what_is_known_survives_its_saved_form(heard: list[Heard]) -> None:
+    clocks = Clocks((SourceClock(7), StageClock(3)))
+    states = clocks.hear(clocks.start(0), heard, 3)
+    assert tuple(InputState.from_json(state.to_json()) for state in states) == states

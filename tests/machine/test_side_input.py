@@ -1,0 +1,428 @@
+"""A main input that looks into a side input: who waits, for how long, and what is seen."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from beamlike.errors import TimeError, UserFunctionError, WatermarkError, WindowingError
+from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.script import Arrive, Output, ScriptStep
+from beamlike.machine.events import (
+    AdvanceClock,
+    AdvanceWatermark,
+    Bundle,
+    Drop,
+    DropReason,
+    Effect,
+    Element,
+    Lifted,
+    Pane,
+)
+from beamlike.machine.reference.state import KeyState
+from beamlike.machine.side_input import Join, Main, Side, SideInputs
+from beamlike.model.panes import NO_FIRING
+from beamlike.model.sessions import Sessions
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
+from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
+
+W = IntervalWindow
+TENS, TWENTIES = FixedWindows(10), FixedWindows(20)
+
+
+def main(value: Any, timestamp: int, window: Window | None = None) -> Element:
+    return Element(Main(value), timestamp, window)
+
+
+def side(content: Any, window: Window | None) -> Element:
+    return Element(Side(content), window.max_timestamp if window else 0, window)
+
+
+def arrive(*elements: Element, key: str = "k") -> Arrive:
+    return Arrive(tuple((key, element) for element in elements))
+
+
+def pane(window: Window, value: Any, timestamp: int) -> Pane:
+    return Pane(window, value, timestamp, NO_FIRING)
+
+
+def outputs(machine: SideInputs, *steps: ScriptStep) -> list[tuple[int, Effect]]:
+    """All that came out of one key, and at which step."""
+    return [(output.step, output.effect) for output in run_in_memory(machine, steps).outputs]
+
+
+# -- waiting ---------------------------------------------------------------------------------
+
+
+def test_elements_wait_for_the_first_pane_and_come_out_in_order_at_their_own_time() -> None:
+    machine = SideInputs(TENS, TWENTIES)
+
+    assert outputs(
+        machine,
+        arrive(main("late riser", 15), main("early bird", 4)),
+        arrive(side(["red", "blue"], W(0, 20))),
+        arrive(main("at once", 7)),
+        AdvanceWatermark(MAX_TIMESTAMP),
+    ) == [
+        (1, pane(W(10, 20), ("late riser", "red"), 15)),
+        (1, pane(W(10, 20), ("late riser", "blue"), 15)),
+        (1, pane(W(0, 10), ("early bird", "red"), 4)),
+        (1, pane(W(0, 10), ("early bird", "blue"), 4)),
+        (2, pane(W(0, 10), ("at once", "red"), 7)),
+        (2, pane(W(0, 10), ("at once", "blue"), 7)),
+    ]
+
+
+def test_without_a_pane_an_element_waits_until_the_side_window_is_over_and_finds_it_empty() -> None:
+    machine = SideInputs(TENS, TWENTIES)
+
+    assert outputs(
+        machine,
+        arrive(main("a", 3)),
+        AdvanceWatermark(19),
+        AdvanceClock(1_000),
+        AdvanceWatermark(20),
+    ) == [(3, pane(W(0, 10), ("a", None), 3))]
+
+
+def test_an_element_that_comes_after_the_end_of_an_empty_side_window_waits_for_nothing() -> None:
+    machine = SideInputs(TENS, TWENTIES, main_allowed_lateness=5)
+
+    assert outputs(machine, AdvanceWatermark(20), arrive(main("a", 15))) == [
+        (1, pane(W(10, 20), ("a", None), 15))
+    ]
+
+
+def test_an_element_that_comes_while_the_side_window_is_open_waits_to_its_last_instant() -> None:
+    machine = SideInputs(TENS, TWENTIES, main_allowed_lateness=5)
+
+    assert outputs(
+        machine, AdvanceWatermark(19), arrive(main("a", 15)), arrive(side(["red"], W(0, 20)))
+    ) == [(2, pane(W(10, 20), ("a", "red"), 15))]
+
+
+def test_an_empty_pane_is_content_too() -> None:
+    machine = SideInputs(TENS, TWENTIES)
+
+    assert outputs(machine, arrive(main("a", 3)), arrive(side([], W(0, 20)))) == [
+        (1, pane(W(0, 10), ("a", None), 3))
+    ]
+
+
+def test_side_windows_that_are_over_at_once_let_go_of_their_elements_in_order_of_time() -> None:
+    machine = SideInputs(TENS, TENS)
+
+    assert outputs(
+        machine,
+        arrive(main("c", 25), main("b", 15), main("a", 5), main("a too", 1)),
+        AdvanceWatermark(20),
+    ) == [
+        (1, pane(W(0, 10), ("a", None), 5)),
+        (1, pane(W(0, 10), ("a too", None), 1)),
+        (1, pane(W(10, 20), ("b", None), 15)),
+    ]
+
+
+def test_keys_do_not_see_each_other_s_side_input() -> None:
+    machine = SideInputs(TENS, TENS)
+    script = (
+        arrive(main("a", 3)),
+        arrive(main("b", 3), key="other"),
+        arrive(side(["red"], W(0, 10)), key="other"),
+        AdvanceWatermark(10),
+    )
+
+    assert run_in_memory(machine, script).outputs == (
+        Output(2, "other", pane(W(0, 10), ("b", "red"), 3)),
+        Output(3, "k", pane(W(0, 10), ("a", None), 3)),
+    )
+
+
+def test_what_waits_holds_the_output_watermark_at_its_timestamp() -> None:
+    machine = SideInputs(TENS, TWENTIES)
+    state, _ = machine.step(KeyState.unseen(0, 33), Bundle((main("a", 7), main("b", 5))))
+    assert machine.wakes(state) == (19, None)
+
+    held, _ = machine.step(state, AdvanceWatermark(12))
+    free, _ = machine.step(held, Bundle((side(["red"], W(0, 20)),)))
+
+    assert (held.watermark, held.clock, held.output_watermark) == (12, 33, 5)
+    assert (free.watermark, free.clock, free.output_watermark) == (12, 33, 12)
+
+
+# -- windows ---------------------------------------------------------------------------------
+
+
+def test_an_element_looks_from_each_of_its_windows_into_another() -> None:
+    machine = SideInputs(SlidingWindows(10, 5), TENS)
+
+    assert outputs(
+        machine,
+        arrive(side(["ten"], W(0, 10)), side(["twenty"], W(10, 20))),
+        arrive(main("a", 7)),
+    ) == [
+        (1, pane(W(5, 15), ("a", "twenty"), 7)),
+        (1, pane(W(0, 10), ("a", "ten"), 7)),
+    ]
+
+
+def test_an_element_that_comes_in_a_window_looks_from_there() -> None:
+    machine = SideInputs(TENS, TENS)
+    session = W(3, 27)
+
+    assert outputs(
+        machine, arrive(side(["twenties"], W(20, 30))), arrive(main("a", 4, session))
+    ) == [(1, pane(session, ("a", "twenties"), 4))]
+
+
+def test_elements_before_a_grouping_look_from_sessions_of_their_own() -> None:
+    machine = SideInputs(Sessions(10), TENS)
+
+    assert outputs(
+        machine, arrive(side(["tens"], W(10, 20))), arrive(main("a", 4), main("b", 5))
+    ) == [
+        (1, pane(W(4, 14), ("a", "tens"), 4)),
+        (1, pane(W(5, 15), ("b", "tens"), 5)),
+    ]
+
+
+def test_an_element_that_has_no_window_vanishes() -> None:
+    machine = SideInputs(SlidingWindows(2, 10), TENS)
+
+    assert outputs(machine, arrive(main("in a gap", 5)), AdvanceWatermark(MAX_TIMESTAMP)) == []
+
+
+def test_a_global_side_input_is_seen_until_the_end_of_time() -> None:
+    machine = SideInputs(TENS, GlobalWindows())
+
+    assert outputs(
+        machine,
+        arrive(main("waits", 3)),
+        arrive(side(["red"], GLOBAL_WINDOW)),
+        AdvanceWatermark(END_OF_GLOBAL_WINDOW),
+        arrive(main("years later", 3)),
+        AdvanceWatermark(MAX_TIMESTAMP),
+        arrive(main("too late", 3)),
+    ) == [
+        (1, pane(W(0, 10), ("waits", "red"), 3)),
+        (3, pane(W(0, 10), ("years later", "red"), 3)),
+        (5, Drop(main("too late", 3), W(0, 10), DropReason.EXPIRED, 86_400_000)),
+    ]
+
+
+# -- content ---------------------------------------------------------------------------------
+
+
+def test_a_newer_pane_replaces_the_older_one_for_those_who_come_later() -> None:
+    machine = SideInputs(TENS, TENS, main_allowed_lateness=10)
+    window = W(0, 10)
+
+    assert outputs(
+        machine,
+        arrive(main("first", 1), side(["red"], window), side(["red", "blue"], window)),
+        arrive(main("second", 2), side(["green"], window), main("third", 3)),
+        AdvanceWatermark(10),
+        arrive(side(["late"], window), main("fourth", 4)),
+    ) == [
+        (0, pane(window, ("first", "red"), 1)),
+        (1, pane(window, ("second", "red"), 2)),
+        (1, pane(window, ("second", "blue"), 2)),
+        (1, pane(window, ("third", "green"), 3)),
+        (3, pane(window, ("fourth", "late"), 4)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("join", "with_two", "with_none"),
+    [
+        ("left", [("a", 1), ("a", 2)], [("b", None)]),
+        ("inner", [("a", 1), ("a", 2)], []),
+        ("view", [("a", [1, 2])], [("b", [])]),
+    ],
+)
+def test_the_join_decides_what_comes_out(
+    join: Join, with_two: list[Any], with_none: list[Any]
+) -> None:
+    machine = SideInputs(TENS, TENS, join=join)
+
+    assert outputs(
+        machine,
+        arrive(side([1, 2], W(0, 10)), main("a", 5)),
+        arrive(main("b", 15)),
+        AdvanceWatermark(20),
+    ) == [
+        *((0, pane(W(0, 10), value, 5)) for value in with_two),
+        *((2, pane(W(10, 20), value, 15)) for value in with_none),
+    ]
+
+
+def test_the_lists_of_a_view_are_the_receiver_s_own() -> None:
+    machine = SideInputs(TENS, TENS, join="view")
+    state, _ = machine.step(KeyState(), Bundle((side([1, 2], W(0, 10)),)))
+    _, (first,) = machine.step(state, Bundle((main("a", 5),)))
+    assert isinstance(first, Pane)
+    first.value[1].clear()
+
+    assert machine.step(state, Bundle((main("b", 5),)))[1] == (pane(W(0, 10), ("b", [1, 2]), 5),)
+
+
+# -- lateness --------------------------------------------------------------------------------
+
+
+def test_content_is_kept_as_long_as_elements_are_allowed_to_be_late() -> None:
+    machine = SideInputs(TENS, TWENTIES, main_allowed_lateness=5)
+
+    assert outputs(
+        machine,
+        arrive(side(["red"], W(0, 20))),
+        AdvanceWatermark(24),
+        arrive(main("its own window is long over", 3)),
+        AdvanceWatermark(25),
+        arrive(main("late", 12), side(["blue"], W(0, 20))),
+    ) == [
+        (2, pane(W(0, 10), ("its own window is long over", "red"), 3)),
+        (4, Drop(main("late", 12), W(10, 20), DropReason.EXPIRED, 1)),
+        (4, Drop(side(["blue"], W(0, 20)), W(0, 20), DropReason.EXPIRED, 1)),
+    ]
+
+
+def test_nothing_is_remembered_where_nobody_may_look_any_more() -> None:
+    machine = SideInputs(TENS, TWENTIES, main_allowed_lateness=5)
+    state, _ = machine.step(KeyState(), Bundle((side(["red"], W(0, 20)), main("a", 25))))
+    assert set(state.windows) == {W(0, 20), W(20, 40)}
+    assert machine.wakes(state) == (24, None)
+
+    at_limit, _ = machine.step(state, AdvanceWatermark(24))
+    past, _ = machine.step(at_limit, AdvanceWatermark(25))
+    over, out = machine.step(past, AdvanceWatermark(40))
+
+    assert set(at_limit.windows) == {W(0, 20), W(20, 40)}
+    assert set(past.windows) == {W(20, 40)}
+    assert machine.wakes(past) == (39, None)
+    assert (over.windows, out) == ({}, (pane(W(20, 30), ("a", None), 25),))
+
+
+def test_a_drop_is_told_and_knows_the_watermark() -> None:
+    machine = SideInputs(TENS, TENS)
+    told: list[Any] = []
+
+    _, out = machine.step(KeyState.unseen(25, 0), Bundle((main("a", 3),)), told.append)
+
+    assert told == list(out) == [Drop(main("a", 3), W(0, 10), DropReason.EXPIRED, 16)]
+    assert told[0].watermark == 25
+
+
+# -- what it refuses -------------------------------------------------------------------------
+
+
+def refusal(kind: type[Exception], act: Callable[[], Any]) -> str:
+    with pytest.raises(kind) as refused:
+        act()
+    return str(refused.value)
+
+
+def test_a_side_input_in_sessions_is_refused() -> None:
+    assert refusal(WindowingError, lambda: SideInputs(TENS, Sessions(10))).startswith(
+        "Sessions is not allowed in side inputs"
+    )
+
+
+def test_a_global_main_input_looks_into_a_global_side_input_only() -> None:
+    assert refusal(WindowingError, lambda: SideInputs(GlobalWindows(), TENS)).startswith(
+        "Attempted to get side input window for GlobalWindow from non-global WindowFn"
+    )
+    assert outputs(
+        SideInputs(GlobalWindows(), GlobalWindows()),
+        arrive(main("a", 3), side(["red"], GLOBAL_WINDOW)),
+    ) == [(0, pane(GLOBAL_WINDOW, ("a", "red"), 3))]
+
+
+def test_unknown_ways_to_look_and_to_join_are_refused() -> None:
+    unknown: Any = "outer"
+
+    assert refusal(WindowingError, lambda: SideInputs(TENS, TENS, join=unknown)) == (
+        'SideInputs join must be "left" or "inner" or "view", got \'outer\''
+    )
+    assert refusal(WindowingError, lambda: SideInputs(TENS, TENS, view=unknown)) == (
+        "SideInputs view must be \"latest pane\", got 'outer'"
+    )
+
+
+def test_a_negative_lateness_is_refused() -> None:
+    assert refusal(TimeError, lambda: SideInputs(TENS, TENS, -1)).startswith(
+        "main_allowed_lateness must not be negative, got -1"
+    )
+
+
+@pytest.mark.parametrize("content", ["red", b"red", 5, None])
+def test_content_that_is_no_list_of_items_is_refused(content: Any) -> None:
+    assert refusal(WindowingError, lambda: Side(content)) == (
+        f"the content of a side input's pane must be a list of its items, got {content!r}; "
+        "write Side([value])"
+    )
+
+
+def test_elements_are_main_or_side_and_side_elements_come_in_a_window() -> None:
+    machine = SideInputs(TENS, TENS)
+
+    assert refusal(
+        WindowingError, lambda: machine.step(KeyState(), Bundle((Element("red", 3),)))
+    ) == ("the elements of a join with a side input are Main(value) or Side(content), got 'red'")
+    assert refusal(
+        WindowingError, lambda: machine.step(KeyState(), Bundle((side(["red"], None),)))
+    ) == (
+        "the side element Side(content=('red',)) comes in no window; group the side input and "
+        "hand on the window of each pane"
+    )
+    assert refusal(
+        WindowingError, lambda: machine.step(KeyState(), Bundle((Lifted(7, 3, W(0, 10), 5),)))
+    ).startswith("a join with a side input was given 3 elements already combined in")
+
+
+@pytest.mark.parametrize("back", [AdvanceWatermark(4), AdvanceClock(6)])
+def test_clocks_do_not_go_back(back: AdvanceWatermark | AdvanceClock) -> None:
+    machine = SideInputs(TENS, TENS)
+
+    assert "cannot go back" in refusal(WatermarkError, lambda: machine.step(KeyState(5, 7), back))
+
+
+# -- window functions that raise -------------------------------------------------------------
+
+
+class Scaled(FixedWindows):
+    """Windows of ten, by a time that is divided by what an element carries."""
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        return super().assign(timestamp // value, value)
+
+
+def test_a_main_window_that_cannot_be_had_is_reported_for_the_value_itself() -> None:
+    machine = SideInputs(Scaled(10), TENS)
+
+    assert refusal(UserFunctionError, lambda: machine.step(KeyState(), Bundle((main(0, 3),)))) == (
+        "FixedWindows(10ms).assign raised ZeroDivisionError: integer division or modulo by zero; "
+        "it was asked for the element 0 at 00:00:00.003 (3 ms); mend the function, or "
+        'leave out what it cannot take with on_error="drop"'
+    )
+
+
+def test_or_its_element_is_dropped_from_no_window_and_the_others_go_on() -> None:
+    machine = SideInputs(Scaled(10), TENS, on_error="drop")
+
+    assert outputs(machine, arrive(main(0, 3), main(1, 4), side(["red"], W(0, 10)))) == [
+        (0, Drop(main(0, 3), None, DropReason.FAILED)),
+        (0, pane(W(0, 10), (1, "red"), 4)),
+    ]
+
+
+def test_a_side_window_that_cannot_be_had_drops_the_element_from_its_main_window() -> None:
+    # A side window is asked for an instant, which carries nothing to divide by.
+    machine = SideInputs(TENS, Scaled(10), on_error="drop")
+
+    ((_, dropped),) = outputs(machine, arrive(main("a", 3)))
+
+    assert dropped == Drop(main("a", 3), W(0, 10), DropReason.FAILED)
+    assert isinstance(dropped, Drop)
+    assert dropped.error is not None
+    assert dropped.error.startswith("FixedWindows(10ms).assign raised TypeError")

@@ -1,0 +1,415 @@
+"""A function with a memory for each key and window.
+
+``BEAMLIKE_EXAMPLES`` in the environment says on how many scenarios each law is tried.
+"""
+
+import os
+import pickle
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from beamlike.errors import TimeError, UserFunctionError, WatermarkError, WindowingError
+from beamlike.hosts.memory import MemoryStage, run_in_memory
+from beamlike.hosts.script import Arrive, Output, Script
+from beamlike.machine.events import (
+    AdvanceClock,
+    AdvanceWatermark,
+    Bundle,
+    Drop,
+    DropReason,
+    Effect,
+    Element,
+    Lifted,
+    Pane,
+)
+from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
+from beamlike.machine.stateful import StatefulMap
+from beamlike.model.panes import NO_FIRING
+from beamlike.model.sessions import Sessions
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window, expiry
+from beamlike.testing.generate import any_script, any_window_fn
+from beamlike.testing.laws import Restarting, cut_bundles, in_any_order, run_lazily
+
+W = IntervalWindow
+law = settings(
+    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "150")),
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+chance = st.randoms(use_true_random=False)
+
+
+def running_total(total: int | None, value: int, timestamp: int) -> tuple[int, tuple[int]]:
+    after = (total or 0) + value
+    return after, (after,)
+
+
+def arrive(*elements: tuple[int, int], key: str = "k") -> Arrive:
+    """Values and their timestamps."""
+    return Arrive(tuple((key, Element(value, timestamp)) for value, timestamp in elements))
+
+
+def pane(window: Window, value: Any, timestamp: int) -> Pane:
+    return Pane(window, value, timestamp, NO_FIRING)
+
+
+def effects(machine: StatefulMap, *steps: Any) -> list[Effect]:
+    return [output.effect for output in run_in_memory(machine, steps).outputs]
+
+
+# -- what it does ----------------------------------------------------------------------------
+
+
+def test_each_key_and_window_has_a_state_of_its_own_and_outputs_keep_the_element_s_time() -> None:
+    machine = StatefulMap(FixedWindows(10), running_total)
+    script = (arrive((1, 3), (2, 1), (4, 12)), arrive((100, 5), key="other"), arrive((8, 9)))
+
+    assert run_in_memory(machine, script).outputs == (
+        Output(0, "k", pane(W(0, 10), 1, 3)),
+        Output(0, "k", pane(W(0, 10), 3, 1)),
+        Output(0, "k", pane(W(10, 20), 4, 12)),
+        Output(1, "other", pane(W(0, 10), 100, 5)),
+        Output(2, "k", pane(W(0, 10), 11, 9)),
+    )
+
+
+def test_an_element_of_several_windows_is_taken_in_each() -> None:
+    machine = StatefulMap(SlidingWindows(10, 5), running_total)
+
+    assert effects(machine, arrive((1, 7), (2, 12))) == [
+        pane(W(5, 15), 1, 7),
+        pane(W(0, 10), 1, 7),
+        pane(W(10, 20), 2, 12),
+        pane(W(5, 15), 3, 12),
+    ]
+
+
+def test_an_element_that_comes_in_a_window_keeps_it() -> None:
+    machine = StatefulMap(FixedWindows(10), running_total)
+    session = W(3, 47)
+    script = Arrive((("k", Element(1, 5, session)), ("k", Element(2, 5))))
+
+    assert effects(machine, script) == [pane(session, 1, 5), pane(W(0, 10), 2, 5)]
+
+
+def test_a_function_may_answer_with_many_outputs_or_none() -> None:
+    def repeat(state: None, value: int, timestamp: int) -> tuple[None, Iterable[str]]:
+        return None, (f"{timestamp}" for _ in range(value))
+
+    machine = StatefulMap(FixedWindows(10), repeat)
+
+    assert effects(machine, arrive((0, 1), (2, 2), (1, 3))) == [
+        pane(W(0, 10), "2", 2),
+        pane(W(0, 10), "2", 2),
+        pane(W(0, 10), "3", 3),
+    ]
+
+
+def test_a_state_of_none_is_forgotten_at_once() -> None:
+    def toggle(state: bool | None, value: int, timestamp: int) -> tuple[bool | None, list[str]]:
+        return (True, ["on"]) if state is None else (None, ["off"])
+
+    machine = StatefulMap(FixedWindows(10), toggle)
+    start = KeyState.unseen(0, 0)
+    on, _ = machine.step(start, Bundle((Element(0, 1),)))
+    off, out = machine.step(on, Bundle((Element(0, 2),)))
+
+    assert on.windows == {W(0, 10): WindowState(TriggerState(), True)}
+    assert off.windows == {}
+    assert out == (pane(W(0, 10), "off", 2),)
+
+
+@pytest.mark.parametrize("nothing", [0, False, "", ()])
+def test_a_state_that_counts_for_nothing_is_still_a_state(nothing: Any) -> None:
+    def remember(state: Any, value: int, timestamp: int) -> tuple[Any, tuple[Any, ...]]:
+        return nothing, (state,)
+
+    machine = StatefulMap(FixedWindows(10), remember)
+
+    assert effects(machine, arrive((1, 1)), arrive((2, 2))) == [
+        pane(W(0, 10), None, 1),
+        pane(W(0, 10), nothing, 2),
+    ]
+
+
+@pytest.mark.parametrize("lateness", [0, 5])
+def test_the_state_lives_until_the_watermark_is_past_the_expiry_and_later_data_is_dropped(
+    lateness: int,
+) -> None:
+    machine = StatefulMap(FixedWindows(10), running_total, allowed_lateness=lateness)
+    last = 9 + lateness
+    late = Element(4, 2)
+
+    assert effects(
+        machine,
+        arrive((1, 1)),
+        AdvanceWatermark(last),
+        arrive((2, 3)),
+        AdvanceWatermark(last + 1),
+        arrive((4, 2)),
+    ) == [
+        pane(W(0, 10), 1, 1),
+        pane(W(0, 10), 3, 3),
+        Drop(late, W(0, 10), DropReason.EXPIRED, missed_by=1),
+    ]
+
+
+def test_a_drop_is_told_and_knows_the_watermark() -> None:
+    machine = StatefulMap(FixedWindows(10), running_total)
+    told: list[Any] = []
+
+    _, out = machine.step(KeyState.unseen(25, 0), Bundle((Element(1, 3),)), told.append)
+
+    assert told == list(out) == [Drop(Element(1, 3), W(0, 10), DropReason.EXPIRED, 16)]
+    assert told[0].watermark == 25
+
+
+def test_the_global_window_is_forgotten_at_the_end_of_time() -> None:
+    machine = StatefulMap(GlobalWindows(), running_total)
+    stage = MemoryStage(machine)
+    stage.play(arrive((1, 1)))
+    stage.play(AdvanceWatermark(GLOBAL_WINDOW.max_timestamp))
+    (output,) = stage.play(arrive((2, 1)))
+    stage.play(AdvanceWatermark(MAX_TIMESTAMP))
+    (dropped,) = stage.play(arrive((4, 1)))
+
+    assert output.effect == pane(GLOBAL_WINDOW, 3, 1)
+    assert dropped.effect == Drop(Element(4, 1), GLOBAL_WINDOW, DropReason.EXPIRED, 86_400_000)
+
+
+def test_nothing_waits_so_the_output_watermark_is_the_input_s() -> None:
+    machine = StatefulMap(FixedWindows(10), running_total)
+    state, _ = machine.step(KeyState.unseen(0, 33), Bundle((Element(1, 3),)))
+    state, _ = machine.step(state, AdvanceWatermark(7))
+
+    assert (state.watermark, state.clock, state.output_watermark) == (7, 33, 7)
+    assert machine.wakes(state) == (9, None)
+
+
+# -- what it refuses -------------------------------------------------------------------------
+
+
+def test_windows_that_merge_are_refused() -> None:
+    with pytest.raises(WindowingError) as refused:
+        StatefulMap(Sessions(10), running_total)
+
+    assert str(refused.value) == (
+        "MergingWindowFn is not supported for stateful functions: Sessions(10ms) merges windows, "
+        "and a state cannot be merged; use FixedWindows, SlidingWindows, calendar windows or "
+        "GlobalWindows"
+    )
+
+
+def test_what_is_no_function_is_refused() -> None:
+    with pytest.raises(WindowingError) as refused:
+        StatefulMap(FixedWindows(10), 5)  # type: ignore[arg-type]
+
+    assert str(refused.value) == (
+        "StatefulMap fn must be a function, got 5; write fn(state, value, timestamp) that "
+        "returns (state, outputs)"
+    )
+
+
+def test_a_negative_lateness_is_refused() -> None:
+    with pytest.raises(TimeError, match="allowed_lateness must not be negative, got -1"):
+        StatefulMap(FixedWindows(10), running_total, -1)
+
+
+def test_elements_that_were_combined_are_refused() -> None:
+    machine = StatefulMap(FixedWindows(10), running_total)
+
+    with pytest.raises(WindowingError) as refused:
+        machine.step(KeyState(), Bundle((Lifted(7, 3, W(0, 10), 5),)))
+
+    assert str(refused.value) == (
+        "a stateful function was given 3 elements already combined in [00:00:00, 00:00:00.010); "
+        "combine before a grouping only"
+    )
+
+
+@pytest.mark.parametrize("back", [AdvanceWatermark(4), AdvanceClock(6)])
+def test_clocks_do_not_go_back(back: AdvanceWatermark | AdvanceClock) -> None:
+    machine = StatefulMap(FixedWindows(10), running_total)
+
+    with pytest.raises(WatermarkError, match=rf"cannot go back.*asked for.*{back.to}"):
+        machine.step(KeyState(5, 7), back)
+
+
+# -- functions that raise --------------------------------------------------------------------
+
+
+def picky(state: int | None, value: int, timestamp: int) -> tuple[int, Iterable[int]]:
+    """A running total of what is not negative."""
+    if value < 0:
+        raise ZeroDivisionError("negative")
+    total = (state or 0) + value
+    return total, (total,)
+
+
+def test_a_function_that_raises_is_reported_and_nothing_has_happened() -> None:
+    machine = StatefulMap(FixedWindows(10), picky)
+    state, _ = machine.step(KeyState.unseen(12, 0), Bundle((Element(1, 13),)))
+    told: list[Any] = []
+
+    with pytest.raises(UserFunctionError) as reported:
+        machine.step(state, Bundle((Element(2, 1), Element(-1, 14))), told.append)
+
+    assert str(reported.value) == (
+        "picky raised ZeroDivisionError: negative; it was asked for the element -1 at "
+        "00:00:00.014 (14 ms), window [00:00:00.010, 00:00:00.020); mend "
+        'the function, or leave out what it cannot take with on_error="drop"'
+    )
+    assert isinstance(reported.value.__cause__, ZeroDivisionError)
+    assert state.windows == {W(10, 20): WindowState(TriggerState(), 1)}
+    assert told == []
+
+
+def test_an_element_that_the_function_cannot_take_is_dropped_and_the_state_is_as_before_it() -> (
+    None
+):
+    machine = StatefulMap(FixedWindows(10), picky, on_error="drop")
+
+    out = effects(machine, arrive((-5, 1), (1, 2)), arrive((2, 3), (-1, 4), (4, 5)))
+
+    assert out == [
+        Drop(Element(-5, 1), W(0, 10), DropReason.FAILED),
+        pane(W(0, 10), 1, 2),
+        pane(W(0, 10), 3, 3),
+        Drop(Element(-1, 4), W(0, 10), DropReason.FAILED),
+        pane(W(0, 10), 7, 5),
+    ]
+    dropped = [it for it in out if isinstance(it, Drop)]
+    assert [it.error for it in dropped] == ["picky raised ZeroDivisionError: negative"] * 2
+
+
+def test_outputs_that_raise_while_they_are_made_count_as_the_function_s() -> None:
+    def halves(state: int | None, value: int, timestamp: int) -> tuple[int, Iterable[float]]:
+        return (state or 0) + 1, (1 / (value - it) for it in range(2))
+
+    machine = StatefulMap(FixedWindows(10), halves, on_error="drop")
+    state, out = machine.step(KeyState(), Bundle((Element(2, 1), Element(1, 2))))
+
+    assert out == (
+        pane(W(0, 10), 0.5, 1),
+        pane(W(0, 10), 1.0, 1),
+        Drop(Element(1, 2), W(0, 10), DropReason.FAILED),
+    )
+    assert state.windows == {W(0, 10): WindowState(TriggerState(), 1)}
+
+
+def test_an_answer_that_is_no_pair_of_state_and_outputs_is_a_failure_too() -> None:
+    machine = StatefulMap(FixedWindows(10), lambda state, value, timestamp: None)  # type: ignore[arg-type,return-value]
+
+    with pytest.raises(UserFunctionError, match="cannot unpack non-iterable NoneType"):
+        effects(machine, arrive((1, 1)))
+
+
+def test_an_element_whose_windows_cannot_be_had_is_dropped_from_none() -> None:
+    class Halved(FixedWindows):
+        def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+            return super().assign(timestamp // value, value)
+
+    machine = StatefulMap(Halved(10), picky, on_error="drop")
+
+    assert effects(machine, arrive((0, 5), (2, 30))) == [
+        Drop(Element(0, 5), None, DropReason.FAILED),
+        pane(W(10, 20), 2, 30),
+    ]
+
+
+def test_a_third_choice_is_refused() -> None:
+    with pytest.raises(WindowingError, match="on_error must be one of 'fail', 'drop'"):
+        StatefulMap(FixedWindows(10), picky, on_error="ignore")
+
+
+# -- laws ------------------------------------------------------------------------------------
+
+
+def numbered(count: int | None, value: Any, timestamp: int) -> tuple[int, tuple[Any, ...]]:
+    """Which element of its window it is, and for every third a second output."""
+    number = (count or 0) + 1
+    return number, ((number, value), "third")[: 2 if number % 3 == 0 else 1]
+
+
+def any_machine(random: Random) -> StatefulMap:
+    window_fn: WindowFn = Sessions(1)
+    while window_fn.is_merging:
+        window_fn = any_window_fn(random)
+    return StatefulMap(window_fn, numbered, random.choice((0, 0, 1, 7, 20)))
+
+
+def told_by_an_onlooker(machine: StatefulMap, script: Script) -> list[Output]:
+    """What must come out, from a look at the whole script: nothing here is ever forgotten."""
+    outputs: list[Output] = []
+    counts = Counter[tuple[Hashable, Window]]()
+    watermark = MIN_TIMESTAMP
+    for step, happens in enumerate(script):
+        if isinstance(happens, AdvanceWatermark):
+            watermark = happens.to
+        arrived = happens.by_key().items() if isinstance(happens, Arrive) else ()
+        for key, elements in arrived:
+            for element in elements:
+                for window in machine.window_fn.assign(element.timestamp):
+                    missed_by = watermark - expiry(window, machine.allowed_lateness)
+                    if missed_by > 0:
+                        drop = Drop(element, window, DropReason.EXPIRED, missed_by)
+                        outputs.append(Output(step, key, drop))
+                        continue
+                    counts[key, window] += 1
+                    number = counts[key, window]
+                    values = [(number, element.value), *["third"] * (number % 3 == 0)]
+                    panes = (pane(window, value, element.timestamp) for value in values)
+                    outputs += (Output(step, key, it) for it in panes)
+    return outputs
+
+
+@law
+@given(chance)
+def test_each_element_is_taken_once_in_each_window_in_order_or_dropped(random: Random) -> None:
+    machine, script = any_machine(random), any_script(random)
+
+    assert list(run_in_memory(machine, script).outputs) == told_by_an_onlooker(machine, script)
+
+
+@law
+@given(chance)
+def test_a_restart_before_any_event_changes_nothing(random: Random) -> None:
+    machine, script = any_machine(random), any_script(random)
+    restarted = Restarting(machine, lambda state: pickle.loads(pickle.dumps(state)))
+
+    assert run_in_memory(restarted, script) == run_in_memory(machine, script)
+
+
+@law
+@given(chance)
+def test_stepping_a_key_only_when_it_is_due_changes_nothing_and_leaves_nothing(
+    random: Random,
+) -> None:
+    machine, script = any_machine(random), any_script(random)
+    lazy = run_lazily(machine, script)
+
+    eager = run_in_memory(machine, script)
+    assert in_any_order(lazy.outputs) == in_any_order(eager.outputs)
+    assert (lazy.states, lazy.past_wakes) == ({}, ())
+
+
+@law
+@given(chance)
+def test_it_does_not_matter_how_arrivals_are_cut_into_bundles(random: Random) -> None:
+    machine, script = any_machine(random), any_script(random)
+    cut, origin = cut_bundles(script, lambda: random.randint(1, 3))
+
+    whole = run_in_memory(machine, script).outputs
+    pieces = run_in_memory(machine, cut).outputs
+    renumbered = tuple(Output(origin[o.step], o.key, o.effect) for o in pieces)
+    assert in_any_order(renumbered) == in_any_order(whole)
