@@ -7,9 +7,28 @@ To read the code, go from the ground up: `errors`, `model` (values), `machine` (
 (where they run), `api` (`beamlike.windowed`), `viz` and `testing`, `demo`, `cli`.
 """
 
+from beamlike.api.joins import co_group, join
+from beamlike.api.lookup import look_up
+from beamlike.api.stream import Stream, flatten, stream
 from beamlike.api.windowed import split, windowed
-from beamlike.model.aggregates import collect, count, max, mean, min, sum
+from beamlike.model.aggregates import (
+    approx_distinct,
+    approx_quantiles,
+    bottom,
+    collect,
+    combine,
+    count,
+    first,
+    last,
+    max,
+    mean,
+    min,
+    sample,
+    sum,
+    top,
+)
 from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
+from beamlike.model.combine import CombineFn
 from beamlike.model.compatible import check_flatten
 from beamlike.model.continuation import continuation
 from beamlike.model.panes import PaneInfo, Timing
@@ -68,6 +87,7 @@ __all__ = [
     "CalendarWeeks",
     "CalendarYears",
     "ClosingBehavior",
+    "CombineFn",
     "DefaultTrigger",
     "Delay",
     "FixedWindows",
@@ -85,19 +105,33 @@ __all__ = [
     "Sessions",
     "SlidingWindows",
     "StrategyReport",
+    "Stream",
     "TimestampCombiner",
     "Timing",
     "WindowFn",
     "WindowingStrategy",
+    "approx_distinct",
+    "approx_quantiles",
+    "bottom",
     "check_flatten",
+    "co_group",
     "collect",
+    "combine",
     "continuation",
     "count",
+    "first",
+    "flatten",
+    "join",
+    "last",
+    "look_up",
     "max",
     "mean",
     "min",
     "report",
+    "sample",
     "split",
+    "stream",
     "sum",
+    "top",
     "windowed",
 ]

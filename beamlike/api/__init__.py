@@ -1,4 +1,7 @@
 """What users call. Everything here stands on the hosts and decides nothing about panes.
 
-`windowed` is all there is so far: DataFrame in, DataFrame of panes out.
+Read in this order: `arguments` (checks of what is passed), `stage` (one grouping of a query and
+its inputs), `windowed` (DataFrame in, DataFrame of panes out), `stream` (rows with windows, to be
+grouped several times in one query), `joins` (several streams by one key), `lookup` (a stream that
+looks into the windows of another one).
 """

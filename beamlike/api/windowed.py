@@ -3,15 +3,34 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
-from beamlike.errors import ColumnError, UnsupportedError, WindowingError
+from beamlike.api.arguments import (
+    aggregates,
+    check_choice,
+    check_dataframe,
+    check_name,
+    check_watermark,
+    column_names,
+    counted,
+    positive_duration,
+)
+from beamlike.api.stage import (
+    Branch,
+    OnError,
+    Render,
+    check_render,
+    early_combining,
+    group_rows,
+    warn_of,
+)
+from beamlike.errors import ColumnError, WindowingError
 from beamlike.model.aggregates import Aggregate
-from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
     LateCheck,
     OnTimeBehavior,
     TimestampCombiner,
+    Unchanged,
     WindowingStrategy,
 )
 from beamlike.model.time import DurationLike, duration_ms
@@ -21,10 +40,11 @@ from beamlike.model.windowfns import WindowFn
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from beamlike.hosts.spark.plan import PlanOptions
+
 __all__ = ["split", "windowed"]
 
 Output = Literal["panes", "dropped", "all"]
-OnError = Literal["drop", "fail"]
 
 
 def windowed(
@@ -42,10 +62,15 @@ def windowed(
     closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
     on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
     late_check: LateCheck | str = LateCheck.ASSIGNED,
+    unchanged: Unchanged | str = Unchanged.RE_EMIT,
+    render: Render = "retractions",
+    window_input: str | Sequence[str] = (),
     output: Output = "panes",
     on_error: OnError = "drop",
     carry: str | Sequence[str] = (),
     wake_every: DurationLike = "5 seconds",
+    lift: bool = False,
+    hot_key_fanout: int | None = None,
     shards: int = 8,
     buckets: int = 64,
     name: str = "beamlike",
@@ -68,15 +93,13 @@ def windowed(
             begins with a date, such as ``"2013-01-01 05:15:00"`` or ``"2013-01-01T05:15:00Z"``.
             Without a zone, the session's time zone applies.
         window: `FixedWindows`, `SlidingWindows`, `Sessions`, `GlobalWindows`, calendar windows
-            such as `CalendarDays`, or a `WindowFn` of your own. It is given the time of a row
-            and no value, so a gap that depends on the element is for scenarios only.
+            such as `CalendarDays`, or a `WindowFn` of your own.
         aggregate: Output name to aggregate: ``{"n": bl.count(), "delay": bl.mean("delay")}``.
         watermark: How far event time may be out of order: the watermark trails the greatest
             event time seen by this much. None: ``df`` has a watermark already. Batch needs none.
         trigger: Default: at the end of the window, then for each late bundle.
         accumulation: ``"discarding"``, ``"accumulating"`` or ``"retracting"``; required as soon
-            as a window can emit several panes. Retracting adds a boolean column ``retraction``:
-            such a row withdraws the pane that it repeats.
+            as a window can emit several panes. For retracting see ``render``.
         allowed_lateness: How long after its end a window still accepts data. Default 0;
             required with a trigger, outside the global window.
         timestamp_combiner: What a pane's ``timestamp`` is: ``"end_of_window"`` (its last
@@ -87,15 +110,32 @@ def windowed(
             ``"fire_if_non_empty"``.
         late_check: What decides that a row is too late: ``"assigned"``, its own window before any
             merging, as in Beam; ``"merged"``, its session after merging; ``"element"``, its
-            timestamp.
+            timestamp; ``"retain"``, as assigned, but sessions wait for what may still touch them.
+        unchanged: Whether a retracting pane that would put the same value back is emitted all the
+            same, ``"re_emit"``, or left out together with its retraction, ``"omit"``.
+        render: How retracting panes look. ``"retractions"``: a boolean column ``retraction``;
+            such a row withdraws the pane that it repeats. ``"changelog"``: a column ``change``,
+            ``"upsert"`` or ``"delete"`` of the result for key and window. ``"upserts"``: the same
+            for key and ``session``, a struct of start and end that stays as a session grows.
+        window_input: Column or columns whose values the window function is given, for gaps that
+            depend on the row: ``Sessions(gap_of)`` with ``window_input="page"``. Several columns
+            make a tuple. By default a window function sees the time of a row and no value.
         output: ``"panes"``; ``"dropped"`` for the rows that no pane took, with the reason;
             ``"all"`` for both in one frame, told apart by `split`.
-        on_error: What to do with a row without key or readable timestamp, or with a value that
-            cannot be read: ``"drop"`` delivers it as dropped, ``"fail"`` stops the query.
+        on_error: What to do with a row without key or readable timestamp, with a value that
+            cannot be read, or for which a function of your own raises: ``"drop"`` delivers it as
+            dropped, ``"fail"`` stops the query.
         carry: Columns that a dropped row's ``element`` shows besides the key and the inputs of the
             aggregates, so that it can be found again or sent once more.
         wake_every: How late a processing-time trigger may fire while no data arrives. Without such
             a trigger it has no effect.
+        lift: Combine rows by key and window where they are read, before they cross the network,
+            as Beam does for ``CombinePerKey``. For windows that do not merge. What comes too late
+            is then dropped as one row for all that were combined, with their ``count`` and
+            without the elements. The order of arrival is not kept, as with the next.
+        hot_key_fanout: Deal rows out to so many groups first, whatever their key, each of which
+            combines its own: for keys that get more rows than one task can take. Late rows are
+            dropped one by one, as always.
         shards: How many groups the keys are spread over: the most tasks that can work at once.
         buckets: State blobs in each shard. Shards and buckets belong to a checkpoint.
         name: Under which Spark's query progress reports the counts of panes and drops; give
@@ -104,25 +144,33 @@ def windowed(
     Returns:
         The key columns; ``window`` (struct of start and end, both null for the global window);
         the aggregates; ``timestamp``; ``pane`` (struct of timing, index, nonspeculative_index,
-        is_first, is_last). With ``"all"`` and ``"dropped"`` also ``dropped`` (struct of reason,
-        timestamp, missed_ms, element as JSON); the reason is ``expired``, ``closed``,
-        ``null_key``, ``bad_key``, ``null_timestamp``, ``bad_timestamp`` or ``bad_value``. An
-        instant that SQL cannot show is null.
+        is_first, is_last); what ``render`` adds. With ``"all"`` and ``"dropped"`` also ``dropped``:
+        a struct of ``stage`` (``name``), ``reason``, the element's ``timestamp``, the
+        ``watermark`` that judged it, ``missed_ms``, its own ``window``, the session that it
+        ``nearly`` joined, ``count`` (1 for a row), ``error`` of a function of your own, and
+        ``element`` as JSON. The reason is ``expired``, ``closed``, ``failed``, ``null_key``,
+        ``bad_key``, ``null_timestamp``, ``bad_timestamp`` or ``bad_value``. An instant that SQL
+        cannot show is null.
 
     Raises:
         WindowingError: The windowing makes no sense, as Beam judges it.
         UnsafeTriggerError: The trigger can finish and lose data.
         ColumnError: A column is missing or has a type that cannot be used.
-        UnsupportedError: Sessions whose gap depends on the element.
+        UnsupportedError: Sessions whose gap depends on the element, without ``window_input``.
         EnvironmentProblem: The session's Spark or state store cannot run this.
+
+    Warns:
+        UnwiseStrategyWarning: The trigger never fires on a stream, or the state of a key grows
+            for ever; with the line to change.
 
     Source: Beam ``Window.into(...).triggering(...)`` followed by ``Combine.perKey``.
     """
     from beamlike.hosts.spark import session
 
     session.check_spark_version()
-    keys = _check_inputs(df, key, aggregate)
-    carried = _column_names(carry, "carry")
+    check_dataframe(df)
+    keys, carried = column_names(key, "key"), column_names(carry, "carry")
+    wanted = aggregates(aggregate)
     if not isinstance(window, WindowFn):
         raise WindowingError(
             f'window must be a window function such as FixedWindows("1 hour"), got {window!r}'
@@ -136,45 +184,43 @@ def windowed(
         closing_behavior=closing_behavior,
         on_time_behavior=on_time_behavior,
         late_check=late_check,
+        unchanged=unchanged,
         unbounded=df.isStreaming,
     )
-    _check_choice("output", output, get_args(Output))
-    _check_choice("on_error", on_error, get_args(OnError))
-    for argument, number in (("shards", shards), ("buckets", buckets)):
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise WindowingError(f"{argument} must be a whole number of 1 or more, got {number!r}")
-    if not isinstance(name, str) or not name:
-        raise WindowingError(f'name must be a text such as "sales per hour", got {name!r}')
+    check_choice("output", output, get_args(Output))
+    check_choice("on_error", on_error, get_args(OnError))
+    check_choice("render", render, get_args(Render))
+    check_render(render, strategy)
+    check_name(name)
+    options: PlanOptions = {
+        "shards": counted("shards", shards),
+        "buckets": counted("buckets", buckets),
+        "on_error": on_error,
+        "name": name,
+        "render": render,
+        **early_combining(strategy, lift, hot_key_fanout),
+    }
     delay = None if watermark is None else duration_ms(watermark, "watermark")
-    wake = duration_ms(wake_every, "wake_every")
-    if wake == 0:
-        raise WindowingError('wake_every must be more than 0 ms; give one such as "5 seconds"')
+    wake = positive_duration("wake_every", wake_every)
 
-    if isinstance(window, Sessions) and callable(window.gap):
-        raise UnsupportedError(
-            f"{window} asks each element for its gap, and a row of a DataFrame is no single value "
-            "that could be asked; use one gap for all, or a TestStream for such scenarios"
-        )
+    from beamlike.hosts.spark import bind
 
-    from beamlike.hosts.spark import bind, query
-    from beamlike.hosts.spark.values import no_value, reading
-
-    strategy = strategy.configured(reading(window, no_value))
-    plan, inputs = bind.bind(
-        df, strategy, keys, timestamp, aggregate, carried, shards, buckets, on_error
-    )
-    timed = bind.with_event_time(df, timestamp)
-    if not df.isStreaming:
-        everything = query.bounded(bind.packer_columns(timed, plan, inputs, timestamp), plan)
-    else:
+    if df.isStreaming:
+        warn_of(strategy)
         session.check_state_store(df.sparkSession)
-        _check_watermark(bind.has_watermark(df), watermark)
-        if delay is not None:
-            timed = timed.withWatermark(bind.EVENT_TIME, f"{delay} milliseconds")
-        everything = query.streaming(
-            bind.packer_columns(timed, plan, inputs, timestamp), plan, wake
-        )
-        everything = everything.observe(name, *query.counters())
+        check_watermark(bind.watermark_of(df) is not None, watermark)
+    rows = bind.source_rows(df, timestamp, delay if df.isStreaming else None)
+    grouped = group_rows(
+        [Branch(rows, None, timestamp)],
+        strategy,
+        key=keys,
+        aggregate=wanted,
+        carry=carried,
+        window_input=column_names(window_input, "window_input"),
+        wake_every_ms=wake,
+        options=options,
+    )
+    everything = grouped.everything
     if output == "all":
         return everything
     panes, dropped = split(everything)
@@ -204,48 +250,3 @@ def split(everything: "DataFrame") -> tuple["DataFrame", "DataFrame"]:
         )
     panes = everything.filter(F.col("dropped").isNull()).drop("dropped")
     return panes, everything.filter(F.col("dropped").isNotNull())
-
-
-def _check_inputs(df: object, key: object, aggregate: object) -> list[str]:
-    """The key columns, once everything is of the kind that the signature says."""
-    from pyspark.sql import DataFrame
-
-    if not isinstance(df, DataFrame):
-        raise ColumnError(f"df must be a DataFrame of Spark, got {df!r}")
-    keys = _column_names(key, "key")
-    example = 'such as {"n": bl.count()}'
-    if not isinstance(aggregate, Mapping):
-        raise ColumnError(f"aggregate must map names to aggregates, {example}, got {aggregate!r}")
-    if not aggregate:
-        raise ColumnError(f"aggregate must name at least one aggregate, {example}")
-    for name in aggregate:
-        if not isinstance(name, str) or not name:
-            raise ColumnError(f"aggregate: a column's name must be a text, got {name!r}")
-    return keys
-
-
-def _column_names(given: object, argument: str) -> list[str]:
-    names = [given] if isinstance(given, str) else given
-    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise ColumnError(f"{argument} must be a column's name or a list of names, got {given!r}")
-    return list(names)
-
-
-def _check_watermark(present: bool, wanted: object) -> None:
-    if not present and wanted is None:
-        raise WindowingError(
-            "watermark is missing, and without one no window of a stream ever ends; add "
-            'watermark="10 minutes", or as long as rows may be out of order. If df.withWatermark '
-            "was called before, keep its column until here"
-        )
-    if present and wanted is not None:
-        raise WindowingError(
-            f"df has a watermark already, and watermark={wanted!r} would be a second one; leave "
-            "one of the two out"
-        )
-
-
-def _check_choice(argument: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        known = ", ".join(repr(choice) for choice in choices)
-        raise WindowingError(f"{argument} must be one of {known}, got {value!r}")

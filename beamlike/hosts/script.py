@@ -29,6 +29,11 @@ __all__ = ["Arrive", "Machine", "Output", "Run", "Script", "ScriptStep", "Told"]
 class Machine(Protocol):
     """What a host needs of a stage: step one key, and know when to step it again."""
 
+    @property
+    def needs_clock(self) -> bool:
+        """Whether anything depends on processing time."""
+        ...
+
     def step(
         self, state: KeyState, event: Event, tell: Tell | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]: ...

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
+import attrs
+
 from beamlike.hosts.script import Output
 from beamlike.machine.events import Drop
 from beamlike.model.panes import PaneInfo
@@ -52,12 +54,23 @@ def shorten(value: Any, room: int) -> str:
     return text if len(text) <= room else text[: room - 3] + "..."
 
 
+@attrs.frozen
+class _Several:
+    """Elements of which only the number is left."""
+
+    count: int
+
+    def __repr__(self) -> str:
+        return "an element" if self.count == 1 else f"{self.count} elements"
+
+
 def _cells(output: Output) -> tuple[str, ...]:
     effect = output.effect
-    start = (str(output.step), shorten(output.key, _KEY_WIDTH), _show_window(effect.window))
+    window = "" if effect.window is None else _show_window(effect.window)
+    start = (str(output.step), shorten(output.key, _KEY_WIDTH), window)
     if isinstance(effect, Drop):
-        refused = effect.reason.value
-        return (*start, "DROPPED", "", "", refused, _near(effect.element.timestamp, effect.window))
+        at = "" if effect.timestamp is None else _near(effect.timestamp, effect.window)
+        return (*start, "DROPPED", "", "", effect.reason.value, at)
     info = effect.info
     return (
         *start,
@@ -78,11 +91,14 @@ def _place(info: PaneInfo) -> str:
 def _value(output: Output, room: int) -> str:
     effect = output.effect
     if isinstance(effect, Drop):
+        value = effect.value if effect.count == 1 else _Several(effect.count)
+        if effect.error is not None:
+            return shorten(value, room // 3) + f" ({effect.error})"
         if effect.missed_by is None:
-            return shorten(effect.element.value, room)
+            return shorten(value, room)
         joining = f", nearly joined {_show_window(effect.nearly)}" if effect.nearly else ""
         missed = f" (missed by {show_duration(effect.missed_by)}{joining})"
-        return shorten(effect.element.value, room - len(missed)) + missed
+        return shorten(value, room - len(missed)) + missed
     if effect.retraction:
         return f"withdrawn: {shorten(effect.value, room - 11)}"
     return shorten(effect.value, room)
@@ -94,7 +110,7 @@ def _show_window(window: Window) -> str:
     return f"[{show_instant(window.start)}, {_after(window.start, window.end)})"
 
 
-def _near(timestamp: int, window: Window) -> str:
+def _near(timestamp: int, window: Window | None) -> str:
     """An instant beside its window, which has shown the date already."""
     if not isinstance(window, IntervalWindow):
         return show_instant(timestamp)

@@ -154,7 +154,8 @@ def _arrivals(script: Iterable[ScriptStep]) -> Iterator[tuple[Any, Element]]:
 
 def _windows(run: Run) -> Iterator[Window]:
     for output in run.outputs:
-        yield output.effect.window
+        if output.effect.window is not None:
+            yield output.effect.window
     for told in run.story:
         if isinstance(told.happening, Merged):
             yield from told.happening.sources
@@ -214,7 +215,7 @@ class _Block:
     ) -> str:
         row = self._row()
         marks = [(e.timestamp, "o" if e.timestamp < watermark else "*") for e in elements]
-        marks += [(drop.element.timestamp, "x") for drop in drops]
+        marks += [(drop.timestamp, "x") for drop in drops if drop.timestamp is not None]
         for timestamp, mark in marks:
             row[self.axis.column(timestamp)] = mark
         values = "+ " + ", ".join(repr(element.value) for element in elements)
@@ -287,13 +288,18 @@ class _Block:
         yield from self._bar(label, pane.window, text, f"by {by}" if by else "")
 
     def _dropped(self, drop: Drop) -> Iterator[str]:
-        if drop.missed_by is None:
+        if drop.error is not None:
+            why = f"because {drop.error}"
+        elif drop.missed_by is None:
             why = "the trigger had finished"
         else:
             why = f"missed by {show_duration(drop.missed_by)}"
-        text = f"{drop.element.value!r} {why}"
+        what = repr(drop.value) if drop.count == 1 else f"{drop.count} elements"
         label = f"dropped, {drop.reason.value}"
-        yield from self._bar(label, drop.window, text, mark=drop.element.timestamp)
+        if drop.window is None:  # it never got as far as a window
+            yield _gutter(None, label) + f"{what} {why}"
+        else:
+            yield from self._bar(label, drop.window, f"{what} {why}", mark=drop.timestamp)
 
     # -- drawing -----------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +58,14 @@ class Feed:
     def send(self, *rows: dict[str, Any]) -> Rows:
         """Rows arrive together; what comes out, also by the watermark that they move."""
         before = len(self._rows)
-        self.put(*rows)
+        if rows:
+            self.put(*rows)
         self.query.processAllAvailable()
         return [row for _, row in self._rows[before:]]
+
+    def settle(self) -> Rows:
+        """What comes out of all that has arrived, here and at other feeds of the query."""
+        return self.send()
 
     @property
     def numbered(self) -> list[tuple[int, dict[str, Any]]]:
@@ -74,10 +80,83 @@ def as_json(frame: Any) -> Rows:
     return [json.loads(text) for (text,) in frame.select(row).collect()]
 
 
+OF_A_PANE = ("window", "timestamp", "pane", "retraction", "change", "session", "dropped")
+
+
+def line_of(row: dict[str, Any]) -> str:
+    """All of a row in words; what follows from the rest is left out.
+
+    ``ann 3 | 00:00-00:10 LATE 1``: the user's columns, window, timing, index. A timestamp is said
+    if it is not the end of the window, and what is last, withdrawn or changed. Of a drop all
+    facts that there are.
+    """
+    if row["dropped"]:
+        told = {name: fact for name, fact in row["dropped"].items() if fact is not None}
+        stage, reason, element = (told.pop(name) for name in ("stage", "reason", "element"))
+        facts = ", ".join(f"{name} {_fact(fact)}" for name, fact in told.items())
+        return f"dropped by {stage}, {reason}: {element} | {facts}"
+    own = " ".join(_fact(value) for name, value in row.items() if name not in OF_A_PANE)
+    words = [_fact(row["window"])] if row["window"] else []
+    pane = row["pane"]
+    if pane:
+        words += [pane["timing"], str(pane["index"])]
+        end = row["window"]["end"]
+        if end is None or (moment(end) - moment(row["timestamp"])).total_seconds() != 0.001:
+            words.append(f"at {_fact(row['timestamp'])}")
+        words += ["last"] if pane["is_last"] else []
+    words += ["withdrawn"] if row.get("retraction") else []
+    words += [row["change"]] if "change" in row else []
+    words += [f"session {_fact(row['session'])}"] if row.get("session") else []
+    return f"{own} | {' '.join(words)}"
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _fact(value: Any) -> str:
+    match value:
+        case None:
+            return "-"
+        case {"start": start, "end": end}:
+            return "always" if end is None else f"{_fact(start)}-{_fact(end)}"
+        case dict():
+            return ":".join(map(_fact, value.values()))
+        case list():
+            return f"[{' '.join(map(_fact, value))}]"
+        case str() if value.startswith("2020-01-01T"):
+            # A time of the day on which all of these stories happen.
+            return value[11:].removesuffix("Z").removesuffix(".000").removesuffix(":00")
+        case _:
+            return str(value)
+
+
+@pytest.fixture(scope="session")
+def lines() -> Callable[[Rows], list[str]]:
+    """Each row as a line, sorted: rows of one micro-batch come in no promised order."""
+    return lambda rows: sorted(map(line_of, rows))
+
+
+@pytest.fixture(scope="session")
+def lines_in_order() -> Callable[[Rows], list[str]]:
+    """Each row as a line, as they came: those of one key are in order."""
+    return lambda rows: list(map(line_of, rows))
+
+
 @pytest.fixture(scope="session")
 def shown() -> Callable[[Any], Rows]:
     """The rows of a bounded frame, as JSON."""
     return as_json
+
+
+@pytest.fixture
+def no_empty_batches(spark: Any) -> Iterator[None]:
+    """Spark runs no micro-batch without data. Streams with watermarks of their own need none."""
+    setting = "spark.sql.streaming.noDataMicroBatches.enabled"
+    before = spark.conf.get(setting)
+    spark.conf.set(setting, "false")
+    yield
+    spark.conf.set(setting, before)
 
 
 @pytest.fixture

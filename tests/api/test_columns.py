@@ -67,9 +67,15 @@ def test_strange_names_go_through_state_and_to_the_drops(feed: MakeFeed) -> None
         ["x", 1, 3, 1.5, [1, 2], None]
     ]
     assert drop["dropped"] == {
+        "stage": "beamlike",
         "reason": "expired",
         "timestamp": "2020-01-01T00:59:59.999Z",
+        "watermark": "2020-01-01T01:00:00.000Z",
         "missed_ms": 1,
+        "window": {"start": "2020-01-01T00:00:00.000Z", "end": "2020-01-01T01:00:00.000Z"},
+        "nearly": None,
+        "count": 1,
+        "error": None,
         # The sum needs t0 as a bigint, the mean as a double, the list as it is.
         "element": '{"a.b": "x", "start": 1, "t0": 4, "t0 as double": 4.0, "t0 as int": 4}',
     }

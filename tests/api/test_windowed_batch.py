@@ -119,7 +119,11 @@ def test_the_columns_are_keys_window_aggregates_timestamp_and_pane(spark: Any) -
         "pane:struct<timing:string,index:bigint,nonspeculative_index:bigint,is_first:boolean,"
         "is_last:boolean>"
     )
-    dropped = "dropped:struct<reason:string,timestamp:timestamp,missed_ms:bigint,element:string>"
+    dropped = (
+        "dropped:struct<stage:string,reason:string,timestamp:timestamp,watermark:timestamp,"
+        "missed_ms:bigint,window:struct<start:timestamp,end:timestamp>,"
+        "nearly:struct<start:timestamp,end:timestamp>,count:bigint,error:string,element:string>"
+    )
 
     assert bl.windowed(flights, **call).schema.simpleString() == panes + ">"
     for output in ("dropped", "all"):

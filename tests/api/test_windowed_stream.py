@@ -113,9 +113,15 @@ def test_a_window_is_early_then_on_time_then_late_then_expired(feed: MakeFeed) -
             "timestamp": None,
             "pane": None,
             "dropped": {
+                "stage": "beamlike",
                 "reason": "expired",
                 "timestamp": "2020-01-01T00:45:00.000Z",
+                "watermark": "2020-01-01T02:10:00.000Z",
                 "missed_ms": 600_001,
+                "window": {"start": "2020-01-01T00:00:00.000Z", "end": "2020-01-01T01:00:00.000Z"},
+                "nearly": None,
+                "count": 1,
+                "error": None,
                 "element": '{"user": "ann", "v": 6}',
             },
         }
@@ -126,7 +132,12 @@ def test_a_window_is_early_then_on_time_then_late_then_expired(feed: MakeFeed) -
         "panes_late": 1,
         "dropped_expired": 1,
         "dropped_closed": 0,
-        "dropped_bad": 0,
+        "dropped_failed": 0,
+        "dropped_null_key": 0,
+        "dropped_bad_key": 0,
+        "dropped_null_timestamp": 0,
+        "dropped_bad_timestamp": 0,
+        "dropped_bad_value": 0,
     }
 
 

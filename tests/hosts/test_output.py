@@ -29,12 +29,14 @@ def test_a_dropped_element_is_json_whatever_its_values_are() -> None:
 
     (row,) = OutputTable(plan).build([(("ann",), drop)]).to_pylist()
 
-    assert json.loads(row["dropped"]["element"], parse_constant=lambda name: 1 / 0) == {
+    assert json.loads(
+        row["__beamlike"]["dropped"]["element"], parse_constant=lambda name: 1 / 0
+    ) == {
         "user": "ann",
         "speed": "NaN",
         "speeds": [1.5, "-Infinity"],
         "note": None,
     }
-    assert row["dropped"]["reason"] == "expired"
-    assert row["dropped"]["missed_ms"] == 5
+    assert row["__beamlike"]["dropped"]["reason"] == "expired"
+    assert row["__beamlike"]["dropped"]["missed_ms"] == 5
     assert (row["n"], row["pane"]) == (None, None)

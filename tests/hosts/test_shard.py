@@ -15,8 +15,8 @@ from beamlike.hosts.script import Arrive, Output, Script
 from beamlike.hosts.spark.columns import ListColumn, MeanColumns, PickledColumn, PlainColumn
 from beamlike.hosts.spark.plan import Part, Plan, spread_shards
 from beamlike.hosts.spark.shard import Index, Shard
+from beamlike.hosts.spark.state import StateLayout
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
-from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, Count, Max, Mean, Min, Sum
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -103,7 +103,7 @@ def run_in_shard(plan: Plan, script: Script, store: DictStore) -> list[Output]:
                 watermark = to
             case AdvanceClock(to):
                 clock = to
-        effects = shard.step(store, tables, watermark, clock)
+        effects = shard.step(store, tables, watermark, clock).effects
         outputs += [Output(number, key, effect) for (key,), effect in effects]
     return outputs
 
@@ -132,8 +132,41 @@ def test_a_shard_emits_what_the_memory_host_emits(seed: int) -> None:
 
     outputs = run_in_shard(plan, script, store)
 
-    expected = run_in_memory(Grouping(strategy, plan.combine), script).outputs
+    expected = run_in_memory(plan.machine, script).outputs
     assert in_any_order(outputs) == in_any_order(expected)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_shard_keeps_counts_of_sessions_and_sessions_at_rest(seed: int) -> None:
+    dice = Random(seed)
+    window_fn = Sessions(dice.randint(2, 12), max_elements=dice.choice([None, 1, 2, 3]))
+    strategy = any_strategy(dice, window_fn=window_fn).configured(
+        accumulation="retracting",
+        late_check=dice.choice(["assigned", "retain"]),
+        unchanged=dice.choice(["omit", "re_emit"]),
+    )
+    script = tupled(any_script(dice))
+    plan = plan_of(strategy)
+
+    outputs = run_in_shard(plan, script, DictStore())
+
+    expected = run_in_memory(plan.machine, script).outputs
+    assert in_any_order(outputs) == in_any_order(expected)
+
+
+def test_only_what_a_strategy_needs_has_a_column() -> None:
+    plain = StateLayout(plan_of(WindowingStrategy(Sessions(10)))).schema.names
+    counted = WindowingStrategy(Sessions(10, max_elements=3), accumulation="retracting")
+    assert set(StateLayout(plan_of(counted)).schema.names) - set(plain) == {"outstanding", "size"}
+
+
+def test_state_of_a_strategy_that_omits_unchanged_panes_is_its_own() -> None:
+    omits, repeats = (
+        plan_of(WindowingStrategy(MINUTES, accumulation="retracting", unchanged=unchanged))
+        for unchanged in ("omit", "re_emit")
+    )
+    with pytest.raises(StateError, match="unchanged panes"):
+        omits.check_identity(repeats.identity)
 
 
 def pane_values(outputs: list[Output]) -> list[Any]:
@@ -180,7 +213,7 @@ def test_a_watermark_that_a_restart_reports_too_low_is_not_believed() -> None:
     run_in_shard(plan, (AdvanceWatermark(60_000),), store)
     late = Arrive((("ann", element(1, 5)),))
 
-    effects = Shard(plan).step(store, [arrivals(late, plan.buckets)], MIN_TIMESTAMP, 0)
+    effects = Shard(plan).step(store, [arrivals(late, plan.buckets)], MIN_TIMESTAMP, 0).effects
 
     assert [effect.reason.value for _, effect in effects] == ["expired"]
 
@@ -189,7 +222,7 @@ def test_elements_are_judged_before_the_watermark_that_they_arrive_with() -> Non
     plan, store = plan_of(WindowingStrategy(MINUTES)), DictStore()
     early = Arrive((("ann", element(1, 5)),))
 
-    effects = Shard(plan).step(store, [arrivals(early, plan.buckets)], 60_000, 0)
+    effects = Shard(plan).step(store, [arrivals(early, plan.buckets)], 60_000, 0).effects
 
     assert [(e.info.timing.value, e.value[0]) for _, e in effects] == [("ON_TIME", 1)]
 
@@ -204,7 +237,7 @@ def test_all_of_a_key_s_state_survives_as_bytes() -> None:
         AdvanceClock(11),
         Arrive((("ann", element(3, 12)),)),
     )
-    memory = run_in_memory(Grouping(strategy, plan_of(strategy).combine), script)
+    memory = run_in_memory(plan_of(strategy).machine, script)
     plan, store = plan_of(strategy, buckets=1), DictStore()
 
     assert tuple(run_in_shard(plan, script, store)) == memory.outputs

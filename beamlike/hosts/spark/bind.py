@@ -1,109 +1,62 @@
-"""Binds a call of `beamlike.windowed` to the columns of a DataFrame.
+"""Binds a call to the columns of a DataFrame.
 
 Two things come out: the plan, and the SQL that turns any input row into the packer's columns,
 with a reason for each row that cannot be grouped.
 """
 
-import inspect
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
-import attrs
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.errors import ColumnError
-from beamlike.hosts.spark.columns import (
-    AccumulatorColumns,
-    ListColumn,
-    MeanColumns,
-    PlainColumn,
+from beamlike.hosts.spark.aggregates import part_of
+from beamlike.hosts.spark.inputs import (
+    UNGROUPABLE,
+    Input,
+    arrow_type,
+    column,
+    duplicate,
+    readable,
+    type_of,
 )
-from beamlike.hosts.spark.output import READABLE, OutputTable
-from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.hosts.spark.look_up import SIDE, LookUp
+from beamlike.hosts.spark.marks import MARKS, MARKS_TYPE, mark
+from beamlike.hosts.spark.output import OutputTable
+from beamlike.hosts.spark.plan import Plan, PlanOptions
+from beamlike.machine.clocks import Clocks, InputClock
 from beamlike.model.aggregates import Aggregate
-from beamlike.model.combine import Collect, CombineFn, Count, CountValues, Max, Mean, Min, Sum
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.windowfns import WindowFn
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["EVENT_TIME", "bind", "has_watermark", "packer_columns", "with_event_time"]
+__all__ = [
+    "bind",
+    "bind_look_up",
+    "clocks_of",
+    "packer_columns",
+    "source_rows",
+    "watermark_of",
+    "without_window",
+]
 
-EVENT_TIME = "__beamlike_event_time"
-WATERMARK_MARK = "spark.watermarkDelayMs"
+_EVENT_TIME = "__beamlike_event_time"
+_WATERMARK_MARK = "spark.watermarkDelayMs"
 """How Spark marks the column of a watermark."""
-
-# PySpark 4.3 asks for the zone of timestamps; before that it was always UTC.
-_ASKS_FOR_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
-_IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _ASKS_FOR_ZONE else {}
-
-_UNGROUPABLE = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
-
-
-def column(name: str) -> "Column":
-    """The column of exactly this name, dots and backticks included."""
-    return F.col("`" + name.replace("`", "``") + "`")
-
-
-def _type_of(df: "DataFrame", name: str, argument: str) -> T.DataType:
-    if not isinstance(name, str):
-        raise ColumnError(f"{argument}: a column is given by its name, a string, got {name!r}")
-    if name not in df.columns:
-        known = ", ".join(repr(known) for known in df.columns)
-        raise ColumnError(f"{argument}: there is no column {name!r}; the columns are {known}")
-    if _duplicate(df, name, df.columns):
-        raise ColumnError(
-            f"{argument}: there is more than one column {name!r}; rename or drop the others"
-        )
-    return df.schema[name].dataType
-
-
-def _duplicate(df: "DataFrame", name: str, names: Sequence[str]) -> bool:
-    """Whether a name is there twice, as Spark reads names."""
-    if df.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
-        return names.count(name) > 1
-    return Counter(other.lower() for other in names)[name.lower()] > 1
-
-
-def _arrow_type(kind: T.DataType, name: str, argument: str) -> pa.DataType:
-    try:
-        return to_arrow_type(kind, **_IN_UTC)
-    except PySparkException as error:
-        raise ColumnError(
-            f"{argument}: column {name!r} is {kind.simpleString()}, for which there is no Arrow "
-            "type; cast it first, to a string for example"
-        ) from error
-
-
-@attrs.frozen
-class Input:
-    """A value column of the plan: where it comes from and what it is cast to, if anything."""
-
-    source: str
-    kind: T.DataType
-    cast: bool
-
-    @property
-    def expression(self) -> "Column":
-        source = column(self.source)
-        return source.try_cast(self.kind) if self.cast else _readable(source, self.kind)
 
 
 def bind(
     df: "DataFrame",
     strategy: WindowingStrategy,
     key: Sequence[str],
-    timestamp: str,
     aggregate: Mapping[str, Aggregate],
     carry: Sequence[str],
-    shards: int,
-    buckets: int,
-    on_error: Literal["drop", "fail"],
+    options: PlanOptions,
 ) -> tuple[Plan, dict[str, Input]]:
     """The plan of a grouping over ``df``, and the inputs of its aggregates by value name.
 
@@ -112,148 +65,186 @@ def bind(
     Raises:
         ColumnError: A column is missing, has an unusable type, or a name is taken twice.
     """
-    if EVENT_TIME in df.columns:
-        raise ColumnError(f"the name {EVENT_TIME!r} is needed here; rename that column of df")
     keys = {name: _key_type(df, name) for name in key}
-    _check_time(df, timestamp)
     inputs: dict[str, Input] = {}
-    parts = [_part(df, name, wanted, inputs) for name, wanted in aggregate.items()]
+    parts = [part_of(df, name, wanted, inputs) for name, wanted in aggregate.items()]
     for name in carry:
-        inputs.setdefault(name, Input(name, _type_of(df, name, "carry"), cast=False))
+        inputs.setdefault(name, Input(name, type_of(df, name, "carry"), cast=False))
     values = {
-        name: _arrow_type(given.kind, given.source, "aggregate") for name, given in inputs.items()
+        name: arrow_type(given.kind, given.source, "aggregate") for name, given in inputs.items()
     }
-    plan = Plan(strategy, keys, values, tuple(parts), shards, buckets, on_error)
-    names = [*key, *OutputTable(plan).schema.names[len(keys) :]]
-    for name in names:
-        if _duplicate(df, name, names):
-            raise ColumnError(
-                f"the result would have two columns called {name!r} (it has {', '.join(names)}); "
-                "rename the key column with withColumnRenamed, or the aggregate"
-            )
+    plan = Plan(strategy, keys, values, tuple(parts), **options)
+    _check_names(df, plan, "rename the key column with withColumnRenamed, or the aggregate")
     return plan, inputs
 
 
+def bind_look_up(
+    df: "DataFrame",
+    strategy: WindowingStrategy,
+    side_window_fn: WindowFn,
+    key: Sequence[str],
+    shown: Sequence[str],
+    hidden: Sequence[str],
+    how: Literal["left", "inner"],
+    options: PlanOptions,
+) -> tuple[Plan, dict[str, Input]]:
+    """The plan of a look-up, and its inputs by value name.
+
+    Args:
+        df: Rows of the main input, with the column for side rows.
+        strategy: The main input's.
+        shown: The columns of the main input that the result has.
+        hidden: Those that only its window function needs.
+        how: See `LookUp`.
+
+    Raises:
+        ColumnError: A column is missing, has an unusable type, or a name is taken twice.
+        WindowingError: The windows do not go together.
+    """
+    keys = {name: _key_type(df, name) for name in key}
+    inputs = {
+        name: Input(name, type_of(df, name, "main"), cast=False) for name in (*shown, *hidden, SIDE)
+    }
+    values = {name: arrow_type(given.kind, name, "main") for name, given in inputs.items()}
+    does = LookUp(
+        strategy.window_fn,
+        side_window_fn,
+        strategy.allowed_lateness,
+        how,
+        {name: values[name] for name in (*shown, *hidden)},
+        {field.name: field.type for field in values[SIDE].value_type},
+        frozenset(hidden),
+        options.get("on_error", "drop"),
+    )
+    plan = Plan(strategy, keys, values, (), does=does, **options)
+    _check_names(df, plan, "rename it with select() or with_columns() before")
+    return plan, inputs
+
+
+def _check_names(df: "DataFrame", plan: Plan, advice: str) -> None:
+    shown = [*OutputTable(plan).shown, "dropped"]
+    for name in shown:
+        if duplicate(df, name, shown):
+            raise ColumnError(
+                f"the result would have two columns called {name!r} (it has {', '.join(shown)}); "
+                f"{advice}"
+            )
+
+
 def _key_type(df: "DataFrame", name: str) -> pa.DataType:
-    kind = _type_of(df, name, "key")
-    if isinstance(kind, _UNGROUPABLE):
+    kind = type_of(df, name, "key")
+    if isinstance(kind, UNGROUPABLE):
         raise ColumnError(
             f"key: column {name!r} is {kind.simpleString()}, which cannot be grouped by; use its "
             "parts as key columns, or to_json of it"
         )
-    return _arrow_type(kind, name, "key")
+    return arrow_type(kind, name, "key")
 
 
-def _check_time(df: "DataFrame", name: str) -> None:
-    kind = _type_of(df, name, "timestamp")
-    usable = (T.TimestampType, T.TimestampNTZType, T.DateType, T.StringType)
-    if not isinstance(kind, usable):
-        raise ColumnError(
-            f"timestamp: column {name!r} is {kind.simpleString()}; make it a timestamp first, for "
-            f'example df.withColumn("{name}", F.timestamp_millis("{name}"))'
-        )
+# -- rows of a source ------------------------------------------------------------------------
 
 
-_NUMBERS = "a number"
-_ORDERED = "a number, a string or a time"
-
-
-def _part(df: "DataFrame", name: str, wanted: Aggregate, inputs: dict[str, Input]) -> Part:
-    if not isinstance(wanted, Aggregate):
-        raise ColumnError(
-            f'aggregate: {name!r} must be an aggregate such as bl.count() or bl.sum("x"), '
-            f"got {wanted!r}"
-        )
-    if wanted.column is None:
-        return Part(name, Count(), None, PlainColumn(pa.int64()), pa.int64())
-    kind = _type_of(df, wanted.column, f"aggregate {name!r}")
-    target, fn, columns, result = _shape(name, wanted, kind)
-    needed = Input(wanted.column, target, cast=target != kind)
-    label = wanted.column
-    if inputs.get(label, needed) != needed:  # two aggregates need it as different types
-        label = f"{wanted.column} as {target.simpleString()}"
-    if inputs.setdefault(label, needed) != needed:
-        raise ColumnError(f"aggregate: rename the column {label!r}, the name is needed here")
-    return Part(name, fn, list(inputs).index(label), columns, result)
-
-
-def _shape(
-    name: str, wanted: Aggregate, kind: T.DataType
-) -> tuple[T.DataType, CombineFn, AccumulatorColumns, pa.DataType]:
-    """Input type, function, state columns and result type of an aggregate over a column."""
-
-    def refuse(needs: str) -> ColumnError:
-        return ColumnError(
-            f"aggregate {name!r}: {wanted.kind} needs {needs}, and column {wanted.column!r} is "
-            f"{kind.simpleString()}; cast it first"
-        )
-
-    given = _arrow_type(kind, str(wanted.column), f"aggregate {name!r}")
-    match wanted.kind:
-        case "count":
-            return kind, CountValues(), PlainColumn(pa.int64()), pa.int64()
-        case "collect":
-            return kind, Collect(keep_nulls=False), ListColumn(given), pa.list_(given)
-        case "min" | "max":
-            if isinstance(kind, _UNGROUPABLE):
-                raise refuse(_ORDERED)
-            fn = Min() if wanted.kind == "min" else Max()
-            return kind, fn, PlainColumn(given), given
-        case "mean":
-            if not isinstance(kind, T.NumericType | T.StringType):
-                raise refuse(_NUMBERS)
-            return T.DoubleType(), Mean(), MeanColumns(), pa.float64()
-    if isinstance(kind, T.DecimalType):
-        target: T.DataType = T.DecimalType(38, kind.scale)
-    elif isinstance(kind, T.IntegralType):
-        target = T.LongType()
-    elif isinstance(kind, T.NumericType | T.StringType):
-        target = T.DoubleType()
-    else:
-        raise refuse(_NUMBERS)
-    total = _arrow_type(target, str(wanted.column), f"aggregate {name!r}")
-    return target, Sum(), PlainColumn(total), total
-
-
-def has_watermark(df: "DataFrame") -> bool:
-    """Whether a column of a stream carries a watermark."""
-    return any(WATERMARK_MARK in field.metadata for field in df.schema.fields)
+def watermark_of(df: "DataFrame") -> tuple[str, int] | None:
+    """The column that carries a stream's watermark, and its delay (ms); None if none does."""
+    for field in df.schema.fields:
+        if _WATERMARK_MARK in field.metadata:
+            return field.name, int(field.metadata[_WATERMARK_MARK])
+    return None
 
 
 _DATED = r"^\s*[+-]?\d{4,6}-\d{1,2}-\d{1,2}"
 
 
-def with_event_time(df: "DataFrame", timestamp: str) -> "DataFrame":
-    """``df`` with the event time as a proper timestamp column, null where it is unreadable."""
-    raw = column(timestamp)
-    if isinstance(df.schema[timestamp].dataType, T.StringType):
+def source_rows(df: "DataFrame", timestamp: str, delay: int | None) -> "DataFrame":
+    """``df`` with the hidden column, and with Spark's watermark on its event time.
+
+    Args:
+        timestamp: The event-time column.
+        delay: How far it may be out of order (ms); None: no watermark is to be set.
+
+    Raises:
+        ColumnError: The column is missing or no time; a name is taken that is needed here.
+    """
+    for name in (_EVENT_TIME, MARKS):
+        if name in df.columns:
+            raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
+    raw, kind = column(timestamp), type_of(df, timestamp, "timestamp")
+    if isinstance(kind, T.StringType):
         # Spark reads a bare time of day as today, and a bare year as its first of January: both
         # are taken for mistakes.
         moment = F.when(raw.rlike(_DATED), F.try_to_timestamp(raw))
-    else:
+    elif isinstance(kind, T.TimestampType | T.TimestampNTZType | T.DateType):
         moment = raw.cast("timestamp")
-    return df.withColumn(EVENT_TIME, moment)
+    else:
+        raise ColumnError(
+            f"timestamp: column {timestamp!r} is {kind.simpleString()}; make it a timestamp first, "
+            f'for example df.withColumn("{timestamp}", F.timestamp_millis("{timestamp}"))'
+        )
+    timed = df.withColumn(_EVENT_TIME, moment)
+    if delay is not None:
+        timed = timed.withWatermark(_EVENT_TIME, f"{delay} milliseconds")
+    known = {
+        "ts": F.unix_millis(column(_EVENT_TIME)),
+        "problem": F.when(raw.isNull(), F.lit("null_timestamp")).when(
+            column(_EVENT_TIME).isNull(), F.lit("bad_timestamp")
+        ),
+    }
+    return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME)
+
+
+def _marks(known: Mapping[str, "Column"]) -> "Column":
+    """The hidden column with these fields, all others null."""
+    fields = from_arrow_schema(pa.schema(list(MARKS_TYPE)))
+    return F.struct(
+        *(known.get(it.name, F.lit(None)).cast(it.dataType).alias(it.name) for it in fields)
+    )
+
+
+def without_window(df: "DataFrame") -> "DataFrame":
+    """The same rows, in no window."""
+    loose = F.col(MARKS).withField("start", F.lit(None).cast("long"))
+    return df.withColumn(MARKS, loose.withField("end", F.lit(None).cast("long")))
+
+
+def clocks_of(clocks: Iterable[InputClock | None]) -> Clocks | None:
+    """The clocks of several inputs; None if the only one uses Spark's."""
+    own = tuple(clock for clock in clocks if clock is not None)
+    return Clocks(own) if own else None
+
+
+# -- rows for the packer ---------------------------------------------------------------------
 
 
 def packer_columns(
-    df: "DataFrame", plan: Plan, inputs: Mapping[str, Input], timestamp: str
+    df: "DataFrame",
+    plan: Plan,
+    inputs: Mapping[str, Input],
+    timestamp: str | None,
+    untold: Container[str] = (),
 ) -> "DataFrame":
-    """The columns that the packer reads, from a frame that has its event time.
+    """The columns that the packer reads, see `beamlike.hosts.spark.pack`.
 
     The event time goes on as a plain number. Were the watermark's own column still there,
     Spark would drop late rows before the machine could judge them.
+
+    Args:
+        df: Rows with the hidden column.
+        timestamp: The event-time column of a source, shown with rows that cannot be grouped;
+            None after a grouping.
+        untold: Columns that are not shown with them.
     """
     reason = F.when(F.lit(False), F.lit(""))
     for name in plan.keys:
         reason = reason.when(column(name).isNull(), F.lit("null_key"))
         reason = reason.when(_clean_key(df, name).isNull(), F.lit("bad_key"))
-    reason = reason.when(column(timestamp).isNull(), F.lit("null_timestamp"))
-    reason = reason.when(column(EVENT_TIME).isNull(), F.lit("bad_timestamp"))
+    reason = reason.when(mark("problem").isNotNull(), mark("problem"))
     for given in inputs.values():
         unreadable = column(given.source).isNotNull() & given.expression.isNull()
         reason = reason.when(unreadable, F.lit("bad_value"))
-    told = [*plan.keys, timestamp, *(given.source for given in inputs.values())]
-    told_struct = F.struct(*(column(name) for name in dict.fromkeys(told)))
+    told = [*plan.keys, *(given.source for given in inputs.values())]
+    if timestamp in df.columns:
+        told.insert(len(plan.keys), timestamp)
+    told_struct = F.struct(*(column(name) for name in dict.fromkeys(told) if name not in untold))
     element = F.to_json(told_struct, {"ignoreNullFields": "false"})
     # Numbered, because not every name can be the name of a column on the way to Python.
     keys = [_clean_key(df, name).alias(f"key_{at}") for at, name in enumerate(plan.keys)]
@@ -261,21 +252,13 @@ def packer_columns(
     hashed = F.xxhash64(*(_clean_key(df, name) for name in plan.keys)) if plan.keys else F.lit(0)
     return df.select(
         *keys,
-        F.unix_millis(column(EVENT_TIME)).alias("ts"),
         *values,
         hashed.cast("long").alias("hash"),
         reason.alias("reason"),
         F.when(reason.isNotNull(), element).alias("element"),
+        *(mark(name).alias(name) for name in ("kind", "ts", "start", "end", "shard", "watermark")),
+        mark("dropped").alias("dropped"),
     )
-
-
-def _readable(value: "Column", kind: T.DataType) -> "Column":
-    """Null in place of the dates and times that Python has no value for."""
-    if isinstance(kind, T.TimestampType):
-        return F.when(F.unix_millis(value).between(READABLE[0], READABLE[-1]), value)
-    if isinstance(kind, T.DateType | T.TimestampNTZType):
-        return F.when(F.year(value).between(1, 9999), value)
-    return value
 
 
 def _clean_key(df: "DataFrame", name: str) -> "Column":
@@ -283,4 +266,4 @@ def _clean_key(df: "DataFrame", name: str) -> "Column":
     key, kind = column(name), df.schema[name].dataType
     if isinstance(kind, T.FractionalType):
         return F.when(key == 0, F.abs(key)).otherwise(key)
-    return _readable(key, kind)
+    return readable(key, kind)

@@ -1,31 +1,49 @@
 """Panes and drops as rows: the schema of what a grouping emits, and the way there.
 
 Columns, in this order: the keys, ``window`` (struct of start and end), the aggregates,
-``timestamp``, ``pane`` (struct), ``retraction`` (in retracting mode only: the row withdraws the
-pane that it repeats), ``dropped`` (struct, null for a pane). Instants at the end
+``timestamp``, ``pane`` (struct), in retracting mode what the plan's rendering adds, and the
+hidden column (see `marks`), which holds the dropped row if the row is one. Instants at the end
 of time have no SQL timestamp that Python can read: they are null.
+
+=================  =======================================================================
+rendering          adds
+=================  =======================================================================
+``retractions``    ``retraction`` (bool): the row withdraws the pane that it repeats
+``changelog``      ``change``: ``upsert`` or ``delete`` of the result for key and window
+``upserts``        ``session`` (struct of start and end), which stays as sessions grow and
+                   merge, and ``change`` of the result for key and session
+=================  =======================================================================
 """
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
+import attrs
 import pyarrow as pa
 
-from beamlike.errors import InputRowError
-from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.hosts.spark.marks import (
+    DROPPED_ROW,
+    MARKS,
+    MARKS_TYPE,
+    REPORT,
+    TIMESTAMP,
+    WINDOW,
+)
+from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.shard import KeyedEffect
-from beamlike.machine.events import Drop, Pane
-from beamlike.model.strategy import AccumulationMode
-from beamlike.model.windows import IntervalWindow, Window
+from beamlike.hosts.spark.state import Key
+from beamlike.machine.changelog import changelog, upserts
+from beamlike.machine.events import Drop, Element, Pane
+from beamlike.model.windows import IntervalWindow, Window, bounds
 
 __all__ = ["READABLE", "OutputTable"]
 
-TIMESTAMP = pa.timestamp("us", tz="UTC")
-WINDOW = pa.struct([("start", TIMESTAMP), ("end", TIMESTAMP)])
 PANE = pa.struct(
     [
         ("timing", pa.string()),
@@ -33,14 +51,6 @@ PANE = pa.struct(
         ("nonspeculative_index", pa.int64()),
         ("is_first", pa.bool_()),
         ("is_last", pa.bool_()),
-    ]
-)
-DROPPED = pa.struct(
-    [
-        ("reason", pa.string()),
-        ("timestamp", TIMESTAMP),
-        ("missed_ms", pa.int64()),
-        ("element", pa.string()),
     ]
 )
 READABLE = range(-62_135_596_800_000, 253_402_300_800_000)
@@ -68,71 +78,155 @@ def show_json(value: Any) -> Any:
     return repr(value)
 
 
+@attrs.frozen
+class _Row:
+    """One row in the making. ``window`` is the one shown; ``marks`` is the hidden column."""
+
+    key: Key
+    window: Window | None
+    marks: dict[str, Any]
+    pane: Pane | None = None
+    change: str | None = None
+    session: Window | None = None
+
+
 class OutputTable:
     """Builds the output rows of one plan."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._retracting = plan.strategy.accumulation is AccumulationMode.RETRACTING
+        self._extra: dict[str, pa.DataType] = {}
+        if plan.retracts:
+            self._extra = {
+                "retractions": {"retraction": pa.bool_()},
+                "changelog": {"change": pa.string()},
+                "upserts": {"session": WINDOW, "change": pa.string()},
+            }[plan.render]
         self.schema = pa.schema(
             [
                 *plan.keys.items(),
                 ("window", WINDOW),
-                *((part.name, part.result) for part in plan.parts),
+                *plan.operation.results.items(),
                 ("timestamp", TIMESTAMP),
                 ("pane", PANE),
-                *([("retraction", pa.bool_())] if self._retracting else []),
-                ("dropped", DROPPED),
+                *self._extra.items(),
+                (MARKS, MARKS_TYPE),
             ]
         )
 
-    def build(self, effects: Sequence[KeyedEffect]) -> pa.Table:
-        """One row for each pane and each drop, in their order."""
-        panes = [effect if isinstance(effect, Pane) else None for _, effect in effects]
-        columns: list[Any] = [[key[at] for key, _ in effects] for at in range(len(self.plan.keys))]
-        columns.append([_span(effect.window) for _, effect in effects])
-        columns += [
-            _results(part, [pane and pane.value[at] for pane in panes])
-            for at, part in enumerate(self.plan.parts)
-        ]
+    @property
+    def shown(self) -> list[str]:
+        """The columns that users see."""
+        return [name for name in self.schema.names if name != MARKS]
+
+    def build(
+        self, effects: Sequence[KeyedEffect], report: tuple[int, int] | None = None
+    ) -> pa.Table:
+        """One row for each pane and each drop, in their order.
+
+        Args:
+            report: Position and output watermark (ms) of the shard, for the next stage.
+        """
+        rows = list(self._rows(effects))
+        if report is not None:
+            shard, watermark = report
+            nothing = (None,) * len(self.plan.keys)
+            told = {"kind": REPORT, "shard": shard, "watermark": watermark}
+            rows.append(_Row(nothing, None, told))
+        panes = [row.pane for row in rows]
+        columns: list[Any] = [[row.key[at] for row in rows] for at in range(len(self.plan.keys))]
+        columns.append([row.window and _span(row.window) for row in rows])
+        columns += self.plan.operation.show([pane and pane.value for pane in panes])
         columns.append([pane and _micros(pane.timestamp) for pane in panes])
         columns.append([pane and _pane_row(pane) for pane in panes])
-        if self._retracting:
-            columns.append([pane and pane.retraction for pane in panes])
-        columns.append(
-            [self._drop_row(key, e) if isinstance(e, Drop) else None for key, e in effects]
-        )
+        shown: dict[str, Callable[[_Row], Any]] = {
+            "retraction": lambda row: row.pane and row.pane.retraction,
+            "change": lambda row: row.change,
+            "session": lambda row: row.session and _span(row.session),
+        }
+        columns += [[shown[name](row) for row in rows] for name in self._extra]
+        columns.append([row.marks for row in rows])
         arrays = [
             pa.array(values, field.type) for values, field in zip(columns, self.schema, strict=True)
         ]
         return pa.Table.from_arrays(arrays, schema=self.schema)
+
+    def _rows(self, effects: Sequence[KeyedEffect]) -> Iterator[_Row]:
+        if not self._extra or self.plan.render == "retractions":
+            for key, effect in effects:
+                yield (
+                    self._pane(key, effect) if isinstance(effect, Pane) else self._drop(key, effect)
+                )
+            return
+        for key, of_key in groupby(effects, key=itemgetter(0)):
+            own = [effect for _, effect in of_key]
+            yield from self._changes(key, [effect for effect in own if isinstance(effect, Pane)])
+            yield from (self._drop(key, effect) for effect in own if isinstance(effect, Drop))
+
+    def _pane(self, key: Key, pane: Pane) -> _Row:
+        return _Row(key, pane.window, _marks_of(pane), pane)
+
+    def _changes(self, key: Key, panes: Iterable[Pane]) -> Iterator[_Row]:
+        by_session = self.plan.render == "upserts"
+        for change in (upserts if by_session else changelog)(panes):
+            session = change.identity if by_session else None
+            if change.pane is None:
+                window = None if by_session else change.identity
+                yield _Row(key, window, {}, None, change.op, session)
+            else:
+                pane = change.pane
+                yield _Row(key, pane.window, _marks_of(pane), pane, change.op, session)
+
+    def _drop(self, key: Key, drop: Drop) -> _Row:
+        element, fields = drop.element, dict(zip(self.plan.keys, key, strict=True))
+        if isinstance(element, Element):
+            fields |= self.plan.operation.fields(element.value)
+        told = {
+            "stage": self.plan.name,
+            "reason": drop.reason.value,
+            "timestamp": element and _micros(element.timestamp),
+            "watermark": None if drop.watermark is None else _micros(drop.watermark),
+            "missed_ms": drop.missed_by,
+            "window": drop.window and _span(drop.window),
+            "nearly": drop.nearly and _span(drop.nearly),
+            "count": drop.count,
+            "error": drop.error,
+            "element": json.dumps(_plain(fields), default=show_json, allow_nan=False),
+        }
+        return _Row(key, drop.window, {"kind": DROPPED_ROW, "dropped": told})
 
     def refused(self, rows: Sequence[dict[str, Any]]) -> pa.Table:
         """Rows that could not be grouped at all, as drops; see `beamlike.hosts.spark.pack`."""
         columns: dict[str, list[Any]] = {name: [None] * len(rows) for name in self.schema.names}
         for name in self.plan.keys:
             columns[name] = [row["key"][name] for row in rows]
-        columns["dropped"] = [
+        columns[MARKS] = [
             {
-                "reason": row["reason"],
-                "timestamp": None if row["ts"] is None else _micros(row["ts"]),
-                "missed_ms": None,
-                "element": row["element"],
+                "kind": DROPPED_ROW,
+                "dropped": {
+                    "stage": self.plan.name,
+                    "reason": row["reason"],
+                    "timestamp": None if row["ts"] is None else _micros(row["ts"]),
+                    "count": 1,
+                    "element": row["element"],
+                },
             }
             for row in rows
         ]
         arrays = [pa.array(columns[field.name], field.type) for field in self.schema]
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
-    def _drop_row(self, key: tuple[Any, ...], drop: Drop) -> dict[str, Any]:
-        fields = dict(zip(self.plan.keys, key, strict=True))
-        fields |= dict(zip(self.plan.values, drop.element.value, strict=True))
-        return {
-            "reason": drop.reason.value,
-            "timestamp": _micros(drop.element.timestamp),
-            "missed_ms": drop.missed_by,
-            "element": json.dumps(_plain(fields), default=show_json, allow_nan=False),
-        }
+    def dropped_before(self, dropped: Sequence[Any]) -> pa.Table:
+        """Rows that a grouping before this one has dropped: they pass by."""
+        columns: dict[str, list[Any]] = {name: [None] * len(dropped) for name in self.schema.names}
+        columns[MARKS] = [{"kind": DROPPED_ROW, "dropped": row.as_py()} for row in dropped]
+        arrays = [pa.array(columns[field.name], field.type) for field in self.schema]
+        return pa.Table.from_arrays(arrays, schema=self.schema)
+
+
+def _marks_of(pane: Pane) -> dict[str, Any]:
+    start, end = bounds(pane.window)
+    return {"ts": pane.timestamp, "start": start, "end": end}
 
 
 def _plain(value: Any) -> Any:
@@ -144,16 +238,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return value
-
-
-def _results(part: Part, values: list[Any]) -> Any:
-    try:
-        return pa.array(values, part.result)
-    except (OverflowError, pa.ArrowInvalid) as error:
-        raise InputRowError(
-            f"aggregate {part.name!r} outgrew its type {part.result}: {error}; cast its input "
-            "column to decimal(38, 0) or double before the call"
-        ) from error
 
 
 def _pane_row(pane: Pane) -> dict[str, Any]:

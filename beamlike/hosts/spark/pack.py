@@ -4,25 +4,41 @@ A blob's header says what it carries:
 
 ``rows``   elements of one shard, with the bucket of each
 ``out``    finished output rows, passed through as they are (rows that cannot be grouped)
+``heard``  no rows: what the inputs tell about their watermarks
 
 An empty blob carries nothing and only wakes its shard: every shard takes part in every
 micro-batch, so that all of them see every watermark and every clock.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+import attrs
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import InputRowError
+from beamlike.hosts.spark.arrivals import lift_rows
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
+from beamlike.hosts.spark.marks import DROPPED_ROW, REPORT
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.plan import Plan
+from beamlike.machine.clocks import FromShard, FromSource, Heard, SourceClock
+from beamlike.model.windowfns import WindowFn
 
-__all__ = ["PACKED", "WAKE", "packer", "read_blobs", "unpack", "waker"]
+__all__ = [
+    "PACKED",
+    "WAKE",
+    "Arrived",
+    "heard_blob",
+    "packed_shards",
+    "packer",
+    "read_blobs",
+    "unpack",
+    "waker",
+]
 
 PACKED = "shard int, blob binary"
 """The Spark schema of packed rows."""
@@ -38,19 +54,21 @@ def _packed(shards: list[int], blobs: list[bytes]) -> pa.RecordBatch:
     )
 
 
-def packer(plan: Plan) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` that turns input rows into blobs.
+def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[[Batches], Batches]:
+    """The function for ``mapInArrow`` that turns rows of one input into blobs.
 
-    Input columns: ``key_0`` ..., ``ts`` (long, ms), ``value_0`` ..., ``hash`` (long), ``reason``
-    and ``element`` (strings, null for a good row). In the blobs keys and values have their names.
+    Input columns: see `beamlike.hosts.spark.bind.packer_columns`. In the blobs keys and values
+    have their names.
+
+    Args:
+        at: Position of the input among the plan's.
+        assign: Gives rows their windows here; None: they have them, or the machine assigns.
     """
     names = [
         *(f"key_{name}" for name in plan.keys),
-        "ts",
         *(f"value_{name}" for name in plan.values),
-        "hash",
-        "reason",
-        "element",
+        *("hash", "reason", "element", "kind", "ts", "start", "end", "shard", "watermark"),
+        "dropped",
     ]
 
     def pack(batches: Batches) -> Batches:
@@ -58,34 +76,117 @@ def packer(plan: Plan) -> Callable[[Batches], Batches]:
 
         context = TaskContext.get()
         part = context.partitionId() if context else 0
+        heard: list[Heard] = []
         for sequence, batch in enumerate(batches):
             table = pa.Table.from_batches([batch]).rename_columns(names)
-            good = pc.is_null(table.column("reason"))
-            refused = table.filter(pc.invert(good))
-            if refused.num_rows:
-                yield _refuse(plan, refused)
-                table = table.filter(good)
-            yield _spread(plan, table.drop_columns(["reason", "element"]), part, sequence)
-        yield _packed(list(plan.shard_ids), [WAKE] * plan.shards)
+            heard += _hear(plan, table, at)
+            table, finished = _sort_out(plan, table)
+            yield from finished
+            if table.num_rows:
+                if assign is not None and "start" not in table.column_names:
+                    table = _assigned(plan, table, assign)
+                order = [at, part, sequence]
+                yield _dealt(plan, table, order) if plan.fanout else _spread(plan, table, order)
+        receivers = plan.fanout_ids or plan.shard_ids
+        yield _packed(list(receivers), [heard_blob(plan, heard)] * len(receivers))
 
     return pack
 
 
-def _spread(plan: Plan, table: pa.Table, part: int, sequence: int) -> pa.RecordBatch:
-    """The rows as one blob for each shard. ``part`` and ``sequence`` keep their order."""
+def _hear(plan: Plan, table: pa.Table, at: int) -> list[Heard]:
+    """What these rows tell about the watermark of their input."""
+    if plan.clocks is None or not table.num_rows:
+        return []
+    if isinstance(plan.clocks.inputs[at], SourceClock):
+        greatest = pc.max(table.column("ts")).as_py()
+        return [] if greatest is None else [FromSource(at, greatest)]
+    reports = table.filter(pc.equal(table.column("kind"), REPORT))
+    shards, watermarks = (reports.column(name).to_pylist() for name in ("shard", "watermark"))
+    return list(map(FromShard, [at] * len(shards), shards, watermarks))
+
+
+def heard_blob(plan: Plan, heard: Sequence[Heard]) -> bytes:
+    if plan.clocks is None:
+        return WAKE
+    sources = [[it.input, it.greatest] for it in heard if isinstance(it, FromSource)]
+    shards = [[it.input, it.shard, it.watermark] for it in heard if isinstance(it, FromShard)]
+    return pack_blob(pa.table({}), {"kind": "heard", "sources": sources, "shards": shards})
+
+
+def _sort_out(plan: Plan, table: pa.Table) -> tuple[pa.Table, list[pa.RecordBatch]]:
+    """The elements among the rows, and blobs with those that no machine can take."""
+    finished = []
+    if table.column("kind").null_count < table.num_rows:
+        before = table.filter(pc.equal(table.column("kind"), DROPPED_ROW))
+        if before.num_rows:
+            finished.append(_out(plan, OutputTable(plan).dropped_before(before.column("dropped"))))
+        table = table.filter(pc.is_null(table.column("kind")))
+    if table.column("reason").null_count < table.num_rows:
+        good = pc.is_null(table.column("reason"))
+        finished.append(_refuse(plan, table.filter(pc.invert(good))))
+        table = table.filter(good)
+    marks = ["reason", "element", "kind", "shard", "watermark", "dropped"]
+    if table.column("start").null_count == table.num_rows:
+        marks += ["start", "end"]  # no row has a window yet
+    return table.drop_columns(marks), finished
+
+
+def _assigned(plan: Plan, table: pa.Table, window_fn: WindowFn) -> pa.Table:
+    """A row for each window of each row, for inputs with a window function of their own."""
+    rows, starts, ends = [], [], []
+    columns = [table.column(f"value_{name}").to_pylist() for name in plan.values]
+    values = zip(*columns, strict=True) if columns else [()] * table.num_rows
+    times = table.column("ts").to_pylist()
+    for row, (timestamp, value) in enumerate(zip(times, values, strict=True)):
+        for window in window_fn.assign(timestamp, value):
+            rows.append(row)
+            starts.append(window.start)
+            ends.append(window.end)
+    table = table.take(pa.array(rows, pa.int64()))
+    return table.append_column("start", pa.array(starts, pa.int64())).append_column(
+        "end", pa.array(ends, pa.int64())
+    )
+
+
+def _dealt(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
+    """The rows dealt out in turn to the groups of the fanout, whatever their keys."""
+    groups = len(plan.fanout_ids)
+    blobs = [
+        pack_blob(
+            table.take(pa.array(range(at, table.num_rows, groups), pa.int64())).combine_chunks(),
+            {"kind": "rows", "order": order},
+        )
+        for at in range(groups)
+    ]
+    return _packed(list(plan.fanout_ids), blobs)
+
+
+def _spread(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
+    """The rows as one blob for each shard, combined before if the plan says so."""
+    if plan.lift:
+        table, _ = lift_rows(plan, plan.lifting, [table], None)
+    return packed_shards(plan, table, order)
+
+
+def packed_shards(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
+    """What has a hash as one blob for each shard. ``order`` keeps a shard's blobs in order."""
     hashes = table.column("hash").to_numpy().view(np.uint64)
     shards = (hashes % plan.shards).astype(np.int64)
     buckets = (hashes // plan.shards % plan.buckets).astype(np.int32)
     table = table.drop_columns(["hash"]).append_column("bucket", pa.array(buckets))
-    order = np.argsort(shards, kind="stable")
-    bounds = np.searchsorted(shards[order], np.arange(plan.shards + 1))
+    by_shard = np.argsort(shards, kind="stable")
+    bounds = np.searchsorted(shards[by_shard], np.arange(plan.shards + 1))
     ids, blobs = [], []
     for shard, (start, end) in enumerate(pairwise(bounds)):
         if start < end:
-            rows = table.take(pa.array(order[start:end])).combine_chunks()
+            rows = table.take(pa.array(by_shard[start:end])).combine_chunks()
             ids.append(plan.shard_ids[shard])
-            blobs.append(pack_blob(rows, {"kind": "rows", "order": [part, sequence]}))
+            blobs.append(pack_blob(rows, {"kind": "rows", "order": order}))
     return _packed(ids, blobs)
+
+
+def _out(plan: Plan, finished: pa.Table) -> pa.RecordBatch:
+    return _packed([plan.shard_ids[0]], [pack_blob(finished, {"kind": "out"})])
 
 
 def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
@@ -105,8 +206,7 @@ def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
             f'{rows[0]["element"]}. Repair the input, or use on_error="drop" to have such rows '
             "delivered as dropped"
         )
-    blob = pack_blob(OutputTable(plan).refused(rows), {"kind": "out"})
-    return _packed([plan.shard_ids[0]], [blob])
+    return _out(plan, OutputTable(plan).refused(rows))
 
 
 def waker(plan: Plan) -> Callable[[Batches], Batches]:
@@ -115,26 +215,45 @@ def waker(plan: Plan) -> Callable[[Batches], Batches]:
     def wake(batches: Batches) -> Batches:
         for _ in batches:
             pass
-        yield _packed(list(plan.shard_ids), [WAKE] * plan.shards)
+        receivers = plan.fanout_ids or plan.shard_ids
+        yield _packed(list(receivers), [WAKE] * len(receivers))
 
     return wake
 
 
-def read_blobs(blobs: Iterator[bytes]) -> tuple[list[pa.Table], list[bytes]]:
-    """The arrivals of a shard in order of arrival, and the blobs that only pass through."""
+@attrs.frozen
+class Arrived:
+    """What a shard was sent in one micro-batch.
+
+    ``tables`` hold elements, in order of arrival; ``finished`` are blobs that only pass
+    through; ``heard`` is what the inputs told about their watermarks.
+    """
+
+    tables: list[pa.Table]
+    finished: list[bytes]
+    heard: list[Heard]
+
+
+def read_blobs(blobs: Iterator[bytes]) -> Arrived:
+    """Everything that a shard was sent."""
     arrivals: list[tuple[list[int], Any]] = []
     finished: list[bytes] = []
+    heard: list[Heard] = []
     for blob in blobs:
         if blob == WAKE:
             continue
         table, header = unpack_blob(blob)
-        if header["kind"] == "out":
-            finished.append(blob)
-        else:
-            arrivals.append((header["order"], table))
+        match header["kind"]:
+            case "out":
+                finished.append(blob)
+            case "heard":
+                heard += (FromSource(*told) for told in header["sources"])
+                heard += (FromShard(*told) for told in header["shards"])
+            case _:
+                arrivals.append((header["order"], table))
     # Blobs come out of the shuffle in any order.
     arrivals.sort(key=lambda arrival: arrival[0])
-    return [table for _, table in arrivals], finished
+    return Arrived([table for _, table in arrivals], finished, heard)
 
 
 def unpack(batches: Batches) -> Batches:

@@ -1,21 +1,28 @@
-"""The plan of a grouping on Spark: everything that a worker needs to know, as one value."""
+"""The plan of a stage on Spark: everything that a worker needs to know, as one value."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import attrs
 import pyarrow as pa
 
-from beamlike.errors import StateError
+from beamlike.errors import InputRowError, StateError
+from beamlike.hosts.script import Machine
 from beamlike.hosts.spark.columns import AccumulatorColumns
+from beamlike.hosts.spark.operation import Operation
+from beamlike.machine.clocks import Clocks, StageClock
+from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn, Together
-from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 
-__all__ = ["Part", "Plan"]
+__all__ = ["Aggregation", "OnError", "Part", "Plan", "PlanOptions", "Render"]
 
-LAYOUT_VERSION = 1
+OnError = Literal["drop", "fail"]
+Render = Literal["retractions", "changelog", "upserts"]
+
+LAYOUT_VERSION = 2
 """Raised whenever saved state of an older beamlike would be read wrongly."""
 
 
@@ -23,40 +30,198 @@ LAYOUT_VERSION = 1
 class Part:
     """One aggregate of the result.
 
-    ``input`` is the position of its column among the plan's values, None if it needs none.
+    ``input`` is the position of its column among the plan's values, None if it needs none, a
+    tuple of positions if its elements are tuples of several columns.
     ``result`` is the Arrow type of its value in the output.
     """
 
     name: str
     fn: CombineFn
-    input: int | None
+    input: int | tuple[int, ...] | None
     columns: AccumulatorColumns
     result: pa.DataType
 
 
+def _together(parts: Iterable[Part]) -> Together:
+    return Together({part.name: (part.fn, part.input) for part in parts})
+
+
+@attrs.frozen
+class Aggregation(Operation):
+    """A windowed, triggered grouping. An element is a row, a pane has a value for each part."""
+
+    strategy: WindowingStrategy
+    values: Mapping[str, pa.DataType]
+    parts: tuple[Part, ...]
+    on_error: OnError
+
+    @property
+    def machine(self) -> Grouping:
+        return Grouping(self.strategy, _together(self.parts), self.on_error)
+
+    @property
+    def accumulator(self) -> AccumulatorColumns:
+        return _PartsColumns(self.parts)
+
+    @property
+    def results(self) -> Mapping[str, pa.DataType]:
+        return {part.name: part.result for part in self.parts}
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        strategy = self.strategy
+        return {
+            "window": str(strategy.window_fn),
+            "trigger": str(strategy.trigger),
+            "accumulation": strategy.accumulation.value,
+            "allowed lateness": f"{strategy.allowed_lateness} ms",
+            "timestamp combiner": strategy.timestamp_combiner.value,
+            "closing behavior": strategy.closing_behavior.value,
+            "on-time behavior": strategy.on_time_behavior.value,
+            "late check": strategy.late_check.value,
+            "unchanged panes": strategy.unchanged.value,
+            "aggregates": ", ".join(
+                f"{part.name}={part.fn}{self._of_columns(part.input)}" for part in self.parts
+            ),
+        }
+
+    def _of_columns(self, at: int | tuple[int, ...] | None) -> str:
+        if at is None:
+            return ""
+        values = list(self.values.items())
+        told = [values[each] for each in (at if isinstance(at, tuple) else (at,))]
+        return f" of {' and '.join(f'{name} {kind}' for name, kind in told)}"
+
+    def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
+        return rows
+
+    def fields(self, value: Any) -> Mapping[str, Any]:
+        return dict(zip(self.values, value, strict=True))
+
+    def show(self, values: Sequence[Any]) -> list[pa.Array]:
+        return [
+            _results(part, [value and value[at] for value in values])
+            for at, part in enumerate(self.parts)
+        ]
+
+
+def _results(part: Part, values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values, part.result)
+    except (OverflowError, pa.ArrowInvalid) as error:
+        raise InputRowError(
+            f"aggregate {part.name!r} outgrew its type {part.result}: {error}; cast its input "
+            "column to decimal(38, 0) or double before the call"
+        ) from error
+
+
+@attrs.frozen
+class _PartsColumns(AccumulatorColumns):
+    """The accumulators of all aggregates, side by side."""
+
+    parts: tuple[Part, ...]
+
+    def types(self) -> dict[str, pa.DataType]:
+        # Names of aggregates are the user's: only with its position is a column's name its own.
+        return {
+            f"acc{at}_{part.name}{suffix}": kind
+            for at, part in enumerate(self.parts)
+            for suffix, kind in part.columns.types().items()
+        }
+
+    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
+        return [
+            array
+            for at, part in enumerate(self.parts)
+            for array in part.columns.encode([accumulator[at] for accumulator in accumulators])
+        ]
+
+    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
+        rest, decoded = iter(columns), []
+        for part in self.parts:
+            own = [next(rest) for _ in part.columns.types()]
+            decoded.append(part.columns.decode(own))
+        return list(zip(*decoded, strict=True))
+
+
+class PlanOptions(TypedDict, total=False):
+    """What a plan has a default for, see `Plan`."""
+
+    shards: int
+    buckets: int
+    on_error: OnError
+    name: str
+    render: Render
+    clocks: Clocks | None
+    reports: bool
+    lift: bool
+    fanout: int
+
+
 @attrs.frozen(slots=False)
 class Plan:
-    """What is grouped, how, and how its state is laid out.
+    """What a stage does with which rows, and how its state is laid out.
+
+    It aggregates ``parts`` by ``strategy``, unless ``does`` says that it does something else.
 
     Keys are spread over ``shards`` groups of Spark, and within each over ``buckets`` blobs of
     state. Both are part of the layout: they cannot change while a checkpoint is in use.
+
+    ``clocks`` are those of the inputs when each has a watermark of its own; None: Spark's
+    watermark is that of the only input. With ``reports`` each shard tells its output watermark
+    to the stage after this one. ``render`` says how retractions are shown, ``name`` is
+    the stage's own in drops and in Spark's query progress.
+
+    Elements are combined before they reach their shard with ``lift``, where they are read, or
+    with a ``fanout`` of so many groups, among which they are dealt out.
     """
 
     strategy: WindowingStrategy
     keys: Mapping[str, pa.DataType]
     values: Mapping[str, pa.DataType]
     parts: tuple[Part, ...]
-    shards: int
-    buckets: int
-    on_error: Literal["drop", "fail"] = "drop"
+    shards: int = 8
+    buckets: int = 64
+    on_error: OnError = "drop"
+    name: str = "beamlike"
+    render: Render = "retractions"
+    clocks: Clocks | None = None
+    reports: bool = False
+    does: Operation | None = None
+    lift: bool = False
+    fanout: int = 0
+
+    @property
+    def needs_ticks(self) -> bool:
+        """Whether something may become due by processing time alone."""
+        by_input = self.clocks is not None and self.clocks.needs_clock
+        return by_input or self.machine.needs_clock
+
+    @property
+    def retracts(self) -> bool:
+        """Whether some panes withdraw others."""
+        return self.does is None and self.strategy.accumulation is AccumulationMode.RETRACTING
 
     @cached_property
-    def combine(self) -> Together:
-        return Together({part.name: (part.fn, part.input) for part in self.parts})
+    def operation(self) -> Operation:
+        if self.does is not None:
+            return self.does
+        return Aggregation(self.strategy, self.values, self.parts, self.on_error)
 
     @cached_property
-    def grouping(self) -> Grouping:
-        return Grouping(self.strategy, self.combine)
+    def machine(self) -> Machine:
+        return self.operation.machine
+
+    @cached_property
+    def lifting(self) -> Lifting:
+        """Combines elements before they reach their shard."""
+        combine = _together(self.parts)
+        return Lifting(self.strategy, combine, self.on_error)
+
+    @cached_property
+    def fanout_ids(self) -> tuple[int, ...]:
+        """The grouping keys of the fanout's groups; none without a fanout."""
+        return spread_shards(self.fanout)
 
     @cached_property
     def shard_ids(self) -> tuple[int, ...]:
@@ -66,30 +231,22 @@ class Plan:
     @cached_property
     def identity(self) -> dict[str, str]:
         """What saved state depends on, in words. Two plans with equal words share state."""
-        strategy = self.strategy
         return {
             "layout version": str(LAYOUT_VERSION),
-            "window": str(strategy.window_fn),
-            "trigger": str(strategy.trigger),
-            "accumulation": strategy.accumulation.value,
-            "allowed lateness": f"{strategy.allowed_lateness} ms",
-            "timestamp combiner": strategy.timestamp_combiner.value,
-            "closing behavior": strategy.closing_behavior.value,
-            "on-time behavior": strategy.on_time_behavior.value,
-            "late check": strategy.late_check.value,
+            **self.operation.words,
             "key": ", ".join(f"{name} {kind}" for name, kind in self.keys.items()),
-            "aggregates": ", ".join(
-                f"{part.name}={part.fn}"
-                + (
-                    ""
-                    if part.input is None
-                    else " of {} {}".format(*list(self.values.items())[part.input])
-                )
-                for part in self.parts
-            ),
+            "inputs": self._input_words(),
             "shards": str(self.shards),
             "buckets": str(self.buckets),
         }
+
+    def _input_words(self) -> str:
+        if self.clocks is None:
+            return "one, with the watermark of the query"
+        return ", ".join(
+            f"a grouping of {clock.shards} shards" if isinstance(clock, StageClock) else "a source"
+            for clock in self.clocks.inputs
+        )
 
     def check_identity(self, saved: Mapping[str, str]) -> None:
         """Refuse state that another plan has written.

@@ -10,7 +10,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from beamlike.hosts.spark.blobs import pack_blob
 from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.pack import read_blobs
+from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.shard import Shard
 from beamlike.model.time import MIN_TIMESTAMP
@@ -90,27 +90,29 @@ class ShardProcessor(StatefulProcessor):
         self._output = OutputTable(self._plan)
 
     def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
-        arrivals, finished = read_blobs(bytes(row.blob) for row in rows)
-        yield from (Row(blob=blob) for blob in finished)
-        yield from self._step(arrivals, timerValues)
+        arrived = read_blobs(bytes(row.blob) for row in rows)
+        yield from (Row(blob=blob) for blob in arrived.finished)
+        yield from self._step(key[0], arrived, timerValues)
 
     def handleExpiredTimer(
         self, key: Any, timerValues: Any, expiredTimerInfo: Any
     ) -> Iterator[Row]:
-        yield from self._step([], timerValues)
+        yield from self._step(key[0], Arrived([], [], []), timerValues)
 
-    def _step(self, arrivals: list[Any], times: Any) -> Iterator[Row]:
-        watermark = times.getCurrentWatermarkInMs()
+    def _step(self, shard: int, arrived: Arrived, times: Any) -> Iterator[Row]:
+        plan, watermark = self._plan, times.getCurrentWatermarkInMs()
         with paused_gc():
-            effects = self._shard.step(
+            out = self._shard.step(
                 self._store,
-                arrivals,
-                beam_watermark(watermark),
+                arrived.tables,
+                beam_watermark(watermark) if plan.clocks is None else arrived.heard,
                 times.getCurrentProcessingTimeInMs(),
             )
-        wake_at_next_watermark(self._handle, watermark)
-        if effects:
-            yield Row(blob=pack_blob(self._output.build(effects), {"kind": "out"}))
+        if plan.clocks is None:
+            wake_at_next_watermark(self._handle, watermark)
+        report = (plan.shard_ids.index(shard), out.output_watermark) if plan.reports else None
+        if out.effects or report:
+            yield Row(blob=pack_blob(self._output.build(out.effects, report), {"kind": "out"}))
 
     def close(self) -> None:
         pass

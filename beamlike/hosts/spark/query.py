@@ -1,15 +1,19 @@
-"""From a DataFrame and a plan to the DataFrame of everything that comes out."""
+"""From DataFrames and a plan to the DataFrame of everything that comes out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
+import attrs
 import pyarrow as pa
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.hosts.spark.blobs import pack_blob
+from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
+from beamlike.hosts.spark.marks import is_data, mark
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pack import PACKED, packer, read_blobs, unpack, waker
 from beamlike.hosts.spark.plan import Plan
@@ -19,34 +23,64 @@ from beamlike.hosts.spark.ticks import TickSource
 from beamlike.machine.events import DropReason
 from beamlike.model.panes import Timing
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.windowfns import WindowFn
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import SparkSession
 
-__all__ = ["bounded", "counters", "streaming"]
+__all__ = ["Packed", "bounded", "counters", "streaming"]
 
 
-def streaming(rows: "DataFrame", plan: Plan, wake_every_ms: int) -> "DataFrame":
-    """The output of a streaming grouping. ``rows`` are the packer's columns.
+@attrs.frozen
+class Packed:
+    """One input of a grouping: rows with the packer's columns, see `bind.packer_columns`.
 
-    A strategy that waits on processing time is woken every ``wake_every_ms`` milliseconds, also
+    ``assign`` gives rows their windows, if they do not have them and their window function is
+    not the grouping's own.
+    """
+
+    rows: DataFrame
+    assign: WindowFn | None = None
+
+
+def _pack(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
+    packed = [
+        given.rows.mapInArrow(packer(plan, at, given.assign), PACKED)
+        for at, given in enumerate(inputs)
+    ]
+    return reduce(DataFrame.unionByName, packed)
+
+
+def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataFrame:
+    """The output of a streaming grouping, hidden column and all.
+
+    A plan that waits on processing time is woken every ``wake_every_ms`` milliseconds, also
     while no data arrives.
     """
-    packed = rows.mapInArrow(packer(plan), PACKED)
-    if plan.strategy.trigger.needs_clock:
-        spark = rows.sparkSession
-        spark.dataSource.register(TickSource)
-        ticks = spark.readStream.format(TickSource.name()).option("every_ms", wake_every_ms).load()
-        packed = packed.unionByName(ticks.mapInArrow(waker(plan), PACKED))
+    packed = _pack(inputs, plan)
+    if plan.needs_ticks:
+        packed = packed.unionByName(_ticks(packed.sparkSession, plan, wake_every_ms))
+    if plan.fanout:
+        packed = packed.groupBy("shard").transformWithState(
+            FanoutProcessor(plan), PACKED, "append", "EventTime"
+        )
     stepped = packed.groupBy("shard").transformWithState(
         ShardProcessor(plan), "blob binary", "append", "EventTime"
     )
     return stepped.mapInArrow(unpack, output_schema(plan))
 
 
-def bounded(rows: "DataFrame", plan: Plan) -> "DataFrame":
+def _ticks(spark: "SparkSession", plan: Plan, every_ms: int) -> DataFrame:
+    spark.dataSource.register(TickSource)
+    ticks = spark.readStream.format(TickSource.name()).option("every_ms", every_ms).load()
+    return ticks.mapInArrow(waker(plan), PACKED)
+
+
+def bounded(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
     """The output of a grouping over data that ends: the watermark goes straight to infinity."""
-    packed = rows.mapInArrow(packer(plan), PACKED)
+    packed = _pack(inputs, plan)
+    if plan.fanout:
+        packed = packed.groupBy("shard").applyInArrow(bounded_fanout(plan), PACKED)
     stepped = packed.groupBy("shard").applyInArrow(bounded_shard(plan), "blob binary")
     return stepped.mapInArrow(unpack, output_schema(plan))
 
@@ -55,8 +89,9 @@ def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
     """The function for ``applyInArrow``: one shard, from its first element to the end of time."""
 
     def run(blobs: pa.Table) -> pa.Table:
-        arrivals, out = read_blobs(iter(blobs.column("blob").to_pylist()))
-        effects = Shard(plan).step(_NoStore(), arrivals, MAX_TIMESTAMP, 0)
+        arrived = read_blobs(iter(blobs.column("blob").to_pylist()))
+        effects = Shard(plan).step(_NoStore(), arrived.tables, MAX_TIMESTAMP, 0).effects
+        out = arrived.finished
         if effects:
             out.append(pack_blob(OutputTable(plan).build(effects), {"kind": "out"}))
         return pa.table({"blob": pa.array(out, pa.binary())})
@@ -85,13 +120,19 @@ def output_schema(plan: Plan) -> T.StructType:
     return from_arrow_schema(OutputTable(plan).schema, prefer_timestamp_ntz=True)
 
 
-def counters() -> Iterator[Column]:
-    """Counts for Spark's query progress: panes by timing, drops by reason."""
+BAD_ROWS = ("null_key", "bad_key", "null_timestamp", "bad_timestamp", "bad_value")
+"""Why a row never gets as far as a machine."""
+
+
+def counters(plan: Plan) -> Iterator[Column]:
+    """Counts for Spark's query progress: panes by timing, dropped elements by reason.
+
+    Drops of groupings before count where they happened, not here.
+    """
     for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE):
-        fired = F.col("pane.timing") == timing.value
+        fired = is_data() & (F.col("pane.timing") == timing.value)
         yield F.count_if(fired).alias(f"panes_{timing.value.lower()}")
-    reason = F.col("dropped.reason")
-    for known in DropReason:
-        yield F.count_if(reason == known.value).alias(f"dropped_{known.value}")
-    bad = reason.isNotNull() & ~reason.isin([known.value for known in DropReason])
-    yield F.count_if(bad).alias("dropped_bad")
+    own = mark("dropped.stage") == plan.name
+    for reason in (*(known.value for known in DropReason), *BAD_ROWS):
+        count = F.when(own & (mark("dropped.reason") == reason), mark("dropped.count"))
+        yield F.coalesce(F.sum(count), F.lit(0)).alias(f"dropped_{reason}")

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from beamlike.errors import UnsupportedError
-from beamlike.hosts.script import Arrive, Output, Run, Script
+from beamlike.hosts.script import Arrive, Machine, Output, Run, Script
 from beamlike.hosts.spark.columns import PickledColumn
 from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.replay_worker import (
@@ -30,13 +30,14 @@ from beamlike.hosts.spark.replay_worker import (
     OUTPUT,
     Decoded,
     LaneProcessor,
+    OverPickles,
     WatermarkScale,
     lane_packer,
 )
 from beamlike.hosts.spark.session import local_session
 from beamlike.hosts.spark.state import StateLayout
 from beamlike.hosts.spark.values import pickled_value, reading
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
 from beamlike.machine.passthrough import PassThrough
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
@@ -49,8 +50,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Replayer", "replay_on_spark", "run_on_spark"]
 
-Stage = tuple[WindowingStrategy | WindowFn, CombineFn | None, Script]
-"""A stage and its script. A bare window function only assigns windows and groups nothing."""
+Staged = WindowingStrategy | WindowFn | Machine
+"""What a stage does. A bare window function only assigns windows and groups nothing."""
+
+Stage = tuple[Staged, CombineFn | None, Script]
+"""A stage and its script. Only a strategy has a combine function."""
 
 _PARTITIONS = "spark.sql.shuffle.partitions"
 
@@ -59,6 +63,8 @@ _ROWS = pa.schema(
         ("lane", pa.int32()),
         ("key", pa.int64()),
         ("ts", pa.int64()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
         ("value", pa.binary()),
         ("control", pa.string()),
         ("mark", pa.timestamp("us", tz="UTC")),
@@ -67,7 +73,7 @@ _ROWS = pa.schema(
 
 
 def run_on_spark(
-    strategy: WindowingStrategy | WindowFn,
+    strategy: Staged,
     combine: CombineFn | None,
     script: Script,
     spark: "SparkSession | None" = None,
@@ -224,6 +230,7 @@ class _Lane:
 
     number: int
     stage: str
+    groups: bool
     script: Script
     keys: list[Hashable]
     watermark: int = MIN_TIMESTAMP
@@ -233,25 +240,18 @@ class _Lane:
     def prepare(
         cls,
         number: int,
-        strategy: WindowingStrategy | WindowFn,
+        does: Staged,
         combine: CombineFn | None,
         script: Script,
     ) -> "_Lane":
-        if isinstance(strategy, WindowFn):
-            stage: Any = PassThrough(strategy)
-        else:
-            if combine is None:
-                raise UnsupportedError("a grouping needs a combine function, got None")
-            part = Part("value", Decoded(combine), 0, PickledColumn(), pa.binary())
-            keys, values = {"key": pa.int64()}, {"value": pa.binary()}
-            over_pickles = strategy.configured(reading(strategy.window_fn, pickled_value))
-            stage = Plan(over_pickles, keys, values, (part,), shards=1, buckets=1)
-            StateLayout(stage)  # refuses here what would otherwise end the query in a worker
+        plan = _plan(does, combine)
+        StateLayout(plan)  # refuses here what would otherwise end the query in a worker
         known: dict[Hashable, None] = {}
         for step in script:
             if isinstance(step, Arrive):
                 known.update(dict.fromkeys(key for key, _ in step.elements))
-        return cls(number, cloudpickle.dumps(stage).hex(), script, list(known))
+        stage, groups = cloudpickle.dumps(plan).hex(), isinstance(does, WindowingStrategy)
+        return cls(number, stage, groups, script, list(known))
 
     def collect(self, rows: Sequence[Any]) -> Run:
         """The run, from the rows of this lane."""
@@ -259,21 +259,34 @@ class _Lane:
         return Run(
             self.script,
             tuple(
-                Output(row.step, self.keys[row.key], _restore(cloudpickle.loads(row.effect)))
+                Output(row.step, self.keys[row.key], self._restored(cloudpickle.loads(row.effect)))
                 for row in rows
             ),
         )
 
+    def _restored(self, effect: Effect) -> Effect:
+        """An effect as the machine in memory would have made it: no tuples, no pickles inside."""
+        if not self.groups:
+            return effect
+        if isinstance(effect, Pane):
+            return attrs.evolve(effect, value=effect.value[0])
+        if not isinstance(effect.element, Element):
+            return effect
+        value = pickled_value(effect.element.value)
+        return attrs.evolve(effect, element=attrs.evolve(effect.element, value=value))
 
-def _restore(effect: Any) -> Pane | Drop:
-    """An effect as the machine in memory would have made it: no tuples, no pickles inside."""
-    if isinstance(effect, Pane):
-        value = effect.value
-        grouped = isinstance(value, tuple) and effect.info.timing.value != "UNKNOWN"
-        return attrs.evolve(effect, value=value[0]) if grouped else effect
-    (pickled,) = effect.element.value
-    element = Element(cloudpickle.loads(pickled), effect.element.timestamp)
-    return attrs.evolve(effect, element=element)  # type: ignore[no-any-return]
+
+def _plan(does: Staged, combine: CombineFn | None) -> Plan:
+    keys, values = {"key": pa.int64()}, {"value": pa.binary()}
+    if isinstance(does, WindowingStrategy):
+        if combine is None:
+            raise UnsupportedError("a grouping needs a combine function, got None")
+        part = Part("value", Decoded(combine), 0, PickledColumn(), pa.binary())
+        over_pickles = does.configured(reading(does.window_fn, pickled_value))
+        return Plan(over_pickles, keys, values, (part,), shards=1, buckets=1)
+    machine = PassThrough(does) if isinstance(does, WindowFn) else does
+    nothing = WindowingStrategy.unwindowed()
+    return Plan(nothing, keys, values, (), shards=1, buckets=1, does=OverPickles(machine))
 
 
 def _step_rows(
@@ -290,6 +303,8 @@ def _step_rows(
                     "lane": lane.number,
                     "key": lane.keys.index(key),
                     "ts": element.timestamp,
+                    "start": element.window and element.window.start,
+                    "end": element.window and element.window.end,
                     "value": cloudpickle.dumps(element.value),
                     "mark": 0,
                 }

@@ -6,7 +6,7 @@ clocks of the lanes say. Each lane then steps as a shard does in production.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -16,20 +16,32 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from beamlike.errors import StateError
+from beamlike.hosts.script import Machine
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
+from beamlike.hosts.spark.columns import AccumulatorColumns, PickledColumn
+from beamlike.hosts.spark.operation import Operation
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import wake_at_next_watermark
-from beamlike.hosts.spark.shard import KeyedEffect, Shard
-from beamlike.machine.events import Bundle, Element
-from beamlike.machine.passthrough import PassThrough
-from beamlike.machine.reference.state import KeyState
+from beamlike.hosts.spark.shard import Shard
+from beamlike.hosts.spark.values import pickled_value
 from beamlike.model.combine import CombineFn
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
-__all__ = ["LANE_ROWS", "OUTPUT", "Decoded", "LaneProcessor", "WatermarkScale", "lane_packer"]
+__all__ = [
+    "LANE_ROWS",
+    "OUTPUT",
+    "Decoded",
+    "LaneProcessor",
+    "OverPickles",
+    "WatermarkScale",
+    "lane_packer",
+]
 
-LANE_ROWS = "lane int, key long, ts long, value binary, control string, mark timestamp"
+LANE_ROWS = (
+    "lane int, key long, ts long, start long, end long, value binary, control string, "
+    "mark timestamp"
+)
 """The Spark schema of a step's rows. ``mark`` is what Spark takes its watermark from."""
 
 OUTPUT = "run int, lane int, step int, key long, effect binary"
@@ -53,6 +65,39 @@ class Decoded(CombineFn):
 
     def extract(self, accumulator: Any) -> Any:
         return self.fn.extract(accumulator)
+
+
+@attrs.frozen
+class OverPickles(Operation):
+    """Any machine, over pickled values."""
+
+    of: Machine
+
+    @property
+    def machine(self) -> Machine:
+        return self.of
+
+    @property
+    def accumulator(self) -> AccumulatorColumns:
+        return PickledColumn()
+
+    @property
+    def results(self) -> Mapping[str, pa.DataType]:
+        return {"value": pa.binary()}
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        return {"machine": type(self.of).__name__}
+
+    def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
+        return map(pickled_value, rows)
+
+    def fields(self, value: Any) -> Mapping[str, Any]:
+        return {"value": value}
+
+    def show(self, values: Sequence[Any]) -> list[pa.Array]:
+        pickles = [None if it is None else cloudpickle.dumps(it) for it in values]
+        return [pa.array(pickles, pa.binary())]
 
 
 @attrs.frozen
@@ -118,23 +163,6 @@ class _LaneStore:
         self.write(-1, blob)
 
 
-def _stepper(stage: Any) -> Callable[..., list[KeyedEffect]]:
-    """How a lane steps: as a shard of production, or without state if nothing is grouped."""
-    if isinstance(stage, Plan):
-        return Shard(stage).step
-    return lambda store, arrivals, watermark, clock: _pass_through(stage, arrivals)
-
-
-def _pass_through(stage: PassThrough, arrivals: Sequence[pa.Table]) -> list[KeyedEffect]:
-    effects: list[KeyedEffect] = []
-    for table in arrivals:
-        for row in table.to_pylist():
-            bundle = Bundle((Element(cloudpickle.loads(row["value_value"]), row["ts"]),))
-            _, out = stage.step(KeyState(), bundle)
-            effects += [((row["key_key"],), effect) for effect in out]
-    return effects
-
-
 class LaneProcessor(StatefulProcessor):
     """Steps every lane through the current step of its script.
 
@@ -175,13 +203,13 @@ class LaneProcessor(StatefulProcessor):
         for lane, told in ((int(lane), told) for lane, told in control["lanes"].items()):
             if told["stage"] is not None:
                 self._stages.updateValue((lane,), (bytes.fromhex(told["stage"]),))
-            effects = _stepper(self._stage(lane))(
+            stepped = Shard(self._plan(lane)).step(
                 _LaneStore(self._blobs, lane),
                 arrivals.get(lane, []),
                 scale.to_beam(spark_watermark) if scale else told["watermark"],
                 told["clock"],
             )
-            for (of_key,), effect in effects:
+            for (of_key,), effect in stepped.effects:
                 yield Row(
                     run=control["run"],
                     lane=lane,
@@ -190,11 +218,11 @@ class LaneProcessor(StatefulProcessor):
                     effect=cloudpickle.dumps(effect),
                 )
 
-    def _stage(self, lane: int) -> Any:
+    def _plan(self, lane: int) -> Plan:
         saved = self._stages.getValue((lane,))
         if saved is None:
             raise StateError(f"lane {lane} has no stage: its first step never arrived")
-        return cloudpickle.loads(bytes(saved[0]))
+        return cloudpickle.loads(bytes(saved[0]))  # type: ignore[no-any-return]
 
     def close(self) -> None:
         pass
@@ -210,6 +238,8 @@ def _by_lane(table: pa.Table, arrivals: dict[int, list[pa.Table]]) -> None:
                 {
                     "key_key": rows.column("key"),
                     "ts": rows.column("ts"),
+                    "start": rows.column("start"),
+                    "end": rows.column("end"),
                     "value_value": rows.column("value"),
                     "bucket": pa.array([0] * rows.num_rows, pa.int32()),
                 }

@@ -5,7 +5,8 @@ test puts one over a dict.
 
 The order within a step: the clock moves, then the elements arrive at the watermark of the
 shard's last step, then the watermark moves. So elements of a micro-batch are judged before
-the watermark that they arrive with, as Spark itself judges them.
+the watermark that they arrive with, as Spark itself judges them. And panes of a grouping
+before arrive before the watermark that let them out, and are not late.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,21 +16,23 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
+from beamlike.errors import UserFunctionError
+from beamlike.hosts.spark.arrivals import Arriving, arriving
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.state import Key, StateLayout, key_tuples
+from beamlike.hosts.spark.state import Key, StateLayout
+from beamlike.machine.clocks import Clocks, Heard, InputState
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
     Bundle,
     Effect,
-    Element,
 )
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.time import MIN_TIMESTAMP
 
-__all__ = ["Index", "KeyedEffect", "Shard", "Store"]
+__all__ = ["Index", "KeyedEffect", "Shard", "Stepped", "Store"]
 
 NEVER = 2**63 - 1
 """A deadline that no clock passes."""
@@ -59,39 +62,76 @@ class Index:
     =============  ====================================  ===============================
     ``watermark``  the input watermark, ms               never, only forward
     ``clock``      processing time, ms                   never, only forward
+    ``output``     the output watermark: the largest so  never, only forward
+                   far of min(watermark, all holds), ms
+    ``inputs``     what is known of each input's own     never, see `InputState`
+                   watermark; none if Spark's is used
     ``event``      per bucket, the event time that the   when no key of the bucket waits
                    watermark has to pass                 for the watermark
     ``timer``      per bucket, the same of the clock     when no key waits for the clock
+    ``hold``       per bucket, its earliest hold of      when nothing holds any more
+                   the output watermark, ms
     ``windows``    per bucket, how many windows          -
     =============  ====================================  ===============================
     """
 
     watermark: int
     clock: int
+    output: int
+    inputs: tuple[InputState, ...]
     event: Any
     timer: Any
+    hold: Any
     windows: Any
 
     @classmethod
     def load(cls, plan: Plan, blob: bytes | None) -> "Index":
         if blob is None:
             never = np.full(plan.buckets, NEVER, np.int64)
-            return cls(MIN_TIMESTAMP, 0, never, never.copy(), np.zeros(plan.buckets, np.int64))
+            windows = np.zeros(plan.buckets, np.int64)
+            start = MIN_TIMESTAMP
+            return cls(start, 0, start, (), never, never.copy(), never.copy(), windows)
         table, header = unpack_blob(blob)
         plan.check_identity(header["plan"])
-        columns = [table.column(name).to_numpy().copy() for name in ("event", "timer", "windows")]
-        return cls(header["watermark"], header["clock"], *columns)
+        inputs = tuple(map(InputState.from_json, header["inputs"]))
+        columns = [table.column(name).to_numpy().copy() for name in _PER_BUCKET]
+        return cls(header["watermark"], header["clock"], header["output"], inputs, *columns)
 
     def note(self, bucket: int, states: dict[Key, KeyState], deadlines: list[Wakes]) -> None:
         """What a bucket holds after its keys were stepped, and when it has to be asked again."""
         self.event[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
         self.timer[bucket] = min((w.clock for w in deadlines if w.clock is not None), default=NEVER)
-        self.windows[bucket] = sum(len(state.windows) for state in states.values())
+        windows = [window for state in states.values() for window in state.windows.values()]
+        holds = (w.element_hold for w in windows if w.element_hold is not None)
+        self.hold[bucket] = min(holds, default=NEVER)
+        self.windows[bucket] = len(windows)
+
+    def move(self, watermark: int, clock: int) -> None:
+        """The clocks at the end of a step."""
+        self.watermark, self.clock = watermark, clock
+        self.output = max(self.output, min(watermark, int(self.hold.min())))
 
     def dump(self, plan: Plan) -> bytes:
-        table = pa.table({"event": self.event, "timer": self.timer, "windows": self.windows})
-        header = {"plan": plan.identity, "watermark": self.watermark, "clock": self.clock}
+        table = pa.table({name: getattr(self, name) for name in _PER_BUCKET})
+        header = {
+            "plan": plan.identity,
+            "watermark": self.watermark,
+            "clock": self.clock,
+            "output": self.output,
+            "inputs": [state.to_json() for state in self.inputs],
+        }
         return pack_blob(table, header)
+
+
+_PER_BUCKET = ("event", "timer", "hold", "windows")
+
+
+@attrs.frozen
+class Stepped:
+    """What came out of a step of a shard, and its output watermark (ms) after it."""
+
+    effects: list[KeyedEffect]
+    output_watermark: int
 
 
 class Shard:
@@ -99,27 +139,37 @@ class Shard:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.grouping = plan.grouping
+        self.machine = plan.machine
         self.layout = StateLayout(plan)
 
     def step(
-        self, store: Store, arrivals: Sequence[pa.Table], watermark: int, clock: int
-    ) -> list[KeyedEffect]:
+        self,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        watermark: int | Sequence[Heard],
+        clock: int,
+    ) -> Stepped:
         """Take one shard through one micro-batch.
 
         Args:
             store: The shard's state; read, and written where something changed.
-            arrivals: Rows with the key columns, ``ts`` (ms), the value columns and ``bucket``,
-                in order of arrival.
-            watermark: The input watermark now (ms). A lower one than before is ignored: a
-                restarted query may report an older watermark at first.
+            arrivals: Rows with the key columns, ``ts`` (ms), the value columns, ``bucket`` and,
+                if they come in windows, ``start`` and ``end`` (ms), in order of arrival.
+            watermark: The input watermark now (ms), or what the plan's inputs told about
+                theirs. A lower one than before is ignored: a restarted query may report an
+                older watermark at first.
             clock: Processing time now (ms), likewise.
 
         Raises:
             StateError: The state was written by another plan.
+            UserFunctionError: A function of the user's raised, and the plan says to fail then.
         """
         index = Index.load(self.plan, store.read_index())
-        watermark, clock = max(watermark, index.watermark), max(clock, index.clock)
+        clock = max(clock, index.clock)
+        moved = index.inputs
+        if not isinstance(watermark, int):
+            moved, watermark = self._listen(index, watermark, clock)
+        watermark = max(watermark, index.watermark)
         bundles = self._bundles(arrivals)
         touched = set(bundles)
         touched |= set(np.nonzero((index.event < watermark) | (index.timer < clock))[0].tolist())
@@ -134,65 +184,72 @@ class Shard:
             arrived = bundles.get(bucket, {})
             deadlines: list[Wakes] = []
             for key in [*states, *(key for key in arrived if key not in states)]:
-                out, wakes = self._step_key(states, key, arrived.get(key), index, watermark, clock)
+                try:
+                    out, wakes = self._step_key(
+                        states, key, arrived.get(key), index, watermark, clock
+                    )
+                except UserFunctionError as error:
+                    # The machine does not know the key's name.
+                    raise error.of_key(key) from error.__cause__
                 effects += out
                 deadlines.append(wakes)
             self._save(store, bucket, states, blob is not None)
             index.note(bucket, states, deadlines)
-        if touched or watermark > index.watermark or clock > index.clock:
-            index.watermark, index.clock = watermark, clock
+        heard = moved != index.inputs
+        if touched or heard or watermark > index.watermark or clock > index.clock:
+            index.inputs = moved
+            index.move(watermark, clock)
             store.write_index(index.dump(self.plan))
-        return effects
+        return Stepped(effects, index.output)
 
-    def _bundles(self, arrivals: Iterable[pa.Table]) -> dict[int, dict[Key, list[Element]]]:
-        """The arriving elements by bucket and key, in order of arrival."""
-        bundles: dict[int, dict[Key, list[Element]]] = {}
+    def _listen(
+        self, index: Index, heard: Sequence[Heard], clock: int
+    ) -> tuple[tuple[InputState, ...], int]:
+        """What is known of the inputs now, and the watermark that follows."""
+        clocks = self.plan.clocks or Clocks(())
+        states = clocks.hear(index.inputs or clocks.start(clock), heard, clock)
+        return states, clocks.watermark(states, clock)
+
+    def _bundles(self, arrivals: Iterable[pa.Table]) -> dict[int, dict[Key, list[Arriving]]]:
+        """What arrives by bucket and key, in order of arrival."""
+        bundles: dict[int, dict[Key, list[Arriving]]] = {}
         for table in arrivals:
-            columns = [table.column(f"key_{name}") for name in self.plan.keys]
-            keys = key_tuples(columns, table.num_rows)
-            values = [table.column(f"value_{name}").to_pylist() for name in self.plan.values]
-            elements = map(
-                Element,
-                zip(*values, strict=True) if values else [()] * table.num_rows,
-                table.column("ts").to_pylist(),
-            )
-            for bucket, key, element in zip(
-                table.column("bucket").to_pylist(), keys, elements, strict=True
-            ):
-                bundles.setdefault(bucket, {}).setdefault(key, []).append(element)
+            buckets = table.column("bucket").to_pylist()
+            for bucket, (key, item) in zip(buckets, arriving(self.plan, table), strict=True):
+                bundles.setdefault(bucket, {}).setdefault(key, []).append(item)
         return bundles
 
     def _step_key(
         self,
         states: dict[Key, KeyState],
         key: Key,
-        arrived: list[Element] | None,
+        arrived: list[Arriving] | None,
         index: Index,
         watermark: int,
         clock: int,
     ) -> tuple[list[KeyedEffect], Wakes]:
         """The events of one key in one micro-batch, those that can change anything."""
-        grouping = self.grouping
+        machine = self.machine
         state = states.get(key) or KeyState.unseen(index.watermark, index.clock)
         effects: tuple[Effect, ...] = ()
         wakes = None
-        if not arrived or grouping.needs_clock:
-            wakes = grouping.wakes(state)
+        if not arrived or machine.needs_clock:
+            wakes = machine.wakes(state)
             if wakes.clock_due(clock):
                 state = state.at(index.watermark, index.clock)
-                state, effects = grouping.step(state, AdvanceClock(clock))
+                state, effects = machine.step(state, AdvanceClock(clock))
                 wakes = None
         if arrived:
             state = state.at(index.watermark, clock)
-            state, out = grouping.step(state, Bundle(tuple(arrived)))
+            state, out = machine.step(state, Bundle(tuple(arrived)))
             effects += out
             wakes = None
-        wakes = wakes or grouping.wakes(state)
+        wakes = wakes or machine.wakes(state)
         if wakes.event_due(watermark):
             state = state.at(index.watermark, clock)
-            state, out = grouping.step(state, AdvanceWatermark(watermark))
+            state, out = machine.step(state, AdvanceWatermark(watermark))
             effects += out
-            wakes = grouping.wakes(state)
+            wakes = machine.wakes(state)
         states[key] = state
         return [(key, effect) for effect in effects], wakes
 

@@ -16,12 +16,15 @@ one for each key      the key's type       the key
 ``timing``            string, nullable     last emitted pane; null if none
 ``index``             int64, nullable      its index
 ``nonspeculative``    int64, nullable      its nonspeculative index
-``outstanding``       list of structs      panes not yet withdrawn; in retracting mode only
-one or two for each   see `columns`        the accumulator
-aggregate
+``outstanding``       list of structs      panes not yet withdrawn, each with its session; in
+                                           retracting mode only
+``size``              int64                elements since the window opened; only if the
+                                           window function asks
+one or more           see `columns`        the accumulator
 ====================  ===================  ================================================
 
 The meaning of each field is on the card of `beamlike.machine.reference.state.WindowState`.
+A machine without a trigger leaves null what only a trigger has.
 A bucket is a blob of such rows. The index is one more blob: for each bucket its earliest
 deadline of each clock, and in its header the clocks of the shard and the plan's identity.
 """
@@ -36,11 +39,11 @@ from beamlike.errors import UnsupportedError
 from beamlike.hosts.spark.plan import Plan
 from beamlike.machine.events import Pane
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
+from beamlike.machine.reference.step import Grouping
 from beamlike.model.panes import PaneInfo, Timing
-from beamlike.model.strategy import AccumulationMode
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window, bounds
 
-__all__ = ["Key", "StateLayout"]
+__all__ = ["Key", "StateLayout", "key_tuples", "window_of"]
 
 Key = tuple[Any, ...]
 
@@ -62,9 +65,9 @@ class StateLayout:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        trigger = plan.grouping.trigger
-        self._fresh_trigger = trigger.start()
-        nodes = list(_preorder(trigger))
+        grouping = plan.machine if isinstance(plan.machine, Grouping) else None
+        self._fresh_trigger = grouping.trigger.start() if grouping else TriggerState()
+        nodes = list(_preorder(grouping.trigger)) if grouping else []
         if len(nodes) > 62:
             raise UnsupportedError(
                 f"the trigger has {len(nodes)} nodes; Spark state holds the bits of at most 62"
@@ -83,19 +86,17 @@ class StateLayout:
             pa.field("index", pa.int64()),
             pa.field("nonspeculative", pa.int64()),
         ]
-        self._retracting = plan.strategy.accumulation is AccumulationMode.RETRACTING
+        self._retracting = plan.retracts
         if self._retracting:
             fields.append(pa.field("outstanding", pa.list_(self._pane_type())))
+        self._sized = grouping is not None and grouping.needs_sizes
+        if self._sized:
+            fields.append(pa.field("size", pa.int64()))
         self._plain_names = [field.name for field in fields[len(plan.keys) :]]
-        # Names of aggregates are the user's: only with its position is a column's name its own.
-        self._accumulator_names = [
-            [f"acc{at}_{part.name}{suffix}" for suffix in part.columns.types()]
-            for at, part in enumerate(plan.parts)
-        ]
-        for names, part in zip(self._accumulator_names, plan.parts, strict=True):
-            types = part.columns.types().values()
-            fields += [pa.field(name, kind) for name, kind in zip(names, types, strict=True)]
-        self.schema = pa.schema(fields)
+        self._accumulator = plan.operation.accumulator
+        self._accumulator_types = self._accumulator.types()
+        self._plain_fields = fields
+        self.schema = pa.schema([*fields, *self._accumulator_types.items()])
 
     def encode(self, states: Mapping[Key, KeyState]) -> pa.Table:
         """All windows of these keys. A key without windows leaves no row."""
@@ -128,13 +129,13 @@ class StateLayout:
         ]
         if self._retracting:
             columns.append([[self._pane_row(pane) for pane in w.outstanding] for w in kept])
-        accumulators = sum(map(len, self._accumulator_names))
-        fields = list(self.schema)[: len(self.schema) - accumulators]
+        if self._sized:
+            columns.append([w.size for w in kept])
         arrays = [
-            pa.array(values, field.type) for values, field in zip(columns, fields, strict=True)
+            pa.array(values, field.type)
+            for values, field in zip(columns, self._plain_fields, strict=True)
         ]
-        for at, part in enumerate(self.plan.parts):
-            arrays += part.columns.encode([w.accumulator[at] for w in kept])
+        arrays += self._accumulator.encode([w.accumulator for w in kept])
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
     def decode(self, table: pa.Table, watermark: int, clock: int) -> dict[Key, KeyState]:
@@ -147,7 +148,10 @@ class StateLayout:
         column = {name: table.column(name).to_pylist() for name in self._plain_names}
         slots = [column[f"t{slot}"] for slot in range(len(self._slots))]
         outstanding = column["outstanding"] if self._retracting else [()] * table.num_rows
-        accumulators = self._decode_accumulators(table)
+        sizes = column["size"] if self._sized else [0] * table.num_rows
+        accumulators = self._accumulator.decode(
+            [table.column(name) for name in self._accumulator_types]
+        )
         windows: dict[Key, dict[Window, WindowState]] = {}
         promised: dict[Key, int] = {}
         for row, key in enumerate(keys):
@@ -161,8 +165,9 @@ class StateLayout:
                 tuple(column["alarms"][row]),
                 timing and _pane_info(timing, column["index"][row], column["nonspeculative"][row]),
                 tuple(map(self._build_pane, outstanding[row])),
+                sizes[row],
             )
-            window = _window(column["start"][row], column["end"][row])
+            window = window_of(column["start"][row], column["end"][row])
             windows.setdefault(key, {})[window] = remembered
             promised[key] = column["output_watermark"][row]
         return {
@@ -176,8 +181,10 @@ class StateLayout:
             (f"value_{part.name}", pa.binary() if part.columns.pickles else part.result)
             for part in self.plan.parts
         ]
-        whole = [(name, pa.int64()) for name in ("start", "end", "timestamp")]
+        times = ("start", "end", "timestamp", "session_start", "session_end")
+        whole = [(name, pa.int64()) for name in times]
         info = [("timing", pa.string()), ("index", pa.int64()), ("nonspeculative", pa.int64())]
+        info.append(("is_last", pa.bool_()))
         return pa.struct([*whole, *info, *values])
 
     def _pane_row(self, pane: Pane) -> dict[str, Any]:
@@ -185,9 +192,12 @@ class StateLayout:
             "start": pane.window.start,
             "end": pane.window.end,
             "timestamp": pane.timestamp,
+            "session_start": pane.session and pane.session.start,
+            "session_end": pane.session and pane.session.end,
             "timing": pane.info.timing.value,
             "index": pane.info.index,
             "nonspeculative": pane.info.nonspeculative_index,
+            "is_last": pane.info.is_last,
         }
         for part, value in zip(self.plan.parts, pane.value, strict=True):
             row[f"value_{part.name}"] = cloudpickle.dumps(value) if part.columns.pickles else value
@@ -196,18 +206,12 @@ class StateLayout:
     def _build_pane(self, row: dict[str, Any]) -> Pane:
         values = [(part, row[f"value_{part.name}"]) for part in self.plan.parts]
         return Pane(
-            _window(row["start"], row["end"]),
+            window_of(row["start"], row["end"]),
             tuple(cloudpickle.loads(v) if part.columns.pickles else v for part, v in values),
             row["timestamp"],
-            _pane_info(row["timing"], row["index"], row["nonspeculative"]),
+            _pane_info(row["timing"], row["index"], row["nonspeculative"], row["is_last"]),
+            session=window_of(row["session_start"], row["session_end"]),
         )
-
-    def _decode_accumulators(self, table: pa.Table) -> list[tuple[Any, ...]]:
-        decoded = [
-            part.columns.decode([table.column(name) for name in names])
-            for names, part in zip(self._accumulator_names, self.plan.parts, strict=True)
-        ]
-        return list(zip(*decoded, strict=True)) if decoded else [()] * table.num_rows
 
     def _flatten(self, root: TriggerState) -> tuple[int, list[int | None]]:
         nodes = list(_preorder(root))
@@ -236,11 +240,11 @@ def _preorder(node: Any) -> Iterator[Any]:
         yield from _preorder(sub)
 
 
-def _pane_info(timing: str, index: int, nonspeculative: int) -> PaneInfo:
-    """A pane that is remembered. A last one never is."""
-    return PaneInfo(Timing(timing), index, nonspeculative, index == 0, False)
+def _pane_info(timing: str, index: int, nonspeculative: int, is_last: bool = False) -> PaneInfo:
+    """A pane that is remembered. After a last one of its window none is counted."""
+    return PaneInfo(Timing(timing), index, nonspeculative, index == 0, is_last)
 
 
-def _window(start: int, end: int) -> Window:
+def window_of(start: int, end: int) -> Window:
     is_global = (start, end) == bounds(GLOBAL_WINDOW)
     return GLOBAL_WINDOW if is_global else IntervalWindow(start, end)

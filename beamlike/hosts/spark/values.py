@@ -1,10 +1,10 @@
 """What a window function gets to see of an element on Spark.
 
 A plan carries an element as a tuple of columns, which is nobody's value. Scripts carry one
-pickled value in it; DataFrames carry the inputs of the aggregates, and no value at all.
+pickled value in it; of DataFrames the user names the columns that the window function is given.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -13,7 +13,7 @@ import cloudpickle
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
-__all__ = ["no_value", "pickled_value", "reading"]
+__all__ = ["Picked", "no_value", "pickled_value", "reading"]
 
 Read = Callable[[Any], Any]
 
@@ -25,6 +25,18 @@ def pickled_value(columns: tuple[bytes]) -> Any:
 
 def no_value(columns: Any) -> None:
     """A row of a DataFrame has columns and no value."""
+
+
+@attrs.frozen
+class Picked:
+    """Some columns of a row: one as it is, several as a tuple."""
+
+    at: tuple[int, ...]
+
+    def __call__(self, columns: tuple[Any, ...]) -> Any:
+        if len(self.at) == 1:
+            return columns[self.at[0]]
+        return tuple(columns[at] for at in self.at)
 
 
 def reading(window_fn: WindowFn, read: Read) -> WindowFn:
@@ -42,6 +54,10 @@ class _Reading(WindowFn):
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
         return self.window_fn.assign(timestamp, None if value is None else self.read(value))
 
+    @property
+    def longest_own_window(self) -> int | None:
+        return self.window_fn.longest_own_window
+
     def __str__(self) -> str:
         return str(self.window_fn)
 
@@ -56,6 +72,17 @@ class _ReadingMerging(MergingWindowFn):
 
     def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
         return self.window_fn.merge(windows)
+
+    def merge_sized(self, sizes: Mapping[IntervalWindow, int]) -> tuple[Merge, ...]:
+        return self.window_fn.merge_sized(sizes)
+
+    @property
+    def needs_sizes(self) -> bool:
+        return self.window_fn.needs_sizes
+
+    @property
+    def longest_own_window(self) -> int | None:
+        return self.window_fn.longest_own_window
 
     def __str__(self) -> str:
         return str(self.window_fn)

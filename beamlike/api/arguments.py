@@ -1,0 +1,84 @@
+"""Checks of what users pass, shared by all that they call."""
+
+from collections.abc import Mapping, Sequence
+
+from beamlike.errors import ColumnError, WindowingError
+from beamlike.model.aggregates import Aggregate
+from beamlike.model.time import DurationLike, duration_ms
+
+__all__ = [
+    "aggregates",
+    "check_choice",
+    "check_dataframe",
+    "check_name",
+    "check_watermark",
+    "column_names",
+    "counted",
+    "positive_duration",
+]
+
+
+def check_dataframe(df: object, argument: str = "df") -> None:
+    from pyspark.sql import DataFrame
+
+    if not isinstance(df, DataFrame):
+        raise ColumnError(f"{argument} must be a DataFrame of Spark, got {df!r}")
+
+
+def aggregates(given: object) -> Mapping[str, Aggregate]:
+    """What is aggregated under which name, once everything is of the right kind."""
+    example = 'such as {"n": bl.count()}'
+    if not isinstance(given, Mapping):
+        raise ColumnError(f"aggregate must map names to aggregates, {example}, got {given!r}")
+    if not given:
+        raise ColumnError(f"aggregate must name at least one aggregate, {example}")
+    for name in given:
+        if not isinstance(name, str) or not name:
+            raise ColumnError(f"aggregate: a column's name must be a text, got {name!r}")
+    return given
+
+
+def column_names(given: object, argument: str) -> list[str]:
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise ColumnError(f"{argument} must be a column's name or a list of names, got {given!r}")
+    return list(names)
+
+
+def check_choice(argument: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        known = ", ".join(repr(choice) for choice in choices)
+        raise WindowingError(f"{argument} must be one of {known}, got {value!r}")
+
+
+def counted(argument: str, number: object) -> int:
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        raise WindowingError(f"{argument} must be a whole number of 1 or more, got {number!r}")
+    return number
+
+
+def check_name(name: object) -> None:
+    if not isinstance(name, str) or not name:
+        raise WindowingError(f'name must be a text such as "sales per hour", got {name!r}')
+
+
+def check_watermark(present: bool, wanted: object) -> None:
+    if not present and wanted is None:
+        raise WindowingError(
+            "watermark is missing, and without one no window of a stream ever ends; add "
+            'watermark="10 minutes", or as long as rows may be out of order. If df.withWatermark '
+            "was called before, keep its column until here"
+        )
+    if present and wanted is not None:
+        raise WindowingError(
+            f"df has a watermark already, and watermark={wanted!r} would be a second one; leave "
+            "one of the two out"
+        )
+
+
+def positive_duration(argument: str, given: DurationLike) -> int:
+    """A duration in milliseconds that is more than 0."""
+    duration = duration_ms(given, argument)
+    if duration == 0:
+        raise WindowingError(f'{argument} must be more than 0 ms; give one such as "5 seconds"')
+    return duration

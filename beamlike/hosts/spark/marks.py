@@ -1,0 +1,87 @@
+"""The hidden column that goes with each row between the groupings of one query.
+
+It says what kind of row it is. Most are data and carry their event time, and after a grouping
+their window. Others have no columns of their own and only pass by: a row that was dropped
+before, what a shard tells about its watermark, a row that was left out and still moves the
+watermark. They survive what users do to the columns because every verb keeps this one.
+
+==============  ======  ================================================================
+field           type    holds
+==============  ======  ================================================================
+``kind``        string  null for data, else one of the kinds below
+``ts``          bigint  event time of a row, ms
+``problem``     string  why the time of a row of a source cannot be read
+``start``,      bigint  the window that a grouping gave the row, ms; null if none did
+``end``
+``shard``       int     position of the shard that reports
+``watermark``   bigint  its output watermark, ms
+``dropped``     struct  what was dropped, see `beamlike.hosts.spark.output`
+==============  ======  ================================================================
+"""
+
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+__all__ = [
+    "DROPPED",
+    "DROPPED_ROW",
+    "LEFT_OUT",
+    "MARKS",
+    "MARKS_TYPE",
+    "REPORT",
+    "TIMESTAMP",
+    "WINDOW",
+    "is_data",
+    "mark",
+]
+
+MARKS: Final = "__beamlike"
+"""The name of the column."""
+
+DROPPED_ROW: Final = "dropped"
+REPORT: Final = "report"
+LEFT_OUT: Final = "left out"
+
+TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
+WINDOW: Final = pa.struct([("start", TIMESTAMP), ("end", TIMESTAMP)])
+DROPPED: Final = pa.struct(
+    [
+        ("stage", pa.string()),
+        ("reason", pa.string()),
+        ("timestamp", TIMESTAMP),
+        ("watermark", TIMESTAMP),
+        ("missed_ms", pa.int64()),
+        ("window", WINDOW),
+        ("nearly", WINDOW),
+        ("count", pa.int64()),
+        ("error", pa.string()),
+        ("element", pa.string()),
+    ]
+)
+MARKS_TYPE: Final = pa.struct(
+    [
+        ("kind", pa.string()),
+        ("ts", pa.int64()),
+        ("problem", pa.string()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("shard", pa.int32()),
+        ("watermark", pa.int64()),
+        ("dropped", DROPPED),
+    ]
+)
+
+
+def mark(field: str) -> "Column":
+    """One field of the hidden column."""
+    return F.col(f"{MARKS}.{field}")
+
+
+def is_data() -> "Column":
+    """Whether a row is a row of the user's."""
+    return mark("kind").isNull()

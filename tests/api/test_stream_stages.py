@@ -1,0 +1,289 @@
+"""Several groupings in one streaming query: each sees the panes of the one before on time."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+
+import beamlike as bl
+from beamlike.errors import UnsupportedError, WindowingError
+from beamlike.hosts.chain import ChainStage, run_chain
+from beamlike.hosts.script import Arrive
+from beamlike.machine.events import AdvanceWatermark, Element, Pane
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Collect, Count, Sum, Together
+from beamlike.model.strategy import WindowingStrategy
+
+pytestmark = pytest.mark.spark
+
+MakeFeed = Callable[[str], Any]
+Row = dict[str, Any]
+
+EVENTS = "k string, at timestamp, v int"
+SMALL: dict[str, Any] = {"shards": 2, "buckets": 2}
+TEN_MINUTES = bl.FixedWindows("10 minutes")
+LATE = bl.AfterWatermark(late=bl.AfterCount(1))
+
+
+def event(key: str, time: str, v: int = 1) -> Row:
+    return {"k": key, "at": f"2020-01-01T{time}Z", "v": v}
+
+
+def span(row: Row) -> str | None:
+    """A window as ``00:00-00:10``."""
+    window = row["window"]
+    return window and f"{window['start'][11:16]}-{window['end'][11:16]}"
+
+
+def shown(rows: list[Row], *columns: str) -> list[tuple[Any, ...]]:
+    """Each pane as its columns, its window, timing and index; each drop as stage and reason."""
+    return sorted(
+        (row["dropped"]["stage"], row["dropped"]["reason"], row["dropped"]["element"])
+        if row["dropped"]
+        else (
+            *(row[name] for name in columns),
+            span(row),
+            row["pane"]["timing"],
+            row["pane"]["index"],
+        )
+        for row in rows
+    )
+
+
+def counted(feed: Any, **windowing: Any) -> bl.Stream:
+    """A count for each key, then how many keys there are and how many rows in all."""
+    windowing = {
+        "trigger": LATE,
+        "accumulation": "discarding",
+        "allowed_lateness": "1 hour",
+        **windowing,
+    }
+    rows = bl.stream(feed.frame, timestamp="at", watermark="1 minute")
+    by_key = rows.window(TEN_MINUTES, **windowing).group("k", {"n": bl.count()}, **SMALL)
+    return by_key.group([], {"keys": bl.count(), "n": bl.sum("n")}, **SMALL)
+
+
+def test_two_groupings_in_one_query(feed: MakeFeed) -> None:
+    events = feed(EVENTS)
+    events.start(counted(events).everything)
+    assert events.send(event("a", "00:01:00"), event("b", "00:02:00"), event("b", "00:03:00")) == []
+    # The panes of both keys are one on-time pane of the second grouping.
+    assert shown(events.send(event("a", "00:12:00")), "keys", "n") == [
+        (2, 3, "00:00-00:10", "ON_TIME", 0)
+    ]
+    # Two late panes of the first are one late bundle of the second.
+    assert shown(events.send(event("b", "00:05:00"), event("c", "00:06:00")), "keys", "n") == [
+        (2, 2, "00:00-00:10", "LATE", 1)
+    ]
+    assert shown(events.send(event("a", "03:12:00")), "keys", "n") == [
+        (1, 1, "00:10-00:20", "ON_TIME", 0)
+    ]
+    # What the first grouping drops passes by the second and comes out of the query.
+    assert shown(events.send(event("b", "00:05:00")), "keys", "n") == [
+        ("beamlike", "expired", '{"k": "b"}')
+    ]
+
+
+def test_a_restart_between_two_micro_batches_changes_nothing(feed: MakeFeed) -> None:
+    steady, broken = feed(EVENTS), feed(EVENTS)
+    batches = [
+        [event("a", "00:01:00"), event("b", "00:02:00")],
+        [event("a", "00:12:00"), event("b", "00:13:00")],
+        [event("b", "00:05:00"), event("c", "00:06:00")],
+        [event("a", "02:30:00"), event("a", "00:11:00")],
+    ]
+    steady.start(counted(steady).everything)
+    expected = [shown(steady.send(*batch), "keys", "n") for batch in batches]
+    steady.stop()
+    came = []
+    for batch in batches:
+        broken.start(counted(broken).everything)
+        came.append(shown(broken.send(*batch), "keys", "n"))
+        broken.stop()
+    assert came == expected
+    assert any(row[-2] == "ON_TIME" for batch in expected for row in batch)
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        WindowingStrategy(
+            bl.FixedWindows("10 minutes"),
+            bl.AfterWatermark(early=bl.AfterCount(3), late=bl.AfterCount(2)),
+            "accumulating",
+            "20 minutes",
+            "earliest",
+        ),
+        WindowingStrategy(
+            bl.SlidingWindows("10 minutes", "5 minutes"),
+            bl.Repeatedly(bl.AfterCount(2)),
+            "discarding",
+            "20 minutes",
+        ),
+        WindowingStrategy(bl.Sessions("4 minutes"), None, "accumulating", "5 minutes", "latest"),
+    ],
+    ids=str,
+)
+def test_random_rows_come_out_of_two_groupings_as_in_memory(
+    feed: MakeFeed, strategy: WindowingStrategy
+) -> None:
+    random = Random(17)
+    base = 1_577_836_800_000  # 2020-01-01
+    batches, greatest = [], base
+    for number in range(6):
+        now = number * 600_000
+        rows = [
+            (random.choice("abc"), base + max(0, now + random.randrange(-1_500_000, 600_000)))
+            for _ in range(random.randrange(1, 8))
+        ]
+        greatest = max(greatest, *(at for _, at in rows))
+        batches.append((rows, greatest))
+    batches.append(([("z", base + 86_400_000)], base + 86_400_000))
+    hour = bl.FixedWindows("1 hour") if strategy.is_merging else None
+
+    second = strategy.after_grouping().configured(hour)
+    first_values = Together({"n": (Count(), None)})
+    second_values = Together({"n": (Sum(), 0), "all": (Collect(), 0)})
+    first, expected = run_chain(
+        Grouping(strategy, first_values),
+        [
+            ChainStage(
+                Grouping(second, second_values),
+                lambda key, pane: [("all", pane.value)],
+                rewindowed=hour is not None,
+            )
+        ],
+        [
+            (
+                Arrive(tuple((key, Element((), at)) for key, at in rows)),
+                AdvanceWatermark(greatest),
+            )
+            for rows, greatest in batches
+        ],
+    )
+
+    events = feed("k string, ms long")
+    from pyspark.sql import functions as F
+
+    frame = events.frame.withColumn("at", F.timestamp_millis("ms"))
+    stream = bl.stream(frame, timestamp="at", watermark=0)
+    stream = bl.Stream(strategy, stream._branches).group("k", {"n": bl.count()}, **SMALL)
+    stream = stream.window(hour).group([], {"n": bl.sum("n"), "all": bl.collect("n")}, **SMALL)
+    events.start(stream.everything)
+    came = [
+        row for rows, _ in batches for row in events.send(*({"k": k, "ms": at} for k, at in rows))
+    ]
+    panes = [row for row in came if row["pane"]]
+    assert sorted(map(_facts, panes)) == sorted(
+        _facts_of(out.effect) for out in expected.outputs if isinstance(out.effect, Pane)
+    )
+    assert panes
+    # The second grouping drops nothing: what the first lets out is never late there.
+    assert expected.drops == ()
+    assert [row["dropped"]["stage"] for row in came if row["dropped"]] == ["beamlike"] * len(
+        first.drops
+    )
+
+
+def _facts(row: Row) -> tuple[Any, ...]:
+    pane = row["pane"]
+    return (
+        row["window"]["start"],
+        row["n"],
+        sorted(row["all"]),
+        row["timestamp"],
+        pane["timing"],
+        pane["index"],
+        pane["is_last"],
+    )
+
+
+def _facts_of(pane: Pane) -> tuple[Any, ...]:
+    from datetime import UTC, datetime
+
+    def text(ms: int) -> str:
+        moment = datetime.fromtimestamp(ms / 1000, UTC)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    total, all_of_them = pane.value
+    return (
+        text(pane.window.start),
+        total,
+        sorted(all_of_them),
+        text(pane.timestamp),
+        pane.info.timing.value,
+        pane.info.index,
+        pane.info.is_last,
+    )
+
+
+def test_rows_that_are_left_out_still_move_the_watermark(feed: MakeFeed) -> None:
+    events = feed(EVENTS)
+    rows = bl.stream(events.frame, timestamp="at", watermark="0 s").where("v > 0")
+    events.start(rows.window(TEN_MINUTES).group("k", {"n": bl.count()}, **SMALL).everything)
+    assert events.send(event("a", "00:01:00"), event("a", "00:02:00", v=0)) == []
+    assert shown(events.send(event("a", "01:00:00", v=0)), "k", "n") == [
+        ("a", 1, "00:00-00:10", "ON_TIME", 0)
+    ]
+
+
+def test_panes_are_put_into_windows_anew_by_their_time(feed: MakeFeed) -> None:
+    events = feed(EVENTS)
+    rows = bl.stream(events.frame, timestamp="at", watermark="0 s").window(TEN_MINUTES)
+    by_key = rows.group("k", {"n": bl.count()}, **SMALL)
+    hours = by_key.with_columns({"twice": bl_column("n") * 2}).window(bl.FixedWindows("1 hour"))
+    events.start(hours.group("k", {"panes": bl.count(), "n": bl.sum("twice")}, **SMALL).everything)
+    rows_of_an_hour = [event("a", f"00:{minute:02}:00") for minute in (1, 2, 15, 59)]
+    assert events.send(*rows_of_an_hour) == []
+    assert shown(events.send(event("b", "01:00:00")), "k", "panes", "n") == [
+        ("a", 3, 8, "00:00-01:00", "ON_TIME", 0)
+    ]
+
+
+def bl_column(name: str) -> Any:
+    from pyspark.sql import functions as F
+
+    return F.col(name)
+
+
+def test_each_grouping_counts_for_itself_in_the_progress_of_the_query(feed: MakeFeed) -> None:
+    events = feed(EVENTS)
+    events.start(counted(events).everything)
+    events.send(event("a", "00:01:00"), event("b", "00:02:00"))
+    events.send(event("a", "04:00:00"))
+    events.send(event("a", "00:01:00"), event("b", "00:02:00"))
+    totals = [
+        {name: dict(row.asDict()) for name, row in progress["observedMetrics"].items()}
+        for progress in events.query.recentProgress
+    ]
+    one = [total["beamlike"] for total in totals if "beamlike" in total]
+    two = [total["beamlike 2"] for total in totals if "beamlike 2" in total]
+    assert sum(row["panes_on_time"] for row in one) == 2
+    assert sum(row["panes_on_time"] for row in two) == 1
+    assert sum(row["dropped_expired"] for row in one) == 2
+    assert sum(row["dropped_expired"] for row in two) == 0
+
+
+def test_sessions_must_be_said_to_merge_before_they_are_grouped_again(feed: MakeFeed) -> None:
+    rows = bl.stream(feed(EVENTS).frame, timestamp="at", watermark="1 minute")
+    by_key = rows.window(bl.Sessions("10 minutes")).group("k", {"n": bl.count()})
+    with pytest.raises(WindowingError, match="were merged by the grouping before"):
+        by_key.group([], {"n": bl.sum("n")})
+
+
+def test_rows_that_withdraw_others_cannot_be_grouped_again(feed: MakeFeed) -> None:
+    rows = bl.stream(feed(EVENTS).frame, timestamp="at", watermark="1 minute")
+    windowed = rows.window(
+        TEN_MINUTES, trigger=LATE, accumulation="retracting", allowed_lateness="1 hour"
+    )
+    by_key = windowed.group("k", {"n": bl.count()})
+    with pytest.raises(UnsupportedError, match="most aggregates cannot take a value back"):
+        by_key.group([], {"n": bl.sum("n")})
+
+
+def test_a_name_is_for_one_grouping(feed: MakeFeed) -> None:
+    rows = bl.stream(feed(EVENTS).frame, timestamp="at", watermark="1 minute")
+    by_key = rows.window(TEN_MINUTES).group("k", {"n": bl.count()}, name="counts")
+    with pytest.raises(WindowingError, match="name='counts' is taken by a grouping before"):
+        by_key.group([], {"n": bl.sum("n")}, name="counts")

@@ -1,0 +1,209 @@
+"""A look-up in a shard, without Spark: its state rests in typed columns between any two steps."""
+
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from beamlike.errors import StateError
+from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.script import Arrive, Output, Script, ScriptStep
+from beamlike.hosts.spark.blobs import unpack_blob
+from beamlike.hosts.spark.look_up import SIDE, LookUp
+from beamlike.hosts.spark.output import OutputTable
+from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.shard import Index, Shard
+from beamlike.machine.events import AdvanceWatermark, Element
+from beamlike.machine.side_input import Main, Side
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+from beamlike.model.windows import IntervalWindow
+from beamlike.testing.in_shard import DictStore
+
+TENS, TWENTIES = FixedWindows(10), FixedWindows(20)
+MAIN = {"lane": pa.string(), "toll": pa.int64()}
+SIDE_COLUMNS = {"owner": pa.string(), "seats": pa.int64()}
+ROWS = pa.list_(pa.struct(list(SIDE_COLUMNS.items())))
+
+
+def plan_of(
+    main_fn: WindowFn = TENS, side_fn: WindowFn = TWENTIES, lateness: int = 0, how: Any = "left"
+) -> Plan:
+    does = LookUp(main_fn, side_fn, lateness, how, MAIN, SIDE_COLUMNS)
+    values = {**MAIN, SIDE: ROWS}
+    strategy = WindowingStrategy(main_fn)
+    return Plan(strategy, {"plate": pa.string()}, values, (), shards=1, buckets=2, does=does)
+
+
+def entry(lane: str | None, toll: int | None, timestamp: int) -> Element:
+    return Element(Main((lane, toll)), timestamp)
+
+
+def owners(window: Any, *rows: tuple[str | None, int | None]) -> Element:
+    content = [dict(zip(SIDE_COLUMNS, row, strict=True)) for row in rows]
+    return Element(Side(content), window.max_timestamp, window)
+
+
+def arrivals(step: Arrive) -> pa.Table:
+    keys, elements = [key for key, _ in step.elements], [it for _, it in step.elements]
+    rows = [
+        (*it.value.value, None) if isinstance(it.value, Main) else (None, None, it.value.content)
+        for it in elements
+    ]
+    windows = [it.window for it in elements]
+    return pa.table(
+        {
+            "key_plate": pa.array(keys, pa.string()),
+            "ts": pa.array([it.timestamp for it in elements], pa.int64()),
+            "start": pa.array([it and it.start for it in windows], pa.int64()),
+            "end": pa.array([it and it.end for it in windows], pa.int64()),
+            "value_lane": pa.array([row[0] for row in rows], pa.string()),
+            "value_toll": pa.array([row[1] for row in rows], pa.int64()),
+            f"value_{SIDE}": pa.array([row[2] for row in rows], ROWS),
+            "bucket": pa.array([len(str(key)) % 2 for key in keys], pa.int32()),
+        }
+    )
+
+
+def run_in_shard(plan: Plan, script: Script, store: DictStore) -> list[Output]:
+    outputs, watermark = [], MIN_TIMESTAMP
+    for number, step in enumerate(script):
+        tables = [arrivals(step)] if isinstance(step, Arrive) else []
+        if isinstance(step, AdvanceWatermark):
+            watermark = step.to
+        effects = Shard(plan).step(store, tables, watermark, 0).effects
+        outputs += [Output(number, key, effect) for (key,), effect in effects]
+    return outputs
+
+
+def any_script(dice: Random, side_fn: WindowFn) -> Script:
+    """Entries and panes of owners, before and behind a watermark that goes on."""
+    steps: list[ScriptStep] = []
+    watermark = 0
+    for _ in range(dice.randrange(2, 12)):
+        if dice.random() < 0.4:
+            watermark += dice.randrange(0, 25)
+            steps.append(AdvanceWatermark(watermark))
+            continue
+        elements: list[tuple[str, Element]] = []
+        for _ in range(dice.randrange(1, 5)):
+            at = max(0, watermark + dice.randrange(-40, 30))
+            if dice.random() < 0.6:
+                element = entry(dice.choice(["east", None]), dice.choice([3, None]), at)
+            else:
+                rows = [(dice.choice(["ann", "bob", None]), at)] * dice.randrange(3)
+                element = owners(dice.choice(side_fn.assign(at)), *rows)
+            elements.append((dice.choice(["a", "bb", "cc"]), element))
+        steps.append(Arrive(tuple(elements)))
+    return (*steps, AdvanceWatermark(MAX_TIMESTAMP))
+
+
+def by_key(outputs: Any) -> dict[Any, list[Output]]:
+    """Keys are stepped in any order, each in its own."""
+    found: dict[Any, list[Output]] = {}
+    for output in outputs:
+        found.setdefault((output.step, output.key), []).append(output)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_a_shard_that_restarts_at_every_step_emits_what_the_memory_host_emits(seed: int) -> None:
+    dice = Random(seed)
+    side_fn = dice.choice([TWENTIES, TENS, SlidingWindows(20, 10), GlobalWindows()])
+    main_fn = dice.choice([TENS, SlidingWindows(10, 5)])
+    plan = plan_of(main_fn, side_fn, dice.choice([0, 15]), dice.choice(["left", "inner"]))
+    script, store = any_script(dice, side_fn), DictStore()
+
+    outputs = run_in_shard(plan, script, store)
+
+    assert by_key(outputs) == by_key(run_in_memory(plan.machine, script).outputs)
+    assert store.buckets == {}
+
+
+def test_what_waits_and_what_is_seen_rests_in_columns_that_anyone_can_read() -> None:
+    plan, store = plan_of(), DictStore()
+    script = (
+        Arrive((("a", entry("east", 3, 15)), ("c", entry(None, None, 4)))),
+        Arrive((("a", owners(IntervalWindow(20, 40), ("ann", 5), ("bob", None))),)),
+    )
+
+    assert run_in_shard(plan, script, store) == []
+
+    rows = unpack_blob(store.buckets[1])[0].to_pylist()
+    assert [
+        {name: row[name] for name in ("key_plate", "start", "element_hold", "content", "waiting")}
+        for row in rows
+    ] == [
+        {
+            "key_plate": "a",
+            "start": 0,
+            "element_hold": 15,
+            "content": None,
+            "waiting": [{"ts": 15, "start": 10, "end": 20, "row": {"lane": "east", "toll": 3}}],
+        },
+        {
+            "key_plate": "a",
+            "start": 20,
+            "element_hold": None,
+            "content": [{"owner": "ann", "seats": 5}, {"owner": "bob", "seats": None}],
+            "waiting": [],
+        },
+        {
+            "key_plate": "c",
+            "start": 0,
+            "element_hold": 4,
+            "content": None,
+            "waiting": [{"ts": 4, "start": 0, "end": 10, "row": {"lane": None, "toll": None}}],
+        },
+    ]
+
+
+def test_rows_and_drops_of_both_inputs_have_the_columns_of_the_result() -> None:
+    plan, store = plan_of(), DictStore()
+    script = (
+        Arrive((("a", entry("east", 3, 15)), ("a", owners(IntervalWindow(0, 20), ("ann", 5))))),
+        AdvanceWatermark(20),
+        Arrive((("a", entry("west", 4, 15)), ("a", owners(IntervalWindow(0, 20), ("bob", 2))))),
+    )
+    effects = [((it.key,), it.effect) for it in run_in_shard(plan, script, store)]
+
+    found, *dropped = OutputTable(plan).build(effects).to_pylist()
+
+    assert {name: found[name] for name in ("plate", "lane", "toll", "owner", "seats")} == {
+        "plate": "a",
+        "lane": "east",
+        "toll": 3,
+        "owner": "ann",
+        "seats": 5,
+    }
+    assert found["pane"] == {
+        "timing": "UNKNOWN",
+        "index": 0,
+        "nonspeculative_index": 0,
+        "is_first": True,
+        "is_last": True,
+    }
+    told = [row["__beamlike"]["dropped"] for row in dropped]
+    assert [(it["reason"], it["missed_ms"], it["element"]) for it in told] == [
+        ("expired", 1, '{"plate": "a", "lane": "west", "toll": 4}'),
+        ("expired", 1, '{"plate": "a", "side": [{"owner": "bob", "seats": 2}]}'),
+    ]
+    assert [(row["lane"], row["owner"], row["pane"]) for row in dropped] == [(None,) * 3] * 2
+
+
+def test_state_of_another_look_up_is_refused_by_name() -> None:
+    store = DictStore()
+    run_in_shard(plan_of(), (AdvanceWatermark(0),), store)
+
+    with pytest.raises(StateError) as refused:
+        Index.load(plan_of(side_fn=TENS, how="inner"), store.index)
+
+    assert str(refused.value) == (
+        "the checkpoint belongs to another grouping and cannot be continued:\n"
+        "  look-up: the checkpoint has 'left', the query has 'inner'\n"
+        "  side window: the checkpoint has 'FixedWindows(20ms)', the query has "
+        "'FixedWindows(10ms)'\n"
+        "Change the query back, or start it with a new checkpointLocation."
+    )
