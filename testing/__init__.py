@@ -20,10 +20,17 @@ not import pyspark.
 Read in this order. Scenarios: `spelling` (times and windows as a test writes them), `stream`,
 `results`. Assertions: `equality`, `values` (what must be in panes), `selection` and `matchers` (in
 which panes), `complete` (the whole output), `failures` (what a failure says). Scenarios as files:
-`transcript_schema`, `transcripts`, `transcript_results`. Laws: `generate` (random scenarios),
-`laws` (of machines), `contract_rules` and `contract` (of window functions).
+`transcript_schema`, `transcripts`, `transcript_results`, `transcript_writing`, `conformance`. Laws:
+`generate` (random scenarios), `laws` (of machines), `bundles` (of how elements arrive), `in_shard`
+and `differential` (all of them, on many scenarios), `shrinking` (what breaks one), `contract_rules`
+and `contract` (of window functions), `combine_contract` (of combine functions).
 """
 
+from beamlike.testing.combine_contract import (
+    CombineFnAssertionError,
+    broken_combine_fn_laws,
+    check_combine_fn,
+)
 from beamlike.testing.complete import (
     ExpectedDrop,
     ExpectedPane,
@@ -71,6 +78,7 @@ from beamlike.testing.values import (
 )
 
 __all__ = [
+    "CombineFnAssertionError",
     "ExpectedDrop",
     "ExpectedPane",
     "FinishedTestStream",
@@ -81,7 +89,9 @@ __all__ = [
     "TimestampedValue",
     "WindowFnAssertionError",
     "be_empty",
+    "broken_combine_fn_laws",
     "broken_window_fn_rules",
+    "check_combine_fn",
     "check_window_fn",
     "contain_in_any_order",
     "contain_in_any_order_at_time",

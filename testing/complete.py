@@ -88,10 +88,11 @@ class ExpectedDrop:
 
     key: Any
     value: Any
-    timestamp: int
-    window: Window
+    timestamp: int | None
+    window: Window | None
     reason: DropReason
     missed_by: int | None
+    count: int
     step: int | None
 
     def differences(self, output: Output, results: Results) -> list[str] | None:
@@ -101,24 +102,34 @@ class ExpectedDrop:
             return None
         found = _different(self.step if self.step is not None else output.step, output.step, "step")
         found += _different(self.key, output.key, "key")
-        found += _different(self.value, actual.element.value, "value")
-        found += _different(self.timestamp, actual.element.timestamp, "at", instant_code)
+        found += _different(self.value, actual.value, "value")
+        found += _different(self.timestamp, actual.timestamp, "at", _show_at)
         found += _different(self.window, actual.window, "window", str)
         found += _different(self.reason, actual.reason, "reason", lambda reason: reason.value)
+        found += _different(self.count, actual.count, "count")
         return found + _different(self.missed_by, actual.missed_by, "missed_by", _show_missed)
 
     def __str__(self) -> str:
         parts = [
-            f"{self.key!r}, {self.value!r}, at={instant_code(self.timestamp)}",
-            f"window=({window_code(self.window)})"
-            if "," in window_code(self.window)
-            else f"window={window_code(self.window)}",
+            f"{self.key!r}, {self.value!r}",
+            *([] if self.timestamp is None else [f"at={instant_code(self.timestamp)}"]),
+            *([] if self.window is None else [f"window={_window_argument(self.window)}"]),
             f'reason="{self.reason.value}"',
         ]
         if self.missed_by is not None:
             parts.append(f'missed_by="{_show_missed(self.missed_by)}"')
+        parts += [] if self.count == 1 else [f"count={self.count}"]
         parts += [] if self.step is None else [f"step={self.step}"]
         return f"dropped({', '.join(parts)})"
+
+
+def _show_at(timestamp: int | None) -> str:
+    return "no time" if timestamp is None else instant_code(timestamp)
+
+
+def _window_argument(window: Window) -> str:
+    code = window_code(window)
+    return f"({code})" if "," in code else code
 
 
 Expected = ExpectedPane | ExpectedDrop
@@ -195,10 +206,11 @@ def dropped(
     key: Any,
     value: Any,
     *,
-    at: InstantLike,
-    window: WindowLike,
+    at: InstantLike | None = None,
+    window: WindowLike | None = None,
     reason: DropReason | str,
     missed_by: DurationLike | None = None,
+    count: int = 1,
     step: int | None = None,
 ) -> ExpectedDrop:
     """A drop of `emit_exactly`: one element that one of its windows did not accept.
@@ -206,15 +218,18 @@ def dropped(
     Args:
         key: The key.
         value: The element's value.
-        at: The element's timestamp.
-        window: The window that refused it.
-        reason: ``"expired"`` or ``"closed"``.
+        at: The element's timestamp; None only if ``reason`` is ``"failed"`` and all that is left
+            of the elements is their number.
+        window: The window that refused it; None only if ``reason`` is ``"failed"`` and it never
+            got as far as a window.
+        reason: ``"expired"``, ``"closed"`` or ``"failed"``.
         missed_by: How much earlier the watermark would have had to be. It must be said for
-            ``"expired"``; a closed window cannot be missed by any time.
+            ``"expired"``; the other reasons have nothing to do with time.
+        count: How many elements were lost.
         step: The 0-based step at which the element arrived; None: any.
 
     Raises:
-        TestStreamError: The reason is neither, or ``missed_by`` does not go with it.
+        TestStreamError: The reason is none of these, or the rest does not go with it.
         TimeError: An instant or a duration cannot be read.
     """
     why = _reason(reason)
@@ -222,16 +237,20 @@ def dropped(
         need = (
             'reason="expired" needs missed_by, for example missed_by="1 ms"'
             if missed_by is None
-            else f'reason="closed" has no missed_by, got {missed_by!r}'
+            else f'reason="{why.value}" has no missed_by, got {missed_by!r}'
         )
         raise TestStreamError(f"dropped: {need}")
+    for argument, given in (("at", at), ("window", window)):
+        if given is None and why is not DropReason.FAILED:
+            raise TestStreamError(f'dropped: reason="{why.value}" needs {argument}')
     return ExpectedDrop(
         key,
         value,
-        instant_ms(at, "dropped at"),
-        read_window((window,), "dropped"),
+        None if at is None else instant_ms(at, "dropped at"),
+        None if window is None else read_window((window,), "dropped"),
         why,
         None if missed_by is None else duration_ms(missed_by, "dropped missed_by"),
+        count,
         step,
     )
 
@@ -318,10 +337,17 @@ def _code(output: Output) -> str:
             return str(
                 ExpectedPane(output.key, value, window, timestamp, info, retraction, step=None)
             )
-        case Drop(element, window, reason, missed_by):
+        case Drop() as drop:
             return str(
                 ExpectedDrop(
-                    output.key, element.value, element.timestamp, window, reason, missed_by, None
+                    output.key,
+                    drop.value,
+                    drop.timestamp,
+                    drop.window,
+                    drop.reason,
+                    drop.missed_by,
+                    drop.count,
+                    None,
                 )
             )
 

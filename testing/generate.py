@@ -8,12 +8,21 @@ each other, because that is where rules differ.
 True
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from random import Random
-from typing import TypeVar
+from typing import Any, Final, TypeVar
+
+import attrs
 
 from beamlike.hosts.script import Arrive, Script, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.model.calendar import (
+    CalendarDays,
+    CalendarMonths,
+    CalendarWeeks,
+    CalendarWindows,
+    CalendarYears,
+)
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
@@ -21,9 +30,10 @@ from beamlike.model.strategy import (
     LateCheck,
     OnTimeBehavior,
     TimestampCombiner,
+    Unchanged,
     WindowingStrategy,
 )
-from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import (
     AfterAll,
     AfterCount,
@@ -48,7 +58,16 @@ from beamlike.model.windowfns import (
     WindowFn,
 )
 
-__all__ = ["any_script", "any_strategy", "any_trigger", "any_window_fn", "gap_of_number"]
+__all__ = [
+    "RandomScenario",
+    "any_scenario",
+    "any_script",
+    "any_strategy",
+    "any_trigger",
+    "any_window_fn",
+    "gap_of_number",
+    "patient_strategy",
+]
 
 Item = TypeVar("Item")
 
@@ -115,6 +134,62 @@ def gap_of_number(number: int) -> int:
     return 1 + number % 7
 
 
+def _fixed(random: Random, size: int) -> WindowFn:
+    return FixedWindows(size, random.randrange(size))
+
+
+def _sliding(random: Random, size: int) -> WindowFn:
+    # A period longer than the size leaves gaps, in which elements vanish.
+    period = random.randint(max(1, size // 3), size + 2)
+    return SlidingWindows(size, period, random.randrange(period))
+
+
+def _global(random: Random, size: int) -> WindowFn:
+    return GlobalWindows()
+
+
+def _sessions(random: Random, size: int) -> WindowFn:
+    return Sessions(size, **_pick(random, BOUNDS)(random, size))
+
+
+def _sessions_by_value(random: Random, size: int) -> WindowFn:
+    return Sessions(gap_of_number, **_pick(random, BOUNDS)(random, size))
+
+
+def _unbounded(random: Random, size: int) -> dict[str, Any]:
+    return {}
+
+
+def _max_duration(random: Random, size: int) -> dict[str, Any]:
+    return {"max_duration": size + random.randint(0, 15)}
+
+
+def _max_elements(random: Random, size: int) -> dict[str, Any]:
+    return {"max_elements": random.randint(1, 4)}
+
+
+BOUNDS: Final = (*[_unbounded] * 6, _max_duration, _max_elements)
+"""Bounds of sessions, as often as they are drawn; each makes arguments of `Sessions`."""
+
+WINDOW_FNS: Final = (_fixed, _fixed, _sliding, _global, _sessions, _sessions, _sessions)
+"""Makers of window functions, as often as they are drawn."""
+
+OPTIONS: Final[Mapping[str, Sequence[Any]]] = {
+    "timestamp_combiner": list(TimestampCombiner),
+    "closing_behavior": list(ClosingBehavior),
+    "on_time_behavior": list(OnTimeBehavior),
+    # Three in four judge lateness as Beam does.
+    "late_check": [
+        *[LateCheck.ASSIGNED] * (3 * len(LateCheck) - 3),
+        *(check for check in LateCheck if check is not LateCheck.ASSIGNED),
+    ],
+}
+"""Arguments of `WindowingStrategy` besides the first four, with the values to draw from."""
+
+RETRACTING_OPTIONS: Final[Mapping[str, Sequence[Any]]] = {"unchanged": list(Unchanged)}
+"""More of them, which only retracting strategies take."""
+
+
 def any_window_fn(random: Random, *, gap_functions: bool = False) -> WindowFn:
     """A window function whose windows are a few milliseconds long, or the global one.
 
@@ -122,20 +197,8 @@ def any_window_fn(random: Random, *, gap_functions: bool = False) -> WindowFn:
         gap_functions: Sessions may also ask `gap_of_number` for their gap. Their elements must
             then be whole numbers, which those of a plan for DataFrames are not.
     """
-    size = random.randint(1, 12)
-    kind = random.randrange(7)
-    if kind <= 1:
-        return FixedWindows(size, random.randrange(size))
-    if kind == 2:
-        # A period longer than the size leaves gaps, in which elements vanish.
-        period = random.randint(max(1, size // 3), size + 2)
-        return SlidingWindows(size, period, random.randrange(period))
-    if kind == 3:
-        return GlobalWindows()
-    longest = size + random.randint(0, 15) if random.randrange(4) == 0 else None
-    if gap_functions and random.randrange(4) == 0:
-        return Sessions(gap_of_number, max_duration=longest)
-    return Sessions(size, max_duration=longest)
+    make = _pick(random, (*WINDOW_FNS, _sessions_by_value) if gap_functions else WINDOW_FNS)
+    return make(random, random.randint(1, 12))
 
 
 def any_strategy(
@@ -145,31 +208,59 @@ def any_strategy(
     trigger: Trigger | None = None,
     accumulation: AccumulationMode | None = None,
     gap_functions: bool = False,
+    retracting_options: bool = False,
+    unit: int = 1,
 ) -> WindowingStrategy:
     """A strategy that has a meaning, safe or not; parts that are given stay as given.
 
-    Three in four judge lateness as Beam does. ``gap_functions`` as for `any_window_fn`.
+    Args:
+        gap_functions: As for `any_window_fn`.
+        retracting_options: A retracting strategy may have options that others do not take.
+        unit: As for `any_script`.
     """
-    beam = LateCheck.ASSIGNED
+    window_fn = window_fn or any_window_fn(random, gap_functions=gap_functions)
+    trigger = trigger or any_trigger(random)
+    accumulation = accumulation or _pick(random, list(AccumulationMode))
+    lateness = _pick(random, (0, 0, 1, 7, 20, MAX_TIMESTAMP))
+    options = {name: _pick(random, values) for name, values in OPTIONS.items()}
+    if window_fn.is_merging and window_fn.longest_own_window is None:
+        # Sessions are retained for as long as a window can be; here nobody knows how long.
+        checks = [check for check in OPTIONS["late_check"] if check is not LateCheck.RETAIN]
+        options["late_check"] = _pick(random, checks)
+    if retracting_options and accumulation is AccumulationMode.RETRACTING:
+        options |= {name: _pick(random, values) for name, values in RETRACTING_OPTIONS.items()}
     return WindowingStrategy(
-        window_fn or any_window_fn(random, gap_functions=gap_functions),
-        trigger or any_trigger(random),
-        accumulation or _pick(random, list(AccumulationMode)),
-        _pick(random, (0, 0, 1, 7, 20, MAX_TIMESTAMP)),
-        _pick(random, list(TimestampCombiner)),
-        _pick(random, list(ClosingBehavior)),
-        _pick(random, list(OnTimeBehavior)),
-        _pick(random, (beam, beam, beam, beam, beam, beam, LateCheck.MERGED, LateCheck.ELEMENT)),
+        window_fn,
+        trigger,
+        accumulation,
+        lateness if lateness == MAX_TIMESTAMP else lateness * unit,
+        **options,
     )
+
+
+def patient_strategy(random: Random) -> WindowingStrategy:
+    """A strategy for which `beamlike.testing.bundles.is_patient` holds."""
+    window_fn = any_window_fn(random, gap_functions=True)
+    if isinstance(window_fn, Sessions):
+        window_fn = Sessions(window_fn.gap)
+    impatient: set[type[Trigger]] = {AfterCount, Always}
+    if window_fn.is_merging:
+        impatient.add(AfterEach)
+    kinds = [kind for kind in TRIGGERS if kind not in impatient]
+    trigger = any_trigger(random, 3, kinds)
+    while window_fn.is_merging and trigger.may_finish:
+        trigger = any_trigger(random, 3, kinds)
+    return any_strategy(random, window_fn=window_fn, trigger=trigger)
 
 
 def any_script(
     random: Random,
     *,
-    keys: Sequence[str] = ("a", "b"),
+    keys: Sequence[Hashable] = ("a", "b"),
     steps: int = 14,
     origin: int = 0,
     to_infinity: bool = True,
+    unit: int = 1,
 ) -> Script:
     """Bundles around a creeping watermark, and a clock that moves by a few milliseconds.
 
@@ -178,22 +269,25 @@ def any_script(
     Args:
         origin: Where event time happens (ms); half of it lies before.
         to_infinity: End with the watermark's last advance.
+        unit: Event times lie at multiples of it (ms) after the origin, or one beside them.
     """
+    beside = (0,) if unit == 1 else (-1, 0, 0, 1)
     happens: list[ScriptStep] = []
     # Nobody has to tell a watermark first: until then it is the beginning of time.
-    watermark, known, clock, value = origin - 25, False, 0, 0
+    around, watermark, clock, value = origin - 25 * unit, MIN_TIMESTAMP, 0, 0
     for _ in range(steps):
         kind = random.randrange(8)
         if kind <= 3:
             elements = []
             for _ in range(_pick(random, (1, 1, 2, 3, 5))):
-                timestamp = watermark + random.randint(-12, 20)
+                timestamp = around + random.randint(-12, 20) * unit + _pick(random, beside)
                 elements.append((_pick(random, keys), Element(value, timestamp)))
                 value += 1
             happens.append(Arrive(tuple(elements)))
         elif kind <= 5:
-            watermark += _pick(random, (0, 1, 1, 3, 8, 20)) if known else 0
-            known = True
+            known = watermark != MIN_TIMESTAMP
+            around += _pick(random, (0, 1, 1, 3, 8, 20)) * unit if known else 0
+            watermark = max(watermark, around + _pick(random, beside))
             happens.append(AdvanceWatermark(watermark))
         else:
             clock += _pick(random, (0, 1, 1, 2, 4, 6))
@@ -201,3 +295,67 @@ def any_script(
     if to_infinity:
         happens.append(AdvanceWatermark(MAX_TIMESTAMP))
     return tuple(happens)
+
+
+# -- whole scenarios -------------------------------------------------------------------------
+
+_HOUR: Final = 3_600_000
+
+CALENDARS: Final[Sequence[tuple[Callable[..., CalendarWindows], int]]] = (
+    (CalendarDays, _HOUR),
+    (CalendarWeeks, 6 * _HOUR),
+    (CalendarMonths, 24 * _HOUR),
+    (CalendarYears, 15 * 24 * _HOUR),
+)
+"""Kinds of calendar windows, each with the ``unit`` of a script that crosses their ends."""
+
+_ZONES: Final = ("UTC", "Europe/Warsaw", "America/New_York")
+# The epoch, a leap day, and the clock changes of Warsaw in spring and of New York in autumn.
+_DATES: Final = (0, 1_330_473_600_000, 1_364_688_000_000, 1_383_436_800_000)
+
+_KEYS: Final[Sequence[Sequence[Hashable]]] = (("a",), ("a", "b"), ("a", "b", "c"), ("a", None))
+_ORIGINS: Final = (*[0] * 18, MIN_TIMESTAMP + 100, END_OF_GLOBAL_WINDOW - 400)
+
+AGGREGATIONS: Final = (
+    *("list", "list", "list_by_timestamp", "count", "sum", "min", "max", "mean", "latest"),
+)
+"""Names of aggregations as in transcripts, as often as they are drawn."""
+
+
+@attrs.frozen
+class RandomScenario:
+    """A grouping and what happens to it; ``aggregation`` is a name as in transcripts."""
+
+    strategy: WindowingStrategy
+    aggregation: str
+    script: Script
+
+
+def any_scenario(random: Random) -> RandomScenario:
+    """A scenario with anything in it that a strategy or a script can have.
+
+    One in seven groups by calendar windows, and one strategy in four does not care how bundles
+    are cut (`patient_strategy`).
+
+    >>> any_scenario(Random("0:17")) == any_scenario(Random("0:17"))
+    True
+    """
+    unit, origin = 1, _pick(random, _ORIGINS)
+    if random.randrange(7) == 0:
+        kind, unit = _pick(random, CALENDARS)
+        window_fn = kind(random.randint(1, 2), _pick(random, _ZONES))
+        origin = _pick(random, _DATES)
+        strategy = any_strategy(random, window_fn=window_fn, retracting_options=True, unit=unit)
+    elif random.randrange(4) == 0:
+        strategy = patient_strategy(random)
+    else:
+        strategy = any_strategy(random, gap_functions=True, retracting_options=True)
+    script = any_script(
+        random,
+        keys=_pick(random, _KEYS),
+        steps=random.randint(4, 16),
+        origin=origin,
+        to_infinity=random.randrange(4) != 0,
+        unit=unit,
+    )
+    return RandomScenario(strategy, _pick(random, AGGREGATIONS), script)

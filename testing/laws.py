@@ -18,6 +18,7 @@ from beamlike.machine.events import (
     Bundle,
     Drop,
     Effect,
+    Element,
     Event,
     Pane,
     Tell,
@@ -37,6 +38,7 @@ __all__ = [
     "broken_retractions",
     "cut_bundles",
     "in_any_order",
+    "panes_of",
     "run_lazily",
 ]
 
@@ -47,6 +49,10 @@ class Restarting:
 
     machine: Machine
     restart: Callable[[KeyState], KeyState]
+
+    @property
+    def needs_clock(self) -> bool:
+        return self.machine.needs_clock
 
     def step(
         self, state: KeyState, event: Event, tell: Tell | None = None
@@ -140,7 +146,8 @@ def cut_bundles(script: Script, size: Callable[[], int]) -> tuple[Script, list[i
     return tuple(cut), origin
 
 
-def _panes(outputs: Iterable[Output]) -> list[tuple[Hashable, Pane]]:
+def panes_of(outputs: Iterable[Output]) -> list[tuple[Hashable, Pane]]:
+    """The panes among the outputs, each with its key."""
     return [(o.key, o.effect) for o in outputs if isinstance(o.effect, Pane)]
 
 
@@ -152,7 +159,7 @@ def broken_pane_laws(run: Run, *, merging: bool) -> list[str]:
     """
     broken: list[str] = []
     histories: dict[tuple[Hashable, Window], list[list[Pane]]] = defaultdict(list)
-    for key, pane in _panes(run.outputs):
+    for key, pane in panes_of(run.outputs):
         if pane.retraction:
             continue
         history = histories[key, pane.window]
@@ -212,7 +219,9 @@ def broken_conservation(
             windows = strategy.window_fn.assign(element.timestamp, element.value)
             assigned[key, element.value] += len(windows)
     dropped = Counter(
-        (o.key, o.effect.element.value) for o in run.outputs if isinstance(o.effect, Drop)
+        (o.key, o.effect.element.value)
+        for o in run.outputs
+        if isinstance(o.effect, Drop) and isinstance(o.effect.element, Element)
     )
     waiting = Counter(
         (key, window, value)
@@ -221,7 +230,7 @@ def broken_conservation(
         for value in remembered.accumulator
     )
     emitted = Counter(
-        (key, pane.window, value) for key, pane in _panes(run.outputs) for value in pane.value
+        (key, pane.window, value) for key, pane in panes_of(run.outputs) for value in pane.value
     )
     if strategy.accumulates:
         # Where an element is several times, it counts once for each of its windows. Sessions
@@ -255,7 +264,7 @@ def broken_retractions(retracting: Run, accumulating: Run, *, merging: bool) -> 
     if kept != accumulating.outputs:
         broken.append("without its retractions the output differs from the accumulating one")
     standing: list[tuple[Hashable, Pane]] = []
-    for key, pane in _panes(retracting.outputs):
+    for key, pane in panes_of(retracting.outputs):
         withdrawn = (key, attrs.evolve(pane, retraction=False))
         if not pane.retraction:
             standing.append((key, pane))
@@ -274,7 +283,7 @@ def broken_retractions(retracting: Run, accumulating: Run, *, merging: bool) -> 
         )
 
     stands = contents(standing)
-    for item in contents(_panes(accumulating.outputs)):
+    for item in contents(panes_of(accumulating.outputs)):
         if stands[item] != 1:
             broken.append(f"{item} stands {stands[item]} times")
     return broken

@@ -181,7 +181,8 @@ def judge(
             headline = f"{asked} says nothing: no pane came out at all"
         else:
             headline = f"{asked} says nothing: no pane was selected, and no such window occurs"
-            windows = sorted({o.effect.window for o in results.run.outputs}, key=_bounds)
+            seen = {output.effect.window for output in results.run.outputs}
+            windows = sorted((window for window in seen if window is not None), key=_bounds)
             facts.append(("windows", some_lines(map(str, windows)) or "none"))
         facts.append(("to do", "name a window that occurs, or write be_empty if that is meant"))
         return Failure(headline, tuple(facts), (), selection.near(results, (), stamped=stamped))

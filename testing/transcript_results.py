@@ -87,9 +87,9 @@ def _drop(output: Output, drop: Drop) -> dict[str, Any]:
     return {
         "step": output.step,
         "key": output.key,
-        "value": drop.element.value,
-        "ts_ms": drop.element.timestamp,
-        "window": _window(drop.window),
+        "value": drop.value,
+        "ts_ms": drop.timestamp,
+        "window": None if drop.window is None else _window(drop.window),
         "reason": drop.reason.value,
     }
 

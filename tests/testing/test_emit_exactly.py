@@ -250,7 +250,7 @@ def test_the_defaults_are_those_of_an_only_pane() -> None:
         (
             lambda: dropped("joe", 1, at=0, window=FIRST, reason="late", missed_by=1),
             TestStreamError,
-            "dropped reason must be one of 'expired', 'closed', got 'late'",
+            "dropped reason must be one of 'expired', 'closed', 'failed', got 'late'",
         ),
         (
             lambda: dropped("joe", 1, at=0, window=FIRST, reason="expired"),

@@ -1,0 +1,107 @@
+"""What breaks a law, made smaller: a scenario that a person can read, and a transcript of it."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from beamlike.errors import WindowingError
+from beamlike.hosts.script import Arrive
+from beamlike.model import triggers as t
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.testing.differential import LAWS, Broken, differences
+from beamlike.testing.generate import RandomScenario
+from beamlike.testing.transcript_writing import beyond_the_format, write_scenario
+
+__all__ = ["smallest", "transcript_of"]
+
+
+def smallest(broken: Broken, attempts: int = 2000) -> Broken:
+    """The same law broken by less: fewer steps, elements and trigger nodes, plainer parts.
+
+    Args:
+        attempts: How many scenarios are tried at most.
+    """
+    if broken.law not in LAWS:  # found on Spark, where an attempt takes too long
+        return broken
+    left = attempts
+    improved = True
+    while improved:
+        improved = False
+        for scenario in _smaller(broken.case.scenario):
+            left -= 1
+            if left < 0:
+                return broken
+            case = attrs.evolve(broken.case, scenario=scenario)
+            if found := differences(case, broken.law):
+                broken, improved = Broken(case, broken.law, tuple(found)), True
+                break
+    return broken
+
+
+def _smaller(scenario: RandomScenario) -> Iterator[RandomScenario]:
+    script, strategy = scenario.script, scenario.strategy
+    for at in reversed(range(len(script))):
+        yield attrs.evolve(scenario, script=script[:at] + script[at + 1 :])
+    for at, happens in enumerate(script):
+        elements = happens.elements if isinstance(happens, Arrive) else ()
+        for one in range(len(elements) if len(elements) > 1 else 0):
+            fewer = Arrive(elements[:one] + elements[one + 1 :])
+            yield attrs.evolve(scenario, script=(*script[:at], fewer, *script[at + 1 :]))
+    for trigger in _smaller_triggers(strategy.trigger):
+        yield attrs.evolve(scenario, strategy=strategy.configured(trigger=trigger))
+    plain = {
+        part.name: getattr(WindowingStrategy(strategy.window_fn), part.name)
+        for part in attrs.fields(WindowingStrategy)
+        if part.init and part.eq and part.name not in ("window_fn", "trigger", "already_merged")
+    }
+    given = {name: getattr(strategy, name) for name in plain}
+    for name, value in plain.items():
+        if given[name] != value:
+            with contextlib.suppress(WindowingError):  # some parts only go together
+                plainer = WindowingStrategy(
+                    strategy.window_fn, strategy.trigger, **(given | {name: value})
+                )
+                yield attrs.evolve(scenario, strategy=plainer)
+    fn = strategy.window_fn
+    if isinstance(fn, Sessions) and fn != Sessions(fn.gap):
+        yield attrs.evolve(scenario, strategy=strategy.configured(Sessions(fn.gap)))
+    if scenario.aggregation != "list":
+        yield attrs.evolve(scenario, aggregation="list")
+
+
+def _smaller_triggers(trigger: t.Trigger) -> Iterator[t.Trigger]:
+    """The trigger with one node replaced by what is below it, or by a count of one."""
+    yield from trigger.children
+    if trigger.children or trigger != t.AfterCount(1):
+        yield t.AfterCount(1)
+    for at, child in enumerate(trigger.children):
+        for less in _smaller_triggers(child):
+            subs = [*trigger.children[:at], less, *trigger.children[at + 1 :]]
+            match trigger:
+                case t.AfterWatermark(early=None):
+                    yield t.AfterWatermark(late=less)
+                case _:
+                    yield type(trigger)(*subs)
+
+
+def transcript_of(broken: Broken) -> dict[str, Any]:
+    """The scenario as a transcript that expects what the memory host says.
+
+    Its notes say which law it breaks, and what of it a transcript cannot say.
+    """
+    case = broken.case
+    notes = [f"breaks: {broken.law}"]
+    if beyond := beyond_the_format(case.strategy):
+        notes.append(f"what a replay leaves out: {', '.join(beyond)}")
+    return write_scenario(
+        f"random_{case.name.replace(':', '_')}",
+        case.strategy,
+        case.scenario.aggregation,
+        case.run,
+        title=f"random scenario {case.name}, made smaller",
+        authority="fuzz",
+        notes="; ".join(notes),
+    )

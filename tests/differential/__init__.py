@@ -1,0 +1,1 @@
+"""Many random scenarios, hosted and bundled in many ways: see ``__main__``."""

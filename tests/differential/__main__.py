@@ -1,0 +1,154 @@
+"""Do host, restart and bundle cut change nothing? ``python -m tests.differential`` asks.
+
+From the top of the checkout. Random scenarios, each with its own windows, trigger, mode,
+lateness and data, are checked against every law of `beamlike.testing.differential`: the Spark
+shard emits what memory does, with its state packed and unpacked at every step; restarts, the
+order inside a bundle and, where it must not matter, its cut change nothing; every element is
+emitted, buffered or dropped; and some more.
+
+What breaks a law is made smaller and printed as a transcript, to be saved in a file and
+replayed with ``beamlike replay``. Exit status: 0 if every law holds, 1 if not.
+"""
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+from beamlike.testing.differential import (
+    LAWS,
+    ON_SPARK,
+    Broken,
+    broken_laws,
+    broken_on_spark,
+    case_of,
+)
+from beamlike.testing.shrinking import smallest, transcript_of
+from beamlike.testing.transcript_writing import scenario_text
+
+CHUNK = 250
+"""Scenarios of one progress report; and so many run side by side on Spark."""
+
+ENOUGH = 5
+"""After so many broken laws nothing new is to be learnt from more."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.differential",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--scenarios", type=int, default=20_000, metavar="N", help="default 20000")
+    parser.add_argument("--seed", type=int, default=0, help="another one, other scenarios")
+    parser.add_argument(
+        "--first", type=int, default=0, metavar="N", help="number of the first scenario (default 0)"
+    )
+    parser.add_argument(
+        "--spark",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the first N also run on Spark, in streaming queries (default 0)",
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="processes that share the work")
+    args = parser.parse_args(arguments)
+
+    started = time.monotonic()
+    numbers = range(args.first, args.first + args.scenarios)
+    applied: Counter[str] = Counter()
+    broken: list[Broken] = []
+    done = 0
+    chunks = [numbers[at : at + CHUNK] for at in range(0, len(numbers), CHUNK)]
+    for size, found, counts in _shown(_checked(args.seed, chunks, args.jobs), len(chunks)):
+        done += size
+        broken += found
+        applied += counts
+        if len(broken) >= ENOUGH:
+            break
+    on_spark = numbers[: args.spark]
+    if on_spark and len(broken) < ENOUGH:
+        broken += _on_spark(args.seed, on_spark)
+        applied[ON_SPARK] = len(on_spark)
+
+    for law in (*LAWS, ON_SPARK):
+        if applied[law]:
+            print(f"{applied[law]:>8}  {law}")
+    for one in broken[:ENOUGH]:
+        _show(smallest(one))
+    verdict = "every law holds" if not broken else f"{len(broken)} broken"
+    print(
+        f"\n{done} scenarios of seed {args.seed} in {time.monotonic() - started:.0f} s: {verdict}"
+    )
+    return int(bool(broken))
+
+
+Checked = tuple[int, list[Broken], Counter[str]]
+"""Of a chunk: how many scenarios, what they break, and how often each law applied."""
+
+
+def _check_chunk(seed: int, numbers: range) -> Checked:
+    applied: Counter[str] = Counter()
+    broken = [one for number in numbers for one in broken_laws(case_of(seed, number), applied)]
+    return len(numbers), broken, applied
+
+
+def _checked(seed: int, chunks: Sequence[range], jobs: int) -> Iterator[Checked]:
+    if jobs <= 1:
+        yield from (_check_chunk(seed, chunk) for chunk in chunks)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(_check_chunk, [seed] * len(chunks), chunks)
+
+
+def _on_spark(seed: int, numbers: range) -> list[Broken]:
+    from beamlike.cli.quiet import quiet_session
+    from beamlike.hosts.spark.replay import close_replayer
+
+    broken = []
+    print("starting Spark", file=sys.stderr, flush=True)
+    with quiet_session("beamlike differential") as spark:
+        for at in range(0, len(numbers), CHUNK):
+            part = numbers[at : at + CHUNK]
+            broken += broken_on_spark([case_of(seed, number) for number in part], spark)
+            print(f"{at + len(part)} scenarios on Spark", file=sys.stderr, flush=True)
+        close_replayer()
+    return broken
+
+
+def _shown(chunks: Iterable[Checked], total: int) -> Iterable[Checked]:
+    """The chunks, and how far they are on stderr."""
+    try:
+        from rich.console import Console
+        from rich.progress import track
+    except ImportError:
+        return _counted(chunks)
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return _counted(chunks)
+    return track(chunks, "Checking", total, console=console)
+
+
+def _counted(chunks: Iterable[Checked]) -> Iterator[Checked]:
+    done = 0
+    for chunk in chunks:
+        done += chunk[0]
+        print(f"{done} scenarios", file=sys.stderr, flush=True)
+        yield chunk
+
+
+def _show(broken: Broken) -> None:
+    seed, number = broken.case.name.split(":")
+    print(f"\nscenario {number} of seed {seed} breaks a law: {broken.law}")
+    print(f"again: python -m tests.differential --seed {seed} --first {number} --scenarios 1\n")
+    for difference in broken.differences[:10]:
+        print(f"  {difference}")
+    print(f"\n{scenario_text(transcript_of(broken))}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
