@@ -295,3 +295,18 @@ def test_a_part_whose_pane_released_its_hold_gives_no_timestamp(play):
         "0 [0,10) EARLY #0/-1 first [0] @0",
         "1 [0,18) EARLY #0/-1 first [0, 8] @8",
     ]
+
+
+def test_an_early_trigger_that_says_repeatedly_does_not_bring_the_end_of_a_session_back(
+    play,
+):
+    strategy = WindowingStrategy(
+        Sessions(10),
+        AfterWatermark(early=Repeatedly(AfterCount(5)), late=AfterCount(2)),
+        allowed_lateness=100,
+    )
+    # Both children listen in windows that merge. One late element is none the less not enough.
+    assert play(strategy, [0], AdvanceWatermark(20), [0], [0]) == [
+        "1 [0,10) ON_TIME #0/0 first [0] @9",
+        "3 [0,10) LATE #1/1 [0, 0] @9",
+    ]

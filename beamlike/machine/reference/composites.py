@@ -89,7 +89,9 @@ class AfterWatermark(Running):
 
 class Repeatedly(Running):
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
-        return TriggerState(subs=(self.subs[0].on_elements(state.subs[0], count, now),))
+        # As an early trigger it carries a bit that is not its own, see `AfterWatermark`.
+        sub = self.subs[0].on_elements(state.subs[0], count, now)
+        return TriggerState(state.finished, None, (sub,))
 
     def ready(self, state: TriggerState, now: Now) -> bool:
         return self.subs[0].ready(state.subs[0], now)

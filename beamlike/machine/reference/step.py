@@ -51,7 +51,7 @@ class Grouping:
     Args:
         strategy: Windows, trigger, lateness and pane rules.
         combine: How a pane's elements become its value.
-        on_error: What to do when a function of the window function or of ``combine`` raises:
+        on_error: What to do when a method of the window function or of ``combine`` raises:
             ``"fail"`` or ``"drop"``. Dropping leaves everything else as if the elements that it
             raised for had never come. A pane whose value cannot be had is not emitted, and its
             elements wait for the next one; if there is none, they are dropped.

@@ -17,7 +17,7 @@ from beamlike.model.windows import IntervalWindow, Window
 if TYPE_CHECKING:
     from beamlike.machine.reference.step import Grouping
 
-__all__ = ["Arrival", "Failed", "Work", "count_of"]
+__all__ = ["Arrival", "Failed", "Item", "Work", "count_of"]
 
 Item = Element | Lifted
 
