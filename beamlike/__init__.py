@@ -1,10 +1,11 @@
 """The Apache Beam / Scio model of windows, triggers and panes, on PySpark.
 
-Start with `windowed` for DataFrames and with `beamlike.testing.TestStream` for scenarios.
+Start with `windowed` for one grouping of a DataFrame, with `stream` for several in one query, and
+with `beamlike.testing.TestStream` for scenarios.
 Importing beamlike does not import pyspark; the first use of a Spark host does.
 
 To read the code, go from the ground up: `errors`, `model` (values), `machine` (the rules), `hosts`
-(where they run), `api` (`beamlike.windowed`), `viz` and `testing`, `demo`, `cli`.
+(where they run), `api` (what users call), `viz` and `testing`, `demo`, `cli`.
 """
 
 from beamlike.api.joins import co_group, join

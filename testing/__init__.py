@@ -18,12 +18,13 @@ files, `differences` says how a run differs from what a scenario expects. Import
 not import pyspark.
 
 Read in this order. Scenarios: `spelling` (times and windows as a test writes them), `stream`,
-`results`. Assertions: `equality`, `values` (what must be in panes), `selection` and `matchers` (in
-which panes), `complete` (the whole output), `failures` (what a failure says). Scenarios as files:
+`changes` (a run as the changes of a table), `results`. Assertions: `equality`, `values` (what must
+be in panes), `selection` and `matchers` (in which panes), `complete` (the whole output), `failures`
+(what a failure says). Scenarios as files:
 `transcript_schema`, `transcripts`, `transcript_results`, `transcript_writing`, `conformance`. Laws:
-`generate` (random scenarios), `laws` (of machines), `bundles` (of how elements arrive), `in_shard`
-and `differential` (all of them, on many scenarios), `shrinking` (what breaks one), `contract_rules`
-and `contract` (of window functions), `combine_contract` (of combine functions).
+`generate` (random scenarios), `laws` (of machines), `bundles` (of how elements arrive), `in_shard`,
+`in_columns` and `differential` (all of them, on many scenarios), `shrinking` (what breaks one), `contract_case`,
+`contract_rules` and `contract` (of window functions), `combine_contract` (of combine functions).
 """
 
 from beamlike.testing.combine_contract import (

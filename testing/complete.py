@@ -104,7 +104,7 @@ class ExpectedDrop:
         found += _different(self.key, output.key, "key")
         found += _different(self.value, actual.value, "value")
         found += _different(self.timestamp, actual.timestamp, "at", _show_at)
-        found += _different(self.window, actual.window, "window", str)
+        found += _different(self.window, actual.window, "window", _show_window)
         found += _different(self.reason, actual.reason, "reason", lambda reason: reason.value)
         found += _different(self.count, actual.count, "count")
         return found + _different(self.missed_by, actual.missed_by, "missed_by", _show_missed)
@@ -125,6 +125,10 @@ class ExpectedDrop:
 
 def _show_at(timestamp: int | None) -> str:
     return "no time" if timestamp is None else instant_code(timestamp)
+
+
+def _show_window(window: Window | None) -> str:
+    return "no window" if window is None else str(window)
 
 
 def _window_argument(window: Window) -> str:
@@ -243,6 +247,8 @@ def dropped(
     for argument, given in (("at", at), ("window", window)):
         if given is None and why is not DropReason.FAILED:
             raise TestStreamError(f'dropped: reason="{why.value}" needs {argument}')
+    if type(count) is not int or count < 1:
+        raise TestStreamError(f"dropped count must be a whole number of at least 1, got {count!r}")
     return ExpectedDrop(
         key,
         value,

@@ -12,7 +12,8 @@ from typing import Any
 from beamlike.errors import TestStreamError
 from beamlike.model.time import InstantLike, instant_ms
 from beamlike.model.windowfns import WindowFn
-from beamlike.testing.contract_rules import Case, broken_rules
+from beamlike.testing.contract_case import Case
+from beamlike.testing.contract_rules import broken_rules
 
 __all__ = ["WindowFnAssertionError", "broken_window_fn_rules", "check_window_fn"]
 
@@ -32,12 +33,14 @@ def check_window_fn(
     """Check that a window function keeps the contract which every host relies on.
 
     Of every window function: it assigns the same windows each time, each once, and windows of
-    the two known kinds; they contain the element; it is a frozen value that survives pickling,
-    prints the same in every process, and is compatible with itself. Of a merging one as well:
-    each plan names only windows that were given, each in one plan; the result of a plan is one
-    of its own sources or new; plans are complete, depend on neither the order nor the kind of
-    the collection, and windows that arrive one after the other end up where they would have
-    together.
+    the two known kinds; they contain the element and are no longer than ``longest_own_window``,
+    if that is known; it is a frozen value that survives pickling, prints the same in every
+    process, and is compatible with itself. Of a merging one as well: each plan names only
+    windows that were given, each in one plan; the result of a plan is one of its own sources or
+    new; plans are complete, depend on neither the order nor the kind of the collection, and
+    windows that arrive one after the other end up where they would have together. A function
+    that ``needs_sizes`` is asked through ``merge_sized``: at first each window has as many
+    elements as open it, and those of a merged window are added up.
 
     The rules are tried on the windows of each timestamp with each value. Give timestamps at
     the edges, a millisecond before and after them, and before 1970; for a merging function
@@ -52,7 +55,7 @@ def check_window_fn(
             the window or with a time outside it.
         any_arrival_order: False allows that windows which arrive one after the other, not in
             order of ``(start, end)``, end up elsewhere than all together, as is the case for
-            ``Sessions(gap, max_duration=...)``.
+            ``Sessions(gap, max_duration=...)`` and ``Sessions(gap, max_elements=...)``.
 
     Raises:
         WindowFnAssertionError: A rule is broken.

@@ -5,90 +5,26 @@ door to them.
 """
 
 import pickle
-import reprlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
-from beamlike.errors import TestStreamError
-from beamlike.model.time import END_OF_GLOBAL_WINDOW
-from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
-from beamlike.model.windows import GlobalWindow, IntervalWindow, Window
+from beamlike.model.windowfns import Merge, MergingWindowFn
+from beamlike.model.windows import GlobalWindow, IntervalWindow
+from beamlike.testing.contract_case import (
+    Case,
+    Raised,
+    Sizes,
+    call,
+    listed,
+    short,
+    within_time,
+)
 from beamlike.testing.spelling import instant_code
 
-__all__ = ["Case", "broken_rules"]
-
-_SETS: Final = tuple(size for size in (1, 2, 3, 4, 6, 9) for _ in range(25))
-"""The sizes of the random sets of windows that are merged, besides all of them. They are drawn
-with a fixed seed, so that a check is the same each time."""
-
-
-class _Raised(Exception):
-    """The window function raised; the text says on what."""
-
-
-@attrs.frozen(slots=False)
-class Case:
-    """A window function, the elements to try it on, and what is asked of it."""
-
-    fn: WindowFn
-    elements: list[tuple[int, Any]]
-    contains: bool
-    any_order: bool
-
-    @cached_property
-    def assigned(self) -> list[tuple[tuple[int, Any], tuple[Window, ...]]]:
-        """Each element with its windows."""
-        return [(element, self.ask(element)) for element in self.elements]
-
-    @cached_property
-    def times_of(self) -> dict[IntervalWindow, list[int]]:
-        """Each window before any merging, in order, with the times of its elements."""
-        times: dict[IntervalWindow, list[int]] = {}
-        for (time, _), windows in self.assigned:
-            for window in windows:
-                if isinstance(window, IntervalWindow):
-                    times.setdefault(window, []).append(_within_time(time))
-        return dict(sorted(times.items()))
-
-    @cached_property
-    def sets(self) -> list[list[IntervalWindow]]:
-        """Windows to merge, each set in order, small ones first."""
-        random, every = Random(0), list(self.times_of)
-        some = {tuple(sorted(random.sample(every, n))) for n in _SETS if n < len(every)}
-        return [*map(list, sorted(some, key=lambda one: (len(one), one))), every]
-
-    def ask(self, element: tuple[int, Any]) -> tuple[Window, ...]:
-        try:
-            return self.fn.assign(*element)
-        except Exception as error:
-            raise _Raised(f"{_call(element)} raises {error!r}") from error
-
-    def plan(
-        self, windows: list[IntervalWindow], *, as_iterator: bool = False
-    ) -> tuple[Merge, ...]:
-        assert isinstance(self.fn, MergingWindowFn)
-        try:
-            return tuple(self.fn.merge(iter(windows) if as_iterator else tuple(windows)))
-        except Exception as error:
-            given = f"an iterator over {_list(windows)}" if as_iterator else _list(windows)
-            raise _Raised(f"merge raises {error!r} for {given}") from error
-
-    def refuse_nothing(self) -> None:
-        """Refuse a check that could not have failed."""
-        if not any(windows for _, windows in self.assigned):
-            raise TestStreamError(
-                f"check_window_fn has nothing to check: {self.fn} assigns no window to any of "
-                "these timestamps and values; give some to which it does"
-            )
-        if isinstance(self.fn, MergingWindowFn) and not any(map(self.plan, self.sets)):
-            raise TestStreamError(
-                f"check_window_fn saw no merge: {self.fn} leaves the windows of these timestamps "
-                "and values as they are; give some that lie closer together"
-            )
+__all__ = ["broken_rules"]
 
 
 def broken_rules(case: Case) -> list[str]:
@@ -119,7 +55,7 @@ def _broken(case: Case, rules: Iterable[Rule]) -> list[str]:
     for rule in rules:
         try:
             sentence = next(rule(case), None)
-        except _Raised as raised:
+        except Raised as raised:
             sentence = str(raised)
         if sentence is not None and sentence not in broken:
             broken.append(sentence)
@@ -205,12 +141,12 @@ def _answers(case: Case) -> Iterator[str]:
     kinds = (IntervalWindow,) if merging else (IntervalWindow, GlobalWindow)
     for element, windows in case.assigned:
         if not isinstance(windows, tuple):
-            yield f"{_call(element)} answers {_short(windows)}, which is no tuple of windows"
+            yield f"{call(element)} answers {short(windows)}, which is no tuple of windows"
             return
         for window in windows:
             if type(window) not in kinds:
                 yield (
-                    f"{_call(element)} answers {_short(window)}, which is no "
+                    f"{call(element)} answers {short(window)}, which is no "
                     f"{' or '.join(kind.__name__ for kind in kinds)}; hosts remember bounds only"
                 )
 
@@ -220,7 +156,7 @@ def _assigns_the_same(case: Case) -> Iterator[str]:
         again = case.ask(element)
         if again != windows:
             yield (
-                f"{_call(element)} answers {_list(windows)} and then {_list(again)}; let it "
+                f"{call(element)} answers {listed(windows)} and then {listed(again)}; let it "
                 "depend on its arguments and fields alone"
             )
 
@@ -229,7 +165,7 @@ def _assigns_each_once(case: Case) -> Iterator[str]:
     for element, windows in case.assigned:
         if len(set(windows)) < len(windows):
             yield (
-                f"{_call(element)} answers a window twice, {_list(windows)}; the element would "
+                f"{call(element)} answers a window twice, {listed(windows)}; the element would "
                 "count twice in it"
             )
 
@@ -239,30 +175,58 @@ def _contains(case: Case) -> Iterator[str]:
         return
     for element, windows in case.assigned:
         for window in windows:
-            if not window.start <= _within_time(element[0]) < window.end:
+            if not window.start <= within_time(element[0]) < window.end:
                 yield (
-                    f"{_call(element)} answers {window}, which does not contain the timestamp; "
+                    f"{call(element)} answers {window}, which does not contain the timestamp; "
                     "if that is meant, check with windows_contain_timestamps=False"
                 )
 
 
-_OF_ASSIGN: Final[Sequence[Rule]] = (_assigns_the_same, _assigns_each_once, _contains)
+def _keeps_the_longest(case: Case) -> Iterator[str]:
+    try:
+        longest = case.fn.longest_own_window
+    except Exception as error:
+        raise Raised(f"longest_own_window raises {error!r}") from error
+    if longest is None:
+        return
+    if type(longest) is not int or longest < 1:
+        yield (
+            f"longest_own_window is {short(longest)}; let it be a whole number of milliseconds, "
+            "at least 1, or None if it is not known"
+        )
+        return
+    for element, windows in case.assigned:
+        for window in windows:
+            if window.end - window.start > longest:
+                yield (
+                    f"{call(element)} answers {window}, which is {window.end - window.start} ms "
+                    f"long, but longest_own_window is {longest} ms; let it be as long as a window "
+                    'can be, because late_check="retain" forgets sessions by it'
+                )
+
+
+_OF_ASSIGN: Final[Sequence[Rule]] = (
+    _assigns_the_same,
+    _assigns_each_once,
+    _contains,
+    _keeps_the_longest,
+)
 
 
 # -- merge -----------------------------------------------------------------------------------
 
 
 def _plans_are_sound(case: Case) -> Iterator[str]:
-    for windows in case.sets:
-        plan = case.plan(windows)
-        for sentence in _unsound(case, windows, plan):
-            yield f"merge of {_list(windows)}: {sentence}"
+    for given in case.sets:
+        plan = case.plan(given)
+        for sentence in _unsound(case, given, plan):
+            yield f"{case.asked} of {case.shown(given)}: {sentence}"
 
 
-def _unsound(case: Case, given: list[IntervalWindow], plan: tuple[Merge, ...]) -> Iterator[str]:
+def _unsound(case: Case, given: Sizes, plan: tuple[Merge, ...]) -> Iterator[str]:
     wrong = next((merge for merge in plan if not isinstance(merge, Merge)), None)
     if wrong is not None:
-        yield f"answers {_short(wrong)}, which is no Merge"
+        yield f"answers {short(wrong)}, which is no Merge"
         return
     used: set[IntervalWindow] = set()
     results: set[IntervalWindow] = set()
@@ -275,17 +239,17 @@ def _unsound(case: Case, given: list[IntervalWindow], plan: tuple[Merge, ...]) -
                 yield f"merges {source} twice"
             used.add(source)
         if len(sources) < 2:
-            yield f"has a plan for {_list(sources)} alone; leave single windows out"
+            yield f"has a plan for {listed(sources)} alone; leave single windows out"
         if type(into) is not IntervalWindow:
-            yield f"merges into {_short(into)}, which is no IntervalWindow"
+            yield f"merges into {short(into)}, which is no IntervalWindow"
             return
         if into in results:
             yield f"two plans have the same result {into}"
         results.add(into)
         if into in given and into not in sources:
-            yield f"merges {_list(sources)} into {into}, which is another window that was given"
+            yield f"merges {listed(sources)} into {into}, which is another window that was given"
         if sources and into.end < min(source.end for source in sources):
-            yield f"{into} ends before {_list(sources)} do: it may be over while they are open"
+            yield f"{into} ends before {listed(sources)} do: it may be over while they are open"
         yield from _lost(case, merge)
 
 
@@ -300,49 +264,55 @@ def _lost(case: Case, merge: Merge) -> Iterator[str]:
 
 
 def _takes_any_collection(case: Case) -> Iterator[str]:
-    for windows in case.sets:
-        if _groups(case.plan(windows, as_iterator=True)) != _groups(case.plan(windows)):
+    if case.is_sized:
+        return  # sizes come in a mapping always
+    for given in case.sets:
+        if _groups(case.plan(given, as_iterator=True)) != _groups(case.plan(given)):
             yield (
-                f"merge of {_list(windows)} has another plan for an iterator than for a tuple; "
+                f"merge of {listed(given)} has another plan for an iterator than for a tuple; "
                 "read it once, for example with sorted(windows)"
             )
 
 
 def _ignores_order(case: Case) -> Iterator[str]:
     random = Random(0)
-    for windows in case.sets:
+    for given in case.sets:
+        windows = list(given)
         for order in (windows[::-1], random.sample(windows, len(windows))):
-            if _groups(case.plan(order)) != _groups(case.plan(windows)):
+            other = {window: given[window] for window in order}
+            if _groups(case.plan(other)) != _groups(case.plan(given)):
                 yield (
-                    f"merge of {_list(windows)} has another plan if they are given as "
-                    f"{_list(order)}; sort them first"
+                    f"{case.asked} of {case.shown(given)} has another plan if they are given as "
+                    f"{case.shown(other)}; sort them first"
                 )
 
 
 def _is_complete(case: Case) -> Iterator[str]:
-    for windows in case.sets:
-        left = sorted(set(_settle(case, [windows]).values()))
+    for given in case.sets:
+        left = _Homes(case).settle([given]).held()
         if case.plan(left):
             yield (
-                f"merge of {_list(windows)} leaves {_list(left)}, and these it would merge again; "
-                "a plan is carried out once"
+                f"{case.asked} of {case.shown(given)} leaves {case.shown(left)}, and these it "
+                "would merge again; a plan is carried out once"
             )
 
 
 def _merges_in_steps(case: Case) -> Iterator[str]:
     random = Random(0)
-    for windows in case.sets:
-        together = _settle(case, [windows])
+    for given in case.sets:
+        windows = list(given)
+        together = _Homes(case).settle([given]).home
         orders = [windows]
         if case.any_order:
             orders += [windows[::-1], random.sample(windows, len(windows))]
         for order in orders:
-            apart = _settle(case, [[window] for window in order])
+            apart = _Homes(case).settle({window: given[window]} for window in order).home
             moved = next((window for window in windows if apart[window] != together[window]), None)
             if moved is not None:
                 hint = "; if that is meant, check with any_arrival_order=False"
+                shown = case.shown({window: given[window] for window in order})
                 yield (
-                    f"of {_list(order)}, arriving one after the other, {moved} ends up in "
+                    f"of {shown}, arriving one after the other, {moved} ends up in "
                     f"{apart[moved]}, but arriving together in {together[moved]}"
                     f"{'' if order == windows else hint}"
                 )
@@ -356,47 +326,34 @@ _OF_PLANS: Final[Sequence[Rule]] = (
 )
 
 
-def _settle(
-    case: Case, bundles: Iterable[Collection[IntervalWindow]]
-) -> dict[IntervalWindow, IntervalWindow]:
-    """Where each window ends up when bundle after bundle arrives."""
-    home: dict[IntervalWindow, IntervalWindow] = {}
-    for bundle in bundles:
-        home |= {window: window for window in bundle}
-        moved = {
-            source: merge.into
-            for merge in case.plan(sorted(set(home.values())))
-            for source in merge.sources
-        }
-        home = {window: moved.get(now, now) for window, now in home.items()}
-    return home
+@attrs.define
+class _Homes:
+    """Where each window ends up as bundles arrive, and how many elements it brought there."""
+
+    case: Case
+    home: dict[IntervalWindow, IntervalWindow] = attrs.field(factory=dict)
+    brought: dict[IntervalWindow, int] = attrs.field(factory=dict)
+
+    def settle(self, bundles: Iterable[Sizes]) -> "_Homes":
+        for bundle in bundles:
+            self.home |= {window: window for window in bundle}
+            self.brought |= bundle
+            moved = {
+                source: merge.into
+                for merge in self.case.plan(self.held())
+                for source in merge.sources
+            }
+            self.home = {window: moved.get(now, now) for window, now in self.home.items()}
+        return self
+
+    def held(self) -> dict[IntervalWindow, int]:
+        """The windows that are left, in order, with all the elements that they hold."""
+        held: dict[IntervalWindow, int] = {}
+        for window, now in self.home.items():
+            held[now] = held.get(now, 0) + self.brought[window]
+        return dict(sorted(held.items()))
 
 
 def _groups(plan: Iterable[Merge]) -> set[tuple[frozenset[IntervalWindow], IntervalWindow]]:
     """A plan without its order."""
     return {(frozenset(merge.sources), merge.into) for merge in plan}
-
-
-# -- words -----------------------------------------------------------------------------------
-
-
-def _within_time(timestamp: int) -> int:
-    # Elements of the last day of time belong to the instant before it.
-    return min(timestamp, END_OF_GLOBAL_WINDOW)
-
-
-def _call(element: tuple[int, Any]) -> str:
-    time, value = element
-    return f"assign({instant_code(time)}{'' if value is None else f', {_short(value)}'})"
-
-
-def _list(windows: Iterable[Window]) -> str:
-    return ", ".join(map(str, windows)) or "no windows"
-
-
-_SHORT: Final = reprlib.Repr()
-_SHORT.maxother = _SHORT.maxstring = 120
-
-
-def _short(value: Any) -> str:
-    return _SHORT.repr(value)

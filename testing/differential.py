@@ -7,16 +7,18 @@ bundled otherwise. `beamlike.testing.shrinking` makes what breaks a law smaller.
 
 import pickle
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Output, Run, Script
+from beamlike.errors import UnsupportedError
+from beamlike.hosts.memory import MemoryStage, run_in_memory
+from beamlike.hosts.script import Arrive, Output, Run, Script, ScriptStep
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason
+from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import AccumulationMode, LateCheck, Unchanged, WindowingStrategy
@@ -30,6 +32,7 @@ from beamlike.testing.bundles import (
     while_open,
 )
 from beamlike.testing.generate import RandomScenario, any_scenario
+from beamlike.testing.in_columns import FIGURES, run_in_columns
 from beamlike.testing.in_shard import micro_batches, run_in_shard
 from beamlike.testing.laws import (
     LazyRun,
@@ -153,6 +156,49 @@ def _micro_batches(case: Case) -> list[str] | None:
     return _unlike(outputs, _at(owner, case.run.outputs))
 
 
+def _columns(case: Case) -> list[str] | None:
+    numbered = tuple(_with_tuples(happens) for happens in case.script)
+    memory = MemoryStage(Grouping(case.strategy, FIGURES))
+    try:
+        for happens, (outputs, states) in zip(
+            numbered, run_in_columns(case.strategy, numbered), strict=True
+        ):
+            expected = memory.play(happens)
+            wrong = _unlike(outputs, expected) or _unlike_states(states, memory.states)
+            if wrong:
+                return [f"step {len(memory.run.script) - 1}", *wrong]
+    except UnsupportedError:
+        return None
+    return []
+
+
+def _with_tuples(happens: ScriptStep) -> ScriptStep:
+    if not isinstance(happens, Arrive):
+        return happens
+    return Arrive(tuple((key, attrs.evolve(it, value=(it.value,))) for key, it in happens.elements))
+
+
+def _unlike_states(
+    found: Mapping[Hashable, KeyState], expected: Mapping[Hashable, KeyState]
+) -> list[str]:
+    """Where states differ, but for their accumulators, which the panes tell of."""
+    bare = {
+        key: attrs.evolve(
+            state,
+            windows={
+                window: attrs.evolve(remembered, accumulator=None)
+                for window, remembered in state.windows.items()
+            },
+        )
+        for key, state in expected.items()
+    }
+    return [
+        f"the state of {key!r}: {found.get(key)}, in memory {state}"
+        for key, state in bare.items()
+        if found.get(key) != state
+    ]
+
+
 def _keys_apart(case: Case) -> list[str] | None:
     apart, origin = keys_apart(case.script)
     if len(apart) == len(case.script):
@@ -248,6 +294,7 @@ LAWS: Final[Mapping[str, Law]] = {
     "a key may be stepped only when it is due": _due_keys_only,
     "the Spark shard emits what memory does": _shard,
     "the Spark shard does not care how steps are spread over micro-batches": _micro_batches,
+    "the columnar machine says what the reference machine says, and remembers the same": _columns,
     "keys of a bundle may arrive one after the other": _keys_apart,
     "the order inside a bundle changes only the order of values": _order_in_bundles,
     "a patient strategy does not care how bundles are cut": _cuts_of_patient,

@@ -1,6 +1,6 @@
 """Results: everything that came out of a run, and the two ways to ask about it."""
 
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 import attrs
 
@@ -8,7 +8,9 @@ from beamlike.errors import TestStreamError
 from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Pane
 from beamlike.model.combine import Collect, CombineFn
+from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.testing.changes import Changes, changes_of
 from beamlike.testing.equality import same_pair
 from beamlike.testing.failures import Failure, PaneAssertionError, failure_text
 from beamlike.viz.table import pane_table
@@ -90,6 +92,30 @@ class Results:
         failure = matcher.failure(self, negated=negated)
         if failure is not None:
             raise PaneAssertionError(failure_text(failure, self.run, self.strategy))
+
+    def changes(self, by: Literal["window", "session"] = "session") -> Changes:
+        """The run as the changes of a table, such as a sink that puts and deletes rows sees.
+
+        Rows ``(step, key, op, identity, value)``: ``"upsert"`` puts the value in the row of
+        this key and identity, ``"delete"`` removes that row. Of panes that withdraw and
+        replace others this is what remains to be told. ``print(results.changes())`` shows a
+        table.
+
+        Args:
+            by: What a row is called by. ``"session"``: a name that stays while a session grows
+                and merges, which is right for all windows. ``"window"``: the pane's window; a
+                session that grew is deleted and put anew.
+
+        Raises:
+            TestStreamError: The run does not retract, or ``by`` is neither.
+        """
+        mode = self.strategy.accumulation if self.strategy else AccumulationMode.RETRACTING
+        if mode is not AccumulationMode.RETRACTING:
+            raise TestStreamError(
+                "changes are told by panes that withdraw others, but this run is "
+                f'{mode.value}; run it with accumulation="retracting"'
+            )
+        return changes_of(self.run.outputs, by)
 
     def elements(self, outputs: tuple[Output, ...], *, stamped: bool) -> list[Any]:
         """The outputs that are panes as ``(key, value)``, or with their timestamps."""

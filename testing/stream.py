@@ -12,17 +12,20 @@ import attrs
 from beamlike.errors import TestStreamError
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Arrive, Run, Script, ScriptStep
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back
+from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CombineFn
-from beamlike.model.strategy import (
+from beamlike.model.options import (
     AccumulationMode,
     ClosingBehavior,
     LateCheck,
     OnTimeBehavior,
     TimestampCombiner,
-    WindowingStrategy,
+    Unchanged,
+    option,
 )
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import (
     MAX_TIMESTAMP,
     MIN_TIMESTAMP,
@@ -31,7 +34,6 @@ from beamlike.model.time import (
     duration_ms,
     instant_ms,
     show_duration,
-    show_instant,
 )
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
@@ -103,17 +105,16 @@ class TestStream:
             TimeError: The instant cannot be read.
         """
         to = instant_ms(instant, "advance_watermark_to instant")
-        if to < self.watermark:
-            raise TestStreamError(
-                f"the watermark cannot go back: it stands at {show_instant(self.watermark)} "
-                f"({self.watermark} ms), asked for {show_instant(to)} ({to} ms)"
-            )
+        move = AdvanceWatermark(to)
+        refusal = going_back(move, self.watermark)
+        if refusal is not None:
+            raise TestStreamError(refusal)
         if to >= MAX_TIMESTAMP:
             raise TestStreamError(
                 f"the watermark must stay before the end of time, {MAX_TIMESTAMP} ms, asked for "
                 f"{to} ms; write advance_watermark_to_infinity()"
             )
-        return TestStream((*self.steps, AdvanceWatermark(to)))
+        return TestStream((*self.steps, move))
 
     def advance_processing_time(self, duration: DurationLike) -> "TestStream":
         """The clock moves on by ``duration``, more than 0. It stands at 0 at first.
@@ -170,6 +171,8 @@ class FinishedTestStream:
         closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
         on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
         late_check: LateCheck | str = LateCheck.ASSIGNED,
+        unchanged: Unchanged | str = Unchanged.RE_EMIT,
+        on_error: OnFailure | str = OnFailure.FAIL,
         aggregate: CombineFn | None = None,
         host: Host = "memory",
         spark: "SparkSession | None" = None,
@@ -190,6 +193,10 @@ class FinishedTestStream:
             closing_behavior: Whether an empty last pane is emitted.
             on_time_behavior: Whether an empty on-time pane is emitted.
             late_check: What decides that an element is too late; Beam's way by default.
+            unchanged: Whether a pane with an unchanged value comes out again, where panes are
+                withdrawn.
+            on_error: What to do when a function of the window function or of the aggregate
+                raises: ``"fail"``, or ``"drop"`` what it raised for.
             aggregate: How a pane's elements become its value; `Collect` by default.
             host: ``"memory"``, in this process, or ``"spark"``, a real streaming query.
             spark: The session for host ``"spark"``; None takes the active one or starts one.
@@ -198,6 +205,7 @@ class FinishedTestStream:
 
         Raises:
             WindowingError: The parts do not go together; the message says what to change.
+            UserFunctionError: A function of the window function or of the aggregate raised.
             UnsafeTriggerError: The trigger can finish and lose data.
             TestStreamError: The host is unknown, the aggregate is no combine function, or a
                 Spark session was given to the memory host.
@@ -219,6 +227,7 @@ class FinishedTestStream:
                 closing_behavior,
                 on_time_behavior,
                 late_check,
+                unchanged,
             )
         else:
             strategy = WindowingStrategy.declared(
@@ -230,9 +239,12 @@ class FinishedTestStream:
                 closing_behavior=closing_behavior,
                 on_time_behavior=on_time_behavior,
                 late_check=late_check,
+                unchanged=unchanged,
                 unbounded=True,
             )
-        return Results(_run_on(host, strategy, combine, self.steps, spark), strategy, combine)
+        failing = option(OnFailure, on_error, "on_error")
+        run = _run_on(host, strategy, combine, self.steps, failing, spark)
+        return Results(run, strategy, combine)
 
     def __repr__(self) -> str:
         return f"TestStream(){_verbs(self.steps[:-1])}.advance_watermark_to_infinity()"
@@ -243,6 +255,7 @@ def _run_on(
     strategy: WindowingStrategy,
     combine: CombineFn,
     script: Script,
+    on_error: OnFailure,
     spark: "SparkSession | None",
 ) -> Run:
     if host == "memory":
@@ -250,11 +263,11 @@ def _run_on(
             raise TestStreamError(
                 'a Spark session was given, but the host is "memory"; add host="spark"'
             )
-        return run_in_memory(Grouping(strategy, combine), script)
+        return run_in_memory(Grouping(strategy, combine, on_error), script)
     if host == "spark":
         from beamlike.hosts.spark.replay import run_on_spark
 
-        return run_on_spark(strategy, combine, script, spark)
+        return run_on_spark(strategy, combine, script, spark, on_error=on_error)
     raise TestStreamError(f'host must be "memory" or "spark", got {host!r}')
 
 

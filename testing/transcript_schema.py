@@ -16,6 +16,7 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model import calendar
 from beamlike.model import triggers as t
 from beamlike.model import windowfns as w
+from beamlike.model.options import LateCheck, Option, Unchanged
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -33,6 +34,9 @@ WINDOWING_FIELDS: Final = (
     "closing_behavior",
     "on_time_behavior",
 )
+OWN_WINDOWING_FIELDS: Final = ("x_late_check", "x_unchanged")
+OWN_SESSION_FIELDS: Final = ("x_max_duration_ms", "x_max_elements")
+"""What is beamlike's and not Beam's is said under names that other readers skip."""
 VERBS: Final = (
     "elements",
     "advance_watermark_to_ms",
@@ -84,14 +88,18 @@ class Place:
     ) -> Mapping[str, "Place"]:
         """The places of an object that has all required fields and no unknown ones.
 
-        Fields whose names begin with ``x_`` belong to whoever wrote them and are skipped.
+        Fields whose names begin with ``x_`` belong to whoever wrote them and are skipped,
+        unless they are among the optional ones or look much like one of these.
         """
         given = self._is(dict)
         required = tuple(required)
         known = (*required, *optional)
         absent = [name for name in required if name not in given]
         for name in given:
-            if name in known or name.startswith("x_"):
+            if name in known:
+                continue
+            if name.startswith("x_"):
+                self._check_note(name, known)
                 continue
             near = difflib.get_close_matches(name, [k for k in known if k not in given], n=1)
             near = near or difflib.get_close_matches(name, known, n=1)
@@ -101,6 +109,14 @@ class Place:
             names = " and ".join(map(repr, absent))
             self.fail(f"lacks {names}; needed here: {', '.join(required)}")
         return {name: self.under(name) for name in known if name in given}
+
+    def _check_note(self, name: str, known: Iterable[str]) -> None:
+        own = [field for field in known if field.startswith("x_")]
+        near = difflib.get_close_matches(name, own, n=1, cutoff=0.8)
+        if near:
+            self.fail(
+                f"unknown field {name!r}; did you mean {near[0]!r}? If not, call it something else"
+            )
 
     def variant(self, tag: str, shapes: Mapping[str, Any]) -> str:
         """The value of the field that says what kind of object this is."""
@@ -154,7 +170,7 @@ class Place:
 
 def read_windowing(place: Place) -> WindowingStrategy:
     """The strategy of a scenario's ``windowing``, whose seven fields are all there."""
-    fields = place.fields(WINDOWING_FIELDS)
+    fields = place.fields(WINDOWING_FIELDS, OWN_WINDOWING_FIELDS)
     return place.build(
         lambda: WindowingStrategy(
             _window_fn(fields["window"]),
@@ -164,8 +180,16 @@ def read_windowing(place: Place) -> WindowingStrategy:
             fields["timestamp_combiner"].one_of(("end_of_window", "earliest", "latest")),
             fields["closing_behavior"].one_of(("fire_if_non_empty", "fire_always")),
             fields["on_time_behavior"].one_of(("fire_always", "fire_if_non_empty")),
+            _own(fields, "x_late_check", LateCheck),
+            _own(fields, "x_unchanged", Unchanged),
         )
     )
+
+
+def _own(fields: Mapping[str, Place], name: str, kind: type[Option]) -> Option:
+    """An option that is beamlike's own; the first of its kind is as in Beam."""
+    values = {member.value: member for member in kind}
+    return values[fields[name].one_of(values)] if name in fields else next(iter(kind))
 
 
 def _window_fn(place: Place) -> w.WindowFn:
@@ -185,7 +209,11 @@ def _sliding(place: Place) -> w.WindowFn:
 
 
 def _sessions(place: Place) -> w.WindowFn:
-    return Sessions(place.fields(("fn", "gap_ms"))["gap_ms"].integer())
+    fields = place.fields(("fn", "gap_ms"), OWN_SESSION_FIELDS)
+    longest, most = (
+        fields[name].integer() if name in fields else None for name in OWN_SESSION_FIELDS
+    )
+    return Sessions(fields["gap_ms"].integer(), max_duration=longest, max_elements=most)
 
 
 def _global(place: Place) -> w.WindowFn:

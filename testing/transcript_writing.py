@@ -1,11 +1,13 @@
 """Scenarios written as transcripts: the inverse of `beamlike.testing.transcripts`.
 
-What the format has no field for is written under names that begin with ``x_``, which readers
-skip: the document still says it, and a replay leaves it out.
+What is beamlike's own is written under names that begin with ``x_``, which other readers skip.
+What the format has no field for at all is named under ``x_beyond_the_format``: the document still
+says it, and a replay leaves it out.
 """
 
 import json
 from collections.abc import Mapping
+from enum import Enum
 from typing import Any, Final
 
 import attrs
@@ -15,6 +17,7 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model import calendar
 from beamlike.model import triggers as t
 from beamlike.model import windowfns as w
+from beamlike.model.options import LateCheck, Unchanged
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
@@ -31,6 +34,8 @@ _SAID: Final = {
     "timestamp_combiner",
     "closing_behavior",
     "on_time_behavior",
+    "late_check",
+    "unchanged",
 }
 
 CALENDARS: Final[Mapping[type[w.WindowFn], str]] = {
@@ -59,7 +64,7 @@ def write_scenario(
     levels = [
         *(["calendar"] if is_calendar else []),
         *(["retracting"] if is_retracting else []),
-        *(["extended"] if aggregation in ("mean", "latest") else []),
+        *(["extended"] if aggregation in ("mean", "latest") or _extends(strategy) else []),
         "core",
     ]
     return {
@@ -99,12 +104,8 @@ def beyond_the_format(strategy: WindowingStrategy) -> list[str]:
         for part in attrs.fields(WindowingStrategy)
         if part.eq and part.name not in _SAID
     ]
-    if isinstance(strategy.window_fn, Sessions):
-        parts += [
-            (part.name, getattr(strategy.window_fn, part.name), None)
-            for part in attrs.fields(Sessions)
-            if part.name != "gap" or callable(strategy.window_fn.gap)
-        ]
+    if isinstance(strategy.window_fn, Sessions) and callable(strategy.window_fn.gap):
+        parts.append(("gap", strategy.window_fn.gap, None))
     return [f"{name}={_plain(value)}" for name, value, unsaid in parts if value != unsaid]
 
 
@@ -122,9 +123,28 @@ def _windowing(strategy: WindowingStrategy) -> dict[str, Any]:
         "closing_behavior": strategy.closing_behavior.value,
         "on_time_behavior": strategy.on_time_behavior.value,
     }
+    document |= _own(
+        x_late_check=_unless(LateCheck.ASSIGNED, strategy.late_check),
+        x_unchanged=_unless(Unchanged.RE_EMIT, strategy.unchanged),
+    )
     if beyond := beyond_the_format(strategy):
         document["x_beyond_the_format"] = beyond
     return document
+
+
+def _extends(strategy: WindowingStrategy) -> bool:
+    """Whether it says something that is beamlike's own."""
+    written = _windowing(strategy)
+    return any(name.startswith("x_") for name in (*written, *written["window"]))
+
+
+def _own(**fields: str | int | None) -> dict[str, str | int]:
+    """The fields that say something."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _unless(default: Enum, value: Enum) -> str | None:
+    return None if value is default else value.value
 
 
 def _window(window_fn: w.WindowFn) -> dict[str, Any]:
@@ -137,7 +157,10 @@ def _window(window_fn: w.WindowFn) -> dict[str, Any]:
         case w.GlobalWindows():
             return {"fn": "global"}
         case Sessions():
-            return {"fn": "sessions", "gap_ms": 1 if callable(window_fn.gap) else window_fn.gap}
+            gap = 1 if callable(window_fn.gap) else window_fn.gap
+            longest, most = window_fn.max_duration, window_fn.max_elements
+            bounds = _own(x_max_duration_ms=longest, x_max_elements=most)
+            return {"fn": "sessions", "gap_ms": gap} | bounds
         case calendar.CalendarWindows():
             start = window_fn.start
             return {

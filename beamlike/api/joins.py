@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from beamlike.api.arguments import check_choice, column_names
 from beamlike.api.stream import Stream, check_streams, flatten
-from beamlike.errors import ColumnError
+from beamlike.errors import ColumnError, WindowingError
 from beamlike.model.aggregates import collect
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ KeyLike = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 How = Literal["inner", "left", "right", "full"]
 
 _OF_A_PANE = ("window", "timestamp", "pane", "retraction")
-"""Columns that every grouping adds. They speak of a pane before, and are not joined."""
+"""Columns that a grouping adds. They speak of a pane before, and are not joined."""
 
 
 def co_group(streams: Mapping[str, Stream], key: KeyLike, **options: Any) -> Stream:
@@ -33,15 +33,16 @@ def co_group(streams: Mapping[str, Stream], key: KeyLike, **options: Any) -> Str
 
     Args:
         streams: At least one, with compatible windows and triggers. The first one's strategy
-            is followed. What a grouping before has added (window, timestamp, pane) is left out of
-            the rows; give such a column another name to keep it.
+            is followed. Columns called ``window``, ``timestamp``, ``pane`` or ``retraction`` are
+            left out of the rows, because a grouping adds its own; give such a column another name
+            to keep it.
         key: The key column or columns, the same for all streams, or a mapping from the name of
             a stream to its own. The result has the names of the first.
         options: As `Stream.group`: ``on_error``, ``wake_every``, ``shards``, ``buckets``,
             ``name``, ``render``.
 
     Returns:
-        A stream with the key columns, for each stream an array of structs in order of arrival,
+        A stream with the key columns, for each stream an array of structs in no promised order,
         and the columns of a pane. A stream without rows in a pane has an empty array.
 
     Raises:
@@ -68,20 +69,21 @@ def join(left: Stream, right: Stream, on: KeyLike, how: How = "inner", **options
 
     A join is per pane: what a pane holds of both sides is joined. An accumulating pane joins
     again what earlier panes have joined; a discarding one misses pairs whose sides came out in
-    different panes.
+    different panes. With retractions, a pane that is withdrawn withdraws all that it joined.
 
     Args:
         on: The key, as in `co_group`, with ``"left"`` and ``"right"`` as names of the streams.
         how: ``"inner"``; ``"left"`` keeps rows of the left side that have no partner,
             ``"right"`` of the right side, ``"full"`` of both, with nulls for the other side.
-        options: As `Stream.group`.
+        options: As `Stream.group`, but for ``render``: a join has many rows for a key and window,
+            and none has a name by which it could be put or deleted.
 
     Returns:
         A stream with the key columns, the columns of the left and of the right side, and the
         columns of a pane.
 
     Raises:
-        WindowingError: Windows or triggers that do not fit.
+        WindowingError: Windows or triggers that do not fit; a rendering other than retractions.
         ColumnError: As `co_group`; a column besides the key has the same name on both sides.
     """
     from pyspark.sql import functions as F
@@ -90,6 +92,11 @@ def join(left: Stream, right: Stream, on: KeyLike, how: How = "inner", **options
     from beamlike.hosts.spark.marks import MARKS, is_data
 
     check_choice("how", how, get_args(How))
+    if options.get("render", "retractions") != "retractions":
+        raise WindowingError(
+            f"render={options['render']!r} calls a row by its key and window, and a join has many "
+            "rows for them; leave it out, or use co_group, which has one"
+        )
     sides = {"left": left, "right": right}
     grouped = co_group(sides, on, **options)
     keys = keys_of(sides, on)
@@ -112,7 +119,7 @@ def join(left: Stream, right: Stream, on: KeyLike, how: How = "inner", **options
         for side in sides:
             df = df.withColumn(side, F.explode_outer(column(side)))
         df = df.filter(~is_data() | kept)
-        rest = [name for name in df.columns if name in (*_OF_A_PANE, "change", "session")]
+        rest = [name for name in df.columns if name in _OF_A_PANE]
         return df.select(
             *(column(name) for name in keys["left"]),
             *(F.col(side).getField(name).alias(name) for side in sides for name in shown[side]),
@@ -143,7 +150,7 @@ def keys_of(streams: Mapping[str, Stream], key: KeyLike) -> dict[str, list[str]]
 
 
 def own_columns(stream: Stream, keys: Sequence[str]) -> list[str]:
-    """The columns that are joined: not the key, and nothing that speaks of a pane before."""
+    """The columns that are joined: not the key, and none that is called as those of a pane."""
     return [name for name in stream.columns if name not in (*keys, *_OF_A_PANE)]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from beamlike.api.arguments import check_choice, column_names, counted, positive_duration
 from beamlike.api.joins import KeyLike, keys_of, own_columns, row_type
 from beamlike.api.stage import Branch, OnError, given_columns, own_windows, run_stage
-from beamlike.api.stream import Stream, check_streams, stage_name
+from beamlike.api.stream import Stream, check_streams, stage_name, stages_of
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.machine.clocks import StageClock
 from beamlike.model.aggregates import collect
@@ -94,7 +94,7 @@ def look_up(
             f"on: both sides have a column {both!r}; give one of them another name with "
             "select() or with_columns() before"
         )
-    taken = frozenset[str]().union(*(it.stages for it in (*main._branches, *side._branches)))
+    taken = stages_of((*main._branches, *side._branches))
     own = stage_name(name, taken, "look up")
     panes = _grouped(side, keys, rows).group(
         keys["main"],
@@ -149,7 +149,7 @@ def look_up(
     found = run_stage(packed, plan, positive_duration("wake_every", wake_every))
     if pane_before:
         found = _with_its_pane(found)
-    stages = taken | {own, f"{own} side"}
+    stages = {**taken, own: object(), f"{own} side": object()}
     return Stream(main.strategy, (Branch(found, StageClock(shards), stages=stages),))
 
 

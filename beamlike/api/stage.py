@@ -54,7 +54,8 @@ class Branch:
         window_fn: Gives these rows their windows, if that is not for the next grouping to do:
             a Flatten keeps the windows of its inputs.
         retracting: Some rows withdraw others.
-        stages: Names of the groupings that these rows went through.
+        stages: Names of the groupings that these rows went through, each with a value that no
+            other grouping has: two streams may share a grouping, but two groupings no name.
     """
 
     rows: "DataFrame"
@@ -62,15 +63,14 @@ class Branch:
     timestamp: str | None = None
     window_fn: WindowFn | None = None
     retracting: bool = False
-    stages: frozenset[str] = frozenset()
+    stages: Mapping[str, object] = attrs.field(factory=dict)
 
 
 @attrs.frozen(eq=False)
 class Grouped:
-    """What a grouping emits: rows with the hidden column, and the plan they follow."""
+    """What a grouping emits: rows with the hidden column."""
 
     rows: "DataFrame"
-    plan: "Plan"
 
     @property
     def everything(self) -> "DataFrame":
@@ -112,7 +112,8 @@ def early_combining(
     """How elements are combined before they reach their shard.
 
     Raises:
-        WindowingError: The strategy needs each element; two ways at once.
+        WindowingError: The strategy needs each element; two ways at once; the fanout is no whole
+            number of 1 or more.
     """
     if hot_key_fanout is None and not lift:
         return {}
@@ -151,8 +152,7 @@ def group_rows(
             'value back; use accumulation="discarding" or "accumulating" in the grouping before'
         )
     first = branches[0].rows
-    seen = list(dict.fromkeys([*carry, *window_input]))
-    plan, inputs = bind.bind(first, strategy, key, aggregate, seen, options)
+    plan, inputs = bind.bind(first, strategy, key, aggregate, window_input, carry, options)
     at = tuple(list(inputs).index(name) for name in window_input)
     plan = attrs.evolve(plan, strategy=strategy.configured(given_columns(strategy.window_fn, at)))
     packed = [
@@ -162,7 +162,7 @@ def group_rows(
         )
         for branch in branches
     ]
-    return Grouped(run_stage(packed, plan, wake_every_ms), plan)
+    return Grouped(run_stage(packed, plan, wake_every_ms))
 
 
 def run_stage(packed: Sequence["Packed"], plan: "Plan", wake_every_ms: int) -> "DataFrame":

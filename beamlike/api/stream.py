@@ -7,7 +7,7 @@ that follows another one is told that one's output watermark, so panes arrive th
 Source: Beam ``PCollection``, ``Window``, ``GroupByKey``, ``Flatten``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import attrs
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from beamlike.hosts.spark.plan import PlanOptions
 
-__all__ = ["Stream", "check_streams", "flatten", "stage_name", "stream"]
+__all__ = ["Stream", "check_streams", "flatten", "stage_name", "stages_of", "stream"]
 
 
 def stream(
@@ -116,7 +116,7 @@ class Stream:
     """Rows with event times and a windowing strategy, streaming or bounded.
 
     ``strategy`` is what the next grouping follows. Make one with `stream`, `flatten`,
-    `co_group` or `join`.
+    `co_group`, `join` or `look_up`.
     """
 
     strategy: WindowingStrategy
@@ -212,6 +212,7 @@ class Stream:
 
         Raises:
             WindowingError: As `WindowingStrategy.configured`.
+            TimeError: The allowed lateness cannot be read.
 
         Source: Beam ``Window.into`` and ``Window.configure``; Scio's ``WindowOptions``.
         """
@@ -267,12 +268,20 @@ class Stream:
 
         Args:
             name: The name of this grouping in drops and in the query's progress. Default:
-                ``beamlike``, and ``beamlike 2`` and so on for those that follow.
+                ``beamlike``, and ``beamlike 2`` and so on for those that follow. Streams that
+                were grouped apart can meet later only if these groupings have names of their own.
 
         Raises:
             WindowingError: What Beam refuses at a grouping; a name that is taken.
             UnsafeTriggerError: The trigger can finish and lose data.
             ColumnError: A column is missing or has a type that cannot be used.
+            CombineError: A declared type of an aggregate cannot be read or does not fit.
+            TimeError: A duration cannot be read.
+            UnsupportedError: Rows that withdraw others; sessions whose gap depends on the
+                element, without ``window_input``.
+
+        Warns:
+            UnwiseStrategyWarning: As `beamlike.windowed`.
 
         Source: Beam ``GroupByKey``, ``Combine.perKey``.
         """
@@ -285,7 +294,7 @@ class Stream:
         check_choice("on_error", on_error, get_args(OnError))
         check_choice("render", render, get_args(Render))
         check_render(render, self.strategy)
-        taken = frozenset[str]().union(*(branch.stages for branch in self._branches))
+        taken = stages_of(self._branches)
         own = stage_name(name, taken)
         options: PlanOptions = {
             "shards": counted("shards", shards),
@@ -311,12 +320,29 @@ class Stream:
             grouped.rows,
             StageClock(shards),
             retracting=self.strategy.accumulation is AccumulationMode.RETRACTING,
-            stages=taken | {own},
+            stages={**taken, own: object()},
         )
         return Stream(self.strategy.after_grouping(), (branch,))
 
 
-def stage_name(wanted: str | None, taken: frozenset[str], usual: str = "beamlike") -> str:
+def stages_of(branches: Iterable[Branch]) -> dict[str, object]:
+    """All groupings that some rows went through.
+
+    Raises:
+        WindowingError: Two of them have one name. Spark could not tell their counters apart.
+    """
+    stages: dict[str, object] = {}
+    for branch in branches:
+        for name, one in branch.stages.items():
+            if stages.setdefault(name, one) is not one:
+                raise WindowingError(
+                    f"two groupings of this query are called {name!r}; give one of them another "
+                    'name, for example group(..., name="orders per hour")'
+                )
+    return stages
+
+
+def stage_name(wanted: str | None, taken: Collection[str], usual: str = "beamlike") -> str:
     """The name of a stage; ``usual`` and a number if none is wanted.
 
     Raises:
@@ -374,6 +400,7 @@ def check_streams(named: Mapping[str, Any]) -> None:
             raise WindowingError(
                 f"{name} must be a Stream, made with bl.stream(df, timestamp=...), got {given!r}"
             )
+    stages_of(branch for given in named.values() for branch in given._branches)
     kinds = {given._branches[0].rows.isStreaming for given in named.values()}
     if len(kinds) > 1:
         raise WindowingError(

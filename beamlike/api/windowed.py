@@ -156,6 +156,8 @@ def windowed(
         WindowingError: The windowing makes no sense, as Beam judges it.
         UnsafeTriggerError: The trigger can finish and lose data.
         ColumnError: A column is missing or has a type that cannot be used.
+        CombineError: A declared type of an aggregate cannot be read or does not fit.
+        TimeError: A duration cannot be read.
         UnsupportedError: Sessions whose gap depends on the element, without ``window_input``.
         EnvironmentProblem: The session's Spark or state store cannot run this.
 
@@ -228,7 +230,9 @@ def windowed(
 
 
 def split(everything: "DataFrame") -> tuple["DataFrame", "DataFrame"]:
-    """The panes and the dropped rows of a frame made with ``output="all"``.
+    """The panes and the dropped rows of a frame that has both.
+
+    That is one made with ``windowed(..., output="all")``, or `Stream.everything`.
 
     For ``foreachBatch``, so that one query writes both::
 

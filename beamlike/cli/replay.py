@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from beamlike.cli.quiet import quiet_session
-from beamlike.errors import BeamlikeError, UnsupportedError
+from beamlike.errors import BeamlikeError, UnsupportedError, UserFunctionError
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Run, Script
 from beamlike.model.combine import CombineFn
@@ -205,6 +205,10 @@ def _stage(scenario: Scenario) -> tuple[WindowingStrategy | WindowFn, CombineFn 
 
 def _problem(error: Exception) -> str:
     """An error as one line. Of an error inside a Spark worker, the error and not the way."""
+    if isinstance(error, UserFunctionError):
+        # What its own text advises cannot be done in a file.
+        text = f"{error.function} raised {error.problem}; it was asked for {error.place}"
+        return " ".join(f"{text}, key {error.key}".split())
     text = str(error) if isinstance(error, BeamlikeError) else f"{type(error).__name__}: {error}"
     causes = _RAISED.findall(text)
     return " ".join((causes[-1] if causes else text).split())

@@ -1,6 +1,6 @@
 """The memory host: a script in this process, in milliseconds, without Spark."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 
 from beamlike.errors import UserFunctionError, WatermarkError
 from beamlike.hosts.script import Arrive, Machine, Output, Run, Script, ScriptStep, Told
@@ -48,8 +48,13 @@ class MemoryStage:
         return Run(tuple(self._script), tuple(self._outputs), tuple(self._story))
 
     @property
+    def states(self) -> Mapping[Hashable, KeyState]:
+        """What is remembered of each key now."""
+        return dict(self._states)
+
+    @property
     def output_watermark(self) -> int:
-        """What the stage has promised to the one after it: no pane will be stamped before (ms)."""
+        """What the next stage is promised (ms): only late panes are stamped before it."""
         windows = (window for state in self._states.values() for window in state.windows.values())
         holds = (window.element_hold for window in windows if window.element_hold is not None)
         return min([self.watermark, *holds])

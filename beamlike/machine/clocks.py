@@ -35,7 +35,8 @@ class Idle(Enum):
     RELEASE = "release"
     """The others no longer wait for it. If all are silent, nothing moves."""
     ADVANCE = "advance"
-    """It goes on with the clock, as if the source delivered rows that are on time."""
+    """It goes on with the clock, as if the source delivered rows that are on time. The others no
+    longer wait for a source that has never delivered any."""
 
 
 @attrs.frozen

@@ -3,7 +3,8 @@
 As in SQL, a null value does not count, add up or get collected. An empty pane shows 0 for
 counts and sums, null for means, extremes, the first and the last, the empty list for lists.
 
-Lists and fractions are checked here, columns when the aggregate meets its DataFrame.
+Parameters such as ``n`` and ``fractions`` are checked here, columns when the aggregate meets its
+DataFrame.
 """
 
 from collections.abc import Sequence
@@ -73,7 +74,7 @@ class Aggregate:
     Args:
         kind: The function's name in this module; it decides the types.
         fn: The combine function.
-        columns: None of them counts rows. With two or more, elements are tuples of their values.
+        columns: Empty for a count of rows. With two or more, elements are tuples of their values.
         returns: The type of the result as DDL, of a `combine` only.
         accumulator: The type of the accumulator as DDL, of a `combine` only.
     """

@@ -23,7 +23,7 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windows import Window
 
-__all__ = ["continuation", "guaranteed_firing"]
+__all__ = ["continuation", "guaranteed_firing", "unknown_trigger"]
 
 
 def continuation(trigger: Trigger) -> Trigger:

@@ -33,6 +33,8 @@ __all__ = [
     "MergingWindowFn",
     "SlidingWindows",
     "WindowFn",
+    "window_at",
+    "within_time",
 ]
 
 

@@ -1,9 +1,7 @@
-"""Panes and drops as a plain text table, for failures of tests and for terminals."""
+"""Panes, drops and changes as plain text tables, for failures of tests and for terminals."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
-
-import attrs
 
 from beamlike.hosts.script import Output
 from beamlike.machine.events import Drop
@@ -11,12 +9,15 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 
-__all__ = ["pane_table", "shorten"]
+__all__ = ["change_table", "lost_elements", "pane_table", "shorten"]
 
 _HEADER: Final = ("", "step", "key", "window", "timing", "#", "ns", "place", "timestamp", "value")
+_CHANGES_HEADER: Final = ("", "step", "key", "op", "identity", "value")
 _WIDTH: Final = 100
 _KEY_WIDTH: Final = 14
 _LEAST_VALUE_WIDTH: Final = 30
+_ERROR_WIDTH: Final = 90
+"""What went wrong is worth a long line."""
 _DATE_WIDTH: Final = len("1970-01-01")
 
 
@@ -25,7 +26,8 @@ def pane_table(outputs: Sequence[Output], marked: Collection[int] = ()) -> str:
 
     ``#`` is the index of the pane, ``ns`` its nonspeculative index. ``place`` says ``first``,
     ``last``, or ``only`` for a pane that is both. A drop shows the element's value and time,
-    the window that refused it, the reason for it, and by how much the element missed it.
+    the window that refused it, the reason for it, and by how much the element missed it or what
+    was raised for it.
 
     Args:
         outputs: Panes and drops.
@@ -33,14 +35,36 @@ def pane_table(outputs: Sequence[Output], marked: Collection[int] = ()) -> str:
     """
     if not outputs:
         return "(nothing came out, nothing was dropped)"
-    rows: list[tuple[str, ...]] = [_HEADER[:-1]]
-    rows += [(">" if at in marked else "", *_cells(output)) for at, output in enumerate(outputs)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows = [(">" if at in marked else "", *_cells(output)) for at, output in enumerate(outputs)]
+    return _table(_HEADER, rows, lambda at, room: _value(outputs[at], room))
+
+
+def change_table(changes: Sequence[tuple[int, Any, str, Window, Any]]) -> str:
+    """Changes of a table, one line each: step, key, what happens, to which row, and its value."""
+    if not changes:
+        return "(nothing changed)"
+    rows = [
+        ("", str(step), shorten(key, _KEY_WIDTH), op, _show_window(identity))
+        for step, key, op, identity, _ in changes
+    ]
+
+    def value(at: int, room: int) -> str:
+        return "" if changes[at][2] == "delete" else shorten(changes[at][-1], room)
+
+    return _table(_CHANGES_HEADER, rows, value)
+
+
+def _table(
+    header: tuple[str, ...], rows: Sequence[tuple[str, ...]], value: Callable[[int, int], str]
+) -> str:
+    """Rows under a header. The last column, the value of row n in so much room, gets the rest."""
+    every = [header[:-1], *rows]
+    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
     room = max(_LEAST_VALUE_WIDTH, _WIDTH - sum(widths) - 2 * len(widths))
-    values = [_HEADER[-1], *(_value(output, room) for output in outputs)]
+    values = [header[-1], *(value(at, room) for at in range(len(rows)))]
     return "\n".join(
-        "  ".join([*map(str.ljust, row, widths), value]).rstrip()
-        for row, value in zip(rows, values, strict=True)
+        "  ".join([*map(str.ljust, row, widths), shown]).rstrip()
+        for row, shown in zip(every, values, strict=True)
     )
 
 
@@ -50,18 +74,18 @@ def shorten(value: Any, room: int) -> str:
     >>> shorten(["open app", "close app"], 16)
     "['open app', ..."
     """
-    text = repr(value)
+    return _cut(repr(value), room)
+
+
+def lost_elements(drop: Drop, room: int) -> str:
+    """What was dropped: the value of the element, or how many elements if that is all we know."""
+    if drop.count == 1 and drop.element is not None:
+        return shorten(drop.value, room)
+    return "an element" if drop.count == 1 else f"{drop.count} elements"
+
+
+def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 3] + "..."
-
-
-@attrs.frozen
-class _Several:
-    """Elements of which only the number is left."""
-
-    count: int
-
-    def __repr__(self) -> str:
-        return "an element" if self.count == 1 else f"{self.count} elements"
 
 
 def _cells(output: Output) -> tuple[str, ...]:
@@ -91,14 +115,14 @@ def _place(info: PaneInfo) -> str:
 def _value(output: Output, room: int) -> str:
     effect = output.effect
     if isinstance(effect, Drop):
-        value = effect.value if effect.count == 1 else _Several(effect.count)
         if effect.error is not None:
-            return shorten(value, room // 3) + f" ({effect.error})"
+            why = _cut(" ".join(effect.error.split()), _ERROR_WIDTH)
+            return f"{lost_elements(effect, room)} ({why})"
         if effect.missed_by is None:
-            return shorten(value, room)
+            return lost_elements(effect, room)
         joining = f", nearly joined {_show_window(effect.nearly)}" if effect.nearly else ""
         missed = f" (missed by {show_duration(effect.missed_by)}{joining})"
-        return shorten(value, room - len(missed)) + missed
+        return lost_elements(effect, room - len(missed)) + missed
     if effect.retraction:
         return f"withdrawn: {shorten(effect.value, room - 11)}"
     return shorten(effect.value, room)

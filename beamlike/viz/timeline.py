@@ -4,8 +4,10 @@ This is what a person reads when a test fails, so every line says one thing: wha
 where the watermark went, which windows merged, what came out and why.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from textwrap import wrap
 from typing import Any, Final
 
 import attrs
@@ -25,7 +27,7 @@ from beamlike.machine.events import (
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.viz.table import shorten
+from beamlike.viz.table import lost_elements, shorten
 
 __all__ = ["LEGEND", "text_timeline"]
 
@@ -34,6 +36,7 @@ LEGEND: Final = "* element   o behind the watermark   x dropped   [--) window   
 _GUTTER: Final = 24
 _NARROWEST: Final = 60
 _MOST_LANES: Final = 4
+_MOST_REASON_LINES: Final = 3
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 _TICKS: Final = (
     *(n * 10**power for power in range(3) for n in (1, 2, 5)),
@@ -162,9 +165,14 @@ def _windows(run: Run) -> Iterator[Window]:
 
 
 def _assigned(elements: Iterable[Element], window_fn: WindowFn | None) -> Iterator[Window]:
-    if window_fn is not None:
-        for element in elements:
-            yield from window_fn.assign(element.timestamp, element.value)
+    if window_fn is None:
+        return
+    for element in elements:
+        try:
+            windows = window_fn.assign(element.timestamp, element.value)
+        except Exception:  # the drop of the element says what
+            continue
+        yield from windows
 
 
 # -- one key -------------------------------------------------------------------------------
@@ -241,9 +249,12 @@ class _Block:
         self, elements: Sequence[Element], merges: Sequence[Merged], effects: Sequence[Any]
     ) -> Iterator[str]:
         """Windows that an element opened and that did not merge at once."""
-        refused = {effect.window for effect in effects if isinstance(effect, Drop)}
         merging = {window for merge in merges for window in merge.sources}
-        opened = set(_assigned(elements, self.window_fn)) - self.seen - refused - merging
+        # A window that refused one element may have taken another.
+        taken = Counter[Window | None](_assigned(elements, self.window_fn))
+        taken.subtract(effect.window for effect in effects if isinstance(effect, Drop))
+        opened = {window for window, count in taken.items() if window and count > 0}
+        opened -= self.seen | merging
         self.seen |= opened | {merge.into for merge in merges}
         lanes: list[tuple[list[str], int]] = []
         for window in sorted(opened, key=lambda w: (w.start, w.end)):
@@ -288,18 +299,20 @@ class _Block:
         yield from self._bar(label, pane.window, text, f"by {by}" if by else "")
 
     def _dropped(self, drop: Drop) -> Iterator[str]:
+        room = self.axis.columns
+        label, text = f"dropped, {drop.reason.value}", lost_elements(drop, room)
+        if drop.missed_by is not None:
+            text += f" missed by {show_duration(drop.missed_by)}"
+        elif drop.error is None:
+            text += " the trigger had finished"
+        if drop.window is None:  # it never got as far as a window
+            yield _gutter(None, label) + text
+        else:
+            yield from self._bar(label, drop.window, text, mark=drop.timestamp)
         if drop.error is not None:
             why = f"because {drop.error}"
-        elif drop.missed_by is None:
-            why = "the trigger had finished"
-        else:
-            why = f"missed by {show_duration(drop.missed_by)}"
-        what = repr(drop.value) if drop.count == 1 else f"{drop.count} elements"
-        label = f"dropped, {drop.reason.value}"
-        if drop.window is None:  # it never got as far as a window
-            yield _gutter(None, label) + f"{what} {why}"
-        else:
-            yield from self._bar(label, drop.window, f"{what} {why}", mark=drop.timestamp)
+            for line in wrap(why, room, max_lines=_MOST_REASON_LINES, placeholder=" ..."):
+                yield _gutter(None, "") + line
 
     # -- drawing -----------------------------------------------------------------------------
 

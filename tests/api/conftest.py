@@ -105,7 +105,7 @@ def line_of(row: dict[str, Any]) -> str:
             words.append(f"at {_fact(row['timestamp'])}")
         words += ["last"] if pane["is_last"] else []
     words += ["withdrawn"] if row.get("retraction") else []
-    words += [row["change"]] if "change" in row else []
+    words += [row["change"]] if row.get("change") else []
     words += [f"session {_fact(row['session'])}"] if row.get("session") else []
     return f"{own} | {' '.join(words)}"
 

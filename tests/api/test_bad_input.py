@@ -313,8 +313,7 @@ WRONG_CALLS: list[tuple[dict[str, Any], type[BeamlikeError], str]] = [
     (
         {"key": ["shop", "shop"]},
         ColumnError,
-        "the result would have two columns called 'shop' (it has shop, shop, window, n, timestamp, "
-        "pane, dropped); rename the key column with withColumnRenamed, or the aggregate",
+        "key: column 'shop' is named twice; leave one out",
     ),
     # aggregates
     (

@@ -108,6 +108,23 @@ def test_sessions_of_two_streams_merge_and_their_rows_are_joined(
                 ["ann - 2 | 00:00-00:10 LATE 3"],
             ],
         ),
+        (
+            "retracting",
+            [
+                ["ann book - | 00:00-00:10 EARLY 0"],
+                ["ann book - | 00:00-00:10 EARLY 0 withdrawn", "ann book 5 | 00:00-00:10 EARLY 1"],
+                [
+                    "ann book 5 | 00:00-00:10 EARLY 1 withdrawn",
+                    "ann book 5 | 00:00-00:10 ON_TIME 2",
+                    "zoe mug - | 01:00-01:10 EARLY 0",
+                ],
+                [
+                    "ann book 2 | 00:00-00:10 LATE 3",
+                    "ann book 5 | 00:00-00:10 LATE 3",
+                    "ann book 5 | 00:00-00:10 ON_TIME 2 withdrawn",
+                ],
+            ],
+        ),
     ],
 )
 def test_each_pane_joins_what_it_holds(
@@ -377,6 +394,19 @@ def test_a_kind_of_join_that_there_is_not_is_refused(sides: dict[str, bl.Stream]
         bl.join(sides["orders"], sides["payments"], ON, "outer")  # type: ignore[arg-type]
 
     assert str(wrong.value) == "how must be one of 'inner', 'left', 'right', 'full', got 'outer'"
+
+
+@pytest.mark.parametrize("render", ["changelog", "upserts"])
+def test_rows_of_a_join_have_no_name_by_which_they_could_be_replaced(
+    sides: dict[str, bl.Stream], render: Any
+) -> None:
+    with pytest.raises(WindowingError) as wrong:
+        bl.join(sides["orders"], sides["payments"], ON, render=render)
+
+    assert str(wrong.value) == (
+        f"render={render!r} calls a row by its key and window, and a join has many rows for them; "
+        "leave it out, or use co_group, which has one"
+    )
 
 
 def test_a_stream_must_not_be_called_like_a_column_of_the_result(

@@ -410,7 +410,9 @@ def as_told(key: str, effect: Any) -> tuple[Any, ...]:
     if isinstance(effect, Drop):
         element = {"k": key, "v": effect.element.value[0]}
         at = effect.element.timestamp
-        return (key, window, effect.reason.value, at, effect.missed_by, element)
+        judged = (effect.reason.value, at, effect.watermark, effect.missed_by)
+        nearly = effect.nearly and (effect.nearly.start, effect.nearly.end)
+        return (key, window, *judged, window, nearly, effect.count, effect.error, element)
     count, values = effect.value
     info = effect.info
     return (
@@ -424,13 +426,20 @@ def as_told(key: str, effect: Any) -> tuple[Any, ...]:
     )
 
 
+def bounds_of(span: Row) -> tuple[int | None, int | None]:
+    return millis(span["start"]), millis(span["end"])
+
+
 def as_shown(row: Row) -> tuple[Any, ...]:
     """A row of the output, likewise."""
-    window = (millis(row["window"]["start"]), millis(row["window"]["end"]))
+    window = bounds_of(row["window"])
     told = row["dropped"]
     if told is not None:
+        assert told["stage"] == "beamlike"
         at, element = millis(told["timestamp"]), json.loads(told["element"])
-        return (row["k"], window, told["reason"], at, told["missed_ms"], element)
+        judged = (told["reason"], at, millis(told["watermark"]), told["missed_ms"])
+        windows = (bounds_of(told["window"]), told["nearly"] and bounds_of(told["nearly"]))
+        return (row["k"], window, *judged, *windows, told["count"], told["error"], element)
     return (
         row["k"],
         window,

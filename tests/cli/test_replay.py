@@ -148,7 +148,8 @@ def test_a_scenario_that_fails_is_reported_and_the_others_run(
     assert out.startswith("""\
 == words: a minute of points
 FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms; sum of each pane
-failed: TypeError: unsupported operand type(s) for +: 'int' and 'str'
+failed: Sum().add raised TypeError: unsupported operand type(s) for +: 'int' and 'str'; it was \
+asked for the element 'one' at 00:00:00.001 (1 ms), window [00:00:00, 00:01:00), key 'joe'
 
 == minute: a minute of points
 """)
@@ -208,14 +209,15 @@ def test_json_keeps_differences_and_failures_to_standard_error(
     out, err = capsys.readouterr()
 
     assert status == 1
-    assert json.loads(out)["scenarios"][1] == {
-        "id": "words",
-        "error": "TypeError: unsupported operand type(s) for +: 'int' and 'str'",
-    }
+    problem = (
+        "Sum().add raised TypeError: unsupported operand type(s) for +: 'int' and 'str'; it was "
+        "asked for the element 'one' at 00:00:00.001 (1 ms), window [00:00:00, 00:01:00), key 'joe'"
+    )
+    assert json.loads(out)["scenarios"][1] == {"id": "words", "error": problem}
     assert err == (
         'beamlike: minute: step 1, key "joe", [0, 60000): pane ON_TIME #0: value is 3 '
         "(expected 4)\n"
-        "beamlike: words: failed: TypeError: unsupported operand type(s) for +: 'int' and 'str'\n"
+        f"beamlike: words: failed: {problem}\n"
     )
 
 
@@ -316,12 +318,12 @@ def test_a_terminal_that_lacks_a_character_shows_its_code(tmp_path: Path) -> Non
 def test_spark_gives_what_memory_gives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     passing = a_scenario(id="passing", aggregation="none", complete=False)
     passing |= {"panes": [{"value": 4, "timing": "UNKNOWN"}], "dropped": []}
-    file = save(tmp_path, a_scenario(), passing)
+    file = save(tmp_path, a_scenario(), with_words(), passing)
 
     statuses, printed = [], []
     for host in ("memory", "spark"):
         statuses.append(main(["replay", file, "--host", host, "--format", "json"]))
         printed.append(json.loads(capsys.readouterr().out))
 
-    assert statuses == [0, 0]
+    assert statuses == [1, 1]  # the words cannot be summed
     assert printed[0] == printed[1]

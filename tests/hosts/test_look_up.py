@@ -193,6 +193,34 @@ def test_rows_and_drops_of_both_inputs_have_the_columns_of_the_result() -> None:
     assert [(row["lane"], row["owner"], row["pane"]) for row in dropped] == [(None,) * 3] * 2
 
 
+class ByToll(FixedWindows):
+    """Windows of ten, by a time that is divided by the toll."""
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
+        return super().assign(timestamp // value[1], value)
+
+
+def test_a_row_for_which_the_window_function_raises_is_dropped_with_what_it_raised() -> None:
+    plan, store = plan_of(main_fn=ByToll(10)), DictStore()
+    script = (Arrive((("a", entry("east", 0, 15)), ("a", entry("west", 3, 45)))),)
+    effects = [((it.key,), it.effect) for it in run_in_shard(plan, script, store)]
+
+    (row,) = OutputTable(plan).build(effects).to_pylist()
+
+    told = row["__beamlike"]["dropped"]
+    assert (row["plate"], row["window"], told["stage"], told["reason"]) == (
+        "a",
+        None,
+        "beamlike",
+        "failed",
+    )
+    assert told["element"] == '{"plate": "a", "lane": "east", "toll": 0}'
+    assert told["error"].startswith("FixedWindows(10ms).assign raised ZeroDivisionError")
+    ((bucket, blob),) = store.buckets.items()
+    (kept,) = unpack_blob(blob)[0].to_pylist()
+    assert (bucket, [it["row"]["lane"] for it in kept["waiting"]]) == (1, ["west"])
+
+
 def test_state_of_another_look_up_is_refused_by_name() -> None:
     store = DictStore()
     run_in_shard(plan_of(), (AdvanceWatermark(0),), store)

@@ -7,7 +7,10 @@ import pytest
 
 from beamlike import AfterCount, FixedWindows, GlobalWindows, Repeatedly
 from beamlike.errors import TestStreamError, TimeError
+from beamlike.hosts.script import Output, Run
+from beamlike.machine.events import Drop, DropReason
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
+from beamlike.model.windows import IntervalWindow
 from beamlike.testing import (
     ExpectedDrop,
     PaneAssertionError,
@@ -209,6 +212,36 @@ def test_panes_of_a_retracting_run_in_the_global_window_are_printed_as_code_too(
         assert eval(str(expected)) == expected
 
 
+def test_what_a_function_raised_for_is_printed_as_code_and_compared_field_by_field() -> None:
+    whole = dropped("joe", "x", at="00:00:10", window=FIRST, reason="failed", step=0)
+    nowhere = dropped("joe", None, at="00:00:10", reason="failed")
+    several = dropped("joe", None, window=FIRST, reason="failed", count=2)
+    assert [str(one) for one in (whole, nowhere, several)] == [
+        'dropped(\'joe\', \'x\', at="00:00:10", window=("00:00:00", "00:01:00"), '
+        'reason="failed", step=0)',
+        'dropped(\'joe\', None, at="00:00:10", reason="failed")',
+        'dropped(\'joe\', None, window=("00:00:00", "00:01:00"), reason="failed", count=2)',
+    ]
+    for expected in (whole, nowhere, several):
+        assert eval(str(expected)) == expected
+
+    window = IntervalWindow(0, 60_000)
+    lost = Results(
+        Run((), (Output(0, "joe", Drop(None, window, DropReason.FAILED, error="no", count=2)),))
+    )
+    lost.should(emit_exactly(several))
+    with pytest.raises(PaneAssertionError) as failed:
+        lost.should(emit_exactly(dropped("joe", None, at=5, reason="failed")))
+    assert str(failed.value).split("\n\n")[1] == (
+        'expected    dropped(\'joe\', None, at="00:00:00.005", reason="failed")\n'
+        'came out    dropped(\'joe\', None, window=("00:00:00", "00:01:00"), '
+        'reason="failed", count=2)\n'
+        'differs in  at: expected "00:00:00.005", got no time\n'
+        "            window: expected no window, got [00:00:00, 00:01:00)\n"
+        "            count: expected 1, got 2"
+    )
+
+
 def test_the_defaults_are_those_of_an_only_pane() -> None:
     first_late = late_pane("joe", 1, *FIRST, is_last=False)
     second_late = late_pane("joe", 1, *FIRST, index=1, is_last=False)
@@ -256,6 +289,26 @@ def test_the_defaults_are_those_of_an_only_pane() -> None:
             lambda: dropped("joe", 1, at=0, window=FIRST, reason="expired"),
             TestStreamError,
             'dropped: reason="expired" needs missed_by, for example missed_by="1 ms"',
+        ),
+        (
+            lambda: dropped("joe", 1, window=FIRST, reason="failed", count=0),
+            TestStreamError,
+            "dropped count must be a whole number of at least 1, got 0",
+        ),
+        (
+            lambda: dropped("joe", 1, window=FIRST, reason="closed"),
+            TestStreamError,
+            'dropped: reason="closed" needs at',
+        ),
+        (
+            lambda: dropped("joe", 1, at=0, reason="expired", missed_by="1 ms"),
+            TestStreamError,
+            'dropped: reason="expired" needs window',
+        ),
+        (
+            lambda: dropped("joe", 1, at=0, window=FIRST, reason="failed", missed_by="1 ms"),
+            TestStreamError,
+            "dropped: reason=\"failed\" has no missed_by, got '1 ms'",
         ),
         (
             lambda: dropped("joe", 1, at=0, window=FIRST, reason="closed", missed_by="1 ms"),

@@ -87,5 +87,40 @@ def test_long_keys_and_values_are_cut_to_a_hundred_columns() -> None:
     )
 
 
+def test_what_a_function_raised_for_has_as_many_columns_as_are_known() -> None:
+    window, why = IntervalWindow(0, 60_000), "Sum().add raised TypeError: no\nnumber"
+    endless = "Sum().add raised TypeError: " + "no number " * 30
+
+    assert pane_table(
+        [
+            Output(0, "joe", Drop(Element("x", 5), window, DropReason.FAILED, error=why)),
+            Output(0, "joe", Drop(Element("y", 5), None, DropReason.FAILED, error=endless)),
+            Output(1, "joe", Drop(None, window, DropReason.FAILED, error=why)),
+            Output(2, "joe", Drop(None, window, DropReason.FAILED, error=why, count=7)),
+        ]
+    ) == (
+        "  step  key    window                timing   #  ns  place   timestamp     value\n"
+        "  0     'joe'  [00:00:00, 00:01:00)  DROPPED         failed  00:00:00.005  "
+        "'x' (Sum().add raised TypeError: no number)\n"
+        "  0     'joe'                        DROPPED         failed  00:00:00.005  "
+        "'y' (Sum().add raised TypeError: no number no number no number no number no number no "
+        "number...)\n"
+        "  1     'joe'  [00:00:00, 00:01:00)  DROPPED         failed                "
+        "an element (Sum().add raised TypeError: no number)\n"
+        "  2     'joe'  [00:00:00, 00:01:00)  DROPPED         failed                "
+        "7 elements (Sum().add raised TypeError: no number)"
+    )
+
+
+def test_an_element_that_is_none_is_no_lost_element() -> None:
+    window = IntervalWindow(0, 60_000)
+    drop = Drop(Element(None, 5), window, DropReason.CLOSED)
+
+    assert pane_table([Output(0, "joe", drop)]) == (
+        "  step  key    window                timing   #  ns  place   timestamp     value\n"
+        "  0     'joe'  [00:00:00, 00:01:00)  DROPPED         closed  00:00:00.005  None"
+    )
+
+
 def test_a_run_without_output_says_so() -> None:
     assert pane_table([]) == "(nothing came out, nothing was dropped)"

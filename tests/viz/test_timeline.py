@@ -1,5 +1,8 @@
 """The text timeline, drawn whole."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import attrs
 import pytest
 
@@ -244,6 +247,79 @@ def test_many_elements_and_long_values_are_cut_to_the_line() -> None:
   1 watermark                                                         00:01:00 |
       ON_TIME #0 last   [-----------------------------------------------------)|
                         ['a rather long value 0', 'a rather long value 1', ...
+""")
+
+
+def gap_of_title(title: str) -> str:
+    if title == "film":
+        raise ValueError("films have\nno gap")
+    return "5 minutes"
+
+
+def test_what_a_function_raised_for_has_its_reason_and_opens_no_window() -> None:
+    sessions = Sessions(gap_of_title)
+    happened = run_in_memory(
+        Grouping(WindowingStrategy(sessions), Collect(), "drop"),
+        (
+            arrive("ann", ("00:00:00", "page"), ("00:01:00", "film")),
+            arrive("ann", ("00:02:00", "film")),
+        ),
+    )
+
+    assert text_timeline(happened, width=90, window_fn=sessions) == drawn("""
+'ann' key               00:00:00     00:01:00     00:02:00     00:03:00     00:04:00
+                        +------------+------------+------------+------------+------------+
+  0 + 'page', 'film'    *            x
+      opened            [---------------------------------------------------------------)
+      dropped, failed   'film'
+                        because Sessions(gap_of_title).assign raised ValueError: films
+                        have no gap
+  1 + 'film'                                      x
+      dropped, failed   'film'
+                        because Sessions(gap_of_title).assign raised ValueError: films
+                        have no gap
+""")
+
+
+@attrs.frozen
+class Modest(Sum):
+    """Sums up to ten."""
+
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        if sum(values) > 10:
+            raise OverflowError("too much")
+        return super().add(accumulator, values, timestamps)
+
+    def extract(self, accumulator: Any) -> Any:
+        if accumulator > 10:
+            raise OverflowError("too much")
+        return accumulator
+
+
+def test_a_window_that_lost_an_element_opens_for_the_others_and_may_lose_all_of_them() -> None:
+    minutes = FixedWindows("1 minute")
+    happened = run_in_memory(
+        Grouping(WindowingStrategy(minutes), Modest(), "drop"),
+        (
+            arrive("a", ("00:00:20", 7), ("00:00:30", 11), ("00:01:30", 12)),
+            arrive("a", ("00:00:40", 8)),
+            watermark("00:01:00"),
+        ),
+    )
+
+    assert text_timeline(happened, width=90, window_fn=minutes) == drawn("""
+'a' key                 00:00:00        00:00:30        00:01:00        00:01:30
+                        +---------------+---------------+---------------+----------------+
+  0 + 7, 11, 12                   *     x                               x
+      opened            [------------------------------)
+      dropped, failed   [---------------x--------------) 11
+                        because Modest().add raised OverflowError: too much
+      dropped, failed                                12 [---------------x---------------)
+                        because Modest().add raised OverflowError: too much
+  1 + 8                                      *
+  2 watermark                                           | 00:01:00
+      dropped, failed   [------------------------------)|2 elements
+                        because Modest().extract raised OverflowError: too much
 """)
 
 

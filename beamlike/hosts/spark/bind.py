@@ -24,7 +24,7 @@ from beamlike.hosts.spark.inputs import (
     type_of,
 )
 from beamlike.hosts.spark.look_up import SIDE, LookUp
-from beamlike.hosts.spark.marks import MARKS, MARKS_TYPE, mark
+from beamlike.hosts.spark.marks import MARKS, MARKS_TYPE, SOURCE_MARKS, STAGE_MARKS, mark
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.plan import Plan, PlanOptions
 from beamlike.machine.clocks import Clocks, InputClock
@@ -55,18 +55,23 @@ def bind(
     strategy: WindowingStrategy,
     key: Sequence[str],
     aggregate: Mapping[str, Aggregate],
+    window_input: Sequence[str],
     carry: Sequence[str],
     options: PlanOptions,
 ) -> tuple[Plan, dict[str, Input]]:
     """The plan of a grouping over ``df``, and the inputs of its aggregates by value name.
 
-    Columns in ``carry`` go along as inputs that no aggregate asks for.
+    Columns in ``window_input`` and ``carry`` go along as inputs that no aggregate asks for. A
+    window function is given its columns as they are, whatever an aggregate makes of them; those
+    inputs are called as their columns are.
 
     Raises:
         ColumnError: A column is missing, has an unusable type, or a name is taken twice.
     """
-    keys = {name: _key_type(df, name) for name in key}
-    inputs: dict[str, Input] = {}
+    keys = _key_types(df, key)
+    inputs = {
+        name: Input(name, type_of(df, name, "window_input"), cast=False) for name in window_input
+    }
     parts = [part_of(df, name, wanted, inputs) for name, wanted in aggregate.items()]
     for name in carry:
         inputs.setdefault(name, Input(name, type_of(df, name, "carry"), cast=False))
@@ -101,7 +106,7 @@ def bind_look_up(
         ColumnError: A column is missing, has an unusable type, or a name is taken twice.
         WindowingError: The windows do not go together.
     """
-    keys = {name: _key_type(df, name) for name in key}
+    keys = _key_types(df, key)
     inputs = {
         name: Input(name, type_of(df, name, "main"), cast=False) for name in (*shown, *hidden, SIDE)
     }
@@ -129,6 +134,13 @@ def _check_names(df: "DataFrame", plan: Plan, advice: str) -> None:
                 f"the result would have two columns called {name!r} (it has {', '.join(shown)}); "
                 f"{advice}"
             )
+
+
+def _key_types(df: "DataFrame", names: Sequence[str]) -> dict[str, pa.DataType]:
+    twice = [name for at, name in enumerate(names) if name in names[:at]]
+    if twice:
+        raise ColumnError(f"key: column {twice[0]!r} is named twice; leave one out")
+    return {name: _key_type(df, name) for name in names}
 
 
 def _key_type(df: "DataFrame", name: str) -> pa.DataType:
@@ -168,7 +180,8 @@ def source_rows(df: "DataFrame", timestamp: str, delay: int | None) -> "DataFram
     for name in (_EVENT_TIME, MARKS):
         if name in df.columns:
             raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
-    raw, kind = column(timestamp), type_of(df, timestamp, "timestamp")
+    kind = type_of(df, timestamp, "timestamp")
+    raw = column(timestamp)
     if isinstance(kind, T.StringType):
         # Spark reads a bare time of day as today, and a bare year as its first of January: both
         # are taken for mistakes.
@@ -256,8 +269,7 @@ def packer_columns(
         hashed.cast("long").alias("hash"),
         reason.alias("reason"),
         F.when(reason.isNotNull(), element).alias("element"),
-        *(mark(name).alias(name) for name in ("kind", "ts", "start", "end", "shard", "watermark")),
-        mark("dropped").alias("dropped"),
+        *(mark(name).alias(name) for name in (SOURCE_MARKS if timestamp else STAGE_MARKS)),
     )
 
 

@@ -28,24 +28,31 @@ __all__ = ["FanoutProcessor", "bounded_fanout"]
 
 @attrs.frozen
 class _Seen:
-    """What a group remembers: the watermark (ms) of its last step, and that of each input."""
+    """What a group remembers: the clocks (ms) of its last step, and what each input told.
+
+    They move as those of a shard do, or the two would not agree on what is late: neither ever
+    goes back, whatever the clock of the machine does.
+    """
 
     watermark: int = MIN_TIMESTAMP
+    clock: int = 0
     inputs: tuple[InputState, ...] = ()
 
     def after(self, plan: Plan, arrived: Arrived, spark_watermark: int, clock: int) -> "_Seen":
+        clock = max(clock, self.clock)
         if plan.clocks is None:
-            return _Seen(max(self.watermark, beam_watermark(spark_watermark)))
+            return _Seen(max(self.watermark, beam_watermark(spark_watermark)), clock)
         inputs = plan.clocks.hear(self.inputs or plan.clocks.start(clock), arrived.heard, clock)
-        return _Seen(max(self.watermark, plan.clocks.watermark(inputs, clock)), inputs)
+        return _Seen(max(self.watermark, plan.clocks.watermark(inputs, clock)), clock, inputs)
 
     def to_json(self) -> str:
-        return json.dumps([self.watermark, [state.to_json() for state in self.inputs]])
+        inputs = [state.to_json() for state in self.inputs]
+        return json.dumps([self.watermark, self.clock, inputs])
 
     @classmethod
     def from_json(cls, text: str) -> "_Seen":
-        watermark, inputs = json.loads(text)
-        return cls(watermark, tuple(map(InputState.from_json, inputs)))
+        watermark, clock, inputs = json.loads(text)
+        return cls(watermark, clock, tuple(map(InputState.from_json, inputs)))
 
 
 class _Group:

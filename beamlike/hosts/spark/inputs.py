@@ -78,9 +78,21 @@ class Input:
 
 
 def readable(value: "Column", kind: T.DataType) -> "Column":
-    """Null in place of the dates and times that Python has no value for."""
+    """Null in place of the dates and times that Python has no value for. Arrays are not looked
+    into."""
     if isinstance(kind, T.TimestampType):
         return F.when(F.unix_millis(value).between(READABLE[0], READABLE[-1]), value)
     if isinstance(kind, T.DateType | T.TimestampNTZType):
         return F.when(F.year(value).between(1, 9999), value)
+    if isinstance(kind, T.StructType):
+        return _readable_struct(value, kind)
     return value
+
+
+def _readable_struct(value: "Column", kind: T.StructType) -> "Column":
+    """Null in place of a struct in which anything cannot be read."""
+    unreadable = F.lit(False)
+    for field in kind.fields:
+        own = value.getField(field.name)
+        unreadable |= own.isNotNull() & readable(own, field.dataType).isNull()
+    return F.when(~unreadable, value)

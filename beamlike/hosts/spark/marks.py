@@ -34,6 +34,8 @@ __all__ = [
     "MARKS",
     "MARKS_TYPE",
     "REPORT",
+    "SOURCE_MARKS",
+    "STAGE_MARKS",
     "TIMESTAMP",
     "WINDOW",
     "is_data",
@@ -75,6 +77,10 @@ MARKS_TYPE: Final = pa.struct(
         ("dropped", DROPPED),
     ]
 )
+
+SOURCE_MARKS: Final = ("kind", "ts")
+STAGE_MARKS: Final = (*SOURCE_MARKS, "start", "end", "shard", "watermark", "dropped")
+"""Fields that the packer reads, from rows of a source and from those of a grouping."""
 
 
 def mark(field: str) -> "Column":

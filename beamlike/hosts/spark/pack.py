@@ -2,8 +2,9 @@
 
 A blob's header says what it carries:
 
-``rows``   elements of one shard, with the bucket of each
-``out``    finished output rows, passed through as they are (rows that cannot be grouped)
+``rows``   elements of one shard, one by one or combined, with the bucket of each; on the way to
+           a group of the fanout, with its hash
+``out``    finished output rows, passed through as they are (what was dropped here or before)
 ``heard``  no rows: what the inputs tell about their watermarks
 
 An empty blob carries nothing and only wakes its shard: every shard takes part in every
@@ -20,12 +21,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import InputRowError
-from beamlike.hosts.spark.arrivals import lift_rows
+from beamlike.hosts.spark.arrivals import elements_in, lift_rows
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
-from beamlike.hosts.spark.marks import DROPPED_ROW, REPORT
+from beamlike.hosts.spark.marks import DROPPED_ROW, REPORT, STAGE_MARKS
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.state import Key
 from beamlike.machine.clocks import FromShard, FromSource, Heard, SourceClock
+from beamlike.machine.events import Drop, DropReason
+from beamlike.machine.failures import Failure
 from beamlike.model.windowfns import WindowFn
 
 __all__ = [
@@ -67,8 +71,10 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
     names = [
         *(f"key_{name}" for name in plan.keys),
         *(f"value_{name}" for name in plan.values),
-        *("hash", "reason", "element", "kind", "ts", "start", "end", "shard", "watermark"),
-        "dropped",
+        "hash",
+        "reason",
+        "element",
+        *STAGE_MARKS,
     ]
 
     def pack(batches: Batches) -> Batches:
@@ -78,15 +84,20 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
         part = context.partitionId() if context else 0
         heard: list[Heard] = []
         for sequence, batch in enumerate(batches):
-            table = pa.Table.from_batches([batch]).rename_columns(names)
+            # Rows of a source lack the columns that only a grouping has something for.
+            table = pa.Table.from_batches([batch]).rename_columns(names[: batch.num_columns])
             heard += _hear(plan, table, at)
             table, finished = _sort_out(plan, table)
             yield from finished
             if table.num_rows:
                 if assign is not None and "start" not in table.column_names:
-                    table = _assigned(plan, table, assign)
+                    table, failed = _assigned(plan, table, assign)
+                    yield from failed
                 order = [at, part, sequence]
-                yield _dealt(plan, table, order) if plan.fanout else _spread(plan, table, order)
+                if plan.fanout:
+                    yield _dealt(plan, table, order)
+                else:
+                    yield from _spread(plan, table, order)
         receivers = plan.fanout_ids or plan.shard_ids
         yield _packed(list(receivers), [heard_blob(plan, heard)] * len(receivers))
 
@@ -118,34 +129,49 @@ def _sort_out(plan: Plan, table: pa.Table) -> tuple[pa.Table, list[pa.RecordBatc
     finished = []
     if table.column("kind").null_count < table.num_rows:
         before = table.filter(pc.equal(table.column("kind"), DROPPED_ROW))
-        if before.num_rows:
+        if before.num_rows:  # after a grouping only
             finished.append(_out(plan, OutputTable(plan).dropped_before(before.column("dropped"))))
         table = table.filter(pc.is_null(table.column("kind")))
     if table.column("reason").null_count < table.num_rows:
         good = pc.is_null(table.column("reason"))
         finished.append(_refuse(plan, table.filter(pc.invert(good))))
         table = table.filter(good)
-    marks = ["reason", "element", "kind", "shard", "watermark", "dropped"]
-    if table.column("start").null_count == table.num_rows:
-        marks += ["start", "end"]  # no row has a window yet
-    return table.drop_columns(marks), finished
+    keep = set(table.column_names).difference(("reason", "element", *STAGE_MARKS))
+    keep |= {"ts"}
+    if "start" in table.column_names and table.column("start").null_count < table.num_rows:
+        keep |= {"start", "end"}  # else no row has a window yet
+    return table.select([name for name in table.column_names if name in keep]), finished
 
 
-def _assigned(plan: Plan, table: pa.Table, window_fn: WindowFn) -> pa.Table:
-    """A row for each window of each row, for inputs with a window function of their own."""
+def _assigned(
+    plan: Plan, table: pa.Table, window_fn: WindowFn
+) -> tuple[pa.Table, list[pa.RecordBatch]]:
+    """A row for each window of each row, for inputs with a window function of their own.
+
+    And blobs with the rows for which that function raised, if such rows are to be dropped.
+    """
     rows, starts, ends = [], [], []
+    dropped: list[tuple[Key, Drop]] = []
     columns = [table.column(f"value_{name}").to_pylist() for name in plan.values]
     values = zip(*columns, strict=True) if columns else [()] * table.num_rows
-    times = table.column("ts").to_pylist()
-    for row, (timestamp, value) in enumerate(zip(times, values, strict=True)):
-        for window in window_fn.assign(timestamp, value):
+    elements = zip(values, elements_in(plan, table), strict=True)
+    for row, (value, (key, element)) in enumerate(elements):
+        try:
+            windows = window_fn.assign(element.timestamp, value)
+        except Exception as cause:
+            failure = Failure.of(window_fn, "assign", cause, (element,))
+            if plan.on_error == "fail":
+                raise failure.error.of_key(key) from cause
+            dropped.append((key, Drop(element, None, DropReason.FAILED, error=str(failure))))
+            continue
+        for window in windows:
             rows.append(row)
             starts.append(window.start)
             ends.append(window.end)
     table = table.take(pa.array(rows, pa.int64()))
-    return table.append_column("start", pa.array(starts, pa.int64())).append_column(
-        "end", pa.array(ends, pa.int64())
-    )
+    table = table.append_column("start", pa.array(starts, pa.int64()))
+    table = table.append_column("end", pa.array(ends, pa.int64()))
+    return table, [_out(plan, OutputTable(plan).build(dropped))] if dropped else []
 
 
 def _dealt(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
@@ -161,11 +187,14 @@ def _dealt(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
     return _packed(list(plan.fanout_ids), blobs)
 
 
-def _spread(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
+def _spread(plan: Plan, table: pa.Table, order: list[int]) -> Batches:
     """The rows as one blob for each shard, combined before if the plan says so."""
     if plan.lift:
-        table, _ = lift_rows(plan, plan.lifting, [table], None)
-    return packed_shards(plan, table, order)
+        # Nobody is late here, but a function of the user's may raise.
+        table, failed = lift_rows(plan, plan.lifting, [table], None)
+        if failed:
+            yield _out(plan, OutputTable(plan).build(failed))
+    yield packed_shards(plan, table, order)
 
 
 def packed_shards(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:

@@ -6,6 +6,7 @@ scripts side by side, step n of all of them in one micro-batch; their watermarks
 the control row, because a query has only one of its own.
 """
 
+import ast
 import atexit
 import json
 import shutil
@@ -21,23 +22,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from beamlike.errors import UnsupportedError
+from beamlike.errors import UnsupportedError, UserFunctionError
 from beamlike.hosts.script import Arrive, Machine, Output, Run, Script
 from beamlike.hosts.spark.columns import PickledColumn
-from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.hosts.spark.plan import OnError, Part, Plan
 from beamlike.hosts.spark.replay_worker import (
     LANE_ROWS,
     OUTPUT,
-    Decoded,
     LaneProcessor,
     OverPickles,
+    ScriptedPlan,
     WatermarkScale,
     lane_packer,
 )
 from beamlike.hosts.spark.session import local_session
 from beamlike.hosts.spark.state import StateLayout
-from beamlike.hosts.spark.values import pickled_value, reading
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Pane
+from beamlike.machine.failures import OnFailure
 from beamlike.machine.passthrough import PassThrough
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
@@ -77,16 +78,24 @@ def run_on_spark(
     combine: CombineFn | None,
     script: Script,
     spark: "SparkSession | None" = None,
+    *,
+    on_error: OnFailure = OnFailure.FAIL,
 ) -> Run:
     """Run one script on a streaming query whose own watermark the script moves.
 
     Every element step is a micro-batch. Returns what `run_in_memory` returns, without story.
 
+    Args:
+        on_error: What a strategy does when a function of the user's raises, as `Grouping`.
+
     Raises:
         UnsupportedError: The strategy's state has no layout on Spark, or the script's
             watermarks lie further apart than Spark's time reaches.
+        UserFunctionError: A function of the user's raised, and that is to be reported. What it
+            raised stays in Spark's worker: the error has no ``__cause__``.
     """
-    return _replayer(spark).run([(strategy, combine, script)], spark_watermark=True)[0]
+    stage = (strategy, combine, script)
+    return _replayer(spark).run([stage], spark_watermark=True, on_error=on_error)[0]
 
 
 def replay_on_spark(stages: Sequence[Stage], spark: "SparkSession | None" = None) -> list[Run]:
@@ -94,6 +103,7 @@ def replay_on_spark(stages: Sequence[Stage], spark: "SparkSession | None" = None
 
     Raises:
         UnsupportedError: A strategy's state has no layout on Spark.
+        UserFunctionError: A function of the user's raised.
     """
     return _replayer(spark).run(stages, spark_watermark=False)
 
@@ -180,11 +190,21 @@ class Replayer:
             pass
         shutil.rmtree(self._home, ignore_errors=True)
 
-    def run(self, stages: Sequence[Stage], *, spark_watermark: bool) -> list[Run]:
-        """Run the scripts to their ends, each in a lane of its own."""
+    def run(
+        self,
+        stages: Sequence[Stage],
+        *,
+        spark_watermark: bool,
+        on_error: OnFailure = OnFailure.FAIL,
+    ) -> list[Run]:
+        """Run the scripts to their ends, each in a lane of its own.
+
+        Raises:
+            UserFunctionError: A function of the user's raised, and that is to be reported.
+        """
         lanes = []
         for strategy, combine, script in stages:
-            lanes.append(_Lane.prepare(self._lanes, strategy, combine, script))
+            lanes.append(_Lane.prepare(self._lanes, strategy, combine, script, on_error))
             self._lanes += 1
         scale = self._scale(stages[0][2]) if spark_watermark else None
         run = self._runs
@@ -243,8 +263,9 @@ class _Lane:
         does: Staged,
         combine: CombineFn | None,
         script: Script,
+        on_error: OnFailure,
     ) -> "_Lane":
-        plan = _plan(does, combine)
+        plan = _plan(does, combine, on_error)
         StateLayout(plan)  # refuses here what would otherwise end the query in a worker
         known: dict[Hashable, None] = {}
         for step in script:
@@ -254,36 +275,40 @@ class _Lane:
         return cls(number, stage, groups, script, list(known))
 
     def collect(self, rows: Sequence[Any]) -> Run:
-        """The run, from the rows of this lane."""
+        """The run, from the rows of this lane.
+
+        Raises:
+            UserFunctionError: One of them is that.
+        """
         rows = sorted(rows, key=lambda row: row.step)
         return Run(
             self.script,
             tuple(
-                Output(row.step, self.keys[row.key], self._restored(cloudpickle.loads(row.effect)))
+                Output(row.step, self.keys[row.key], effect)
                 for row in rows
+                for effect in (self._restored(cloudpickle.loads(row.effect)),)
             ),
         )
 
-    def _restored(self, effect: Effect) -> Effect:
-        """An effect as the machine in memory would have made it: no tuples, no pickles inside."""
-        if not self.groups:
-            return effect
-        if isinstance(effect, Pane):
+    def _restored(self, effect: Effect | UserFunctionError) -> Effect:
+        """An effect as the machine in memory would have made it."""
+        if isinstance(effect, UserFunctionError):
+            # Its key is the number by which it travelled, as the only part of a plan's key.
+            (number,) = ast.literal_eval(effect.key or "")
+            raise effect.of_key(self.keys[number])
+        if self.groups and isinstance(effect, Pane):
             return attrs.evolve(effect, value=effect.value[0])
-        if not isinstance(effect.element, Element):
-            return effect
-        value = pickled_value(effect.element.value)
-        return attrs.evolve(effect, element=attrs.evolve(effect.element, value=value))
+        return effect
 
 
-def _plan(does: Staged, combine: CombineFn | None) -> Plan:
+def _plan(does: Staged, combine: CombineFn | None, on_error: OnFailure) -> Plan:
     keys, values = {"key": pa.int64()}, {"value": pa.binary()}
     if isinstance(does, WindowingStrategy):
         if combine is None:
             raise UnsupportedError("a grouping needs a combine function, got None")
-        part = Part("value", Decoded(combine), 0, PickledColumn(), pa.binary())
-        over_pickles = does.configured(reading(does.window_fn, pickled_value))
-        return Plan(over_pickles, keys, values, (part,), shards=1, buckets=1)
+        part = Part("value", combine, 0, PickledColumn(), pa.binary())
+        told: OnError = "drop" if on_error is OnFailure.DROP else "fail"
+        return ScriptedPlan(does, keys, values, (part,), shards=1, buckets=1, on_error=told)
     machine = PassThrough(does) if isinstance(does, WindowFn) else does
     nothing = WindowingStrategy.unwindowed()
     return Plan(nothing, keys, values, (), shards=1, buckets=1, does=OverPickles(machine))

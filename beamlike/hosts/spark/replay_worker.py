@@ -7,6 +7,7 @@ clocks of the lanes say. Each lane then steps as a shard does in production.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -15,25 +16,26 @@ import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from beamlike.errors import StateError
+from beamlike.errors import StateError, UserFunctionError
 from beamlike.hosts.script import Machine
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.columns import AccumulatorColumns, PickledColumn
 from beamlike.hosts.spark.operation import Operation
 from beamlike.hosts.spark.pack import Batches
-from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.plan import Aggregation, Plan
 from beamlike.hosts.spark.processor import wake_at_next_watermark
-from beamlike.hosts.spark.shard import Shard
+from beamlike.hosts.spark.shard import Shard, Stepped
 from beamlike.hosts.spark.values import pickled_value
-from beamlike.model.combine import CombineFn
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import CombineFn, EmptyPane
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 __all__ = [
     "LANE_ROWS",
     "OUTPUT",
-    "Decoded",
     "LaneProcessor",
     "OverPickles",
+    "ScriptedPlan",
     "WatermarkScale",
     "lane_packer",
 ]
@@ -45,26 +47,66 @@ LANE_ROWS = (
 """The Spark schema of a step's rows. ``mark`` is what Spark takes its watermark from."""
 
 OUTPUT = "run int, lane int, step int, key long, effect binary"
-"""The Spark schema of the output: an effect is a pickled `Pane` or `Drop`."""
+"""The Spark schema of the output: an effect is a pickled `Pane` or `Drop`; or the
+`UserFunctionError` that ended the lane, without a key of its own."""
 
 
 @attrs.frozen
-class Decoded(CombineFn):
-    """A combine function over pickled values."""
+class _Alone(CombineFn):
+    """A combine function whose accumulators and results are tuples of one, as those of a plan
+    are. Otherwise it is the function itself, and what goes wrong is said in its name."""
 
     fn: CombineFn
 
-    def create(self) -> Any:
-        return self.fn.create()
+    def create(self) -> tuple[Any]:
+        return (self.fn.create(),)
 
-    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
-        return self.fn.add(accumulator, [cloudpickle.loads(value) for value in values], timestamps)
+    def add(
+        self, accumulator: tuple[Any], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Any]:
+        return (self.fn.add(accumulator[0], values, timestamps),)
 
-    def merge(self, first: Any, second: Any) -> Any:
-        return self.fn.merge(first, second)
+    def merge(self, first: tuple[Any], second: tuple[Any]) -> tuple[Any]:
+        return (self.fn.merge(first[0], second[0]),)
 
-    def extract(self, accumulator: Any) -> Any:
-        return self.fn.extract(accumulator)
+    def compact(self, accumulator: tuple[Any]) -> tuple[Any]:
+        return (self.fn.compact(accumulator[0]),)
+
+    def extract(self, accumulator: tuple[Any]) -> tuple[Any]:
+        return (self.fn.extract(accumulator[0]),)
+
+    @property
+    def on_empty(self) -> EmptyPane:
+        of_one = self.fn.on_empty
+        return attrs.evolve(of_one, value=(of_one.value,))
+
+    def __str__(self) -> str:
+        return str(self.fn)
+
+
+@attrs.frozen
+class _AggregationOfPickles(Aggregation):
+    """An aggregation of pickled values by its only part."""
+
+    @property
+    def machine(self) -> Grouping:
+        (part,) = self.parts
+        return Grouping(self.strategy, _Alone(part.fn), self.on_error)
+
+    def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
+        return map(pickled_value, rows)
+
+
+class ScriptedPlan(Plan):
+    """The plan of a grouping whose elements are pickled values.
+
+    It differs from one of columns in that the machine gets the values themselves, and not rows:
+    so its drops and its errors are those of the memory host.
+    """
+
+    @cached_property
+    def operation(self) -> Operation:
+        return _AggregationOfPickles(self.strategy, self.values, self.parts, self.on_error)
 
 
 @attrs.frozen
@@ -203,13 +245,14 @@ class LaneProcessor(StatefulProcessor):
         for lane, told in ((int(lane), told) for lane, told in control["lanes"].items()):
             if told["stage"] is not None:
                 self._stages.updateValue((lane,), (bytes.fromhex(told["stage"]),))
-            stepped = Shard(self._plan(lane)).step(
-                _LaneStore(self._blobs, lane),
-                arrivals.get(lane, []),
-                scale.to_beam(spark_watermark) if scale else told["watermark"],
-                told["clock"],
+            watermark = scale.to_beam(spark_watermark) if scale else told["watermark"]
+            stepped = self._step_lane(lane, arrivals.get(lane, []), watermark, told["clock"])
+            effects: list[tuple[int | None, Any]] = (
+                [(None, stepped)]
+                if isinstance(stepped, UserFunctionError)
+                else [(of_key, effect) for (of_key,), effect in stepped.effects]
             )
-            for (of_key,), effect in stepped.effects:
+            for of_key, effect in effects:
                 yield Row(
                     run=control["run"],
                     lane=lane,
@@ -217,6 +260,16 @@ class LaneProcessor(StatefulProcessor):
                     key=of_key,
                     effect=cloudpickle.dumps(effect),
                 )
+
+    def _step_lane(
+        self, lane: int, arrivals: Sequence[pa.Table], watermark: int, clock: int
+    ) -> Stepped | UserFunctionError:
+        try:
+            store = _LaneStore(self._blobs, lane)
+            return Shard(self._plan(lane)).step(store, arrivals, watermark, clock)
+        except UserFunctionError as error:
+            # It ends its own script. Raised here, it would end the query, and all the others.
+            return error
 
     def _plan(self, lane: int) -> Plan:
         saved = self._stages.getValue((lane,))

@@ -1,0 +1,232 @@
+"""Triggers made of triggers, over columns: what the reference machine's `composites` say."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from beamlike.machine.columnar.nodes import Bools, Ints, Moment, Nodes, Parts, Trigger, pick
+
+__all__ = ["AfterAll", "AfterEach", "AfterFirst", "AfterWatermark", "OrFinally", "Repeatedly"]
+
+
+class AfterWatermark(Trigger):
+    """`AfterWatermark` with early or late firings.
+
+    The finished bit of the early child means: the end of the window has been dealt with.
+    """
+
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Moment) -> Nodes:
+        # Windows that merge may fall back into the early phase, so both children listen.
+        late = state.subs[0].finished
+        phases = (~late, late)
+        subs = tuple(
+            sub.on_elements(sub_state, counts, on if self.merging else on & phase, now)
+            for sub, sub_state, phase in zip(self.subs, state.subs, phases, strict=False)
+        )
+        return Nodes(state.finished, None, subs)
+
+    def ready(self, state: Nodes, now: Moment) -> Bools:
+        early, *late = (
+            sub.ready(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
+        )
+        in_late_phase = late[0] if late else np.zeros(len(state), np.bool_)
+        return np.where(state.subs[0].finished, in_late_phase, early | now.end_reached)
+
+    def fired(self, state: Nodes, now: Moment) -> Nodes:
+        early, *late = state.subs
+        in_late_phase = early.finished
+        passes_end = ~in_late_phase & now.end_reached
+        # The late trigger counts from here; what it saw meanwhile has just been emitted.
+        again = tuple(pick(in_late_phase | passes_end, sub.restarted(), sub) for sub in late)
+        over = early.restarted()
+        past_end = Nodes(in_late_phase | passes_end, over.value, over.subs)
+        finished = state.finished | passes_end if not late else state.finished
+        return Nodes(finished, None, (pick(in_late_phase, early, past_end), *again))
+
+    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+        past_end = parts.sub(0).all_finished() & now.end_reached
+        merged = self._merge_child(0, own, parts, now)
+        over = merged.restarted()
+        early = pick(
+            past_end,
+            Nodes(past_end, over.value, over.subs),
+            Nodes(np.zeros(len(merged), np.bool_), merged.value, merged.subs),
+        )
+        if len(self.subs) == 1:
+            return Nodes(past_end, None, (early,))
+        late = pick(past_end, self._merge_child(1, own, parts, now), own.subs[1].restarted())
+        return Nodes(np.zeros(len(own), np.bool_), None, (early, late))
+
+    def _merge_child(self, at: int, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+        merged = self.subs[at].on_merge(own.subs[at], parts.sub(at), now)
+        # Early and late triggers repeat: one that is finished by the merge starts over.
+        return pick(merged.finished, merged.restarted(), merged)
+
+    def hears_end(self, state: Nodes) -> Bools:
+        return np.ones(len(state), np.bool_)
+
+
+class Repeatedly(Trigger):
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Moment) -> Nodes:
+        sub = self.subs[0].on_elements(state.subs[0], counts, on, now)
+        return Nodes(state.finished, None, (sub,))
+
+    def ready(self, state: Nodes, now: Moment) -> Bools:
+        return self.subs[0].ready(state.subs[0], now)
+
+    def fired(self, state: Nodes, now: Moment) -> Nodes:
+        sub = self.subs[0].fired(state.subs[0], now)
+        return Nodes(state.finished, None, (pick(sub.finished, sub.restarted(), sub),))
+
+    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+        sub = self.subs[0].on_merge(own.subs[0], parts.sub(0), now)
+        return Nodes(np.zeros(len(own), np.bool_), None, (sub,))
+
+    def hears_end(self, state: Nodes) -> Bools:
+        return self.subs[0].hears_end(state.subs[0])
+
+
+class _Several(Trigger):
+    """What triggers with several children share: each child is asked with its own state."""
+
+    def _hears(self, state: Nodes, at: int) -> Bools:
+        """Where child ``at`` sees the elements that come now."""
+        return np.ones(len(state), np.bool_)
+
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Moment) -> Nodes:
+        subs = tuple(
+            sub.on_elements(sub_state, counts, on & self._hears(state, at), now)
+            for at, (sub, sub_state) in enumerate(zip(self.subs, state.subs, strict=True))
+        )
+        return Nodes(state.finished, state.value, subs)
+
+    def hears_end(self, state: Nodes) -> Bools:
+        return _any(
+            [
+                self._hears(state, at) & sub.hears_end(state.subs[at])
+                for at, sub in enumerate(self.subs)
+            ]
+        )
+
+    def _ready(self, state: Nodes, now: Moment) -> list[Bools]:
+        return [
+            sub.ready(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
+        ]
+
+    def _ready_or_finished(self, state: Nodes, now: Moment) -> list[Bools]:
+        ready = self._ready(state, now)
+        return [sub.finished | one for sub, one in zip(state.subs, ready, strict=True)]
+
+    def _merge_children(self, own: Nodes, parts: Parts, now: Moment) -> tuple[Nodes, ...]:
+        return tuple(
+            sub.on_merge(own.subs[at], parts.sub(at), now) for at, sub in enumerate(self.subs)
+        )
+
+
+class AfterFirst(_Several):
+    def ready(self, state: Nodes, now: Moment) -> Bools:
+        return _any(self._ready_or_finished(state, now))
+
+    def fired(self, state: Nodes, now: Moment) -> Nodes:
+        # What a child that is not ready was waiting for has left with this pane.
+        subs = tuple(
+            pick(ready, sub.fired(sub_state, now), sub_state.cleared())
+            for sub, sub_state, ready in zip(
+                self.subs, state.subs, self._ready(state, now), strict=True
+            )
+        )
+        return Nodes(np.ones(len(state), np.bool_), None, subs)
+
+    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+        subs = self._merge_children(own, parts, now)
+        return Nodes(_any([sub.finished for sub in subs]), None, subs)
+
+
+class AfterAll(_Several):
+    def _hears(self, state: Nodes, at: int) -> Bools:
+        return ~state.subs[at].finished
+
+    def ready(self, state: Nodes, now: Moment) -> Bools:
+        return _all(self._ready_or_finished(state, now))
+
+    def fired(self, state: Nodes, now: Moment) -> Nodes:
+        subs = tuple(
+            sub.fired(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
+        )
+        return Nodes(np.ones(len(state), np.bool_), None, subs)
+
+    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+        subs = self._merge_children(own, parts, now)
+        return Nodes(_all([sub.finished for sub in subs]), None, subs)
+
+
+class AfterEach(_Several):
+    def _is_current(self, state: Nodes, at: int) -> Bools:
+        """Where child ``at`` is the first unfinished one; the first child, if all are finished."""
+        finished = [sub.finished for sub in state.subs]
+        before = _all(finished[:at]) if at else np.ones(len(state), np.bool_)
+        if at:
+            return before & ~finished[at]
+        return ~finished[0] | _all(finished)
+
+    def _hears(self, state: Nodes, at: int) -> Bools:
+        # Windows that merge may go back to an earlier child, so all of them listen.
+        return np.ones(len(state), np.bool_) if self.merging else self._is_current(state, at)
+
+    def ready(self, state: Nodes, now: Moment) -> Bools:
+        return _any(
+            [
+                self._is_current(state, at) & ready
+                for at, ready in enumerate(self._ready(state, now))
+            ]
+        )
+
+    def fired(self, state: Nodes, now: Moment) -> Nodes:
+        subs = tuple(
+            pick(self._is_current(state, at), sub.fired(state.subs[at], now), state.subs[at])
+            for at, sub in enumerate(self.subs)
+        )
+        if self.merging:
+            # The others listened too; what they saw has left with this pane.
+            subs = tuple(sub.cleared() for sub in subs)
+        return Nodes(_all([sub.finished for sub in subs]), None, subs)
+
+    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+        subs: list[Nodes] = []
+        before = np.ones(len(own), np.bool_)
+        for at, sub in enumerate(self.subs):
+            merged = sub.on_merge(own.subs[at], parts.sub(at), now)
+            subs.append(pick(before, merged, own.subs[at].cleared()))
+            before = before & subs[-1].finished
+        return Nodes(before, None, tuple(subs))
+
+
+class OrFinally(_Several):
+    def ready(self, state: Nodes, now: Moment) -> Bools:
+        return _any(self._ready(state, now))
+
+    def fired(self, state: Nodes, now: Moment) -> Nodes:
+        main, until = state.subs
+        ends = self.subs[1].ready(until, now)
+        # `until` is not cleared: it judges all that the window received since it started.
+        subs = (
+            pick(ends, main.cleared(), self.subs[0].fired(main, now)),
+            pick(ends, self.subs[1].fired(until, now), until),
+        )
+        return Nodes(subs[0].finished | subs[1].finished, None, subs)
+
+    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+        subs = self._merge_children(own, parts, now)
+        return Nodes(subs[0].finished | subs[1].finished, None, subs)
+
+
+def _any(columns: Sequence[Bools]) -> Bools:
+    """Where any of them is set."""
+    result: Bools = np.logical_or.reduce(columns)
+    return result
+
+
+def _all(columns: Sequence[Bools]) -> Bools:
+    """Where all of them are set."""
+    result: Bools = np.logical_and.reduce(columns)
+    return result

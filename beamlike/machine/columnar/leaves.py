@@ -1,0 +1,138 @@
+"""Triggers without children, over columns: what the reference machine's `leaves` say.
+
+Whoever has read a trigger there finds the same rule here, once for all windows.
+"""
+
+import numpy as np
+
+from beamlike.machine.columnar.nodes import NOTHING, Bools, Ints, Moment, Nodes, Parts, Trigger
+from beamlike.model import triggers as spec
+
+__all__ = ["AfterCount", "AfterEndOfWindow", "AfterTime", "Constant", "Default"]
+
+
+class _AtEnd(Trigger):
+    """Ready from the end of the window on."""
+
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Moment) -> Nodes:
+        return state
+
+    def ready(self, state: Nodes, now: Moment) -> Bools:
+        return now.end_reached
+
+    def hears_end(self, state: Nodes) -> Bools:
+        return np.ones(len(state), np.bool_)
+
+
+class Default(_AtEnd):
+    """Never finishes, so every bundle after the end fires again."""
+
+    def fired(self, state: Nodes, now: Moment) -> Nodes:
+        return state
+
+    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+        return own
+
+
+class AfterEndOfWindow(_AtEnd):
+    """`AfterWatermark` without early and late firings."""
+
+    def fired(self, state: Nodes, now: Moment) -> Nodes:
+        return state.finish()
+
+    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+        # A part that has not fired has data that nobody saw on time yet.
+        return own.with_finished(parts.all_finished() & now.end_reached, ())
+
+
+class AfterTime(Trigger):
+    """`AfterProcessingTime` and `AfterSynchronizedProcessingTime`."""
+
+    keeps_value = True
+    is_timed = True
+
+    def __init__(
+        self, trigger: spec.AfterProcessingTime | spec.AfterSynchronizedProcessingTime
+    ) -> None:
+        super().__init__()
+        self.trigger = trigger
+
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Moment) -> Nodes:
+        # Only the pane's first element sets the target.
+        value = _value(state)
+        first = on & (value == NOTHING)
+        return Nodes(state.finished, np.where(first, self.trigger.target(now.clock), value))
+
+    def ready(self, state: Nodes, now: Moment) -> Bools:
+        value = _value(state)
+        ready: Bools = (value != NOTHING) & (now.clock > value)
+        return ready
+
+    def fired(self, state: Nodes, now: Moment) -> Nodes:
+        return state.finish()
+
+    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+        least = _LATEST - np.maximum.reduceat(_flipped(_value(parts.nodes)), parts.first)
+        least = np.where(least == _LATEST, NOTHING, least)
+        return Nodes(own.finished, np.where(own.finished, NOTHING, least))
+
+
+_LATEST = 2**62
+
+
+def _flipped(value: Ints) -> Ints:
+    """Later targets smaller, and none the smallest: 0."""
+    return np.where(value == NOTHING, 0, _LATEST - value)
+
+
+class AfterCount(Trigger):
+    keeps_value = True
+
+    def __init__(self, trigger: spec.AfterCount) -> None:
+        super().__init__()
+        self.count = trigger.count
+
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Moment) -> Nodes:
+        value = _value(state)
+        return Nodes(state.finished, np.where(on, _or_zero(value) + counts, value))
+
+    def ready(self, state: Nodes, now: Moment) -> Bools:
+        ready: Bools = _or_zero(_value(state)) >= self.count
+        return ready
+
+    def fired(self, state: Nodes, now: Moment) -> Nodes:
+        return state.finish()
+
+    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+        finished = parts.any_finished()
+        total = np.add.reduceat(_or_zero(_value(parts.nodes)), parts.first)
+        return Nodes(finished, np.where(finished, NOTHING, total))
+
+
+class Constant(Trigger):
+    """`Never` and `Always`: nothing to remember."""
+
+    def __init__(self, answer: bool) -> None:
+        super().__init__()
+        self.answer = answer
+
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Moment) -> Nodes:
+        return state
+
+    def ready(self, state: Nodes, now: Moment) -> Bools:
+        return np.full(len(state), self.answer)
+
+    def fired(self, state: Nodes, now: Moment) -> Nodes:
+        return state
+
+    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+        return own
+
+
+def _value(state: Nodes) -> Ints:
+    assert state.value is not None, "a node that keeps values has a column of them"
+    return state.value
+
+
+def _or_zero(value: Ints) -> Ints:
+    return np.where(value == NOTHING, 0, value)

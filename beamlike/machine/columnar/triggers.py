@@ -1,0 +1,102 @@
+"""From a trigger to its running form. One entry for each trigger of `beamlike.model.triggers`."""
+
+from functools import singledispatch
+
+from beamlike.errors import UnsupportedError
+from beamlike.machine.columnar.composites import (
+    AfterAll,
+    AfterEach,
+    AfterFirst,
+    AfterWatermark,
+    OrFinally,
+    Repeatedly,
+)
+from beamlike.machine.columnar.leaves import (
+    AfterCount,
+    AfterEndOfWindow,
+    AfterTime,
+    Constant,
+    Default,
+)
+from beamlike.machine.columnar.nodes import Trigger
+from beamlike.model import triggers as spec
+
+__all__ = ["run_trigger"]
+
+
+@singledispatch
+def run_trigger(trigger: spec.Trigger, merging: bool) -> Trigger:
+    """The running form of a trigger over columns."""
+    raise UnsupportedError(f"the columnar machine does not know the trigger {trigger!r}")
+
+
+@run_trigger.register
+def _(trigger: spec.DefaultTrigger, merging: bool) -> Trigger:
+    return Default()
+
+
+@run_trigger.register
+def _(trigger: spec.AfterWatermark, merging: bool) -> Trigger:
+    if trigger.early is None and trigger.late is None:
+        return AfterEndOfWindow()
+    subs = [run_trigger(trigger.early or spec.Never(), merging)]
+    if trigger.late is not None:
+        subs.append(run_trigger(trigger.late, merging))
+    return AfterWatermark(subs, merging)
+
+
+@run_trigger.register
+def _(trigger: spec.AfterProcessingTime, merging: bool) -> Trigger:
+    return AfterTime(trigger)
+
+
+@run_trigger.register
+def _(trigger: spec.AfterSynchronizedProcessingTime, merging: bool) -> Trigger:
+    return AfterTime(trigger)
+
+
+@run_trigger.register
+def _(trigger: spec.AfterCount, merging: bool) -> Trigger:
+    return AfterCount(trigger)
+
+
+@run_trigger.register
+def _(trigger: spec.Never, merging: bool) -> Trigger:
+    return Constant(False)
+
+
+@run_trigger.register
+def _(trigger: spec.Always, merging: bool) -> Trigger:
+    return Constant(True)
+
+
+def _composite(kind: type[Trigger], trigger: spec.Trigger, merging: bool) -> Trigger:
+    return kind([run_trigger(child, merging) for child in trigger.children], merging)
+
+
+@run_trigger.register
+def _(trigger: spec.Repeatedly, merging: bool) -> Trigger:
+    return _composite(Repeatedly, trigger, merging)
+
+
+@run_trigger.register
+def _(trigger: spec.AfterFirst, merging: bool) -> Trigger:
+    return _composite(AfterFirst, trigger, merging)
+
+
+@run_trigger.register
+def _(trigger: spec.AfterAll, merging: bool) -> Trigger:
+    return _composite(AfterAll, trigger, merging)
+
+
+@run_trigger.register
+def _(trigger: spec.AfterEach, merging: bool) -> Trigger:
+    return _composite(AfterEach, trigger, merging)
+
+
+@run_trigger.register
+def _(trigger: spec.OrFinally, merging: bool) -> Trigger:
+    return _composite(OrFinally, trigger, merging)
+
+
+# -- columns of values -----------------------------------------------------------------------

@@ -1,0 +1,143 @@
+"""Functions of the user's that raise, on every host: what is dropped, and what is reported."""
+
+from typing import Any
+
+import pytest
+
+from beamlike import AfterCount, FixedWindows, Repeatedly, Sessions
+from beamlike.errors import UserFunctionError, WindowingError
+from beamlike.model.combine import Mean, Sum
+from beamlike.testing import Results, TestStream, dropped, early_pane, emit_exactly, on_time_pane
+
+MINUTE = ("00:00:00", "00:01:00")
+
+WITH_A_WORD = (
+    TestStream()
+    .add_elements_at_time("00:00:10", ("joe", 1), ("joe", "two"), ("ben", 5))
+    .add_elements_at_time("00:00:20", ("joe", 4))
+    .advance_watermark_to_infinity()
+)
+
+
+def test_an_element_that_cannot_be_added_is_dropped_and_the_others_are_grouped(
+    host: dict[str, Any],
+) -> None:
+    results = WITH_A_WORD.run(
+        window=FixedWindows("1 minute"), aggregate=Sum(), on_error="drop", **host
+    )
+
+    results.should(
+        emit_exactly(
+            dropped("joe", "two", at="00:00:10", window=MINUTE, reason="failed", step=0),
+            on_time_pane("joe", 5, *MINUTE, is_last=True, step=2),
+            on_time_pane("ben", 5, *MINUTE, is_last=True, step=2),
+        )
+    )
+    assert [drop.effect.error for drop in results.drops] == [
+        "Sum().add raised TypeError: unsupported operand type(s) for +: 'int' and 'str'"
+    ]
+
+
+def test_an_element_that_cannot_be_added_is_reported_by_default(host: dict[str, Any]) -> None:
+    with pytest.raises(UserFunctionError) as raised:
+        WITH_A_WORD.run(window=FixedWindows("1 minute"), aggregate=Sum(), **host)
+
+    assert str(raised.value) == (
+        "Sum().add raised TypeError: unsupported operand type(s) for +: 'int' and 'str'; it was "
+        "asked for the element 'two' at 00:00:10 (10000 ms), window [00:00:00, 00:01:00), key "
+        "'joe'; mend the function, or leave out what it cannot take with on_error=\"drop\""
+    )
+
+
+def patience(title: str) -> str:
+    """How long to wait after a page. Films have none."""
+    if title.startswith("film"):
+        raise LookupError(f"no patience for {title}")
+    return "5 minutes"
+
+
+VISITS = (
+    TestStream()
+    .add_elements_at_time("12:00:00", ("ann", "page: news"))
+    .add_elements_at_time("12:02:00", ("ann", "film: Stalker"))
+    .add_elements_at_time("12:04:00", ("ann", "page: sports"))
+    .advance_watermark_to_infinity()
+)
+
+
+def test_an_element_without_a_gap_is_dropped_without_a_window(host: dict[str, Any]) -> None:
+    results = VISITS.run(window=Sessions(patience), on_error="drop", **host)
+
+    results.should(
+        emit_exactly(
+            dropped("ann", "film: Stalker", at="12:02:00", reason="failed", step=1),
+            on_time_pane(
+                "ann",
+                ["page: news", "page: sports"],
+                "12:00:00",
+                "12:09:00",
+                is_last=True,
+                step=3,
+            ),
+        )
+    )
+    assert [drop.effect.error for drop in results.drops] == [
+        "Sessions(patience).assign raised LookupError: no patience for film: Stalker"
+    ]
+
+
+def test_an_element_without_a_gap_is_reported_by_default(host: dict[str, Any]) -> None:
+    with pytest.raises(UserFunctionError) as raised:
+        VISITS.run(window=Sessions(patience), **host)
+
+    assert str(raised.value) == (
+        "Sessions(patience).assign raised LookupError: no patience for film: Stalker; it was "
+        "asked for the element 'film: Stalker' at 12:02:00 (43320000 ms), key 'ann'; mend the "
+        'function, or leave out what it cannot take with on_error="drop"'
+    )
+
+
+class Modest(Mean):
+    """A mean that nobody may have if it is more than ten."""
+
+    def extract(self, accumulator: Any) -> Any:
+        mean = super().extract(accumulator)
+        if mean is not None and mean > 10:
+            raise OverflowError("too much")
+        return mean
+
+
+def test_elements_of_a_pane_that_cannot_be_made_are_dropped_by_their_number(
+    host: dict[str, Any],
+) -> None:
+    results: Results = (
+        TestStream()
+        .add_elements_at_time("00:00:10", ("joe", 6.0))
+        .add_elements_at_time("00:00:20", ("joe", 24.0))
+        .add_elements_at_time("00:00:30", ("joe", 30.0))
+        .advance_watermark_to_infinity()
+        .run(
+            window=FixedWindows("1 minute"),
+            trigger=Repeatedly(AfterCount(1)),
+            allowed_lateness="0 s",
+            accumulation="discarding",
+            aggregate=Modest(),
+            on_error="drop",
+            **host,
+        )
+    )
+
+    results.should(
+        emit_exactly(
+            early_pane("joe", 6.0, *MINUTE, is_last=False, step=0),
+            # Those that no early pane could take have waited for the last one.
+            dropped("joe", None, window=MINUTE, reason="failed", count=2, step=3),
+        )
+    )
+
+
+def test_there_is_no_third_choice() -> None:
+    with pytest.raises(WindowingError) as refused:
+        WITH_A_WORD.run(window=FixedWindows("1 minute"), on_error="ignore")
+
+    assert str(refused.value) == "on_error must be one of 'fail', 'drop', got 'ignore'"
