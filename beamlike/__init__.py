@@ -8,9 +8,10 @@ To read the code, go from the ground up: `errors`, `model` (values), `machine` (
 (where they run), `api` (what users call), `viz` and `testing`, `demo`, `cli`.
 """
 
+from beamlike.api.flatten import flatten
 from beamlike.api.joins import co_group, join
 from beamlike.api.lookup import look_up
-from beamlike.api.stream import Stream, flatten, stream
+from beamlike.api.stream import Stream, stream
 from beamlike.api.windowed import split, windowed
 from beamlike.model.aggregates import (
     approx_distinct,

@@ -23,8 +23,9 @@ be in panes), `selection` and `matchers` (in which panes), `complete` (the whole
 (what a failure says). Scenarios as files:
 `transcript_schema`, `transcripts`, `transcript_results`, `transcript_writing`, `conformance`. Laws:
 `generate` (random scenarios), `laws` (of machines), `bundles` (of how elements arrive), `in_shard`,
-`in_columns` and `differential` (all of them, on many scenarios), `shrinking` (what breaks one), `contract_case`,
-`contract_rules` and `contract` (of window functions), `combine_contract` (of combine functions).
+`in_columns` and `differential` (all of them, on many scenarios), `shrinking` (what breaks one),
+`contract_case`, `contract_rules` and `contract` (of window functions), `combine_contract` (of
+combine functions).
 """
 
 from beamlike.testing.combine_contract import (

@@ -2,6 +2,6 @@
 
 Read in this order: `arguments` (checks of what is passed), `stage` (one grouping of a query and
 its inputs), `windowed` (DataFrame in, DataFrame of panes out), `stream` (rows with windows, to be
-grouped several times in one query), `joins` (several streams by one key), `lookup` (a stream that
-looks into the windows of another one).
+grouped several times in one query), `flatten` (several streams as one), `joins` (several streams
+by one key), `lookup` (a stream that looks into the windows of another one).
 """

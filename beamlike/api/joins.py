@@ -10,8 +10,11 @@ Source: Beam ``CoGroupByKey``; Scio ``cogroup``, ``join``, ``leftOuterJoin``,
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import attrs
+
 from beamlike.api.arguments import check_choice, column_names
-from beamlike.api.stream import Stream, check_streams, flatten
+from beamlike.api.flatten import check_streams, flatten
+from beamlike.api.stream import Stream
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.model.aggregates import collect
 
@@ -19,16 +22,21 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql import types as T
 
-__all__ = ["KeyLike", "co_group", "join", "keys_of", "own_columns", "row_type"]
+__all__ = ["KeyLike", "check_both", "co_group", "join", "keys_of", "own_columns", "row_type"]
 
 KeyLike = str | Sequence[str] | Mapping[str, str | Sequence[str]]
+_Names = dict[str, list[str]]
+"""By the name of a stream, some of its columns. Those at the same place belong together."""
+
 How = Literal["inner", "left", "right", "full"]
 
 _OF_A_PANE = ("window", "timestamp", "pane", "retraction")
 """Columns that a grouping adds. They speak of a pane before, and are not joined."""
 
 
-def co_group(streams: Mapping[str, Stream], key: KeyLike, **options: Any) -> Stream:
+def co_group(
+    streams: Mapping[str, Stream], key: KeyLike, *, window_input: KeyLike = (), **options: Any
+) -> Stream:
     """For each key and window, the rows of every stream: a column with a list for each.
 
     Args:
@@ -38,6 +46,7 @@ def co_group(streams: Mapping[str, Stream], key: KeyLike, **options: Any) -> Str
             to keep it.
         key: The key column or columns, the same for all streams, or a mapping from the name of
             a stream to its own. The result has the names of the first.
+        window_input: As `Stream.group`, given as ``key`` is.
         options: As `Stream.group`: ``on_error``, ``wake_every``, ``shards``, ``buckets``,
             ``name``, ``render``.
 
@@ -46,25 +55,54 @@ def co_group(streams: Mapping[str, Stream], key: KeyLike, **options: Any) -> Str
         and the columns of a pane. A stream without rows in a pane has an empty array.
 
     Raises:
-        WindowingError: Windows or triggers that do not fit.
+        WindowingError: Windows or triggers that do not fit; ``streams`` is no mapping of streams.
         ColumnError: A key is missing, or has another type in another stream; a stream has the
             name of a key.
     """
+    if not isinstance(streams, Mapping):
+        raise WindowingError(
+            'streams must map names to streams, such as {"orders": orders, "payments": payments}, '
+            f"got {streams!r}"
+        )
     check_streams(streams)
-    keys = keys_of(streams, key)
-    names = next(iter(keys.values()))
-    taken = [name for name in streams if name in (*names, *_OF_A_PANE, "dropped")]
-    if taken:
-        raise ColumnError(f"streams: {taken[0]!r} is a column of the result; name it otherwise")
+    keys = keys_of(streams, key, "key")
+    return _co_group(streams, keys, keys_of(streams, window_input, "window_input"), options)
+
+
+def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options: Any) -> Stream:
+    from beamlike.hosts.spark.inputs import duplicate
+
+    names, *_ = keys.values()
+    windows_read, *_ = read.values()
+    shared = _shared(keys) | _shared(read)
+    for name, own in _shared(keys).items():
+        if shared[name] != own:
+            raise ColumnError(
+                f"window_input: {name!r} is a key, which goes with {_others(own)}, and here with "
+                f"{_others(shared[name])}; give it another name with with_columns() before"
+            )
+    frame = next(iter(streams.values())).inputs.frame
+    for name in streams:
+        if duplicate(frame, name, [*streams, *shared, *_OF_A_PANE, "dropped"]):
+            raise ColumnError(f"streams: {name!r} is a column of the result; name it otherwise")
     structs = {name: row_type(name, given, keys[name]) for name, given in streams.items()}
     tagged = {
-        name: _tagged(given, dict(zip(names, keys[name], strict=True)), name, structs)
+        name: _tagged(given, {shown: own[name] for shown, own in shared.items()}, name, structs)
         for name, given in streams.items()
     }
-    return flatten(tagged).group(names, {name: collect(name) for name in streams}, **options)
+    lists = {name: collect(name) for name in streams}
+    return flatten(tagged).group(names, lists, window_input=windows_read, **options)
 
 
-def join(left: Stream, right: Stream, on: KeyLike, how: How = "inner", **options: Any) -> Stream:
+def join(
+    left: Stream,
+    right: Stream,
+    on: KeyLike,
+    how: How = "inner",
+    *,
+    window_input: KeyLike = (),
+    **options: Any,
+) -> Stream:
     """The rows of two streams that have the same key and window, each with each.
 
     A join is per pane: what a pane holds of both sides is joined. An accumulating pane joins
@@ -75,6 +113,7 @@ def join(left: Stream, right: Stream, on: KeyLike, how: How = "inner", **options
         on: The key, as in `co_group`, with ``"left"`` and ``"right"`` as names of the streams.
         how: ``"inner"``; ``"left"`` keeps rows of the left side that have no partner,
             ``"right"`` of the right side, ``"full"`` of both, with nulls for the other side.
+        window_input: As `Stream.group`, given as ``on`` is.
         options: As `Stream.group`, but for ``render``: a join has many rows for a key and window,
             and none has a name by which it could be put or deleted.
 
@@ -84,11 +123,12 @@ def join(left: Stream, right: Stream, on: KeyLike, how: How = "inner", **options
 
     Raises:
         WindowingError: Windows or triggers that do not fit; a rendering other than retractions.
-        ColumnError: As `co_group`; a column besides the key has the same name on both sides.
+        ColumnError: As `co_group`; a column of the right side, besides its key, has the name of
+            one of the left; a key is called ``left`` or ``right``.
     """
     from pyspark.sql import functions as F
 
-    from beamlike.hosts.spark.inputs import column
+    from beamlike.hosts.spark.inputs import column, duplicate
     from beamlike.hosts.spark.marks import MARKS, is_data
 
     check_choice("how", how, get_args(How))
@@ -98,15 +138,18 @@ def join(left: Stream, right: Stream, on: KeyLike, how: How = "inner", **options
             "rows for them; leave it out, or use co_group, which has one"
         )
     sides = {"left": left, "right": right}
-    grouped = co_group(sides, on, **options)
-    keys = keys_of(sides, on)
+    check_streams(sides)
+    keys, read = keys_of(sides, on, "on"), keys_of(sides, window_input, "window_input")
+    for argument, names in (("on", keys["left"]), ("window_input", read["left"])):
+        for name in names:
+            if duplicate(left.inputs.frame, name, [name, *sides]):
+                raise ColumnError(
+                    f"{argument}: a column called {name!r} cannot be told from that side of the "
+                    "join; give it another name with select() before"
+                )
     shown = {name: own_columns(sides[name], keys[name]) for name in sides}
-    both = [name for name in shown["left"] if name in shown["right"]]
-    if both:
-        raise ColumnError(
-            f"on: both sides have a column {both[0]!r}; give one of them another name with "
-            "select() or with_columns() before the join"
-        )
+    check_both(left, [*keys["left"], *shown["left"]], shown["right"])
+    grouped = _co_group(sides, keys, read, options)
     found = {name: column(name).isNotNull() for name in sides}
     kept = {
         "inner": found["left"] & found["right"],
@@ -127,63 +170,135 @@ def join(left: Stream, right: Stream, on: KeyLike, how: How = "inner", **options
             MARKS,
         )
 
-    return grouped._each(pairs)
+    return attrs.evolve(grouped, inputs=grouped.inputs.each(pairs))
 
 
-def keys_of(streams: Mapping[str, Stream], key: KeyLike) -> dict[str, list[str]]:
-    """The key columns of each stream."""
-    if isinstance(key, Mapping):
-        missing = [name for name in streams if name not in key]
-        if missing:
-            raise ColumnError(f"key: nothing is said for the stream {missing[0]!r}")
-        keys = {name: column_names(key[name], f"key of {name!r}") for name in streams}
-    else:
-        keys = {name: column_names(key, "key") for name in streams}
-    first_name, first = next(iter(keys.items()))
-    for name, given in keys.items():
-        if len(given) != len(first):
+def check_both(left: Stream, own: Sequence[str], others: Sequence[str]) -> None:
+    """Refuse a name that both sides give to a column of the result, as Spark reads names."""
+    from beamlike.hosts.spark.inputs import duplicate
+
+    for name in others:
+        if duplicate(left.inputs.frame, name, [*own, *others]):
             raise ColumnError(
-                f"key: {first_name!r} has {len(first)} column(s) and {name!r} has {len(given)}; "
-                "the keys must match one by one"
+                f"on: both sides have a column {name!r}; give one of them another name with "
+                "select() or with_columns() before the join"
             )
-    return keys
+
+
+# -- columns that belong together ------------------------------------------------------------
+
+
+def keys_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> _Names:
+    """The key columns of each stream, or those that its windows read.
+
+    Raises:
+        ColumnError: A column is missing, named twice, or has another type in another stream.
+    """
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in streams]
+        if unknown:
+            known = ", ".join(map(repr, streams))
+            raise ColumnError(
+                f"{argument}: {unknown[0]!r} is the name of no stream; those are {known}"
+            )
+        missing = [name for name in streams if name not in given]
+        if missing:
+            raise ColumnError(f"{argument}: nothing is said for the stream {missing[0]!r}")
+        names = {name: column_names(given[name], f"{argument} of {name!r}") for name in streams}
+    else:
+        names = {name: column_names(given, argument) for name in streams}
+    first = next(iter(names))
+    for at, column in enumerate(names[first]):
+        if column in names[first][:at]:
+            raise ColumnError(f"{argument}: column {column!r} is named twice; leave one out")
+    for name, own in names.items():
+        if len(own) != len(names[first]):
+            raise ColumnError(
+                f"{argument}: {first!r} has {len(names[first])} column(s) and {name!r} has "
+                f"{len(own)}; they must match one by one"
+            )
+    _check_types(streams, names, argument)
+    return names
+
+
+def _check_types(streams: Mapping[str, Stream], names: _Names, argument: str) -> None:
+    from beamlike.hosts.spark.inputs import type_of
+
+    kinds = {
+        name: [
+            type_of(given.inputs.frame, own, f"{argument} of {name!r}").simpleString()
+            for own in names[name]
+        ]
+        for name, given in streams.items()
+    }
+    first = next(iter(kinds))
+    for name, own in kinds.items():
+        for at, (kind, other) in enumerate(zip(kinds[first], own, strict=True)):
+            if kind != other:
+                raise ColumnError(
+                    f"{argument}: {names[first][at]!r} of the {first} stream is {kind} and "
+                    f"{names[name][at]!r} of the {name} stream is {other}; cast one of them before"
+                )
+
+
+def _shared(names: _Names) -> dict[str, dict[str, str]]:
+    """What each stream calls a column, by what the first one calls it."""
+    first = next(iter(names.values()))
+    return {shown: {name: own[at] for name, own in names.items()} for at, shown in enumerate(first)}
+
+
+def _others(own: Mapping[str, str]) -> str:
+    _, *others = own.items()
+    return ", ".join(f"{column!r} of {name}" for name, column in others)
+
+
+# -- the rows of a stream --------------------------------------------------------------------
 
 
 def own_columns(stream: Stream, keys: Sequence[str]) -> list[str]:
     """The columns that are joined: not the key, and none that is called as those of a pane."""
-    return [name for name in stream.columns if name not in (*keys, *_OF_A_PANE)]
+    from beamlike.hosts.spark.inputs import duplicate
+
+    frame = stream.inputs.frame
+    return [
+        name
+        for name in stream.columns
+        if name not in keys and not duplicate(frame, name, [name, *_OF_A_PANE])
+    ]
 
 
 def row_type(name: str, stream: Stream, keys: Sequence[str]) -> "T.StructType":
     """The type of a stream's rows without their key."""
     from pyspark.sql import types as T
 
-    own = set(own_columns(stream, keys))
-    fields = [field for field in stream.rows.schema.fields if field.name in own]
-    if not fields:
+    from beamlike.hosts.spark.inputs import type_of
+
+    own = own_columns(stream, keys)
+    if not own:
         raise ColumnError(
             f"streams: {name!r} has no column besides its key; add one, for example "
             'with_columns({"there": F.lit(True)})'
         )
-    return T.StructType([T.StructField(it.name, it.dataType) for it in fields])
+    frame = stream.inputs.frame
+    return T.StructType([T.StructField(it, type_of(frame, it, f"{name} stream")) for it in own])
 
 
 def _tagged(
-    stream: Stream, keys: Mapping[str, str], name: str, structs: Mapping[str, "T.StructType"]
+    stream: Stream, shared: Mapping[str, str], name: str, structs: Mapping[str, "T.StructType"]
 ) -> Stream:
-    """The stream with its rows in a column of its own, and nulls in those of the others."""
+    """The stream with its rows in a column of its own, and nulls in those of the others.
+
+    Beside them are its key and what its windows read, as ``shared`` maps their names.
+    """
     from pyspark.sql import functions as F
 
-    from beamlike.hosts.spark.inputs import column, type_of
-
-    for key in keys.values():
-        type_of(stream.rows, key, f"key of {name!r}")
+    from beamlike.hosts.spark.inputs import column
 
     def of(other: str, kind: "T.StructType") -> "Column":
         if other != name:
             return F.lit(None).cast(kind).alias(other)
         return F.struct(*(column(it.name) for it in kind.fields)).cast(kind).alias(other)
 
-    renamed = [column(own).alias(shown) for shown, own in keys.items()]
+    renamed = [column(own).alias(shown) for shown, own in shared.items()]
     columns = [of(other, kind) for other, kind in structs.items()]
-    return stream.select(*renamed, *columns)
+    return attrs.evolve(stream, inputs=stream.inputs.select([*renamed, *columns]))

@@ -6,15 +6,28 @@ Source: Beam's side inputs; Scio ``hashJoin`` and ``hashLeftOuterJoin``.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
+import attrs
+
 from beamlike.api.arguments import check_choice, column_names, counted, positive_duration
-from beamlike.api.joins import KeyLike, keys_of, own_columns, row_type
-from beamlike.api.stage import Branch, OnError, given_columns, own_windows, run_stage
-from beamlike.api.stream import Stream, check_streams, stage_name, stages_of
-from beamlike.errors import ColumnError, UnsupportedError
+from beamlike.api.flatten import check_streams
+from beamlike.api.joins import KeyLike, check_both, keys_of, own_columns, row_type
+from beamlike.api.stage import (
+    Branch,
+    Inputs,
+    given_columns,
+    own_windows,
+    run_stage,
+    stage_name,
+    stages_of,
+)
+from beamlike.api.stream import Stream
+from beamlike.errors import UnsupportedError
+from beamlike.hosts.spark.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
 from beamlike.machine.clocks import StageClock
 from beamlike.model.aggregates import collect
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import DurationLike
+from beamlike.model.windowfns import WindowFn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,9 +48,9 @@ def look_up(
     *,
     window_input: str | Sequence[str] = (),
     on_error: OnError = "drop",
-    wake_every: DurationLike = "5 seconds",
-    shards: int = 8,
-    buckets: int = 64,
+    wake_every: DurationLike = WAKE_EVERY,
+    shards: int = SHARDS,
+    buckets: int = BUCKETS,
     name: str | None = None,
 ) -> Stream:
     """Each row of a main stream with the rows that its key has in the window of a side stream.
@@ -78,64 +91,140 @@ def look_up(
 
     Source: Scio ``hashJoin`` and ``hashLeftOuterJoin``; Beam ``View.asMultimap``.
     """
-    from beamlike.hosts.spark import bind, query
-    from beamlike.hosts.spark.look_up import PANE_BEFORE, SIDE
-
     sides = {"main": main, "side": side}
     check_streams(sides)
     check_choice("how", how, get_args(How))
     check_choice("on_error", on_error, get_args(OnError))
     _check_main(main)
-    keys = keys_of(sides, on)
-    _check_key_types(sides, keys)
+    keys = keys_of(sides, on, "on")
     shown, rows = own_columns(main, keys["main"]), row_type("side", side, keys["side"])
-    for both in (it for it in shown if it in rows.names):
-        raise ColumnError(
-            f"on: both sides have a column {both!r}; give one of them another name with "
-            "select() or with_columns() before"
-        )
-    taken = stages_of((*main._branches, *side._branches))
+    check_both(main, [*keys["main"], *shown], rows.names)
+    taken = stages_of((*main.inputs.branches, *side.inputs.branches))
     own = stage_name(name, taken, "look up")
-    panes = _grouped(side, keys, rows).group(
-        keys["main"],
-        {SIDE: collect(SIDE)},
-        on_error=on_error,
-        wake_every=wake_every,
-        shards=shards,
-        buckets=buckets,
-        name=stage_name(f"{own} side", taken),
+    beside = stage_name(f"{own} side", taken)
+    wake = positive_duration("wake_every", wake_every)
+    panes = _side_panes(
+        side, keys, rows, on_error=on_error, shards=shards, buckets=buckets, name=beside, wake=wake
     )
-    if side.strategy.accumulation is AccumulationMode.RETRACTING:
-        # What withdraws a pane is followed by the pane that takes its place.
-        panes = panes.where("not retraction")
-    if pane_before := _is_grouped(main):
-        main, shown = _with_pane_before(main), [*shown, PANE_BEFORE]
-    read = column_names(window_input, "window_input")
-    hidden = [it for it in read if it not in shown]
-    looking = _beside(main, rows)
-    strategy, at = _windows(main.strategy, [*shown, *hidden], read)
-    # The side input comes first: of what arrives together, a row sees the newest pane.
-    branches = [
-        *_as_side(panes, looking, keys["main"], [*shown, *hidden])._branches,
-        *looking._branches,
-    ]
     options: PlanOptions = {
         "shards": counted("shards", shards),
         "buckets": counted("buckets", buckets),
         "on_error": on_error,
         "name": own,
-        "clocks": bind.clocks_of(branch.clock for branch in branches),
-        "reports": main._branches[0].rows.isStreaming,
+        "reports": main.inputs.is_streaming,
     }
-    plan, inputs = bind.bind_look_up(
-        looking._branches[0].rows,
-        strategy,
-        side.strategy.window_fn,
+    read = column_names(window_input, "window_input")
+    columns = _Columns(keys["main"], shown, read, rows)
+    found = _found(main, panes, side.strategy.window_fn, columns, how, options, wake)
+    stages = {**taken, own: object(), beside: object()}
+    return Stream(main.strategy, Inputs((Branch(found, StageClock(shards), stages=stages),)))
+
+
+def _check_main(main: Stream) -> None:
+    if main.inputs.retracting:
+        raise UnsupportedError(
+            "main: rows that withdraw others cannot look anything up, because what they found "
+            'then may have changed; use accumulation="discarding" or "accumulating" in the '
+            "grouping before"
+        )
+
+
+# -- the side input --------------------------------------------------------------------------
+
+
+def _side_panes(
+    side: Stream,
+    keys: dict[str, list[str]],
+    rows: "T.StructType",
+    *,
+    on_error: OnError,
+    shards: int,
+    buckets: int,
+    name: str,
+    wake: int,
+) -> Stream:
+    """The side stream grouped by the key as the main stream calls it: its rows, as structs."""
+    from pyspark.sql import functions as F
+
+    from beamlike.hosts.spark.inputs import column
+    from beamlike.hosts.spark.look_up import SIDE
+
+    named = zip(keys["main"], keys["side"], strict=True)
+    renamed = [column(own).alias(shown) for shown, own in named]
+    structs = F.struct(*(column(it) for it in rows.names)).alias(SIDE)
+    panes = attrs.evolve(side, inputs=side.inputs.select([*renamed, structs])).group(
         keys["main"],
+        {SIDE: collect(SIDE)},
+        on_error=on_error,
+        wake_every=wake,
+        shards=shards,
+        buckets=buckets,
+        name=name,
+    )
+    if side.strategy.accumulation is AccumulationMode.RETRACTING:
+        # What withdraws a pane is followed by the pane that takes its place.
+        return panes.where("not retraction")
+    return panes
+
+
+def _as_side(panes: Stream, main: Inputs, key: Sequence[str], columns: Sequence[str]) -> Inputs:
+    """The panes of the side stream with the columns of the main stream, all null."""
+    from pyspark.sql import functions as F
+
+    from beamlike.hosts.spark.inputs import column, type_of
+    from beamlike.hosts.spark.look_up import SIDE
+
+    nothing = [
+        F.lit(None).cast(type_of(main.frame, it, "window_input")).alias(it)
+        for it in columns
+        if it not in key
+    ]
+    return panes.inputs.select([*(column(it) for it in key), *nothing, column(SIDE)])
+
+
+# -- the main input --------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Columns:
+    """Columns of the main stream, and the type of the side rows that are put beside them."""
+
+    key: Sequence[str]
+    shown: Sequence[str]
+    read: Sequence[str]
+    side: "T.StructType"
+
+
+def _found(
+    main: Stream,
+    panes: Stream,
+    side_window_fn: WindowFn,
+    columns: _Columns,
+    how: How,
+    options: "PlanOptions",
+    wake: int,
+) -> "DataFrame":
+    """Everything that comes out of the look-up, with the hidden column."""
+    from beamlike.hosts.spark import bind, query
+    from beamlike.hosts.spark.look_up import PANE_BEFORE, SIDE
+
+    had_pane = _is_grouped(main)
+    shown = [*columns.shown, PANE_BEFORE] if had_pane else list(columns.shown)
+    hidden = [it for it in columns.read if it not in shown]
+    looking = _beside(main.inputs, columns.side, had_pane)
+    strategy, at = _windows(main.strategy, [*shown, *hidden], columns.read)
+    # The side input comes first: of what arrives together, a row sees the newest pane.
+    as_side = _as_side(panes, looking, columns.key, [*shown, *hidden])
+    both = Inputs((*as_side.branches, *looking.branches))
+    plan, inputs = bind.bind_look_up(
+        looking.frame,
+        strategy,
+        side_window_fn,
+        columns.key,
         shown,
         hidden,
         how,
-        options,
+        {**options, "clocks": both.clocks},
     )
     packed = [
         query.Packed(
@@ -144,84 +233,24 @@ def look_up(
             ),
             own_windows(branch, main.strategy, at),
         )
-        for branch in branches
+        for branch in both.branches
     ]
-    found = run_stage(packed, plan, positive_duration("wake_every", wake_every))
-    if pane_before:
-        found = _with_its_pane(found)
-    stages = {**taken, own: object(), f"{own} side": object()}
-    return Stream(main.strategy, (Branch(found, StageClock(shards), stages=stages),))
+    found = run_stage(packed, plan, wake)
+    return _with_its_pane(found) if had_pane else found
 
 
-# -- checks ----------------------------------------------------------------------------------
-
-
-def _check_main(main: Stream) -> None:
-    if any(branch.retracting for branch in main._branches):
-        raise UnsupportedError(
-            "main: rows that withdraw others cannot look anything up, because what they found "
-            'then may have changed; use accumulation="discarding" or "accumulating" in the '
-            "grouping before"
-        )
-
-
-def _check_key_types(sides: dict[str, Stream], keys: dict[str, list[str]]) -> None:
-    from beamlike.hosts.spark.inputs import type_of
-
-    for own, other in zip(keys["main"], keys["side"], strict=True):
-        kinds = [
-            type_of(sides[name]._branches[0].rows, column, f"key of {name!r}").simpleString()
-            for name, column in (("main", own), ("side", other))
-        ]
-        if kinds[0] != kinds[1]:
-            raise ColumnError(
-                f"on: {own!r} of the main stream is {kinds[0]} and {other!r} of the side stream "
-                f"is {kinds[1]}; cast one of them before"
-            )
-
-
-# -- the side input --------------------------------------------------------------------------
-
-
-def _grouped(side: Stream, keys: dict[str, list[str]], rows: "T.StructType") -> Stream:
-    """The side stream with the key as the main stream calls it, and its rows as structs."""
-    from pyspark.sql import functions as F
-
-    from beamlike.hosts.spark.inputs import column
-    from beamlike.hosts.spark.look_up import SIDE
-
-    named = zip(keys["main"], keys["side"], strict=True)
-    renamed = [column(own).alias(shown) for shown, own in named]
-    return side.select(*renamed, F.struct(*(column(it) for it in rows.names)).alias(SIDE))
-
-
-def _as_side(panes: Stream, main: Stream, key: Sequence[str], columns: Sequence[str]) -> Stream:
-    """The panes of the side stream with the columns of the main stream, all null."""
-    from pyspark.sql import functions as F
-
-    from beamlike.hosts.spark.inputs import column, type_of
-    from beamlike.hosts.spark.look_up import SIDE
-
-    frame = main._branches[0].rows
-    nothing = [
-        F.lit(None).cast(type_of(frame, it, "window_input")).alias(it)
-        for it in columns
-        if it not in key
-    ]
-    return panes.select(*(column(it) for it in key), *nothing, column(SIDE))
-
-
-# -- the main input --------------------------------------------------------------------------
-
-
-def _beside(main: Stream, rows: "T.StructType") -> Stream:
-    """The main stream with a column for side rows, which is null."""
+def _beside(main: Inputs, rows: "T.StructType", had_pane: bool) -> Inputs:
+    """The main stream with a column for side rows, which is null, and one for the pane before."""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
-    from beamlike.hosts.spark.look_up import SIDE
+    from beamlike.hosts.spark.inputs import column
+    from beamlike.hosts.spark.look_up import PANE_BEFORE, SIDE
 
-    return main.with_columns({SIDE: F.lit(None).cast(T.ArrayType(rows))})
+    more = {SIDE: F.lit(None).cast(T.ArrayType(rows))}
+    if had_pane:
+        more[PANE_BEFORE] = column("pane")
+    return main.each(lambda df: df.withColumns(more))
 
 
 def _windows(
@@ -236,14 +265,7 @@ def _windows(
 
 def _is_grouped(main: Stream) -> bool:
     """Whether the rows are panes of a grouping before, and still say of which firing."""
-    return "pane" in main.columns and all(it.timestamp is None for it in main._branches)
-
-
-def _with_pane_before(main: Stream) -> Stream:
-    from beamlike.hosts.spark.inputs import column
-    from beamlike.hosts.spark.look_up import PANE_BEFORE
-
-    return main.with_columns({PANE_BEFORE: column("pane")})
+    return "pane" in main.columns and all(it.timestamp is None for it in main.inputs.branches)
 
 
 def _with_its_pane(found: "DataFrame") -> "DataFrame":

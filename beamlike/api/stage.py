@@ -1,13 +1,15 @@
 """One grouping of a query: its inputs, its plan, and the frame of everything that it emits."""
 
+import inspect
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Self
 
 import attrs
 
-from beamlike.api.arguments import counted
+from beamlike.api.arguments import check_name, counted
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
+from beamlike.hosts.spark.options import STAGE
 from beamlike.machine.lifting import check_liftable
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.calendar import CalendarWindows
@@ -17,28 +19,26 @@ from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from beamlike.hosts.spark.plan import Plan, PlanOptions
     from beamlike.hosts.spark.query import Packed
-    from beamlike.machine.clocks import InputClock
+    from beamlike.machine.clocks import Clocks, InputClock
 
 __all__ = [
     "Branch",
-    "Grouped",
-    "OnError",
-    "Render",
+    "Inputs",
     "check_render",
     "early_combining",
+    "everything_of",
     "given_columns",
     "group_rows",
     "own_windows",
     "run_stage",
+    "stage_name",
+    "stages_of",
     "warn_of",
 ]
-
-OnError = Literal["drop", "fail"]
-Render = Literal["retractions", "changelog", "upserts"]
 
 _BUILT_IN = (FixedWindows, SlidingWindows, GlobalWindows, CalendarWindows)
 
@@ -67,23 +67,110 @@ class Branch:
 
 
 @attrs.frozen(eq=False)
-class Grouped:
-    """What a grouping emits: rows with the hidden column."""
+class Inputs:
+    """The inputs of what comes next, which have the same columns."""
 
-    rows: "DataFrame"
+    branches: tuple[Branch, ...]
 
     @property
-    def everything(self) -> "DataFrame":
-        """The panes, and beside them all rows that were dropped until here, as users see them."""
-        return self.everything_of(self.rows)
+    def frame(self) -> "DataFrame":
+        """Rows that have the columns of all."""
+        return self.branches[0].rows
 
-    @staticmethod
-    def everything_of(rows: "DataFrame") -> "DataFrame":
-        """The same of any rows with the hidden column."""
-        from beamlike.hosts.spark.marks import DROPPED_ROW, MARKS, is_data, mark
+    @property
+    def columns(self) -> list[str]:
+        """Without the hidden one."""
+        from beamlike.hosts.spark.inputs import own_names
 
-        seen = rows.filter(is_data() | (mark("kind") == DROPPED_ROW))
-        return seen.withColumn("dropped", mark("dropped")).drop(MARKS)
+        return own_names(self.frame)
+
+    @property
+    def is_streaming(self) -> bool:
+        return self.frame.isStreaming
+
+    @property
+    def retracting(self) -> bool:
+        """Some rows withdraw others."""
+        return any(branch.retracting for branch in self.branches)
+
+    @property
+    def stages(self) -> dict[str, object]:
+        """See `stages_of`."""
+        return stages_of(self.branches)
+
+    @property
+    def clocks(self) -> "Clocks | None":
+        """Where the watermark comes from; None: from Spark."""
+        from beamlike.hosts.spark.bind import clocks_of
+
+        return clocks_of(branch.clock for branch in self.branches)
+
+    @property
+    def union(self) -> "DataFrame":
+        """All rows, with the hidden column."""
+        frame = self.frame
+        for branch in self.branches[1:]:
+            frame = frame.unionByName(branch.rows)
+        return frame
+
+    def each(self, change: Callable[["DataFrame"], "DataFrame"]) -> Self:
+        """The same inputs with other rows. The hidden column has to stay."""
+        changed = (attrs.evolve(it, rows=change(it.rows)) for it in self.branches)
+        return attrs.evolve(self, branches=tuple(changed))
+
+    def select(self, columns: Sequence["Column | str"]) -> Self:
+        """The same inputs with these columns and the hidden one."""
+        from beamlike.hosts.spark.marks import MARKS
+
+        return self.each(lambda df: df.select(*columns, MARKS))
+
+
+def everything_of(rows: "DataFrame") -> "DataFrame":
+    """The panes, and beside them all rows that were dropped until here, as users see them."""
+    from beamlike.hosts.spark.marks import DROPPED_ROW, MARKS, is_data, mark
+
+    seen = rows.filter(is_data() | (mark("kind") == DROPPED_ROW))
+    return seen.withColumn("dropped", mark("dropped")).drop(MARKS)
+
+
+# -- names -----------------------------------------------------------------------------------
+
+
+def stages_of(branches: Iterable[Branch]) -> dict[str, object]:
+    """All groupings that some rows went through.
+
+    Raises:
+        WindowingError: Two of them have one name. Spark could not tell their counters apart.
+    """
+    stages: dict[str, object] = {}
+    for branch in branches:
+        for name, one in branch.stages.items():
+            if stages.setdefault(name, one) is not one:
+                raise WindowingError(
+                    f"two groupings of this query are called {name!r}; give one of them another "
+                    'name, for example group(..., name="orders per hour")'
+                )
+    return stages
+
+
+def stage_name(wanted: str | None, taken: Collection[str], usual: str = STAGE) -> str:
+    """The name of a stage; ``usual`` and a number if none is wanted.
+
+    Raises:
+        WindowingError: It is no name, or taken.
+    """
+    if wanted is None:
+        numbered = (f"{usual} {number}" for number in range(2, len(taken) + 3))
+        return next(name for name in (usual, *numbered) if name not in taken)
+    check_name(wanted)
+    if wanted in taken:
+        raise WindowingError(
+            f"name={wanted!r} is taken by a grouping before this one; give each its own"
+        )
+    return wanted
+
+
+# -- what a grouping is told -----------------------------------------------------------------
 
 
 def check_render(render: str, strategy: WindowingStrategy) -> None:
@@ -100,10 +187,23 @@ def check_render(render: str, strategy: WindowingStrategy) -> None:
 
 
 def warn_of(strategy: WindowingStrategy) -> None:
-    """Warn of what a stream will not do, before it runs; see `beamlike.report`."""
-    for sentence in report(strategy).warnings:
-        # Level 3: where `windowed` or `Stream.group` is called.
-        warnings.warn(sentence, UnwiseStrategyWarning, stacklevel=3)
+    """Warn of what a stream will not do, before it runs; see `beamlike.report`.
+
+    That a session without a pause grows for ever is the report's to say: most data pauses.
+    """
+    told = report(strategy)
+    if told.never_fires:
+        warnings.warn(told.never_fires.because, UnwiseStrategyWarning, _level_of_user())
+    elif not told.bounded_state_per_key and not strategy.is_merging:
+        warnings.warn(told.bounded_state_per_key.because, UnwiseStrategyWarning, _level_of_user())
+
+
+def _level_of_user() -> int:
+    """How many frames above this one the first is that is no part of this package."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("beamlike."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def early_combining(
@@ -127,7 +227,7 @@ def early_combining(
 
 
 def group_rows(
-    branches: Sequence[Branch],
+    given: Inputs,
     strategy: WindowingStrategy,
     *,
     key: Sequence[str],
@@ -136,8 +236,8 @@ def group_rows(
     window_input: Sequence[str],
     wake_every_ms: int,
     options: "PlanOptions",
-) -> Grouped:
-    """Group the rows of all branches, which have the same columns, as one.
+) -> "DataFrame":
+    """Group the rows of all inputs as one; everything that comes out, with the hidden column.
 
     Raises:
         ColumnError: A column is missing or has a type that cannot be used.
@@ -146,13 +246,12 @@ def group_rows(
     """
     from beamlike.hosts.spark import bind, query
 
-    if any(branch.retracting for branch in branches):
+    if given.retracting:
         raise UnsupportedError(
             "rows that withdraw others cannot be grouped again: most aggregates cannot take a "
             'value back; use accumulation="discarding" or "accumulating" in the grouping before'
         )
-    first = branches[0].rows
-    plan, inputs = bind.bind(first, strategy, key, aggregate, window_input, carry, options)
+    plan, inputs = bind.bind(given.frame, strategy, key, aggregate, window_input, carry, options)
     at = tuple(list(inputs).index(name) for name in window_input)
     plan = attrs.evolve(plan, strategy=strategy.configured(given_columns(strategy.window_fn, at)))
     packed = [
@@ -160,9 +259,9 @@ def group_rows(
             bind.packer_columns(branch.rows, plan, inputs, branch.timestamp),
             own_windows(branch, strategy, at),
         )
-        for branch in branches
+        for branch in given.branches
     ]
-    return Grouped(run_stage(packed, plan, wake_every_ms))
+    return run_stage(packed, plan, wake_every_ms)
 
 
 def run_stage(packed: Sequence["Packed"], plan: "Plan", wake_every_ms: int) -> "DataFrame":

@@ -7,8 +7,8 @@ that follows another one is told that one's output watermark, so panes arrive th
 Source: Beam ``PCollection``, ``Window``, ``GroupByKey``, ``Flatten``.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, get_args
 
 import attrs
 
@@ -16,7 +16,6 @@ from beamlike.api.arguments import (
     aggregates,
     check_choice,
     check_dataframe,
-    check_name,
     check_watermark,
     column_names,
     counted,
@@ -24,18 +23,18 @@ from beamlike.api.arguments import (
 )
 from beamlike.api.stage import (
     Branch,
-    Grouped,
-    OnError,
-    Render,
+    Inputs,
     check_render,
     early_combining,
+    everything_of,
     group_rows,
+    stage_name,
     warn_of,
 )
 from beamlike.errors import ColumnError, WindowingError
+from beamlike.hosts.spark.options import BUCKETS, SHARDS, WAKE_EVERY, OnError, Render
 from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
-from beamlike.model.compatible import check_flatten
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
 
     from beamlike.hosts.spark.plan import PlanOptions
 
-__all__ = ["Stream", "check_streams", "flatten", "stage_name", "stages_of", "stream"]
+__all__ = ["Stream", "stream"]
 
 
 def stream(
@@ -74,26 +73,36 @@ def stream(
             greatest event time by this much. None: ``df`` says it with ``withWatermark`` on the
             event-time column. Bounded data needs none.
         idle_after: After how much processing time without a row this input counts as silent;
-            None: never, and what follows waits for it.
+            None: never, and what follows waits for it. Has no effect on bounded data, which is
+            never waited for.
         idle: What happens then: ``"release"``, the other inputs no longer wait for it, and if all
             are silent nothing moves; ``"advance"``, its watermark goes on with the clock, so that
             windows end although no row comes. A row that comes late after that may be dropped.
+            Needs ``idle_after``.
 
     Raises:
-        ColumnError: The event-time column is missing or no time.
-        WindowingError: A stream without watermark, or with one on another column.
+        ColumnError: The event-time column is missing or no time; a column is called ``dropped``.
+        WindowingError: A stream without watermark, or with one on another column; ``"advance"``
+            without ``idle_after``.
         TimeError: A duration cannot be read.
         EnvironmentProblem: The session's Spark or state store cannot run this.
 
     Source: Beam's timestamped ``Read``; Flink ``WatermarkStrategy.withIdleness``.
     """
     from beamlike.hosts.spark import bind, session
+    from beamlike.hosts.spark.inputs import check_free
 
     session.check_spark_version()
     check_dataframe(df)
+    check_free(df, df.columns, "df")
     check_choice("idle", idle, get_args(Literal["release", "advance"]))
     delay = None if watermark is None else duration_ms(watermark, "watermark")
     silence = None if idle_after is None else positive_duration("idle_after", idle_after)
+    if silence is None and idle == "advance":
+        raise WindowingError(
+            'idle="advance" says what happens after idle_after, which is missing; add '
+            'idle_after="5 minutes", or as long as no row may mean nothing'
+        )
     if not df.isStreaming:
         rows, known = bind.source_rows(df, timestamp, None), 0
     else:
@@ -108,7 +117,7 @@ def stream(
         rows = bind.source_rows(df, timestamp, delay)
         known = present[1] if present is not None else delay or 0
     clock = SourceClock(known, silence, Idle(idle))
-    return Stream(WindowingStrategy.unwindowed(), (Branch(rows, clock, timestamp),))
+    return Stream(WindowingStrategy.unwindowed(), Inputs((Branch(rows, clock, timestamp),)))
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -116,11 +125,11 @@ class Stream:
     """Rows with event times and a windowing strategy, streaming or bounded.
 
     ``strategy`` is what the next grouping follows. Make one with `stream`, `flatten`,
-    `co_group`, `join` or `look_up`.
+    `co_group`, `join` or `look_up`. ``inputs`` is for those: rows with what only they need.
     """
 
     strategy: WindowingStrategy
-    _branches: tuple[Branch, ...]
+    inputs: Inputs
 
     def __repr__(self) -> str:
         return f"Stream({', '.join(self.columns)}; {self.strategy})"
@@ -130,21 +139,19 @@ class Stream:
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
-        from beamlike.hosts.spark.marks import MARKS
-
-        return [name for name in self._branches[0].rows.columns if name != MARKS]
+        return self.inputs.columns
 
     @property
     def rows(self) -> "DataFrame":
         """The rows as a plain DataFrame: after a grouping a row for each pane."""
         from beamlike.hosts.spark.marks import MARKS, is_data
 
-        return self._union().filter(is_data()).drop(MARKS)
+        return self.inputs.union.filter(is_data()).drop(MARKS)
 
     @property
     def everything(self) -> "DataFrame":
         """The rows, and beside them all that was dropped on the way here, see `split`."""
-        return Grouped.everything_of(self._union())
+        return everything_of(self.inputs.union)
 
     @property
     def dropped(self) -> "DataFrame":
@@ -152,12 +159,6 @@ class Stream:
         from pyspark.sql import functions as F
 
         return self.everything.filter(F.col("dropped").isNotNull())
-
-    def _union(self) -> "DataFrame":
-        frame = self._branches[0].rows
-        for branch in self._branches[1:]:
-            frame = frame.unionByName(branch.rows)
-        return frame
 
     # -- row by row --------------------------------------------------------------------------
 
@@ -169,26 +170,85 @@ class Stream:
         """
         from pyspark.sql import functions as F
 
+        from beamlike.hosts.spark.inputs import check_expression
         from beamlike.hosts.spark.marks import LEFT_OUT, MARKS, is_data
 
         holds = F.expr(condition) if isinstance(condition, str) else condition
+        check_expression(holds)
         leave = is_data() & ~F.coalesce(holds, F.lit(False))
         kind = F.when(leave, F.lit(LEFT_OUT)).otherwise(F.col(f"{MARKS}.kind"))
         return self._each(lambda df: df.withColumn(MARKS, F.col(MARKS).withField("kind", kind)))
 
     def select(self, *columns: "Column | str") -> "Stream":
-        """Other columns, as ``DataFrame.select``. Event time and window stay what they are."""
-        from beamlike.hosts.spark.marks import MARKS
+        """Other columns, as ``DataFrame.select``. Event time and window stay what they are.
 
-        return self._each(lambda df: df.select(*columns, MARKS))
+        Raises:
+            ColumnError: A column is called ``dropped``; an expression such as ``F.explode``,
+                for which there is `explode`; a ``*`` inside an expression.
+        """
+        from beamlike.hosts.spark.inputs import check_free, selected
+
+        given = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
+        changed = self.inputs.select(selected(self.inputs.frame, given))
+        check_free(changed.frame, changed.frame.columns[:-1], "select")
+        return attrs.evolve(self, inputs=changed)
 
     def with_columns(self, columns: Mapping[str, "Column"]) -> "Stream":
-        """More columns, as ``DataFrame.withColumns``. Event time and window stay."""
+        """More columns, as ``DataFrame.withColumns``. Event time and window stay.
+
+        Raises:
+            ColumnError: As `select`.
+        """
+        from beamlike.hosts.spark.inputs import check_expression, check_free
+
+        if not isinstance(columns, Mapping):
+            raise ColumnError(
+                f'columns must map names to columns, such as {{"n": F.lit(1)}}, got {columns!r}'
+            )
+        check_free(self.inputs.frame, columns, "with_columns")
+        for each in columns.values():
+            check_expression(each)
         return self._each(lambda df: df.withColumns(dict(columns)))
 
+    def explode(self, column: "Column | str", as_: str) -> "Stream":
+        """A row for each item of an array, in a column of this name.
+
+        Each keeps the event time and the window of its row. A row whose array is empty or null
+        is left out, as by `where`.
+
+        Args:
+            column: The name of an array column, or an expression that makes an array.
+            as_: The column of the items; one that is there is replaced.
+
+        Raises:
+            ColumnError: It is no array; as `select`.
+
+        Source: Beam ``FlatMapElements``, Scio ``flatMap``.
+        """
+        from pyspark.sql import functions as F
+        from pyspark.sql import types as T
+
+        from beamlike.hosts.spark import inputs
+        from beamlike.hosts.spark.marks import is_data
+
+        frame = self.inputs.frame
+        if isinstance(column, str):
+            kind, items = inputs.type_of(frame, column, "column"), inputs.column(column)
+        else:
+            inputs.check_expression(column)
+            kind, items = frame.select(column).schema[0].dataType, column
+        if not isinstance(kind, T.ArrayType):
+            raise ColumnError(
+                f"column: {column} is {kind.simpleString()} and no array; make one of it, for "
+                "example with F.split of a text or F.map_entries of a map"
+            )
+        inputs.check_free(frame, [as_], "as_")
+        # One row stays for each that is no data: an outer explode makes it of null.
+        item = F.explode_outer(F.when(is_data(), items))
+        return self.where(F.size(items) > 0)._each(lambda df: df.withColumn(as_, item))
+
     def _each(self, change: Callable[["DataFrame"], "DataFrame"]) -> "Stream":
-        changed = (attrs.evolve(it, rows=change(it.rows)) for it in self._branches)
-        return attrs.evolve(self, branches=tuple(changed))
+        return attrs.evolve(self, inputs=self.inputs.each(change))
 
     # -- windows -----------------------------------------------------------------------------
 
@@ -232,9 +292,10 @@ class Stream:
         from beamlike.hosts.spark.bind import without_window
 
         loose = (
-            attrs.evolve(it, rows=without_window(it.rows), window_fn=None) for it in self._branches
+            attrs.evolve(it, rows=without_window(it.rows), window_fn=None)
+            for it in self.inputs.branches
         )
-        return Stream(strategy, tuple(loose))
+        return Stream(strategy, Inputs(tuple(loose)))
 
     def remerge(self) -> "Stream":
         """The same windows, to be merged once more by the next grouping.
@@ -254,11 +315,11 @@ class Stream:
         window_input: str | Sequence[str] = (),
         render: Render = "retractions",
         on_error: OnError = "drop",
-        wake_every: DurationLike = "5 seconds",
+        wake_every: DurationLike = WAKE_EVERY,
         lift: bool = False,
         hot_key_fanout: int | None = None,
-        shards: int = 8,
-        buckets: int = 64,
+        shards: int = SHARDS,
+        buckets: int = BUCKETS,
         name: str | None = None,
     ) -> "Stream":
         """Group by key and window: a row for each pane that Beam would emit.
@@ -285,16 +346,14 @@ class Stream:
 
         Source: Beam ``GroupByKey``, ``Combine.perKey``.
         """
-        from beamlike.hosts.spark import bind
-
         keys, wanted = column_names(key, "key"), aggregates(aggregate)
-        self.strategy.check_groupable(unbounded=self._branches[0].rows.isStreaming)
-        if self._branches[0].rows.isStreaming:
+        self.strategy.check_groupable(unbounded=self.inputs.is_streaming)
+        if self.inputs.is_streaming:
             warn_of(self.strategy)
         check_choice("on_error", on_error, get_args(OnError))
         check_choice("render", render, get_args(Render))
         check_render(render, self.strategy)
-        taken = stages_of(self._branches)
+        taken = self.inputs.stages
         own = stage_name(name, taken)
         options: PlanOptions = {
             "shards": counted("shards", shards),
@@ -302,12 +361,12 @@ class Stream:
             "on_error": on_error,
             "name": own,
             "render": render,
-            "clocks": bind.clocks_of(branch.clock for branch in self._branches),
+            "clocks": self.inputs.clocks,
             **early_combining(self.strategy, lift, hot_key_fanout),
-            "reports": self._branches[0].rows.isStreaming,
+            "reports": self.inputs.is_streaming,
         }
         grouped = group_rows(
-            self._branches,
+            self.inputs,
             self.strategy,
             key=keys,
             aggregate=wanted,
@@ -317,110 +376,9 @@ class Stream:
             options=options,
         )
         branch = Branch(
-            grouped.rows,
+            grouped,
             StageClock(shards),
             retracting=self.strategy.accumulation is AccumulationMode.RETRACTING,
             stages={**taken, own: object()},
         )
-        return Stream(self.strategy.after_grouping(), (branch,))
-
-
-def stages_of(branches: Iterable[Branch]) -> dict[str, object]:
-    """All groupings that some rows went through.
-
-    Raises:
-        WindowingError: Two of them have one name. Spark could not tell their counters apart.
-    """
-    stages: dict[str, object] = {}
-    for branch in branches:
-        for name, one in branch.stages.items():
-            if stages.setdefault(name, one) is not one:
-                raise WindowingError(
-                    f"two groupings of this query are called {name!r}; give one of them another "
-                    'name, for example group(..., name="orders per hour")'
-                )
-    return stages
-
-
-def stage_name(wanted: str | None, taken: Collection[str], usual: str = "beamlike") -> str:
-    """The name of a stage; ``usual`` and a number if none is wanted.
-
-    Raises:
-        WindowingError: It is no name, or taken.
-    """
-    if wanted is None:
-        numbered = (f"{usual} {number}" for number in range(2, len(taken) + 3))
-        return next(name for name in (usual, *numbered) if name not in taken)
-    check_name(wanted)
-    if wanted in taken:
-        raise WindowingError(
-            f"name={wanted!r} is taken by a grouping before this one; give each its own"
-        )
-    return wanted
-
-
-def flatten(streams: Sequence[Stream] | Mapping[str, Stream]) -> Stream:
-    """Several streams as one. Each row keeps its windows; the first stream's strategy goes on.
-
-    The watermark of the result is the least of those of its inputs.
-
-    Args:
-        streams: At least one, all with the same columns; a mapping also gives them names for
-            error messages.
-
-    Raises:
-        WindowingError: Windows or triggers that do not fit, see `beamlike.check_flatten`.
-        ColumnError: The columns differ.
-
-    Source: Beam ``Flatten``, Scio ``union`` and ``unionAll``.
-    """
-    named: dict[str, Stream] = (
-        dict(streams)
-        if isinstance(streams, Mapping)
-        else {f"input {at}": given for at, given in enumerate(streams)}
-    )
-    check_streams(named)
-    strategy = check_flatten({name: given.strategy for name, given in named.items()})
-    (first_name, first), *others = named.items()
-    for name, other in others:
-        _check_columns(first_name, first, name, other)
-    branches = (
-        attrs.evolve(branch, window_fn=branch.window_fn or given.strategy.window_fn)
-        for given in named.values()
-        for branch in given._branches
-    )
-    return Stream(strategy, tuple(branches))
-
-
-def check_streams(named: Mapping[str, Any]) -> None:
-    if not named:
-        raise WindowingError("at least one stream is needed, got none")
-    for name, given in named.items():
-        if not isinstance(given, Stream):
-            raise WindowingError(
-                f"{name} must be a Stream, made with bl.stream(df, timestamp=...), got {given!r}"
-            )
-    stages_of(branch for given in named.values() for branch in given._branches)
-    kinds = {given._branches[0].rows.isStreaming for given in named.values()}
-    if len(kinds) > 1:
-        raise WindowingError(
-            "streaming and bounded rows cannot go together in one grouping, because Spark cannot "
-            "union them; read the bounded ones as a stream, too"
-        )
-
-
-def _check_columns(first_name: str, first: Stream, name: str, other: Stream) -> None:
-    known, given = (
-        {
-            field.name: field.dataType.simpleString()
-            for field in stream._branches[0].rows.schema.fields
-        }
-        for stream in (first, other)
-    )
-    for column in dict.fromkeys([*known, *given]):
-        if known.get(column) != given.get(column):
-            raise ColumnError(
-                f"the streams of a Flatten need the same columns: {column!r} is "
-                f"{known.get(column, 'missing')} in {first_name} and "
-                f"{given.get(column, 'missing')} in {name}; use select() or with_columns() before"
-            )
+        return Stream(self.strategy.after_grouping(), Inputs((branch,)))

@@ -15,14 +15,15 @@ from beamlike.api.arguments import (
 )
 from beamlike.api.stage import (
     Branch,
-    OnError,
-    Render,
+    Inputs,
     check_render,
     early_combining,
+    everything_of,
     group_rows,
     warn_of,
 )
 from beamlike.errors import ColumnError, WindowingError
+from beamlike.hosts.spark.options import BUCKETS, SHARDS, STAGE, WAKE_EVERY, OnError, Render
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.strategy import (
     AccumulationMode,
@@ -68,12 +69,12 @@ def windowed(
     output: Output = "panes",
     on_error: OnError = "drop",
     carry: str | Sequence[str] = (),
-    wake_every: DurationLike = "5 seconds",
+    wake_every: DurationLike = WAKE_EVERY,
     lift: bool = False,
     hot_key_fanout: int | None = None,
-    shards: int = 8,
-    buckets: int = 64,
-    name: str = "beamlike",
+    shards: int = SHARDS,
+    buckets: int = BUCKETS,
+    name: str = STAGE,
 ) -> "DataFrame":
     """Group a DataFrame by key and window, and emit a row for each pane that Beam would emit.
 
@@ -213,7 +214,7 @@ def windowed(
         check_watermark(bind.watermark_of(df) is not None, watermark)
     rows = bind.source_rows(df, timestamp, delay if df.isStreaming else None)
     grouped = group_rows(
-        [Branch(rows, None, timestamp)],
+        Inputs((Branch(rows, None, timestamp),)),
         strategy,
         key=keys,
         aggregate=wanted,
@@ -222,7 +223,7 @@ def windowed(
         wake_every_ms=wake,
         options=options,
     )
-    everything = grouped.everything
+    everything = everything_of(grouped)
     if output == "all":
         return everything
     panes, dropped = split(everything)

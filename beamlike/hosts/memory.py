@@ -55,9 +55,9 @@ class MemoryStage:
     @property
     def output_watermark(self) -> int:
         """What the next stage is promised (ms): only late panes are stamped before it."""
-        windows = (window for state in self._states.values() for window in state.windows.values())
-        holds = (window.element_hold for window in windows if window.element_hold is not None)
-        return min([self.watermark, *holds])
+        # Every key saw every clock move; one that has not come yet will start at the watermark.
+        promised = (state.output_watermark for state in self._states.values())
+        return min(promised, default=self.watermark)
 
     def play(self, step: ScriptStep) -> tuple[Output, ...]:
         """Let one step happen; what came out of it.

@@ -127,7 +127,23 @@ class Clocks:
             isinstance(clock, SourceClock) and clock.idle_after is not None for clock in self.inputs
         )
 
-    def start(self, clock: int) -> tuple[InputState, ...]:
+    def listen(
+        self, states: Sequence[InputState], heard: Iterable[Heard], clock: int
+    ) -> tuple[tuple[InputState, ...], int]:
+        """What is known of the inputs after a step, and the input watermark that follows (ms).
+
+        Args:
+            states: What was known after the step before; none at the first one.
+            heard: What the inputs told since then, in any order.
+            clock: Processing time now (ms).
+
+        Returns:
+            The watermark may be less than before: keeping it from going back is the stage's.
+        """
+        after = self._hear(states or self._start(clock), heard, clock)
+        return after, self._watermark(after, clock)
+
+    def _start(self, clock: int) -> tuple[InputState, ...]:
         """Nothing heard yet; ``clock`` is the processing time of the first step (ms)."""
         return tuple(
             InputState(None, clock, (MIN_TIMESTAMP,) * it.shards)
@@ -136,10 +152,9 @@ class Clocks:
             for it in self.inputs
         )
 
-    def hear(
+    def _hear(
         self, states: Sequence[InputState], heard: Iterable[Heard], clock: int
     ) -> tuple[InputState, ...]:
-        """The states after all that was heard at one processing time (ms), in any order."""
         after = list(states)
         for it in heard:
             state = after[it.input]
@@ -153,8 +168,7 @@ class Clocks:
                 after[it.input] = InputState(None, clock, tuple(shards))
         return tuple(after)
 
-    def watermark(self, states: Sequence[InputState], clock: int) -> int:
-        """The input watermark of the stage (ms), before it is kept from going back."""
+    def _watermark(self, states: Sequence[InputState], clock: int) -> int:
         known = [self._of(it, state, clock) for it, state in zip(self.inputs, states, strict=True)]
         return min((it for it in known if it is not None), default=MIN_TIMESTAMP)
 

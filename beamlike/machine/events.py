@@ -22,6 +22,7 @@ __all__ = [
     "Event",
     "Fired",
     "Happening",
+    "Item",
     "Lifted",
     "Merged",
     "Pane",
@@ -60,11 +61,15 @@ class Lifted:
     judged: bool = True
 
 
+Item = Element | Lifted
+"""What arrives: an element, or some that were combined before."""
+
+
 @attrs.frozen
 class Bundle:
     """Elements of one key that arrive together. Triggers are asked once, after all of them."""
 
-    elements: tuple[Element | Lifted, ...]
+    elements: tuple[Item, ...]
 
 
 @attrs.frozen
@@ -143,11 +148,12 @@ class Drop:
     is the live session, as it would be after merging, that would have taken the element in
     had the merged window been asked (see `LateCheck`); None if there is none.
 
-    ``watermark`` is the input watermark (ms) when it happened, ``count`` how many elements
-    were lost, and ``error`` what the function of the user's raised, in words.
+    ``watermark`` is the input watermark (ms) when it happened, None if it happened where the
+    watermark is not known: before the elements reached the machine. ``count`` says how many
+    elements were lost, and ``error`` what the function of the user's raised, in words.
     """
 
-    element: Element | Lifted | None
+    element: Item | None
     window: Window | None
     reason: DropReason
     missed_by: int | None = None

@@ -1,4 +1,4 @@
-"""What becomes of a failure in a function of the user's: the choice, and the words for it.
+"""What becomes of a failure in a function of the user's: the choice, the words, and the drop.
 
 The functions are those of the window function (``assign``, ``merge``) and of the combine function
 (``create``, ``add``, ``merge``, ``compact``, ``extract``). Whatever they raise counts, errors of
@@ -12,13 +12,13 @@ from enum import Enum
 import attrs
 
 from beamlike.errors import UserFunctionError
-from beamlike.machine.events import Element, Lifted
+from beamlike.machine.events import Drop, DropReason, Element, Item, Lifted
 from beamlike.model.combine import CombineFn, Together
 from beamlike.model.time import show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 
-__all__ = ["Failure", "OnFailure"]
+__all__ = ["Failure", "OnFailure", "left_out"]
 
 
 class OnFailure(Enum):
@@ -40,7 +40,7 @@ class Failure:
 
     function: str
     cause: Exception
-    items: Sequence[Element | Lifted] = ()
+    items: Sequence[Item] = ()
     window: Window | None = None
 
     @classmethod
@@ -49,7 +49,7 @@ class Failure:
         owner: WindowFn | CombineFn,
         method: str,
         cause: Exception,
-        items: Sequence[Element | Lifted] = (),
+        items: Sequence[Item] = (),
         window: Window | None = None,
     ) -> "Failure":
         """The failure of a method of a window function or a combine function."""
@@ -76,7 +76,23 @@ class Failure:
         return error
 
 
-def _shown(items: Sequence[Element | Lifted]) -> str:
+def left_out(
+    element: Element, failure: Failure, on_error: OnFailure, watermark: int | None
+) -> Drop:
+    """The drop of an element that a function of the user's raised for.
+
+    Args:
+        watermark: The input watermark (ms); None where it is not known.
+
+    Raises:
+        UserFunctionError: That is to be reported.
+    """
+    if on_error is OnFailure.FAIL:
+        raise failure.error from failure.cause
+    return Drop(element, failure.window, DropReason.FAILED, watermark=watermark, error=str(failure))
+
+
+def _shown(items: Sequence[Item]) -> str:
     if len(items) > 1:
         return f"{len(items)} elements together"
     (item,) = items

@@ -2,21 +2,12 @@
 
 from typing import Final
 
-from beamlike.errors import WindowingError
-from beamlike.machine.events import (
-    Bundle,
-    Drop,
-    DropReason,
-    Effect,
-    Element,
-    Event,
-    Lifted,
-    Pane,
-    Tell,
-)
-from beamlike.machine.failures import Failure, OnFailure
+from beamlike.machine.assigning import windows_of
+from beamlike.machine.events import Bundle, Drop, Effect, Event, Pane, Tell
+from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.wakes import Wakes
+from beamlike.machine.ungrouped import clocks_after, elements_of
 from beamlike.model.options import option
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.windowfns import WindowFn
@@ -46,49 +37,34 @@ class PassThrough:
     def step(
         self, state: KeyState, event: Event, tell: Tell | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
-        """The state as it was, and a pane for each window of each element.
+        """A pane for each window of each element. Only the clocks are remembered.
 
         Raises:
+            WatermarkError: The watermark or the clock would go back.
             WindowingError: An element was combined with others before it arrived.
             UserFunctionError: The window function raised, and that is to be reported.
         """
+        watermark, clock = clocks_after(state, event)
         effects: list[Effect] = []
-        for element in map(_uncombined, event.elements if isinstance(event, Bundle) else ()):
-            try:
-                windows = (
-                    (element.window,)
-                    if element.window is not None
-                    else tuple(self.window_fn.assign(element.timestamp, element.value))
-                )
-            except Exception as cause:
-                failure = Failure.of(self.window_fn, "assign", cause, (element,))
-                if self.on_error is OnFailure.FAIL:
-                    raise failure.error from cause
-                drop = Drop(
-                    element,
-                    None,
-                    DropReason.FAILED,
-                    watermark=state.watermark,
-                    error=str(failure),
-                )
-                effects.append(drop)
-                if tell is not None:
-                    tell(drop)
+        elements = (
+            elements_of(event, "a stage that only assigns windows")
+            if isinstance(event, Bundle)
+            else ()
+        )
+        for element in elements:
+            windows = windows_of(element, self.window_fn, self.on_error, watermark)
+            if isinstance(windows, Drop):
+                effects.append(windows)
                 continue
             effects += (
                 Pane(window, element.value, element.timestamp, NO_FIRING) for window in windows
             )
-        return state, tuple(effects)
+        if tell is not None:
+            for effect in effects:
+                if isinstance(effect, Drop):
+                    tell(effect)
+        return state.at(watermark, clock), tuple(effects)
 
     def wakes(self, state: KeyState) -> Wakes:
         """Nothing to wait for."""
         return Wakes(None, None)
-
-
-def _uncombined(element: Element | Lifted) -> Element:
-    if isinstance(element, Lifted):
-        raise WindowingError(
-            f"a stage that only assigns windows was given {element.count} elements already "
-            f"combined in {element.window}; combine before a grouping only"
-        )
-    return element

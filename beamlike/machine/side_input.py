@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, get_args
 import attrs
 
 from beamlike.errors import WindowingError
+from beamlike.machine.assigning import windows_of
 from beamlike.machine.events import (
     AdvanceWatermark,
     Bundle,
@@ -24,10 +25,10 @@ from beamlike.machine.events import (
     Pane,
     Tell,
 )
-from beamlike.machine.failures import Failure, OnFailure
-from beamlike.machine.reference.state import KeyState, TriggerState, WindowState, promise
+from beamlike.machine.failures import Failure, OnFailure, left_out
+from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.reference.wakes import Wakes
-from beamlike.machine.ungrouped import clocks_after, elements_of, expired, left_out, windows_of
+from beamlike.machine.ungrouped import clocks_after, elements_of, expired
 from beamlike.model.options import option
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.side_inputs import side_input_window
@@ -35,13 +36,10 @@ from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import GlobalWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, expiry
 
-__all__ = ["Join", "Main", "Side", "SideInputs", "SideWindow", "View"]
+__all__ = ["Join", "Main", "Side", "SideInputs", "SideWindow"]
 
 Join = Literal["left", "inner", "view"]
 """How a main value meets the content of its side window, see `SideInputs`."""
-
-View = Literal["latest pane"]
-"""What a side window shows of several panes: the one that came last, in place of the others."""
 
 
 @attrs.frozen
@@ -127,7 +125,6 @@ class SideInputs:
             elements themselves, not merged.
         side_window_fn: The windows of the side input. They must not merge.
         main_allowed_lateness: How long after the end of a side window elements may look there.
-        view: Which panes of a side window are seen, see `View`.
         join: ``"left"``: ``(value, item)`` for each item, ``(value, None)`` if there is none.
             ``"inner"``: ``(value, item)`` for each item, so nothing if there is none.
             ``"view"``: ``(value, [item, ...])``, once.
@@ -136,7 +133,7 @@ class SideInputs:
 
     Raises:
         WindowingError: Side windows merge, the main input's window is the global one and the
-            side input's are not, or ``view``, ``join`` or ``on_error`` are not known.
+            side input's are not, or ``join`` or ``on_error`` are not known.
         TimeError: The allowed lateness cannot be read.
     """
 
@@ -147,18 +144,17 @@ class SideInputs:
         main_window_fn: WindowFn,
         side_window_fn: WindowFn,
         main_allowed_lateness: DurationLike = 0,
-        view: View = "latest pane",
         join: Join = "left",
         on_error: OnFailure | str = OnFailure.FAIL,
     ) -> None:
         if side_window_fn.is_merging or isinstance(main_window_fn, GlobalWindows):
             side_input_window(GLOBAL_WINDOW, side_window_fn)  # raises if they do not go together
-        _require("view", view, get_args(View))
-        _require("join", join, get_args(Join))
+        if join not in get_args(Join):
+            choices = " or ".join(f'"{choice}"' for choice in get_args(Join))
+            raise WindowingError(f"SideInputs join must be {choices}, got {join!r}")
         self.main_window_fn = main_window_fn
         self.side_window_fn = side_window_fn
         self.allowed_lateness = duration_ms(main_allowed_lateness, "main_allowed_lateness")
-        self.view: Final = view
         self.join: Final = join
         self.on_error = option(OnFailure, on_error, "on_error")
 
@@ -191,8 +187,7 @@ class SideInputs:
             for effect in work.effects:
                 if isinstance(effect, Drop):
                     tell(effect)
-        promised = promise(state.output_watermark, watermark, windows)
-        return KeyState(watermark, clock, promised, windows), tuple(work.effects)
+        return state.after(watermark, clock, windows), tuple(work.effects)
 
     def wakes(self, state: KeyState) -> Wakes:
         """The end of a side window where elements wait, the last look into one with content."""
@@ -207,12 +202,6 @@ class SideInputs:
     def last_look(self, side_window: Window) -> int:
         """The last watermark (ms) at which an element may look into a side window."""
         return expiry(side_window, self.allowed_lateness)
-
-
-def _require(argument: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        choices = " or ".join(f'"{choice}"' for choice in known)
-        raise WindowingError(f"SideInputs {argument} must be {choices}, got {value!r}")
 
 
 @attrs.define
@@ -262,10 +251,9 @@ class _Step:
     def _look(self, element: Element, value: Any) -> None:
         inputs = self.inputs
         plain = Element(value, element.timestamp, element.window)
-        try:
-            windows = windows_of(plain, inputs.main_window_fn)
-        except Exception as cause:
-            self._fail(element, Failure.of(inputs.main_window_fn, "assign", cause, (plain,)))
+        windows = windows_of(plain, inputs.main_window_fn, inputs.on_error, self.watermark)
+        if isinstance(windows, Drop):
+            self.effects.append(attrs.evolve(windows, element=element))
             return
         for window in windows:
             try:
@@ -274,7 +262,7 @@ class _Step:
                 raise  # the two do not go together, whatever the element
             except Exception as cause:
                 asked = Failure.of(inputs.side_window_fn, "assign", cause, (plain,), window)
-                self._fail(element, asked)
+                self.effects.append(left_out(element, asked, inputs.on_error, self.watermark))
                 continue
             looking = Element(value, element.timestamp, window)
             if drop := expired(element, window, inputs.last_look(side), self.watermark):
@@ -287,10 +275,6 @@ class _Step:
                 self._answer(looking, ())
             else:
                 seen.waiting.append(looking)
-
-    def _fail(self, element: Element, failure: Failure) -> None:
-        drop = left_out(element, failure, self.inputs.on_error, self.watermark)
-        self.effects.append(drop)
 
     def _show(self, element: Element, content: tuple[Any, ...]) -> None:
         window = element.window

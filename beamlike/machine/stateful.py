@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from beamlike.errors import WindowingError
+from beamlike.machine.assigning import windows_of
 from beamlike.machine.events import (
     AdvanceWatermark,
     Bundle,
@@ -20,15 +21,16 @@ from beamlike.machine.events import (
     Pane,
     Tell,
 )
-from beamlike.machine.failures import Failure, OnFailure
-from beamlike.machine.reference.state import KeyState, TriggerState, WindowState, promise
+from beamlike.machine.failures import Failure, OnFailure, left_out
+from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.reference.wakes import Wakes
-from beamlike.machine.ungrouped import clocks_after, elements_of, expired, left_out, windows_of
+from beamlike.machine.ungrouped import clocks_after, elements_of, expired
 from beamlike.model.options import option
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window, expiry
+from beamlike.model.words import in_words
 
 __all__ = ["Remember", "StatefulMap"]
 
@@ -111,17 +113,14 @@ class StatefulMap:
             for effect in effects:
                 if isinstance(effect, Drop):
                     tell(effect)
-        promised = promise(state.output_watermark, watermark, windows)
-        return KeyState(watermark, clock, promised, windows), tuple(effects)
+        return state.after(watermark, clock, windows), tuple(effects)
 
     def _take(
         self, element: Element, windows: dict[Window, WindowState], watermark: int
     ) -> Iterator[Effect]:
-        try:
-            assigned = windows_of(element, self.window_fn)
-        except Exception as cause:
-            failure = Failure.of(self.window_fn, "assign", cause, (element,))
-            yield left_out(element, failure, self.on_error, watermark)
+        assigned = windows_of(element, self.window_fn, self.on_error, watermark)
+        if isinstance(assigned, Drop):
+            yield assigned
             return
         for window in assigned:
             if drop := expired(element, window, self._expiry(window), watermark):
@@ -133,7 +132,7 @@ class StatefulMap:
                 after, outputs = self.fn(before, element.value, element.timestamp)
                 values = tuple(outputs)
             except Exception as cause:
-                failure = Failure(_name(self.fn), cause, (element,), window)
+                failure = Failure(in_words(self.fn), cause, (element,), window)
                 yield left_out(element, failure, self.on_error, watermark)
                 continue
             windows.pop(window, None)
@@ -147,7 +146,3 @@ class StatefulMap:
 
     def _expiry(self, window: Window) -> int:
         return expiry(window, self.allowed_lateness)
-
-
-def _name(fn: Remember) -> str:
-    return getattr(fn, "__name__", None) or repr(fn)

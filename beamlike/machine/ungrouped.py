@@ -1,4 +1,4 @@
-"""What machines without a trigger share: elements one by one, clocks that only go forward."""
+"""What machines that do not group share: elements one by one, clocks that only go forward."""
 
 from collections.abc import Iterator
 
@@ -13,12 +13,10 @@ from beamlike.machine.events import (
     Lifted,
     going_back,
 )
-from beamlike.machine.failures import Failure, OnFailure
 from beamlike.machine.reference.state import KeyState
-from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 
-__all__ = ["clocks_after", "elements_of", "expired", "left_out", "windows_of"]
+__all__ = ["clocks_after", "elements_of", "expired"]
 
 
 def elements_of(bundle: Bundle, stage: str) -> Iterator[Element]:
@@ -40,30 +38,12 @@ def elements_of(bundle: Bundle, stage: str) -> Iterator[Element]:
         yield element
 
 
-def windows_of(element: Element, window_fn: WindowFn) -> tuple[Window, ...]:
-    """The window that an element comes in, or else those that the function assigns."""
-    if element.window is not None:
-        return (element.window,)
-    return tuple(window_fn.assign(element.timestamp, element.value))
-
-
 def expired(element: Element, window: Window, deadline: int, watermark: int) -> Drop | None:
     """The drop of an element whose deadline (ms) the watermark (ms) has passed, else None."""
     if watermark <= deadline:
         return None
     missed_by = watermark - deadline
     return Drop(element, window, DropReason.EXPIRED, missed_by, watermark=watermark)
-
-
-def left_out(element: Element, failure: Failure, on_error: OnFailure, watermark: int) -> Drop:
-    """The drop of an element that a function of the user's raised for.
-
-    Raises:
-        UserFunctionError: That is to be reported.
-    """
-    if on_error is OnFailure.FAIL:
-        raise failure.error from failure.cause
-    return Drop(element, failure.window, DropReason.FAILED, watermark=watermark, error=str(failure))
 
 
 def clocks_after(state: KeyState, event: Event) -> tuple[int, int]:

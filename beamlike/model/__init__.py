@@ -5,7 +5,8 @@ Read in this order. Windows: `time` (milliseconds inside, friendly types outside
 merge), `calendar` (days, weeks, months and years in a time zone). Panes: `triggers` (when a
 window's content comes out), `panes` (what one firing is called), `combine` (how elements become
 a pane's value), `aggregates` (the same for the columns of a DataFrame). All of it together:
-`options` (choices among a few) and `strategy`. What follows from a strategy: `continuation` (the
+`options` (choices among a few, numbers that count), `words`
+(what saved state belongs to) and `strategy`. What follows from a strategy: `continuation` (the
 triggers of later stages), `compatible` (what may be flattened), `side_inputs` (which window a
 main input looks into), `firing` (what a trigger can and cannot do), `report` (the same in
 sentences).

@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo, available_timezones
 import attrs
 
 from beamlike.errors import WindowError
+from beamlike.model.options import whole_number
 from beamlike.model.time import show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow
@@ -46,10 +47,7 @@ class CalendarWindows(WindowFn):
     start: date
 
     def _set(self, number: int, time_zone: str, start: date) -> None:
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise WindowError(
-                f"{type(self).__name__} number must be a whole number of 1 or more, got {number!r}"
-            )
+        whole_number(number, 1, f"{type(self).__name__} number", WindowError)
         if not isinstance(time_zone, str):
             raise WindowError(
                 f'time_zone must be an IANA name such as "Europe/Warsaw", got {time_zone!r}'

@@ -59,21 +59,23 @@ def check_flatten(
             raise WindowingError(
                 f"Inputs to Flatten had incompatible window windowFns: {first_name} has "
                 f"{first.window_fn}, {name} has {other.window_fn}; "
-                f"{_difference(first.window_fn, other.window_fn)}; window {name} with "
-                f"configured({first.window_fn}) before the Flatten"
+                f"{_difference(first.window_fn, other.window_fn)}; give {name} the "
+                f"windows of {first_name} first: window({first.window_fn}) of a stream, "
+                f"configured({first.window_fn}) of a strategy"
             )
         if first.already_merged != other.already_merged:
             merged, open_ = (first_name, name) if first.already_merged else (name, first_name)
             raise WindowingError(
                 f"Inputs to Flatten had incompatible window windowFns: the {first.window_fn} of "
                 f"{merged} were merged by a grouping, those of {open_} were not; write remerge() "
-                f"on {merged} before the Flatten, or window it anew"
+                f"on {merged} first, or window it anew"
             )
         if first.trigger != other.trigger:
             raise WindowingError(
                 f"Inputs to Flatten had incompatible triggers: {first_name} has {first.trigger}, "
-                f"{name} has {other.trigger}; write configured(trigger={first.trigger}) on {name} "
-                "before the Flatten"
+                f"{name} has {other.trigger}; give {name} the trigger of {first_name} first: "
+                f"window(trigger={first.trigger}) of a stream, configured(trigger={first.trigger}) "
+                "of a strategy"
             )
     return first
 

@@ -7,7 +7,7 @@ late checks, retracting panes and what is unchanged are not in Beam.
 from enum import Enum
 from typing import TypeVar
 
-from beamlike.errors import WindowingError
+from beamlike.errors import BeamlikeError, WindowingError
 
 __all__ = [
     "AccumulationMode",
@@ -98,6 +98,17 @@ class Unchanged(Enum):
 
 
 Option = TypeVar("Option", bound=Enum)
+
+
+def whole_number(value: object, least: int, argument: str, error: type[BeamlikeError]) -> int:
+    """A parameter that counts something.
+
+    Args:
+        error: What is raised if it is no whole number, or below ``least``.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise error(f"{argument} must be a whole number of {least} or more, got {value!r}")
+    return value
 
 
 def option(kind: type[Option], value: Option | str, argument: str) -> Option:

@@ -11,9 +11,11 @@ from typing import Any
 import attrs
 
 from beamlike.errors import TimeError, WindowError
+from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms, show_duration
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn, window_at, within_time
 from beamlike.model.windows import IntervalWindow, bounds
+from beamlike.model.words import in_words
 
 __all__ = ["GapOf", "Sessions", "merge_overlapping"]
 
@@ -63,7 +65,7 @@ class Sessions(MergingWindowFn):
 
     Raises:
         WindowError: The gap is 0, ``max_duration`` is 0 or shorter than the gap, or
-            ``max_elements`` is no whole number of at least 1.
+            ``max_elements`` is no whole number of 1 or more.
         TimeError: A duration cannot be read.
 
     Source: Beam ``Sessions``, Scio ``withSessionWindows``.
@@ -93,11 +95,8 @@ class Sessions(MergingWindowFn):
             )
         if longest is not None:
             _check_longest(longest, given)
-        if max_elements is not None and (type(max_elements) is not int or max_elements < 1):
-            raise WindowError(
-                "Sessions max_elements must be a whole number of at least 1, "
-                f"got {max_elements!r}; leave it out for sessions without a bound"
-            )
+        if max_elements is not None:
+            whole_number(max_elements, 1, "Sessions max_elements", WindowError)
         self.__attrs_init__(given, longest, max_elements)
 
     @property
@@ -123,7 +122,7 @@ class Sessions(MergingWindowFn):
         if gap == 0:
             raise WindowError(
                 f"the gap of a session must be a duration of more than 0, but "
-                f"{_name(gap_of)} returned {answer!r} for the value {reprlib.repr(value)}; "
+                f"{in_words(gap_of)} returned {answer!r} for the value {reprlib.repr(value)}; "
                 'return one such as "10 minutes" or 600000 (milliseconds)'
             )
         return gap if self.max_duration is None else min(gap, self.max_duration)
@@ -152,7 +151,7 @@ class Sessions(MergingWindowFn):
         )
 
     def __str__(self) -> str:
-        parts = [show_duration(self.gap) if isinstance(self.gap, int) else _name(self.gap)]
+        parts = [show_duration(self.gap) if isinstance(self.gap, int) else in_words(self.gap)]
         if self.max_duration is not None:
             parts.append(f"max_duration={show_duration(self.max_duration)}")
         if self.max_elements is not None:
@@ -172,12 +171,6 @@ def _check_longest(longest: int, gap: int | GapOf) -> None:
             "Sessions max_duration must be more than 0 ms, got 0 ms; leave it out for sessions "
             "without a bound"
         )
-
-
-def _name(gap_of: GapOf) -> str:
-    """A function in words that are the same in every process: no address in memory."""
-    name = getattr(gap_of, "__qualname__", None) or repr(gap_of)
-    return type(gap_of).__qualname__ if " at 0x" in name else str(name)
 
 
 def merge_overlapping(

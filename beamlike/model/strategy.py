@@ -269,8 +269,8 @@ class WindowingStrategy:
             raise WindowingError(
                 "GroupByKey must have a valid Window merge function, but the windows of "
                 f"{self.window_fn} were merged by the grouping before; to merge those windows "
-                "again where they overlap, write strategy.remerge(), and to assign windows anew, "
-                f"strategy.configured({self.window_fn})"
+                "again where they overlap, write remerge() first, and to assign windows anew, "
+                f"window({self.window_fn}) of a stream, configured({self.window_fn}) of a strategy"
             )
 
     def check_safe(self) -> None:

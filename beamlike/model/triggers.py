@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import attrs
 
 from beamlike.errors import TriggerError
+from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms, show_duration
 
 __all__ = [
@@ -247,8 +248,7 @@ class AfterCount(Trigger):
     count: int
 
     def __attrs_post_init__(self) -> None:
-        if not isinstance(self.count, int) or isinstance(self.count, bool) or self.count < 1:
-            raise TriggerError(f"AfterCount needs a whole number of 1 or more, got {self.count!r}")
+        whole_number(self.count, 1, "AfterCount count", TriggerError)
 
     def __str__(self) -> str:
         return f"AfterCount({self.count})"

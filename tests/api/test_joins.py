@@ -316,26 +316,26 @@ def sides(spark: Any) -> dict[str, bl.Stream]:
             "payments",
             {"left": "user"},
             ColumnError,
-            "key: nothing is said for the stream 'right'",
+            "on: nothing is said for the stream 'right'",
         ),
         (
             "payments",
             "user",
             ColumnError,
-            "key of 'right': there is no column 'user'; the columns are 'payer', 'euros'",
+            "on of 'right': there is no column 'user'; the columns are 'payer', 'euros'",
         ),
         (
             "payments",
             {"left": "user", "right": ["payer", "euros"]},
             ColumnError,
-            "key: 'left' has 1 column(s) and 'right' has 2; the keys must match one by one",
+            "on: 'left' has 1 column(s) and 'right' has 2; they must match one by one",
         ),
         (
             "number",
             {"left": "user", "right": "number"},
             ColumnError,
-            "the streams of a Flatten need the same columns: 'user' is string in left and int in "
-            "right; use select() or with_columns() before",
+            "on: 'user' of the left stream is string and 'number' of the right stream is int; cast "
+            "one of them before",
         ),
         (
             "only key",
@@ -349,16 +349,18 @@ def sides(spark: Any) -> dict[str, bl.Stream]:
             ON,
             WindowingError,
             "Inputs to Flatten had incompatible window windowFns: left has FixedWindows(10m), "
-            "right has FixedWindows(1h); they differ in size; window right with "
-            "configured(FixedWindows(10m)) before the Flatten",
+            "right has FixedWindows(1h); they differ in size; give right the "
+            "windows of left first: window(FixedWindows(10m)) of a stream, "
+            "configured(FixedWindows(10m)) of a strategy",
         ),
         (
             "often",
             ON,
             WindowingError,
             "Inputs to Flatten had incompatible triggers: left has DefaultTrigger(), right has "
-            "Repeatedly(AfterCount(1)); write configured(trigger=DefaultTrigger()) on right before "
-            "the Flatten",
+            "Repeatedly(AfterCount(1)); give right the trigger of left first: "
+            "window(trigger=DefaultTrigger()) of a stream, configured(trigger=DefaultTrigger()) of "
+            "a strategy",
         ),
         (
             "live",

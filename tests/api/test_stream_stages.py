@@ -169,7 +169,7 @@ def test_random_rows_come_out_of_two_groupings_as_in_memory(
 
     frame = events.frame.withColumn("at", F.timestamp_millis("ms"))
     stream = bl.stream(frame, timestamp="at", watermark=0)
-    stream = bl.Stream(strategy, stream._branches).group("k", {"n": bl.count()}, **SMALL)
+    stream = bl.Stream(strategy, stream.inputs).group("k", {"n": bl.count()}, **SMALL)
     stream = stream.window(hour).group([], {"n": bl.sum("n"), "all": bl.collect("n")}, **SMALL)
     events.start(stream.everything)
     came = [

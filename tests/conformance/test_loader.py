@@ -307,7 +307,7 @@ MISTAKES = [
     ),
     (
         change("windowing.trigger.early.count", 0),
-        "windowing.trigger.early: AfterCount needs a whole number of 1 or more, got 0",
+        "windowing.trigger.early: AfterCount count must be a whole number of 1 or more, got 0",
     ),
     (
         change("windowing.trigger", {"type": "after_processing_time"}),

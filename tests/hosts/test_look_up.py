@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.memory import MemoryStage, run_in_memory
 from beamlike.hosts.script import Arrive, Output, Script, ScriptStep
 from beamlike.hosts.spark.blobs import unpack_blob
 from beamlike.hosts.spark.look_up import SIDE, LookUp
@@ -120,6 +120,27 @@ def test_a_shard_that_restarts_at_every_step_emits_what_the_memory_host_emits(se
 
     assert by_key(outputs) == by_key(run_in_memory(plan.machine, script).outputs)
     assert store.buckets == {}
+
+
+def test_the_output_watermark_of_a_shard_is_that_of_the_memory_host() -> None:
+    plan, store = plan_of(), DictStore()
+    stage = MemoryStage(plan.machine)
+    steps: tuple[ScriptStep, ...] = (
+        Arrive((("a", entry("east", 3, 13)),)),
+        AdvanceWatermark(15),
+        # Behind: [0, 10) is over, and waits for the end of [0, 20) all the same.
+        Arrive((("bb", entry("east", 3, 5)),)),
+        Arrive((("a", owners(IntervalWindow(0, 20), ("ann", 5))),)),
+        AdvanceWatermark(20),
+    )
+    watermark, promised = MIN_TIMESTAMP, []
+    for step in steps:
+        stage.play(step)
+        tables = [arrivals(step)] if isinstance(step, Arrive) else []
+        watermark = step.to if isinstance(step, AdvanceWatermark) else watermark
+        stepped = Shard(plan).step(store, tables, watermark, 0)
+        promised.append((stage.output_watermark, stepped.output_watermark))
+    assert promised == [(MIN_TIMESTAMP, MIN_TIMESTAMP), (13, 13), (13, 13), (15, 15), (20, 20)]
 
 
 def test_what_waits_and_what_is_seen_rests_in_columns_that_anyone_can_read() -> None:

@@ -23,8 +23,8 @@ def after(clocks: Clocks, *batches: tuple[int, list[Heard]]) -> list[int]:
     states: tuple[InputState, ...] = ()
     watermarks = []
     for clock, heard in batches:
-        states = clocks.hear(states or clocks.start(clock), heard, clock)
-        watermarks.append(clocks.watermark(states, clock))
+        states, watermark = clocks.listen(states, heard, clock)
+        watermarks.append(watermark)
     return watermarks
 
 
@@ -122,11 +122,11 @@ def test_what_is_heard_in_one_step_counts_in_any_order(heard: list[Heard], order
     clocks = Clocks((SourceClock(7, idle_after=50), StageClock(3)))
     shuffled = list(heard)
     order.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert clocks.hear(clocks.start(0), heard, 3) == clocks.hear(clocks.start(0), shuffled, 3)
+    assert clocks.listen((), heard, 3) == clocks.listen((), shuffled, 3)
 
 
 @given(heard=st.lists(heard_from, max_size=10))
 def test_what_is_known_survives_its_saved_form(heard: list[Heard]) -> None:
     clocks = Clocks((SourceClock(7), StageClock(3)))
-    states = clocks.hear(clocks.start(0), heard, 3)
+    states, _ = clocks.listen((), heard, 3)
     assert tuple(InputState.from_json(state.to_json()) for state in states) == states

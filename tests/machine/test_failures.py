@@ -412,3 +412,72 @@ def test_a_session_at_rest_tries_once_more_before_it_is_forgotten():
     combine.trust.append("now")
     (output,) = stage.play(AdvanceWatermark(19))
     assert (output.effect.value, output.effect.info.is_last) == ([0], True)
+
+
+# -- accumulators that cannot be begun anew --------------------------------------------------
+
+DISCARDING = WindowingStrategy(FixedWindows(10), EACH, "discarding")
+
+
+@attrs.frozen
+class OutOfAccumulators(CollectByTimestamp):
+    """Raises at each `create` but those that are named, counted from 1."""
+
+    good: tuple[int, ...]
+    calls: list[int] = attrs.field(factory=list)
+
+    def create(self):
+        self.calls.append(len(self.calls) + 1)
+        if self.calls[-1] not in self.good:
+            raise ValueError("none left")
+        return super().create()
+
+    def __str__(self):
+        return "OutOfAccumulators()"
+
+
+def test_a_window_that_cannot_begin_anew_after_a_pane_is_reported():
+    error = refused(DISCARDING, OutOfAccumulators((1,)), bundle(5))
+    assert str(error) == (
+        "OutOfAccumulators().create raised ValueError: none left; it was asked for window "
+        "[00:00:00, 00:00:00.010), key 'k'; mend the function, or leave out what it cannot take "
+        'with on_error="drop"'
+    )
+    assert isinstance(error.__cause__, ValueError)
+
+
+def test_the_elements_of_such_a_pane_wait_for_the_next_one(play):
+    combine = OutOfAccumulators((1, 3, 4))
+    assert play(DISCARDING, [5], [6], [7], END, combine=combine, on_error="drop") == [
+        "1 [0,10) EARLY #0/-1 first [5, 6] @9",
+        "2 [0,10) EARLY #1/-1 [7] @9",
+        "3 [0,10) ON_TIME #2/0 last [] @9",
+    ]
+
+
+def test_a_window_that_is_forgotten_after_its_pane_needs_no_other_accumulator(play):
+    combine = OutOfAccumulators((1,))
+    assert play(DISCARDING, [5], END, combine=combine, on_error="drop") == [
+        "1 [0,10) ON_TIME #0/0 first last [5] @9"
+    ]
+
+
+def test_a_trigger_whose_last_pane_cannot_be_made_has_not_finished(play):
+    once = WindowingStrategy(FixedWindows(10), AfterCount(1), "accumulating")
+    combine = OutOfAccumulators((1, 3))
+    assert play(once, [5], [6], [7], END, combine=combine, on_error="drop") == [
+        "1 [0,10) EARLY #0/-1 first last [5, 6] @9",
+        "2 [0,10) dropped 7, closed",
+    ]
+    error = refused(once, OutOfAccumulators((1,)), bundle(5))
+    assert error.function == "OutOfAccumulators().create"
+
+
+def test_a_session_at_rest_that_cannot_begin_anew_keeps_its_elements_to_the_end(play):
+    strategy = WindowingStrategy(Sessions(10), late_check="retain")
+    steps = ([0], AdvanceWatermark(18), END)
+    assert play(strategy, *steps, combine=OutOfAccumulators((1,)), on_error="drop") == [
+        "2 [0,10) ON_TIME #0/0 first last [0] @9"
+    ]
+    error = refused(strategy, OutOfAccumulators((1,)), bundle(0), AdvanceWatermark(18))
+    assert error.function == "OutOfAccumulators().create"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from beamlike.errors import TimeError, UserFunctionError, WatermarkError, WindowingError
-from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.memory import MemoryStage, run_in_memory
 from beamlike.hosts.script import Arrive, Output, ScriptStep
 from beamlike.machine.events import (
     AdvanceClock,
@@ -149,6 +149,18 @@ def test_what_waits_holds_the_output_watermark_at_its_timestamp() -> None:
 
     assert (held.watermark, held.clock, held.output_watermark) == (12, 33, 5)
     assert (free.watermark, free.clock, free.output_watermark) == (12, 33, 12)
+
+
+def test_what_waits_behind_the_output_watermark_does_not_take_it_back() -> None:
+    # [0, 10) is over, and may look into [0, 20) all the same.
+    stage = MemoryStage(SideInputs(TENS, TWENTIES))
+    stage.play(arrive(main("on time", 13)))
+    stage.play(AdvanceWatermark(15))
+    assert stage.output_watermark == 13
+    stage.play(arrive(main("behind", 5), key="other"))
+    assert stage.output_watermark == 13
+    stage.play(arrive(side(["red"], W(0, 20))))
+    assert stage.output_watermark == 15
 
 
 # -- windows ---------------------------------------------------------------------------------
@@ -338,14 +350,11 @@ def test_a_global_main_input_looks_into_a_global_side_input_only() -> None:
     ) == [(0, pane(GLOBAL_WINDOW, ("a", "red"), 3))]
 
 
-def test_unknown_ways_to_look_and_to_join_are_refused() -> None:
+def test_an_unknown_way_to_join_is_refused() -> None:
     unknown: Any = "outer"
 
     assert refusal(WindowingError, lambda: SideInputs(TENS, TENS, join=unknown)) == (
         'SideInputs join must be "left" or "inner" or "view", got \'outer\''
-    )
-    assert refusal(WindowingError, lambda: SideInputs(TENS, TENS, view=unknown)) == (
-        "SideInputs view must be \"latest pane\", got 'outer'"
     )
 
 

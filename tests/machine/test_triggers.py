@@ -349,3 +349,41 @@ def test_a_trigger_of_another_make_is_refused():
 
     with pytest.raises(UnsupportedError, match="the reference machine does not know the trigger"):
         running(Mine())
+
+
+# -- a bit that belongs to the parent ---------------------------------------------------------
+
+EARLY = [
+    spec.AfterCount(2),
+    spec.AfterProcessingTime(5),
+    spec.AfterSynchronizedProcessingTime(),
+    spec.AfterWatermark(),
+    spec.AfterWatermark(early=spec.AfterCount(2)),
+    spec.AfterWatermark(late=spec.AfterCount(2)),
+    spec.DefaultTrigger(),
+    spec.Never(),
+    spec.Repeatedly(spec.AfterCount(2)),
+    spec.AfterFirst(spec.AfterCount(2), spec.AfterProcessingTime(5)),
+    spec.AfterAll(spec.AfterCount(2), spec.AfterProcessingTime(5)),
+    spec.AfterEach(spec.AfterCount(2), spec.AfterProcessingTime(5)),
+    spec.OrFinally(spec.AfterCount(2), until=spec.AfterProcessingTime(5)),
+]
+
+
+@pytest.mark.parametrize("early", EARLY, ids=str)
+def test_whatever_the_early_trigger_is_the_end_that_was_dealt_with_stays_so(early):
+    # It is the early child's finished bit that says so, whatever the child does with its own.
+    trigger = running(spec.AfterWatermark(early=early, late=spec.AfterCount(3)), True)
+    on_time = trigger.fired(trigger.on_elements(trigger.start(), 1, AFTER), AFTER)
+    late = trigger.on_elements(on_time, 2, AFTER)
+    assert not trigger.ready(late, AFTER)
+    late = trigger.on_elements(late, 1, AFTER)
+    assert trigger.ready(late, AFTER)
+    again = trigger.fired(late, AFTER)
+    assert not trigger.ready(again, AFTER)
+    together = trigger.on_merge(again, [again, late], AFTER)
+    assert trigger.because(trigger.on_elements(together, 3, AFTER), AFTER) == (
+        f"{trigger.name}.late[AfterCount(3)]"
+    )
+    rewound = trigger.on_merge(again, [again, trigger.start()], AFTER)
+    assert trigger.because(rewound, AFTER) == f"{trigger.name}[end of window]"

@@ -314,8 +314,7 @@ def test_a_bound_that_is_no_number_of_elements_is_refused(most):
     with pytest.raises(WindowError) as refused:
         Sessions(10, max_elements=most)
     assert str(refused.value) == (
-        f"Sessions max_elements must be a whole number of at least 1, got {most!r}; leave it out "
-        "for sessions without a bound"
+        f"Sessions max_elements must be a whole number of 1 or more, got {most!r}"
     )
 
 
@@ -360,7 +359,7 @@ def test_sessions_print_as_they_are_written_and_without_addresses():
     )
     assert str(Sessions(watching)) == "Sessions(watching)"
     assert str(Sessions(GapPerLetter(10))) == "Sessions(GapPerLetter(length=10))"
-    assert str(Sessions(NoWords())) == "Sessions(NoWords)"
+    assert str(Sessions(NoWords())) == "Sessions(NoWords())"
 
 
 class NoWords:

@@ -44,16 +44,18 @@ def test_other_parameters_are_named():
     other = WindowingStrategy(FixedWindows("2 minutes", offset="1 s"))
     assert refusal(check_flatten, [MINUTE, MINUTE, other]) == (
         "Inputs to Flatten had incompatible window windowFns: input 0 has FixedWindows(1m), "
-        "input 2 has FixedWindows(2m, offset=1s); they differ in size and offset; window input 2 "
-        "with configured(FixedWindows(1m)) before the Flatten"
+        "input 2 has FixedWindows(2m, offset=1s); they differ in size and offset; give input 2 "
+        "the windows of input 0 first: window(FixedWindows(1m)) of a stream, "
+        "configured(FixedWindows(1m)) of a strategy"
     )
 
 
 def test_inputs_with_names_are_called_by_them():
     assert refusal(check_flatten, {"clicks": MINUTE, "orders": VISIT}) == (
         "Inputs to Flatten had incompatible window windowFns: clicks has FixedWindows(1m), orders "
-        "has Sessions(1m); FixedWindows and Sessions are different kinds of windows; window orders "
-        "with configured(FixedWindows(1m)) before the Flatten"
+        "has Sessions(1m); FixedWindows and Sessions are different kinds of windows; give orders "
+        "the windows of clicks first: window(FixedWindows(1m)) of a stream, "
+        "configured(FixedWindows(1m)) of a strategy"
     )
 
 
@@ -61,8 +63,9 @@ def test_other_triggers_are_refused():
     other = WindowingStrategy(FixedWindows("1 minute"), Repeatedly(AfterCount(1)))
     assert refusal(check_flatten, [MINUTE, other]) == (
         "Inputs to Flatten had incompatible triggers: input 0 has DefaultTrigger(), input 1 has "
-        "Repeatedly(AfterCount(1)); write configured(trigger=DefaultTrigger()) on input 1 before "
-        "the Flatten"
+        "Repeatedly(AfterCount(1)); give input 1 the trigger of input 0 first: "
+        "window(trigger=DefaultTrigger()) of a stream, configured(trigger=DefaultTrigger()) of a "
+        "strategy"
     )
 
 
@@ -73,8 +76,8 @@ def test_sessions_that_were_merged_do_not_mix_with_fresh_ones(merged_first):
         inputs = dict(reversed(inputs.items()))
     assert refusal(check_flatten, inputs) == (
         "Inputs to Flatten had incompatible window windowFns: the Sessions(1m) of grouped were "
-        "merged by a grouping, those of fresh were not; write remerge() on grouped before the "
-        "Flatten, or window it anew"
+        "merged by a grouping, those of fresh were not; write remerge() on grouped "
+        "first, or window it anew"
     )
 
 

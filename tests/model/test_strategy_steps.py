@@ -182,7 +182,8 @@ def test_a_second_grouping_in_the_same_fixed_windows_is_fine():
 MERGED_ALREADY = (
     "GroupByKey must have a valid Window merge function, but the windows of Sessions(1m) were "
     "merged by the grouping before; to merge those windows again where they overlap, write "
-    "strategy.remerge(), and to assign windows anew, strategy.configured(Sessions(1m))"
+    "remerge() first, and to assign windows anew, window(Sessions(1m)) of a stream, "
+    "configured(Sessions(1m)) of a strategy"
 )
 
 

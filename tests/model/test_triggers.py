@@ -34,7 +34,7 @@ def refusal(error, call, *args):
 @pytest.mark.parametrize("count", [0, -1, True, 1.0, "2", None])
 def test_a_count_must_be_a_whole_number_of_one_or_more(count):
     assert refusal(TriggerError, AfterCount, count) == (
-        f"AfterCount needs a whole number of 1 or more, got {count!r}"
+        f"AfterCount count must be a whole number of 1 or more, got {count!r}"
     )
 
 

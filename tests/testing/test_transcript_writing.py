@@ -175,8 +175,7 @@ def test_what_the_format_cannot_say_is_said_beside_it() -> None:
         (
             {},
             {"x_max_elements": 0},
-            "windowing.window: Sessions max_elements must be a whole number of at least 1, got 0; "
-            "leave it out for sessions without a bound",
+            "windowing.window: Sessions max_elements must be a whole number of 1 or more, got 0",
         ),
         (
             {},

@@ -13,16 +13,14 @@ import pyarrow as pa
 from beamlike.errors import UserFunctionError
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.state import Key, key_tuples, window_of
-from beamlike.machine.events import Drop, Element, Lifted
+from beamlike.machine.events import Drop, Element, Item, Lifted
 from beamlike.machine.lifting import Lifting
 from beamlike.model.windows import Window
 
-__all__ = ["Arriving", "arriving", "elements_in", "lift_rows"]
-
-Arriving = Element | Lifted
+__all__ = ["arriving", "elements_in", "lift_rows"]
 
 
-def arriving(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Arriving]]:
+def arriving(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Item]]:
     """What a table brings, with its keys, in the order of its rows."""
     return _lifted_in(plan, table) if "count" in table.column_names else elements_in(plan, table)
 

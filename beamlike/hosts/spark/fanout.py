@@ -42,8 +42,8 @@ class _Seen:
         clock = max(clock, self.clock)
         if plan.clocks is None:
             return _Seen(max(self.watermark, beam_watermark(spark_watermark)), clock)
-        inputs = plan.clocks.hear(self.inputs or plan.clocks.start(clock), arrived.heard, clock)
-        return _Seen(max(self.watermark, plan.clocks.watermark(inputs, clock)), clock, inputs)
+        inputs, watermark = plan.clocks.listen(self.inputs, arrived.heard, clock)
+        return _Seen(max(self.watermark, watermark), clock, inputs)
 
     def to_json(self) -> str:
         inputs = [state.to_json() for state in self.inputs]

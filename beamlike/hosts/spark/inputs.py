@@ -1,8 +1,9 @@
 """Columns of a DataFrame: found by name, checked, and given a type in Arrow."""
 
 import inspect
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -19,11 +20,30 @@ from beamlike.hosts.spark.output import READABLE
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["UNGROUPABLE", "Input", "arrow_type", "column", "duplicate", "readable", "type_of"]
+__all__ = [
+    "UNGROUPABLE",
+    "Input",
+    "arrow_type",
+    "check_expression",
+    "check_free",
+    "column",
+    "duplicate",
+    "own_names",
+    "readable",
+    "selected",
+    "type_of",
+]
 
 # PySpark 4.3 asks for the zone of timestamps; before that it was always UTC.
 _ASKS_FOR_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
 _IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _ASKS_FOR_ZONE else {}
+
+# How PySpark shows an expression. It has no other face that is the same in Spark Connect.
+_QUOTED = re.compile(r"'[^']*'|`[^`]*`")
+_ROWS_OF_A_ROW = re.compile(r"\s*(?:(?:pos)?explode|inline|stack)(?:_outer)?\s*\(", re.IGNORECASE)
+_STAR_INSIDE = re.compile(r"[(,]\s*\*\s*[,)]")
+
+_NEEDED = (MARKS, "dropped")
 
 UNGROUPABLE = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
 
@@ -37,7 +57,7 @@ def type_of(df: "DataFrame", name: str, argument: str) -> T.DataType:
     if not isinstance(name, str):
         raise ColumnError(f"{argument}: a column is given by its name, a string, got {name!r}")
     if name not in df.columns:
-        known = ", ".join(repr(known) for known in df.columns if known != MARKS)
+        known = ", ".join(map(repr, own_names(df)))
         raise ColumnError(f"{argument}: there is no column {name!r}; the columns are {known}")
     if duplicate(df, name, df.columns):
         raise ColumnError(
@@ -51,6 +71,67 @@ def duplicate(df: "DataFrame", name: str, names: Sequence[str]) -> bool:
     if df.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
         return names.count(name) > 1
     return Counter(other.lower() for other in names)[name.lower()] > 1
+
+
+def own_names(df: "DataFrame") -> list[str]:
+    """The names of the columns, without the hidden one."""
+    return [name for name in df.columns if name != MARKS]
+
+
+def check_free(df: "DataFrame", names: Iterable[str], argument: str) -> None:
+    """Refuse columns that the output of a stream would overwrite.
+
+    Raises:
+        ColumnError: A name is needed by the stream itself.
+    """
+    for name in names:
+        if any(duplicate(df, needed, [needed, name]) for needed in _NEEDED):
+            raise ColumnError(
+                f"{argument}: the name {name!r} is needed here; give that column another one"
+            )
+
+
+def selected(df: "DataFrame", given: Iterable["Column | str"]) -> list["Column | str"]:
+    """What is selected of rows with the hidden column: ``*`` stands for all others.
+
+    Raises:
+        ColumnError: As `check_expression`.
+    """
+    found: list[Column | str] = []
+    for each in given:
+        if each == "*" if isinstance(each, str) else _text(each) == "*":
+            found += [column(name) for name in own_names(df)]
+        else:
+            if not isinstance(each, str):
+                check_expression(each)
+            found.append(each)
+    return found
+
+
+def check_expression(given: "Column") -> None:
+    """Refuse what does not make one value of one row, or reads the hidden column by accident.
+
+    Judged by how PySpark shows the expression, so a literal that looks like a call of
+    ``explode`` may be refused, too.
+
+    Raises:
+        ColumnError: With what to write instead.
+    """
+    text = _QUOTED.sub("''", _text(given))
+    if _ROWS_OF_A_ROW.match(text):
+        raise ColumnError(
+            f"{_text(given)} makes several rows of one, or none; write stream.explode(array, name) "
+            "with an array of what it makes, which also keeps the watermark going"
+        )
+    if text == "*" or _STAR_INSIDE.search(text):
+        raise ColumnError(
+            f"{_text(given)}: a star among other things would take a hidden column, too; name the "
+            "columns, for example F.struct(*stream.columns)"
+        )
+
+
+def _text(given: "Column") -> str:
+    return str(given).removeprefix("Column<'").removesuffix("'>").strip()
 
 
 def arrow_type(kind: T.DataType, name: str, argument: str) -> pa.DataType:

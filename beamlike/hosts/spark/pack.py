@@ -20,16 +20,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.errors import InputRowError
+from beamlike.errors import InputRowError, UserFunctionError
 from beamlike.hosts.spark.arrivals import elements_in, lift_rows
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.marks import DROPPED_ROW, REPORT, STAGE_MARKS
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.state import Key
+from beamlike.machine.assigning import windows_of
 from beamlike.machine.clocks import FromShard, FromSource, Heard, SourceClock
-from beamlike.machine.events import Drop, DropReason
-from beamlike.machine.failures import Failure
+from beamlike.machine.events import Drop, Element
+from beamlike.machine.failures import OnFailure
 from beamlike.model.windowfns import WindowFn
 
 __all__ = [
@@ -148,8 +149,10 @@ def _assigned(
 ) -> tuple[pa.Table, list[pa.RecordBatch]]:
     """A row for each window of each row, for inputs with a window function of their own.
 
-    And blobs with the rows for which that function raised, if such rows are to be dropped.
+    And blobs with the rows for which that function raised, if such rows are to be dropped. No
+    watermark is known here, so these drops have none.
     """
+    on_error = OnFailure(plan.on_error)
     rows, starts, ends = [], [], []
     dropped: list[tuple[Key, Drop]] = []
     columns = [table.column(f"value_{name}").to_pylist() for name in plan.values]
@@ -157,12 +160,13 @@ def _assigned(
     elements = zip(values, elements_in(plan, table), strict=True)
     for row, (value, (key, element)) in enumerate(elements):
         try:
-            windows = window_fn.assign(element.timestamp, value)
-        except Exception as cause:
-            failure = Failure.of(window_fn, "assign", cause, (element,))
-            if plan.on_error == "fail":
-                raise failure.error.of_key(key) from cause
-            dropped.append((key, Drop(element, None, DropReason.FAILED, error=str(failure))))
+            windows = windows_of(Element(value, element.timestamp), window_fn, on_error, None)
+        except UserFunctionError as error:
+            # The machine does not know the key's name.
+            raise error.of_key(key) from error.__cause__
+        if isinstance(windows, Drop):
+            # Asked for the row's columns, shown as what the stage makes of them.
+            dropped.append((key, attrs.evolve(windows, element=element)))
             continue
         for window in windows:
             rows.append(row)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 import attrs
 import pyarrow as pa
@@ -11,16 +11,14 @@ from beamlike.errors import InputRowError, StateError
 from beamlike.hosts.script import Machine
 from beamlike.hosts.spark.columns import AccumulatorColumns
 from beamlike.hosts.spark.operation import Operation
+from beamlike.hosts.spark.options import BUCKETS, SHARDS, STAGE, OnError, Render
 from beamlike.machine.clocks import Clocks, StageClock
 from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn, Together
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 
-__all__ = ["Aggregation", "OnError", "Part", "Plan", "PlanOptions", "Render"]
-
-OnError = Literal["drop", "fail"]
-Render = Literal["retractions", "changelog", "upserts"]
+__all__ = ["Aggregation", "Part", "Plan", "PlanOptions"]
 
 LAYOUT_VERSION = 2
 """Raised whenever saved state of an older beamlike would be read wrongly."""
@@ -180,10 +178,10 @@ class Plan:
     keys: Mapping[str, pa.DataType]
     values: Mapping[str, pa.DataType]
     parts: tuple[Part, ...]
-    shards: int = 8
-    buckets: int = 64
+    shards: int = SHARDS
+    buckets: int = BUCKETS
     on_error: OnError = "drop"
-    name: str = "beamlike"
+    name: str = STAGE
     render: Render = "retractions"
     clocks: Clocks | None = None
     reports: bool = False
@@ -238,6 +236,8 @@ class Plan:
             "inputs": self._input_words(),
             "shards": str(self.shards),
             "buckets": str(self.buckets),
+            # Its groups remember which watermark judged their rows; new ones would not know.
+            "hot key fanout": str(self.fanout or "none"),
         }
 
     def _input_words(self) -> str:

@@ -25,7 +25,8 @@ from pyspark.sql import functions as F
 from beamlike.errors import UnsupportedError, UserFunctionError
 from beamlike.hosts.script import Arrive, Machine, Output, Run, Script
 from beamlike.hosts.spark.columns import PickledColumn
-from beamlike.hosts.spark.plan import OnError, Part, Plan
+from beamlike.hosts.spark.options import OnError
+from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.replay_worker import (
     LANE_ROWS,
     OUTPUT,

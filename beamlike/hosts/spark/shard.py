@@ -17,18 +17,19 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import UserFunctionError
-from beamlike.hosts.spark.arrivals import Arriving, arriving
+from beamlike.hosts.spark.arrivals import arriving
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.state import Key, StateLayout
-from beamlike.machine.clocks import Clocks, Heard, InputState
+from beamlike.machine.clocks import Heard, InputState
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
     Bundle,
     Effect,
+    Item,
 )
-from beamlike.machine.reference.state import KeyState
+from beamlike.machine.reference.state import KeyState, earliest_hold, promise
 from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.time import MIN_TIMESTAMP
 
@@ -41,7 +42,11 @@ KeyedEffect = tuple[Key, Effect]
 
 
 class Store(Protocol):
-    """Where a shard's blobs rest between steps."""
+    """Where a shard's blobs rest between steps.
+
+    A step that raises may have written some of them. Whoever goes on after that throws them
+    away, as Spark does with what a failed task has written.
+    """
 
     def read(self, bucket: int) -> bytes | None: ...
 
@@ -101,15 +106,19 @@ class Index:
         """What a bucket holds after its keys were stepped, and when it has to be asked again."""
         self.event[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
         self.timer[bucket] = min((w.clock for w in deadlines if w.clock is not None), default=NEVER)
-        windows = [window for state in states.values() for window in state.windows.values()]
-        holds = (w.element_hold for w in windows if w.element_hold is not None)
+        # What a key has promised already, it cannot hold back again.
+        holds = (
+            max(held, state.output_watermark)
+            for state in states.values()
+            if (held := earliest_hold(state.windows)) is not None
+        )
         self.hold[bucket] = min(holds, default=NEVER)
-        self.windows[bucket] = len(windows)
+        self.windows[bucket] = sum(len(state.windows) for state in states.values())
 
     def move(self, watermark: int, clock: int) -> None:
         """The clocks at the end of a step."""
         self.watermark, self.clock = watermark, clock
-        self.output = max(self.output, min(watermark, int(self.hold.min())))
+        self.output = promise(self.output, watermark, int(self.hold.min()))
 
     def dump(self, plan: Plan) -> bytes:
         table = pa.table({name: getattr(self, name) for name in _PER_BUCKET})
@@ -168,7 +177,8 @@ class Shard:
         clock = max(clock, index.clock)
         moved = index.inputs
         if not isinstance(watermark, int):
-            moved, watermark = self._listen(index, watermark, clock)
+            assert self.plan.clocks is not None, "only inputs with clocks of their own tell them"
+            moved, watermark = self.plan.clocks.listen(index.inputs, watermark, clock)
         watermark = max(watermark, index.watermark)
         bundles = self._bundles(arrivals)
         touched = set(bundles)
@@ -202,17 +212,9 @@ class Shard:
             store.write_index(index.dump(self.plan))
         return Stepped(effects, index.output)
 
-    def _listen(
-        self, index: Index, heard: Sequence[Heard], clock: int
-    ) -> tuple[tuple[InputState, ...], int]:
-        """What is known of the inputs now, and the watermark that follows."""
-        clocks = self.plan.clocks or Clocks(())
-        states = clocks.hear(index.inputs or clocks.start(clock), heard, clock)
-        return states, clocks.watermark(states, clock)
-
-    def _bundles(self, arrivals: Iterable[pa.Table]) -> dict[int, dict[Key, list[Arriving]]]:
+    def _bundles(self, arrivals: Iterable[pa.Table]) -> dict[int, dict[Key, list[Item]]]:
         """What arrives by bucket and key, in order of arrival."""
-        bundles: dict[int, dict[Key, list[Arriving]]] = {}
+        bundles: dict[int, dict[Key, list[Item]]] = {}
         for table in arrivals:
             buckets = table.column("bucket").to_pylist()
             for bucket, (key, item) in zip(buckets, arriving(self.plan, table), strict=True):
@@ -223,7 +225,7 @@ class Shard:
         self,
         states: dict[Key, KeyState],
         key: Key,
-        arrived: list[Arriving] | None,
+        arrived: list[Item] | None,
         index: Index,
         watermark: int,
         clock: int,

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from beamlike.machine.events import Element, Lifted
+from beamlike.machine.events import Element, Item, Lifted
 from beamlike.machine.failures import Failure
 from beamlike.machine.reference.state import WindowState
-from beamlike.machine.reference.work import Arrival, Failed, Item, Work, count_of
+from beamlike.machine.reference.work import Arrival, Failed, Work, count_of
 from beamlike.model.combine import CombineFn
 from beamlike.model.windows import Window
 

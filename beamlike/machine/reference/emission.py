@@ -31,7 +31,8 @@ def fire(work: Work, window: Window) -> None:
     state, now = work.windows[window], work.moment(window)
     by = work.trigger.because(state.trigger, now) if work.listening else ""
     trigger = work.trigger.fired(state.trigger, now)
-    emitted = _emit(work, window, state, is_last=trigger.finished, by=by)
+    keeps = work.strategy.accumulates and not trigger.finished
+    emitted = _emit(work, window, state, is_last=trigger.finished, keeps=keeps, by=by)
     if isinstance(emitted, Failure):
         return  # as if it had not fired: the elements wait for the next pane
     if trigger.finished:
@@ -39,12 +40,12 @@ def fire(work: Work, window: Window) -> None:
         # have names, that this one is taken.
         named = emitted.outstanding if work.strategy.is_merging else ()
         work.windows[window] = WindowState(
-            trigger.cleared(), work.combine.create(), outstanding=named
+            trigger.cleared(), emitted.accumulator, outstanding=named
         )
         return
     work.windows[window] = WindowState(
         trigger=trigger,
-        accumulator=emitted.accumulator if work.strategy.accumulates else work.combine.create(),
+        accumulator=emitted.accumulator,
         awaits_end=emitted.awaits_end,
         alarms=work.alarms(emitted.alarms, trigger),
         last_pane=emitted.last_pane,
@@ -66,7 +67,9 @@ def expire(work: Work, window: Window, before: int) -> None:
     has_rested = retained and before > strategy.expiry(window)
     # A window at rest has given its last pane. It has elements only if that pane failed.
     if not state.closed and (state.fresh or not has_rested):
-        emitted = _emit(work, window, state, is_last=True, by="expiry of the window")
+        keeps = strategy.accumulates or forgets
+        by = "expiry of the window"
+        emitted = _emit(work, window, state, is_last=True, keeps=keeps, by=by)
         if isinstance(emitted, Failure):
             if forgets:
                 work.drop(None, window, DropReason.FAILED, count=state.fresh, error=str(emitted))
@@ -75,7 +78,7 @@ def expire(work: Work, window: Window, before: int) -> None:
         elif not forgets:
             work.windows[window] = WindowState(
                 emitted.trigger.cleared(),
-                emitted.accumulator if strategy.accumulates else work.combine.create(),
+                emitted.accumulator,
                 outstanding=emitted.outstanding,
                 size=emitted.size,
             )
@@ -84,10 +87,19 @@ def expire(work: Work, window: Window, before: int) -> None:
 
 
 def _emit(
-    work: Work, window: Window, state: WindowState, *, is_last: bool, by: str
+    work: Work, window: Window, state: WindowState, *, is_last: bool, keeps: bool, by: str
 ) -> WindowState | Failure:
-    """Emit the pane unless it is unwanted; the state that remembers it."""
-    strategy = work.strategy
+    """Emit the pane unless it is unwanted; the state that remembers it.
+
+    Args:
+        keeps: The accumulator stays as it is; else a fresh one takes its place.
+    """
+    strategy, combine = work.strategy, work.combine
+    try:
+        # Before anything comes out: without it the pane cannot be emitted either.
+        left = state.accumulator if keeps else combine.create()
+    except Exception as cause:
+        return _failed(work, window, "create", cause)
     info = next_pane(
         state.last_pane,
         window_is_over=work.watermark > window.max_timestamp,
@@ -97,18 +109,15 @@ def _emit(
     if state.fresh == 0 and not _wants_empty(strategy, info.timing, is_last):
         if work.listening:
             work.tell(Suppressed(window, by))
-        return state
+        return state if keeps else attrs.evolve(state, accumulator=left)
     try:
-        value = work.combine.extract(state.accumulator)
+        value = combine.extract(state.accumulator)
     except Exception as cause:
-        failure = Failure.of(work.combine, "extract", cause, (), window)
-        if not work.drops_failures:
-            work.fail(failure)
-        return failure
+        return _failed(work, window, "extract", cause)
     if strategy.unchanged is Unchanged.OMIT and _stands(state, window, value):
         if work.listening:
             work.tell(Suppressed(window, by))
-        return state
+        return state if keeps else attrs.evolve(state, accumulator=left)
     hold = state.element_hold
     timestamp = window.max_timestamp if hold is None else min(hold, window.max_timestamp)
     if strategy.accumulation is AccumulationMode.RETRACTING:
@@ -126,7 +135,7 @@ def _emit(
         work.tell(Fired(window, by, pane))
     return WindowState(
         state.trigger,
-        state.accumulator,
+        left,
         state.fresh,
         hold,
         state.awaits_end,
@@ -135,6 +144,13 @@ def _emit(
         outstanding,
         state.size,
     )
+
+
+def _failed(work: Work, window: Window, method: str, cause: Exception) -> Failure:
+    failure = Failure.of(work.combine, method, cause, (), window)
+    if not work.drops_failures:
+        work.fail(failure)
+    return failure
 
 
 def _wants_empty(strategy: WindowingStrategy, timing: Timing, is_last: bool) -> bool:

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from beamlike.errors import WindowingError
-from beamlike.machine.events import DropReason, Lifted
+from beamlike.machine.assigning import windows_of
+from beamlike.machine.events import Drop, DropReason, Item, Lifted
 from beamlike.machine.failures import Failure
-from beamlike.machine.reference.work import Arrival, Item, Work
+from beamlike.machine.reference.work import Arrival, Work
 from beamlike.model.strategy import LateCheck, TimestampCombiner, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import MergingWindowFn
@@ -56,20 +57,14 @@ def arrivals_of(work: Work, items: Iterable[Item]) -> list[Arrival]:
     return arrivals
 
 
-def _windows_of(work: Work, element: Item) -> tuple[Window, ...]:
-    if isinstance(element, Lifted):
-        return (element.window,)
-    if element.window is not None:
-        return (element.window,)
-    window_fn = work.strategy.window_fn
-    try:
-        return tuple(window_fn.assign(element.timestamp, element.value))
-    except Exception as cause:
-        failure = Failure.of(window_fn, "assign", cause, (element,))
-        if not work.drops_failures:
-            work.fail(failure)
-        work.drop(element, None, DropReason.FAILED, error=str(failure))
+def _windows_of(work: Work, item: Item) -> tuple[Window, ...]:
+    if isinstance(item, Lifted):
+        return (item.window,)
+    windows = windows_of(item, work.strategy.window_fn, work.on_error, work.watermark)
+    if isinstance(windows, Drop):
+        work.lose(windows)
         return ()
+    return windows
 
 
 def _check_lifted(strategy: WindowingStrategy, lifted: Lifted) -> None:

@@ -13,7 +13,7 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window
 
-__all__ = ["KeyState", "TriggerState", "WindowState", "promise"]
+__all__ = ["KeyState", "TriggerState", "WindowState", "earliest_hold", "promise"]
 
 
 @attrs.frozen
@@ -131,14 +131,32 @@ class KeyState:
 
         A host that steps a key only when something is due catches up with this.
         """
-        promised = promise(self.output_watermark, watermark, self.windows)
-        return KeyState(watermark, clock, promised, self.windows)
+        return self.after(watermark, clock, self.windows)
+
+    def after(
+        self, watermark: int, clock: int, windows: Mapping[Window, WindowState]
+    ) -> "KeyState":
+        """The same key after a step that ended with these clocks and windows."""
+        promised = promise(self.output_watermark, watermark, earliest_hold(windows))
+        return KeyState(watermark, clock, promised, windows)
 
 
-def promise(before: int, watermark: int, windows: Mapping[Window, WindowState]) -> int:
-    """The output watermark after a step that ended with these windows."""
-    held = watermark
+def earliest_hold(windows: Mapping[Window, WindowState]) -> int | None:
+    """Where the windows of a key hold its output watermark (ms); None if nothing does."""
+    held = None
     for window in windows.values():
-        if window.element_hold is not None and window.element_hold < held:
-            held = window.element_hold
-    return max(before, held)
+        hold = window.element_hold
+        if hold is not None and (held is None or hold < held):
+            held = hold
+    return held
+
+
+def promise(before: int, watermark: int, held: int | None) -> int:
+    """The output watermark (ms) after a step, of a key or of all that a host keeps together.
+
+    Args:
+        before: Where it stood before the step.
+        watermark: The input watermark at its end.
+        held: The earliest hold at its end, see `earliest_hold`.
+    """
+    return max(before, watermark if held is None else min(watermark, held))

@@ -21,9 +21,8 @@ from beamlike.machine.events import (
     Bundle,
     DropReason,
     Effect,
-    Element,
     Event,
-    Lifted,
+    Item,
     Tell,
     going_back,
 )
@@ -115,7 +114,7 @@ class Grouping:
 # -- a bundle --------------------------------------------------------------------------------
 
 
-def _add_bundle(work: Work, items: Iterable[Element | Lifted]) -> None:
+def _add_bundle(work: Work, items: Iterable[Item]) -> None:
     arrivals = arrivals_of(work, items)
     marks = work.marks()
     touched: list[Window] = []

@@ -7,19 +7,17 @@ effects go, and where new elements hold the output watermark.
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from beamlike.machine.events import Drop, DropReason, Effect, Element, Happening, Lifted
+from beamlike.machine.events import Drop, DropReason, Effect, Happening, Item, Lifted
 from beamlike.machine.failures import Failure
 from beamlike.machine.reference.running import Now
-from beamlike.machine.reference.state import KeyState, TriggerState, promise
+from beamlike.machine.reference.state import KeyState, TriggerState
 from beamlike.model.strategy import TimestampCombiner
 from beamlike.model.windows import IntervalWindow, Window
 
 if TYPE_CHECKING:
     from beamlike.machine.reference.step import Grouping
 
-__all__ = ["Arrival", "Failed", "Item", "Work", "count_of"]
-
-Item = Element | Lifted
+__all__ = ["Arrival", "Failed", "Work", "count_of"]
 
 Arrival = tuple[Window, Item]
 """An element with one of its windows, as it is before any merging."""
@@ -52,11 +50,12 @@ class Work:
         self.needs_clock = grouping.needs_clock
         self.keeps_alarms = grouping.keeps_alarms
         self.needs_sizes = grouping.needs_sizes
+        self.on_error = grouping.on_error
         self.drops_failures = grouping.drops_failures
         self.watermark = state.watermark
         self.clock = state.clock
         self.output_watermark = state.output_watermark
-        self.before = state.windows
+        self.before = state
         self.windows = dict(state.windows)
         self.effects: list[Effect] = []
         self.story: list[Happening] = []
@@ -65,8 +64,7 @@ class Work:
         """Whether elements were combined before they arrived: a shortcut where none were."""
 
     def result(self) -> KeyState:
-        promised = promise(self.output_watermark, self.watermark, self.windows)
-        return KeyState(self.watermark, self.clock, promised, self.windows)
+        return self.before.after(self.watermark, self.clock, self.windows)
 
     def moment(self, window: Window) -> Now:
         return Now(window, self.watermark, self.clock)
@@ -93,7 +91,9 @@ class Work:
     ) -> None:
         if count is None:
             count = item.count if isinstance(item, Lifted) else 1
-        drop = Drop(item, window, reason, missed_by, nearly, self.watermark, count, error)
+        self.lose(Drop(item, window, reason, missed_by, nearly, self.watermark, count, error))
+
+    def lose(self, drop: Drop) -> None:
         self.effects.append(drop)
         self.tell(drop)
 
@@ -107,7 +107,7 @@ class Work:
 
     def undo(self, marks: tuple[int, int]) -> None:
         """Back to the windows before the step, and to the effects as they were at the marks."""
-        self.windows = dict(self.before)
+        self.windows = dict(self.before.windows)
         del self.effects[marks[0] :]
         del self.story[marks[1] :]
 

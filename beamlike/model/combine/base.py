@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import attrs
 
-from beamlike.errors import CombineError
+from beamlike.model.words import in_words
 
-__all__ = ["CombineFn", "EmptyPane", "Stamped", "in_words", "whole_number"]
+__all__ = ["CombineFn", "EmptyPane", "Stamped"]
 
 _SCIO_FAILS_ON_EMPTY = frozenset(
     ("sumByKey", "reduceByKey", "minByKey", "maxByKey", "combineByKey")
@@ -87,35 +87,3 @@ class CombineFn(ABC):
 
     def __str__(self) -> str:
         return in_words(self)
-
-
-def in_words(thing: Any) -> str:
-    """A value and its parameters in words that are the same in every process.
-
-    A function is its name: two functions of one name read the same.
-    """
-    text = repr(thing)
-    if " at 0x" not in text:
-        return text
-    name = getattr(thing, "__qualname__", None)
-    if name is not None:
-        return str(name)
-    if isinstance(thing, list | tuple):
-        return f"[{', '.join(map(in_words, thing))}]"
-    if attrs.has(type(thing)):
-        parameters = {field.name: getattr(thing, field.name) for field in attrs.fields(type(thing))}
-    else:
-        parameters = getattr(thing, "__dict__", {})
-    told = ", ".join(f"{name}={in_words(value)}" for name, value in parameters.items())
-    return f"{type(thing).__qualname__}({told})"
-
-
-def whole_number(value: object, least: int, argument: str) -> int:
-    """A parameter that counts something.
-
-    Raises:
-        CombineError: It is no whole number, or below ``least``.
-    """
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise CombineError(f"{argument} must be a whole number of {least} or more, got {value!r}")
-    return value

@@ -6,8 +6,9 @@ from typing import Any
 import attrs
 
 from beamlike.errors import CombineError
-from beamlike.model.combine.base import CombineFn, Stamped, whole_number
+from beamlike.model.combine.base import CombineFn, Stamped
 from beamlike.model.combine.folds import rank
+from beamlike.model.options import whole_number
 
 __all__ = ["Collect", "CollectByTimestamp", "First", "Last", "Latest", "Top", "TopBy"]
 
@@ -173,7 +174,7 @@ class Top(CombineFn):
     smallest: bool = attrs.field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        whole_number(self.n, 1, "Top n")
+        whole_number(self.n, 1, "Top n", CombineError)
         if self.by is not None and not callable(self.by):
             raise CombineError(
                 "Top by must be a function from a value to what is compared, such as "

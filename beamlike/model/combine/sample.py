@@ -6,8 +6,9 @@ from typing import Any
 import attrs
 
 from beamlike.errors import CombineError
-from beamlike.model.combine.base import CombineFn, whole_number
+from beamlike.model.combine.base import CombineFn
 from beamlike.model.combine.plain import digest
+from beamlike.model.options import whole_number
 
 __all__ = ["Sample"]
 
@@ -49,7 +50,7 @@ class Sample(CombineFn):
     keep_nulls: bool = True
 
     def __attrs_post_init__(self) -> None:
-        whole_number(self.n, 1, "Sample n")
+        whole_number(self.n, 1, "Sample n", CombineError)
         if not isinstance(self.seed, int):
             raise CombineError(f"Sample seed must be a whole number such as 0, got {self.seed!r}")
 

@@ -12,8 +12,9 @@ from typing import Any
 import attrs
 
 from beamlike.errors import CombineError, EnvironmentProblem
-from beamlike.model.combine.base import CombineFn, whole_number
+from beamlike.model.combine.base import CombineFn
 from beamlike.model.combine.plain import digest
+from beamlike.model.options import whole_number
 
 __all__ = ["ApproxDistinct", "ApproxQuantiles"]
 
@@ -33,7 +34,8 @@ def _library(needed_by: str) -> Any:
 
 def _fractions(given: Any) -> tuple[float, ...]:
     if isinstance(given, int) and not isinstance(given, bool):
-        number = whole_number(given, 2, "ApproxQuantiles fractions, as a number of quantiles,")
+        argument = "ApproxQuantiles fractions, as a number of quantiles,"
+        number = whole_number(given, 2, argument, CombineError)
         return tuple(at / (number - 1) for at in range(number))
     if not isinstance(given, Iterable) or isinstance(given, str | bytes):
         given = (given,)
@@ -85,7 +87,7 @@ class ApproxQuantiles(CombineFn):
 
     def __attrs_post_init__(self) -> None:
         # The library keeps it in 16 bits.
-        if whole_number(self.compression, 10, "ApproxQuantiles compression") > 65_535:
+        if whole_number(self.compression, 10, "ApproxQuantiles compression", CombineError) > 65_535:
             raise CombineError(
                 f"ApproxQuantiles compression must be 65535 at most, got {self.compression}"
             )
@@ -147,7 +149,7 @@ class ApproxDistinct(CombineFn):
     precision: int = 12
 
     def __attrs_post_init__(self) -> None:
-        if whole_number(self.precision, 7, "ApproxDistinct precision") > 21:
+        if whole_number(self.precision, 7, "ApproxDistinct precision", CombineError) > 21:
             raise CombineError(f"ApproxDistinct precision must be 21 at most, got {self.precision}")
         _library("ApproxDistinct")
 

@@ -1,0 +1,20 @@
+"""What a stage can be told besides its windows, and what holds if nothing is said.
+
+Apart from `beamlike.hosts.spark.plan`, so that it can be read without loading Arrow.
+"""
+
+from typing import Final, Literal
+
+__all__ = ["BUCKETS", "SHARDS", "STAGE", "WAKE_EVERY", "OnError", "Render"]
+
+OnError = Literal["drop", "fail"]
+Render = Literal["retractions", "changelog", "upserts"]
+
+SHARDS: Final = 8
+"""Groups that keys are spread over. Part of a checkpoint's layout, as the next."""
+BUCKETS: Final = 64
+"""Blobs of state in each shard."""
+WAKE_EVERY: Final = "5 seconds"
+"""How often a query is woken that waits on processing time."""
+STAGE: Final = "beamlike"
+"""The name of a stage."""

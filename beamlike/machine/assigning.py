@@ -1,0 +1,29 @@
+"""The windows of an element: the one that it comes in, or those that the function assigns."""
+
+from beamlike.machine.events import Drop, Element
+from beamlike.machine.failures import Failure, OnFailure, left_out
+from beamlike.model.windowfns import WindowFn
+from beamlike.model.windows import Window
+
+__all__ = ["windows_of"]
+
+
+def windows_of(
+    element: Element, window_fn: WindowFn, on_error: OnFailure, watermark: int | None
+) -> tuple[Window, ...] | Drop:
+    """The windows of an element, or its drop if the window function raises for it.
+
+    Args:
+        on_error: Whether that is dropped or reported.
+        watermark: The input watermark (ms), for the drop; None where it is not known.
+
+    Raises:
+        UserFunctionError: The window function raised, and that is to be reported.
+    """
+    if element.window is not None:
+        return (element.window,)
+    try:
+        return tuple(window_fn.assign(element.timestamp, element.value))
+    except Exception as cause:
+        failure = Failure.of(window_fn, "assign", cause, (element,))
+        return left_out(element, failure, on_error, watermark)

@@ -1,0 +1,90 @@
+"""Rows on their way to the shards, without Spark."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from beamlike.errors import UserFunctionError
+from beamlike.hosts.spark.arrivals import arriving
+from beamlike.hosts.spark.blobs import unpack_blob
+from beamlike.hosts.spark.columns import PlainColumn
+from beamlike.hosts.spark.marks import SOURCE_MARKS
+from beamlike.hosts.spark.pack import packer, read_blobs
+from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.machine.events import Element
+from beamlike.model.combine import Sum
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.windowfns import FixedWindows
+from beamlike.model.windows import IntervalWindow
+
+NUMBER = pa.int64()
+
+
+def plan_of(on_error: Any) -> Plan:
+    return Plan(
+        WindowingStrategy(FixedWindows(10)),
+        keys={"user": pa.string()},
+        values={"v": NUMBER},
+        parts=(Part("total", Sum(), 0, PlainColumn(NUMBER), NUMBER),),
+        shards=1,
+        buckets=1,
+        on_error=on_error,
+    )
+
+
+def rows(*given: tuple[str, int, int]) -> pa.RecordBatch:
+    """Rows of a source: key, value and event time."""
+    table = pa.table(
+        {
+            "key_user": pa.array([user for user, _, _ in given], pa.string()),
+            "value_v": pa.array([value for _, value, _ in given], NUMBER),
+            "hash": pa.array([1] * len(given), NUMBER),
+            "reason": pa.nulls(len(given), pa.string()),
+            "element": pa.nulls(len(given), pa.string()),
+            **{name: pa.nulls(len(given), pa.string()) for name in SOURCE_MARKS},
+            "ts": pa.array([at for _, _, at in given], NUMBER),
+        }
+    )
+    (batch,) = table.to_batches()
+    return batch
+
+
+def gap_of(value: tuple[int]) -> int:
+    if value[0] == 5:
+        raise KeyError("five")
+    return 10
+
+
+def test_a_row_that_the_input_s_own_window_function_cannot_take_is_dropped_without_a_watermark():
+    plan = plan_of("drop")
+    batches = packer(plan, assign=Sessions(gap_of))(iter([rows(("joe", 4, 4), ("ann", 5, 5))]))
+    arrived = read_blobs(blob for batch in batches for blob in batch.column("blob").to_pylist())
+    (table,) = arrived.tables
+    assert list(arriving(plan, table)) == [(("joe",), Element((4,), 4, IntervalWindow(4, 14)))]
+    (finished,) = arrived.finished
+    (row,) = unpack_blob(finished)[0].to_pylist()
+    assert row["user"] == "ann"
+    dropped = row["__beamlike"]["dropped"]
+    assert {name: it for name, it in dropped.items() if it is not None} == {
+        "stage": "beamlike",
+        "reason": "failed",
+        "timestamp": datetime.fromtimestamp(0.005, UTC),
+        "count": 1,
+        "element": '{"user": "ann", "v": 5}',
+        "error": "Sessions(gap_of).assign raised KeyError: 'five'",
+    }
+
+
+def test_such_a_row_is_reported_with_its_key():
+    pack = packer(plan_of("fail"), assign=Sessions(gap_of))
+    with pytest.raises(UserFunctionError) as error:
+        list(pack(iter([rows(("joe", 4, 4), ("ann", 5, 5))])))
+    assert str(error.value) == (
+        "Sessions(gap_of).assign raised KeyError: 'five'; it was asked for the element (5,) at "
+        "00:00:00.005 (5 ms), key ('ann',); mend the function, or leave out what it cannot take "
+        'with on_error="drop"'
+    )
+    assert isinstance(error.value.__cause__, KeyError)
