@@ -25,8 +25,8 @@ from beamlike.model.options import (
 )
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, DurationLike, duration_ms, show_duration
 from beamlike.model.triggers import AfterWatermark, DefaultTrigger, Never, Trigger
-from beamlike.model.windowfns import GlobalWindows, WindowFn
-from beamlike.model.windows import GlobalWindow, IntervalWindow, Window
+from beamlike.model.windowfns import GlobalWindows, WindowFn, check_deterministic
+from beamlike.model.windows import Window
 
 __all__ = [
     "AccumulationMode",
@@ -217,7 +217,7 @@ class WindowingStrategy:
         )
         strategy._check_said(allowed_lateness)
         if window_fn is not None:
-            _check_windows(window_fn)
+            check_deterministic(window_fn)
         return strategy
 
     def remerge(self) -> Self:
@@ -406,33 +406,3 @@ class WindowingStrategy:
         if self.late_check is not LateCheck.RETAIN or not self.is_merging:
             return 0
         return (self.window_fn.longest_own_window or 1) - 1
-
-
-def _check_windows(window_fn: WindowFn) -> None:
-    """Refuse windows that state cannot be kept by: equal ones must be found again.
-
-    Source: Beam Java, ``Window.applicableTo``, where the window's coder answers for this.
-    """
-    try:
-        first, again = window_fn.assign(0), window_fn.assign(0)
-    except Exception:
-        # A function of the element's value may have no answer without one. What it does with
-        # real elements is checked by `beamlike.testing.contract`.
-        return
-    foreign = [window for window in first if type(window) not in (IntervalWindow, GlobalWindow)]
-    if foreign:
-        raise WindowingError(
-            f"Window coders must be deterministic: {window_fn} assigns {foreign[0]!r}, and only "
-            "the bounds of a window are kept; assign windows of the classes IntervalWindow and "
-            "GlobalWindow themselves, and put what else belongs to a window into the key"
-        )
-    if first != again:
-        raise WindowingError(
-            f"Window coders must be deterministic: {window_fn} assigns the same element to "
-            f"{_listed(first)} and then to {_listed(again)}; let assign() depend on nothing but "
-            "the timestamp and the value"
-        )
-
-
-def _listed(windows: tuple[Window, ...]) -> str:
-    return ", ".join(map(str, windows)) or "no window"

@@ -17,14 +17,14 @@ from typing import Any, ClassVar
 
 import attrs
 
-from beamlike.errors import WindowError
+from beamlike.errors import WindowError, WindowingError
 from beamlike.model.time import (
     END_OF_GLOBAL_WINDOW,
     DurationLike,
     duration_ms,
     show_duration,
 )
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
+from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
 
 __all__ = [
     "FixedWindows",
@@ -33,6 +33,7 @@ __all__ = [
     "MergingWindowFn",
     "SlidingWindows",
     "WindowFn",
+    "check_deterministic",
     "window_at",
     "within_time",
 ]
@@ -266,3 +267,36 @@ class GlobalWindows(WindowFn):
 
     def __str__(self) -> str:
         return "GlobalWindows()"
+
+
+def check_deterministic(window_fn: WindowFn) -> None:
+    """Refuse windows that state cannot be kept by: equal ones must be found again.
+
+    Raises:
+        WindowingError: The windows are of a class of their own, or differ from call to call.
+
+    Source: Beam Java, ``Window.applicableTo``, where the window's coder answers for this.
+    """
+    try:
+        first, again = window_fn.assign(0), window_fn.assign(0)
+    except Exception:
+        # A function of the element's value may have no answer without one. What it does with
+        # real elements is checked by `beamlike.testing.contract`.
+        return
+    foreign = [window for window in first if type(window) not in (IntervalWindow, GlobalWindow)]
+    if foreign:
+        raise WindowingError(
+            f"Window coders must be deterministic: {window_fn} assigns {foreign[0]!r}, and only "
+            "the bounds of a window are kept; assign windows of the classes IntervalWindow and "
+            "GlobalWindow themselves, and put what else belongs to a window into the key"
+        )
+    if first != again:
+        raise WindowingError(
+            f"Window coders must be deterministic: {window_fn} assigns the same element to "
+            f"{_listed(first)} and then to {_listed(again)}; let assign() depend on nothing but "
+            "the timestamp and the value"
+        )
+
+
+def _listed(windows: tuple[Window, ...]) -> str:
+    return ", ".join(map(str, windows)) or "no window"
