@@ -3,13 +3,13 @@
 import inspect
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, get_args
 
 import attrs
 
-from beamlike.api.arguments import check_name, counted
+from beamlike.api.arguments import check_choice, check_name, counted
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
-from beamlike.hosts.spark.options import STAGE
+from beamlike.hosts.spark.options import STAGE, OnError, Render
 from beamlike.machine.lifting import check_liftable
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.calendar import CalendarWindows
@@ -28,14 +28,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Branch",
     "Inputs",
-    "check_render",
-    "early_combining",
     "everything_of",
     "given_columns",
     "group_rows",
     "own_windows",
     "run_stage",
     "stage_name",
+    "stage_options",
     "stages_of",
     "warn_of",
 ]
@@ -173,7 +172,7 @@ def stage_name(wanted: str | None, taken: Collection[str], usual: str = STAGE) -
 # -- what a grouping is told -----------------------------------------------------------------
 
 
-def check_render(render: str, strategy: WindowingStrategy) -> None:
+def _check_render(render: str, strategy: WindowingStrategy) -> None:
     """Refuse a rendering of retractions where there are none.
 
     Raises:
@@ -206,7 +205,36 @@ def _level_of_user() -> int:
     return level
 
 
-def early_combining(
+def stage_options(
+    strategy: WindowingStrategy,
+    name: str,
+    *,
+    on_error: OnError,
+    render: Render,
+    lift: bool,
+    hot_key_fanout: int | None,
+    shards: int,
+    buckets: int,
+) -> "PlanOptions":
+    """What a grouping is told besides its windows, checked.
+
+    Raises:
+        WindowingError: One of them cannot be, or does not go with the strategy.
+    """
+    check_choice("on_error", on_error, get_args(OnError))
+    check_choice("render", render, get_args(Render))
+    _check_render(render, strategy)
+    return {
+        "shards": counted("shards", shards),
+        "buckets": counted("buckets", buckets),
+        "on_error": on_error,
+        "name": name,
+        "render": render,
+        **_early_combining(strategy, lift, hot_key_fanout),
+    }
+
+
+def _early_combining(
     strategy: WindowingStrategy, lift: bool, hot_key_fanout: int | None
 ) -> "PlanOptions":
     """How elements are combined before they reach their shard.

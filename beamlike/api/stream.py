@@ -18,17 +18,15 @@ from beamlike.api.arguments import (
     check_dataframe,
     check_watermark,
     column_names,
-    counted,
     positive_duration,
 )
 from beamlike.api.stage import (
     Branch,
     Inputs,
-    check_render,
-    early_combining,
     everything_of,
     group_rows,
     stage_name,
+    stage_options,
     warn_of,
 )
 from beamlike.errors import ColumnError, WindowingError
@@ -51,7 +49,6 @@ from beamlike.model.windowfns import WindowFn
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from beamlike.hosts.spark.plan import PlanOptions
 
 __all__ = ["Stream", "stream"]
 
@@ -350,21 +347,20 @@ class Stream:
         self.strategy.check_groupable(unbounded=self.inputs.is_streaming)
         if self.inputs.is_streaming:
             warn_of(self.strategy)
-        check_choice("on_error", on_error, get_args(OnError))
-        check_choice("render", render, get_args(Render))
-        check_render(render, self.strategy)
         taken = self.inputs.stages
         own = stage_name(name, taken)
-        options: PlanOptions = {
-            "shards": counted("shards", shards),
-            "buckets": counted("buckets", buckets),
-            "on_error": on_error,
-            "name": own,
-            "render": render,
-            "clocks": self.inputs.clocks,
-            **early_combining(self.strategy, lift, hot_key_fanout),
-            "reports": self.inputs.is_streaming,
-        }
+        options = stage_options(
+            self.strategy,
+            own,
+            on_error=on_error,
+            render=render,
+            lift=lift,
+            hot_key_fanout=hot_key_fanout,
+            shards=shards,
+            buckets=buckets,
+        )
+        options["clocks"] = self.inputs.clocks
+        options["reports"] = self.inputs.is_streaming
         grouped = group_rows(
             self.inputs,
             self.strategy,

@@ -10,16 +10,14 @@ from beamlike.api.arguments import (
     check_name,
     check_watermark,
     column_names,
-    counted,
     positive_duration,
 )
 from beamlike.api.stage import (
     Branch,
     Inputs,
-    check_render,
-    early_combining,
     everything_of,
     group_rows,
+    stage_options,
     warn_of,
 )
 from beamlike.errors import ColumnError, WindowingError
@@ -41,7 +39,6 @@ from beamlike.model.windowfns import WindowFn
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from beamlike.hosts.spark.plan import PlanOptions
 
 __all__ = ["split", "windowed"]
 
@@ -191,18 +188,17 @@ def windowed(
         unbounded=df.isStreaming,
     )
     check_choice("output", output, get_args(Output))
-    check_choice("on_error", on_error, get_args(OnError))
-    check_choice("render", render, get_args(Render))
-    check_render(render, strategy)
     check_name(name)
-    options: PlanOptions = {
-        "shards": counted("shards", shards),
-        "buckets": counted("buckets", buckets),
-        "on_error": on_error,
-        "name": name,
-        "render": render,
-        **early_combining(strategy, lift, hot_key_fanout),
-    }
+    options = stage_options(
+        strategy,
+        name,
+        on_error=on_error,
+        render=render,
+        lift=lift,
+        hot_key_fanout=hot_key_fanout,
+        shards=shards,
+        buckets=buckets,
+    )
     delay = None if watermark is None else duration_ms(watermark, "watermark")
     wake = positive_duration("wake_every", wake_every)
 

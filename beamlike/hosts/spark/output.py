@@ -17,7 +17,7 @@ rendering          adds
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import groupby
@@ -199,29 +199,28 @@ class OutputTable:
 
     def refused(self, rows: Sequence[dict[str, Any]]) -> pa.Table:
         """Rows that could not be grouped at all, as drops; see `beamlike.hosts.spark.pack`."""
-        columns: dict[str, list[Any]] = {name: [None] * len(rows) for name in self.schema.names}
-        for name in self.plan.keys:
-            columns[name] = [row["key"][name] for row in rows]
-        columns[MARKS] = [
+        keys = {name: [row["key"][name] for row in rows] for name in self.plan.keys}
+        told = [
             {
-                "kind": DROPPED_ROW,
-                "dropped": {
-                    "stage": self.plan.name,
-                    "reason": row["reason"],
-                    "timestamp": None if row["ts"] is None else _micros(row["ts"]),
-                    "count": 1,
-                    "element": row["element"],
-                },
+                "stage": self.plan.name,
+                "reason": row["reason"],
+                "timestamp": None if row["ts"] is None else _micros(row["ts"]),
+                "count": 1,
+                "element": row["element"],
             }
             for row in rows
         ]
-        arrays = [pa.array(columns[field.name], field.type) for field in self.schema]
-        return pa.Table.from_arrays(arrays, schema=self.schema)
+        return self._only_dropped(told, keys)
 
     def dropped_before(self, dropped: Sequence[Any]) -> pa.Table:
         """Rows that a grouping before this one has dropped: they pass by."""
-        columns: dict[str, list[Any]] = {name: [None] * len(dropped) for name in self.schema.names}
-        columns[MARKS] = [{"kind": DROPPED_ROW, "dropped": row.as_py()} for row in dropped]
+        return self._only_dropped([row.as_py() for row in dropped], {})
+
+    def _only_dropped(self, told: Sequence[Any], keys: Mapping[str, list[Any]]) -> pa.Table:
+        """Rows that tell of what was dropped. The other columns are null, but for these keys."""
+        columns: dict[str, list[Any]] = {name: [None] * len(told) for name in self.schema.names}
+        columns |= keys
+        columns[MARKS] = [{"kind": DROPPED_ROW, "dropped": one} for one in told]
         arrays = [pa.array(columns[field.name], field.type) for field in self.schema]
         return pa.Table.from_arrays(arrays, schema=self.schema)
 

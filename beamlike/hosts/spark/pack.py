@@ -137,11 +137,10 @@ def _sort_out(plan: Plan, table: pa.Table) -> tuple[pa.Table, list[pa.RecordBatc
         good = pc.is_null(table.column("reason"))
         finished.append(_refuse(plan, table.filter(pc.invert(good))))
         table = table.filter(good)
-    keep = set(table.column_names).difference(("reason", "element", *STAGE_MARKS))
-    keep |= {"ts"}
+    spent = {"reason", "element", *STAGE_MARKS} - {"ts"}
     if "start" in table.column_names and table.column("start").null_count < table.num_rows:
-        keep |= {"start", "end"}  # else no row has a window yet
-    return table.select([name for name in table.column_names if name in keep]), finished
+        spent -= {"start", "end"}  # else no row has a window yet
+    return table.select([name for name in table.column_names if name not in spent]), finished
 
 
 def _assigned(

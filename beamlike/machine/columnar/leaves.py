@@ -5,7 +5,16 @@ Whoever has read a trigger there finds the same rule here, once for all windows.
 
 import numpy as np
 
-from beamlike.machine.columnar.nodes import NOTHING, Bools, Ints, Moment, Nodes, Parts, Trigger
+from beamlike.machine.columnar.nodes import (
+    NOTHING,
+    Bools,
+    Ints,
+    Moment,
+    Nodes,
+    Parts,
+    Trigger,
+    least,
+)
 from beamlike.model import triggers as spec
 
 __all__ = ["AfterCount", "AfterEndOfWindow", "AfterTime", "Constant", "Default"]
@@ -72,17 +81,8 @@ class AfterTime(Trigger):
         return state.finish()
 
     def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
-        least = _LATEST - np.maximum.reduceat(_flipped(_value(parts.nodes)), parts.first)
-        least = np.where(least == _LATEST, NOTHING, least)
-        return Nodes(own.finished, np.where(own.finished, NOTHING, least))
-
-
-_LATEST = 2**62
-
-
-def _flipped(value: Ints) -> Ints:
-    """Later targets smaller, and none the smallest: 0."""
-    return np.where(value == NOTHING, 0, _LATEST - value)
+        earliest = least(_value(parts.nodes), parts.first)
+        return Nodes(own.finished, np.where(own.finished, NOTHING, earliest))
 
 
 class AfterCount(Trigger):

@@ -7,7 +7,16 @@ import numpy as np
 
 from beamlike.machine.columnar.columns import State
 from beamlike.machine.columnar.folds import Fold
-from beamlike.machine.columnar.nodes import NOTHING, Bools, Ints, Moment, Parts, Trigger
+from beamlike.machine.columnar.nodes import (
+    NOTHING,
+    Bools,
+    Ints,
+    Moment,
+    Parts,
+    Trigger,
+    least,
+    nothing,
+)
 from beamlike.machine.columnar.table import Table
 from beamlike.model.strategy import TimestampCombiner, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
@@ -79,8 +88,7 @@ def nearly_joined(live: Table, key: Ints, start: Ints, end: Ints) -> tuple[Ints,
     first = _count_before(keys, ends, key, start, ties=True)
     beyond = _count_before(keys, starts, key, end, ties=False)
     joins = beyond > first
-    into_start = np.full(len(key), NOTHING, np.int64)
-    into_end = np.full(len(key), NOTHING, np.int64)
+    into_start, into_end = nothing(len(key)), nothing(len(key))
     into_start[joins] = np.minimum(start[joins], starts[first[joins]])
     into_end[joins] = np.maximum(end[joins], ends[beyond[joins] - 1])
     return into_start, into_end
@@ -190,8 +198,4 @@ def _merged_hold(
         return np.where(state.watermark > into.last, NOTHING, into.last)
     if strategy.timestamp_combiner is TimestampCombiner.LATEST:
         return np.maximum.reduceat(parts.hold, first)
-    least = np.minimum.reduceat(np.where(parts.hold == NOTHING, _FAR, parts.hold), first)
-    return np.where(least == _FAR, NOTHING, least)
-
-
-_FAR = 2**63 - 1
+    return least(parts.hold, first)

@@ -12,7 +12,18 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NOTHING", "Bools", "Ints", "Moment", "Nodes", "Parts", "Trigger", "pick"]
+__all__ = [
+    "NOTHING",
+    "Bools",
+    "Ints",
+    "Moment",
+    "Nodes",
+    "Parts",
+    "Trigger",
+    "least",
+    "nothing",
+    "pick",
+]
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -63,7 +74,24 @@ class Nodes:
 
 
 def _nothing(value: Ints | None) -> Ints | None:
-    return None if value is None else np.full(len(value), NOTHING, np.int64)
+    return None if value is None else nothing(len(value))
+
+
+def nothing(count: int) -> Ints:
+    """A column of so many rows without a value."""
+    return np.full(count, NOTHING, np.int64)
+
+
+def least(values: Ints, first: Ints) -> Ints:
+    """The least value of each run of rows; `NOTHING` where none of them has one.
+
+    The greatest needs no such care: nothing is less than everything.
+    """
+    found = np.minimum.reduceat(np.where(values == NOTHING, _FAR, values), first)
+    return np.where(found == _FAR, NOTHING, found)
+
+
+_FAR = 2**63 - 1
 
 
 def pick(mask: Bools, yes: Nodes, no: Nodes) -> Nodes:
@@ -121,7 +149,7 @@ class Trigger(ABC):
 
     def start(self, count: int) -> Nodes:
         """The state of so many new windows."""
-        value = np.full(count, NOTHING, np.int64) if self.keeps_value else None
+        value = nothing(count) if self.keeps_value else None
         subs = tuple(sub.start(count) for sub in self.subs)
         return Nodes(np.zeros(count, np.bool_), value, subs)
 

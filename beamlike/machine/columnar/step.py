@@ -16,7 +16,16 @@ from beamlike.machine.columnar.assign import assign
 from beamlike.machine.columnar.columns import Arrivals, Drops, Panes, State
 from beamlike.machine.columnar.folds import Fold
 from beamlike.machine.columnar.merging import expiry, merge_windows, nearly_joined, starts_of_runs
-from beamlike.machine.columnar.nodes import NOTHING, Bools, Ints, Moment, Nodes, pick
+from beamlike.machine.columnar.nodes import (
+    NOTHING,
+    Bools,
+    Ints,
+    Moment,
+    Nodes,
+    least,
+    nothing,
+    pick,
+)
 from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Table
 from beamlike.machine.columnar.triggers import run_trigger
 from beamlike.machine.reference.wakes import minds_stale_alarms
@@ -55,8 +64,7 @@ class ColumnarGrouping:
 
     def start(self, keys: int, watermark: int, clock: int) -> State:
         """So many keys that no element came for yet."""
-        nothing = np.zeros(0, np.int64)
-        table = Table.of_new_windows(nothing, nothing, nothing, self.trigger, self.folds)
+        table = Table.of_new_windows(_NONE, _NONE, _NONE, self.trigger, self.folds)
         return State(watermark, clock, np.full(keys, watermark, np.int64), table)
 
     # -- a bundle ------------------------------------------------------------------------
@@ -83,10 +91,8 @@ class ColumnarGrouping:
                 missed = state.watermark - expiry(self.strategy, home_end)
                 late = missed > 0
                 if late.any():
-                    nothing = np.full(int(late.sum()), NOTHING, np.int64)
-                    drops.append(
-                        Drops(row[late], start[late], end[late], missed[late], nothing, nothing)
-                    )
+                    none = nothing(int(late.sum()))
+                    drops.append(Drops(row[late], start[late], end[late], missed[late], none, none))
                     on = ~late
                     key, row = key[on], row[on]
                     home_start, home_end = home_start[on], home_end[on]
@@ -102,10 +108,8 @@ class ColumnarGrouping:
         closed = table.closed[at]
         if closed.any():
             gone = np.repeat(closed, counts)
-            nothing = np.full(int(gone.sum()), NOTHING, np.int64)
-            drops.append(
-                Drops(row[gone], home_start[gone], home_end[gone], nothing, nothing, nothing)
-            )
+            none = nothing(int(gone.sum()))
+            drops.append(Drops(row[gone], home_start[gone], home_end[gone], none, none, none))
             row = row[~gone]
             at, counts = at[~closed], counts[~closed]
             if not len(at):
@@ -129,7 +133,7 @@ class ColumnarGrouping:
         self, state: State, key: Ints, row: Ints, start: Ints, end: Ints, missed: Ints, late: Bools
     ) -> Drops:
         key, row, start, end, missed = key[late], row[late], start[late], end[late], missed[late]
-        into_start, into_end = np.full(len(row), NOTHING), np.full(len(row), NOTHING)
+        into_start, into_end = nothing(len(row)), nothing(len(row))
         if self.strategy.is_merging:
             live = state.table.keep(~state.table.closed)
             into_start, into_end = nearly_joined(live, key, start, end)
@@ -184,14 +188,14 @@ class ColumnarGrouping:
         if combiner is TimestampCombiner.END_OF_WINDOW:
             return np.where(over, rows.hold, rows.last)
         behind = at < np.repeat(state.promised[rows.key], counts)
+        holds = np.where(behind, NOTHING, at)
         held = rows.hold
         if combiner is TimestampCombiner.EARLIEST:
-            new = np.minimum.reduceat(np.where(behind, _FAR, at), first)
-            both = np.minimum(np.where(held == NOTHING, _FAR, held), new)
-            both = np.where(both == _FAR, NOTHING, both)
+            new = least(holds, first)
+            one_only = (held == NOTHING) | (new == NOTHING)
+            both = np.where(one_only, np.maximum(held, new), np.minimum(held, new))
         else:
-            new = np.maximum.reduceat(np.where(behind, NOTHING, at), first)
-            both = np.maximum(held, new)
+            both = np.maximum(held, np.maximum.reduceat(holds, first))
         return np.where(over, held, both)
 
     # -- clocks --------------------------------------------------------------------------
@@ -264,7 +268,7 @@ class ColumnarGrouping:
                 for held, new in zip(rows.accumulators, empty, strict=True)
             ),
             fresh=np.zeros(count, np.int64),
-            hold=np.full(count, NOTHING, np.int64),
+            hold=nothing(count),
             awaits_end=rows.awaits_end & ~finished,
             # A closed window remembers only that it is closed.
             timing=np.where(finished, NO_PANE, rows.timing),
@@ -327,7 +331,6 @@ class ColumnarGrouping:
         return Moment(state.watermark > rows.last, state.clock)
 
 
-_FAR = 2**63 - 1
 _NONE = np.zeros(0, np.int64)
 
 

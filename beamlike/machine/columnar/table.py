@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from beamlike.machine.columnar.folds import Accumulators, Array, Fold
-from beamlike.machine.columnar.nodes import NOTHING, Bools, Ints, Nodes, Trigger
+from beamlike.machine.columnar.nodes import Bools, Ints, Nodes, Trigger, nothing
 
 __all__ = ["NO_PANE", "TIMINGS", "Table"]
 
@@ -54,11 +54,11 @@ class Table:
             trigger.start(count),
             tuple(fold.create(count) for fold in folds),
             fresh=np.zeros(count, np.int64),
-            hold=np.full(count, NOTHING, np.int64),
+            hold=nothing(count),
             awaits_end=np.zeros(count, np.bool_),
             timing=np.full(count, NO_PANE, np.int64),
-            index=np.full(count, NOTHING, np.int64),
-            nonspeculative=np.full(count, NOTHING, np.int64),
+            index=nothing(count),
+            nonspeculative=nothing(count),
         )
 
     @property

@@ -97,6 +97,3 @@ def _(trigger: spec.AfterEach, merging: bool) -> Trigger:
 @run_trigger.register
 def _(trigger: spec.OrFinally, merging: bool) -> Trigger:
     return _composite(OrFinally, trigger, merging)
-
-
-# -- columns of values -----------------------------------------------------------------------

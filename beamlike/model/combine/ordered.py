@@ -1,5 +1,6 @@
 """What depends on order: lists, the first and the last in time, the greatest and the least."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -67,20 +68,14 @@ class CollectByTimestamp(CombineFn):
         return [e.value for e in accumulator]
 
 
-@attrs.frozen
-class First(CombineFn):
-    """The value with the least event time, the first to arrive among equals. Empty pane: null.
+class _One(CombineFn):
+    """One element of all, chosen by its event time."""
 
-    Which of two parts arrived first is known within a window. When windows merge, the part of
-    the earlier window counts as first.
+    keep_nulls: bool
 
-    Args:
-        keep_nulls: Whether a null value can be the first. `beamlike.first` passes over it.
-
-    Source: the mirror image of Beam's ``Latest``; Beam has no such function.
-    """
-
-    keep_nulls: bool = True
+    @abstractmethod
+    def _chosen(self, first: Stamped, second: Stamped) -> Stamped:
+        """Which of two, the first of which arrived before the second."""
 
     def create(self) -> Stamped | None:
         return None
@@ -96,14 +91,33 @@ class First(CombineFn):
     def merge(self, first: Stamped | None, second: Stamped | None) -> Stamped | None:
         if first is None or second is None:
             return second if first is None else first
-        return second if second.timestamp < first.timestamp else first
+        return self._chosen(first, second)
 
     def extract(self, accumulator: Stamped | None) -> Any:
         return None if accumulator is None else accumulator.value
 
 
 @attrs.frozen
-class Latest(CombineFn):
+class First(_One):
+    """The value with the least event time, the first to arrive among equals. Empty pane: null.
+
+    Which of two parts arrived first is known within a window. When windows merge, the part of
+    the earlier window counts as first.
+
+    Args:
+        keep_nulls: Whether a null value can be the first. `beamlike.first` passes over it.
+
+    Source: the mirror image of Beam's ``Latest``; Beam has no such function.
+    """
+
+    keep_nulls: bool = True
+
+    def _chosen(self, first: Stamped, second: Stamped) -> Stamped:
+        return second if second.timestamp < first.timestamp else first
+
+
+@attrs.frozen
+class Latest(_One):
     """The value with the greatest event time, the last to arrive among equals. Empty pane: null.
 
     Which of two parts arrived last is known within a window. When windows merge, the part of
@@ -119,24 +133,8 @@ class Latest(CombineFn):
 
     keep_nulls: bool = True
 
-    def create(self) -> Stamped | None:
-        return None
-
-    def add(
-        self, accumulator: Stamped | None, values: Sequence[Any], timestamps: Sequence[int]
-    ) -> Stamped | None:
-        for element in map(Stamped, values, timestamps):
-            if self.keep_nulls or element.value is not None:
-                accumulator = self.merge(accumulator, element)
-        return accumulator
-
-    def merge(self, first: Stamped | None, second: Stamped | None) -> Stamped | None:
-        if first is None or second is None:
-            return second if first is None else first
+    def _chosen(self, first: Stamped, second: Stamped) -> Stamped:
         return first if first.timestamp > second.timestamp else second
-
-    def extract(self, accumulator: Stamped | None) -> Any:
-        return None if accumulator is None else accumulator.value
 
 
 Last = Latest
