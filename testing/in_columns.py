@@ -7,9 +7,10 @@ import attrs
 import numpy as np
 
 from beamlike.hosts.script import Arrive, Output, Script
+from beamlike.machine.columnar.arrays import NOTHING
 from beamlike.machine.columnar.columns import Arrivals, Drops, Panes, State
 from beamlike.machine.columnar.folds import Values, fold_of
-from beamlike.machine.columnar.nodes import NOTHING, Nodes
+from beamlike.machine.columnar.nodes import Nodes
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.columnar.table import NO_PANE, TIMINGS
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason, Element, Pane

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.columnar.nodes import Ints
+from beamlike.machine.columnar.arrays import Ints
 from beamlike.model.calendar import CalendarWindows
 from beamlike.model.sessions import Sessions
 from beamlike.model.time import END_OF_GLOBAL_WINDOW

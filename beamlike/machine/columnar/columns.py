@@ -2,8 +2,8 @@
 
 import attrs
 
+from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.machine.columnar.folds import Values
-from beamlike.machine.columnar.nodes import Bools, Ints
 from beamlike.machine.columnar.table import Table
 
 __all__ = ["Arrivals", "Drops", "Panes", "State"]

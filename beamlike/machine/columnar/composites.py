@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from beamlike.machine.columnar.nodes import Bools, Ints, Moment, Nodes, Parts, Trigger, pick
+from beamlike.machine.columnar.arrays import Bools, Ints, choose
+from beamlike.machine.columnar.nodes import Moment, Nodes, Parts, Trigger
 
 __all__ = ["AfterAll", "AfterEach", "AfterFirst", "AfterWatermark", "OrFinally", "Repeatedly"]
 
@@ -37,30 +38,30 @@ class AfterWatermark(Trigger):
         in_late_phase = early.finished
         passes_end = ~in_late_phase & now.end_reached
         # The late trigger counts from here; what it saw meanwhile has just been emitted.
-        again = tuple(pick(in_late_phase | passes_end, sub.restarted(), sub) for sub in late)
+        again = tuple(choose(in_late_phase | passes_end, sub.restarted(), sub) for sub in late)
         over = early.restarted()
         past_end = Nodes(in_late_phase | passes_end, over.value, over.subs)
         finished = state.finished | passes_end if not late else state.finished
-        return Nodes(finished, None, (pick(in_late_phase, early, past_end), *again))
+        return Nodes(finished, None, (choose(in_late_phase, early, past_end), *again))
 
     def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
         past_end = parts.sub(0).all_finished() & now.end_reached
         merged = self._merge_child(0, own, parts, now)
         over = merged.restarted()
-        early = pick(
+        early = choose(
             past_end,
             Nodes(past_end, over.value, over.subs),
             Nodes(np.zeros(len(merged), np.bool_), merged.value, merged.subs),
         )
         if len(self.subs) == 1:
             return Nodes(past_end, None, (early,))
-        late = pick(past_end, self._merge_child(1, own, parts, now), own.subs[1].restarted())
+        late = choose(past_end, self._merge_child(1, own, parts, now), own.subs[1].restarted())
         return Nodes(np.zeros(len(own), np.bool_), None, (early, late))
 
     def _merge_child(self, at: int, own: Nodes, parts: Parts, now: Moment) -> Nodes:
         merged = self.subs[at].on_merge(own.subs[at], parts.sub(at), now)
         # Early and late triggers repeat: one that is finished by the merge starts over.
-        return pick(merged.finished, merged.restarted(), merged)
+        return choose(merged.finished, merged.restarted(), merged)
 
     def hears_end(self, state: Nodes) -> Bools:
         return np.ones(len(state), np.bool_)
@@ -76,7 +77,7 @@ class Repeatedly(Trigger):
 
     def fired(self, state: Nodes, now: Moment) -> Nodes:
         sub = self.subs[0].fired(state.subs[0], now)
-        return Nodes(state.finished, None, (pick(sub.finished, sub.restarted(), sub),))
+        return Nodes(state.finished, None, (choose(sub.finished, sub.restarted(), sub),))
 
     def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
         sub = self.subs[0].on_merge(own.subs[0], parts.sub(0), now)
@@ -130,7 +131,7 @@ class AfterFirst(_Several):
     def fired(self, state: Nodes, now: Moment) -> Nodes:
         # What a child that is not ready was waiting for has left with this pane.
         subs = tuple(
-            pick(ready, sub.fired(sub_state, now), sub_state.cleared())
+            choose(ready, sub.fired(sub_state, now), sub_state.cleared())
             for sub, sub_state, ready in zip(
                 self.subs, state.subs, self._ready(state, now), strict=True
             )
@@ -183,7 +184,7 @@ class AfterEach(_Several):
 
     def fired(self, state: Nodes, now: Moment) -> Nodes:
         subs = tuple(
-            pick(self._is_current(state, at), sub.fired(state.subs[at], now), state.subs[at])
+            choose(self._is_current(state, at), sub.fired(state.subs[at], now), state.subs[at])
             for at, sub in enumerate(self.subs)
         )
         if self.merging:
@@ -196,7 +197,7 @@ class AfterEach(_Several):
         before = np.ones(len(own), np.bool_)
         for at, sub in enumerate(self.subs):
             merged = sub.on_merge(own.subs[at], parts.sub(at), now)
-            subs.append(pick(before, merged, own.subs[at].cleared()))
+            subs.append(choose(before, merged, own.subs[at].cleared()))
             before = before & subs[-1].finished
         return Nodes(before, None, tuple(subs))
 
@@ -210,8 +211,8 @@ class OrFinally(_Several):
         ends = self.subs[1].ready(until, now)
         # `until` is not cleared: it judges all that the window received since it started.
         subs = (
-            pick(ends, main.cleared(), self.subs[0].fired(main, now)),
-            pick(ends, self.subs[1].fired(until, now), until),
+            choose(ends, main.cleared(), self.subs[0].fired(main, now)),
+            choose(ends, self.subs[1].fired(until, now), until),
         )
         return Nodes(subs[0].finished | subs[1].finished, None, subs)
 

@@ -10,15 +10,12 @@ from typing import Any
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.columnar.nodes import Bools, Ints
+from beamlike.machine.columnar.arrays import Array, Bools, Ints
 from beamlike.model import combine
 
-__all__ = ["Accumulators", "Array", "Fold", "Values", "fold_of"]
-
-Array = npt.NDArray[Any]
+__all__ = ["Accumulators", "Fold", "Values", "fold_of"]
 
 Accumulators = tuple[Array, ...]
 """The columns of one fold, a row for each window."""
@@ -30,9 +27,6 @@ class Values:
 
     data: Array
     present: Bools
-
-    def take(self, rows: Ints) -> "Values":
-        return Values(self.data[rows], self.present[rows])
 
 
 class Fold(ABC):

@@ -5,18 +5,19 @@ from collections.abc import Sequence
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.columns import State
-from beamlike.machine.columnar.folds import Fold
-from beamlike.machine.columnar.nodes import (
+from beamlike.machine.columnar.arrays import (
     NOTHING,
     Bools,
     Ints,
-    Moment,
-    Parts,
-    Trigger,
-    least,
+    concat,
+    keep,
     nothing,
+    put,
+    take,
 )
+from beamlike.machine.columnar.columns import State
+from beamlike.machine.columnar.folds import Fold
+from beamlike.machine.columnar.nodes import Moment, Parts, Trigger, least
 from beamlike.machine.columnar.table import Table
 from beamlike.model.strategy import TimestampCombiner, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
@@ -165,11 +166,11 @@ def _fold(
     first = np.nonzero(starts_of_runs(run))[0]
     into = run[first]
     key, start, end = runs.key[into], runs.start[into], runs.end[into]
-    parts = table.take(rows)
+    parts = take(table, rows)
     is_own = (parts.start == runs.start[run]) & (parts.end == runs.end[run])
     result = Table.of_new_windows(key, start, end, trigger, folds)
     number = np.repeat(np.arange(len(into)), np.diff(np.append(first, len(run))))
-    result = result.put(number[is_own], parts.take(np.nonzero(is_own)[0]))
+    result = put(result, number[is_own], keep(parts, is_own))
     now = Moment(state.watermark > result.last, state.clock)
     nodes = trigger.on_merge(result.trigger, Parts(parts.trigger, first), now)
     merged = attrs.evolve(
@@ -185,10 +186,10 @@ def _fold(
     )
     stays = np.ones(len(table), np.bool_)
     stays[rows] = False
-    rest = table.keep(stays)
+    rest = keep(table, stays)
     # A closed window with exactly these bounds makes way: what lives is never lost.
     taken = _among(rest.key, rest.start, rest.end, key, start, end)
-    return rest.keep(~taken).plus(merged)
+    return concat([keep(rest, ~taken), merged])
 
 
 def _merged_hold(

@@ -10,26 +10,10 @@ from typing import ClassVar, Self
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
-__all__ = [
-    "NOTHING",
-    "Bools",
-    "Ints",
-    "Moment",
-    "Nodes",
-    "Parts",
-    "Trigger",
-    "least",
-    "nothing",
-    "pick",
-]
+from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, nothing
 
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
-
-NOTHING = -(2**63)
-"""In a column of values: there is none."""
+__all__ = ["Moment", "Nodes", "Parts", "Trigger", "least"]
 
 
 @attrs.frozen(eq=False)
@@ -42,11 +26,6 @@ class Nodes:
 
     def __len__(self) -> int:
         return len(self.finished)
-
-    def take(self, rows: Ints) -> Self:
-        """The same of these windows."""
-        value = None if self.value is None else self.value[rows]
-        return type(self)(self.finished[rows], value, tuple(sub.take(rows) for sub in self.subs))
 
     def finish(self) -> Self:
         """Fired for the last time, with nothing left to remember."""
@@ -77,11 +56,6 @@ def _nothing(value: Ints | None) -> Ints | None:
     return None if value is None else nothing(len(value))
 
 
-def nothing(count: int) -> Ints:
-    """A column of so many rows without a value."""
-    return np.full(count, NOTHING, np.int64)
-
-
 def least(values: Ints, first: Ints) -> Ints:
     """The least value of each run of rows; `NOTHING` where none of them has one.
 
@@ -92,17 +66,6 @@ def least(values: Ints, first: Ints) -> Ints:
 
 
 _FAR = 2**63 - 1
-
-
-def pick(mask: Bools, yes: Nodes, no: Nodes) -> Nodes:
-    """Row by row one or the other."""
-    if yes is no:
-        return no
-    value = None
-    if yes.value is not None and no.value is not None:
-        value = np.where(mask, yes.value, no.value)
-    subs = tuple(pick(mask, one, other) for one, other in zip(yes.subs, no.subs, strict=True))
-    return Nodes(np.where(mask, yes.finished, no.finished), value, subs)
 
 
 @attrs.frozen(eq=False)

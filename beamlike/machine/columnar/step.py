@@ -12,20 +12,22 @@ import attrs
 import numpy as np
 
 from beamlike.errors import UnsupportedError
+from beamlike.machine.columnar.arrays import (
+    NOTHING,
+    Bools,
+    Ints,
+    choose,
+    concat,
+    keep,
+    nothing,
+    put,
+    take,
+)
 from beamlike.machine.columnar.assign import assign
 from beamlike.machine.columnar.columns import Arrivals, Drops, Panes, State
 from beamlike.machine.columnar.folds import Fold
 from beamlike.machine.columnar.merging import expiry, merge_windows, nearly_joined, starts_of_runs
-from beamlike.machine.columnar.nodes import (
-    NOTHING,
-    Bools,
-    Ints,
-    Moment,
-    Nodes,
-    least,
-    nothing,
-    pick,
-)
+from beamlike.machine.columnar.nodes import Moment, Nodes, least
 from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Table
 from beamlike.machine.columnar.triggers import run_trigger
 from beamlike.machine.reference.wakes import minds_stale_alarms
@@ -115,9 +117,9 @@ class ColumnarGrouping:
             if not len(at):
                 return self._settled(state, table), [], drops
             first = np.cumsum(counts) - counts
-        touched = self._added(state, table.take(at), arrivals, row, first, counts)
+        touched = self._added(state, take(table, at), arrivals, row, first, counts)
         panes, touched = self._fire_ready(state, touched)
-        return self._settled(state, table.put(at, touched)), panes, drops
+        return self._settled(state, put(table, at, touched)), panes, drops
 
     def _deadline(self, start: Ints, end: Ints, at: Ints) -> Ints:
         """The last watermark at which an element for each window may go on to be merged."""
@@ -135,7 +137,7 @@ class ColumnarGrouping:
         key, row, start, end, missed = key[late], row[late], start[late], end[late], missed[late]
         into_start, into_end = nothing(len(row)), nothing(len(row))
         if self.strategy.is_merging:
-            live = state.table.keep(~state.table.closed)
+            live = keep(state.table, ~state.table.closed)
             into_start, into_end = nearly_joined(live, key, start, end)
             gone = (into_start == NOTHING) | (state.watermark > expiry(self.strategy, into_end))
             into_start, into_end = (np.where(gone, NOTHING, it) for it in (into_start, into_end))
@@ -158,7 +160,7 @@ class ColumnarGrouping:
             key[fresh], start[fresh], end[fresh], self.trigger, self.folds
         )
         at = np.where(fresh, count + np.cumsum(fresh) - 1, at)
-        return table.plus(new_rows), at
+        return concat([table, new_rows]), at
 
     def _added(
         self, state: State, rows: Table, arrivals: Arrivals, row: Ints, first: Ints, counts: Ints
@@ -167,7 +169,7 @@ class ColumnarGrouping:
         now = self._moment(state, rows)
         hears_end = ~now.end_reached & self.trigger.hears_end(rows.trigger)
         everywhere = np.ones(len(rows), np.bool_)
-        values = (None if column is None else column.take(row) for column in arrivals.values)
+        values = (None if column is None else take(column, row) for column in arrivals.values)
         accumulators = tuple(
             fold.both(held, fold.of(column, first, counts))
             for fold, held, column in zip(self.folds, rows.accumulators, values, strict=True)
@@ -205,21 +207,21 @@ class ColumnarGrouping:
         table = state.table
         state = attrs.evolve(state, watermark=to)
         expired = to > expiry(self.strategy, table.end)
-        leaving = table.keep(expired & ~table.closed) if expired.any() else table.take(_NONE)
+        leaving = keep(table, expired & ~table.closed) if expired.any() else take(table, _NONE)
         panes: list[Panes] = []
         if len(leaving):
             out, _ = self._emit(state, leaving, np.ones(len(leaving), np.bool_))
             panes += out
-            table = table.keep(~expired)
+            table = keep(table, ~expired)
         elif expired.any():
-            table = table.keep(~expired)
+            table = keep(table, ~expired)
         woken = np.nonzero(table.awaits_end & (to > table.last))[0]
         if len(woken):
-            rows = table.take(woken)
+            rows = take(table, woken)
             rows = attrs.evolve(rows, awaits_end=np.zeros(len(rows), np.bool_))
             out, rows = self._fire_ready(state, rows)
             panes += out
-            table = table.put(woken, rows)
+            table = put(table, woken, rows)
         return self._settled(state, table), panes
 
     def advance_clock(self, state: State, to: int) -> tuple[State, list[Panes]]:
@@ -232,8 +234,8 @@ class ColumnarGrouping:
         woken = np.nonzero(due)[0]
         panes: list[Panes] = []
         if len(woken):
-            panes, rows = self._fire_ready(state, table.take(woken))
-            table = table.put(woken, rows)
+            panes, rows = self._fire_ready(state, take(table, woken))
+            table = put(table, woken, rows)
         return self._settled(state, table), panes
 
     def targets(self, table: Table) -> list[Ints]:
@@ -251,10 +253,10 @@ class ColumnarGrouping:
         ready = np.nonzero(self.trigger.ready(rows.trigger, self._moment(state, rows)))[0]
         if not len(ready):
             return [], rows
-        before = rows.take(ready)
+        before = take(rows, ready)
         trigger = self.trigger.fired(before.trigger, self._moment(state, before))
         panes, emitted = self._emit(state, before, trigger.finished)
-        return panes, rows.put(ready, self._after_firing(emitted, trigger))
+        return panes, put(rows, ready, self._after_firing(emitted, trigger))
 
     def _after_firing(self, rows: Table, trigger: Nodes) -> Table:
         count, finished = len(rows), trigger.finished
@@ -262,11 +264,8 @@ class ColumnarGrouping:
         keeps = ~finished if self.strategy.accumulates else np.zeros(count, np.bool_)
         return attrs.evolve(
             rows,
-            trigger=pick(finished, trigger.cleared(), trigger),
-            accumulators=tuple(
-                tuple(np.where(keeps, a, b) for a, b in zip(held, new, strict=True))
-                for held, new in zip(rows.accumulators, empty, strict=True)
-            ),
+            trigger=choose(finished, trigger.cleared(), trigger),
+            accumulators=choose(keeps, rows.accumulators, empty),
             fresh=np.zeros(count, np.int64),
             hold=nothing(count),
             awaits_end=rows.awaits_end & ~finished,
@@ -306,8 +305,8 @@ class ColumnarGrouping:
             rows.start[at],
             rows.end[at],
             tuple(
-                fold.extract(tuple(column[at] for column in accumulators))
-                for fold, accumulators in zip(self.folds, rows.accumulators, strict=True)
+                fold.extract(accumulators)
+                for fold, accumulators in zip(self.folds, take(rows.accumulators, at), strict=True)
             ),
             held[at],
             timing[at],

@@ -5,14 +5,15 @@ say what each holds, what happens to it when windows merge, and when it is clear
 are not kept: they are the targets in the trigger's columns that the clock has not passed.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.folds import Accumulators, Array, Fold
-from beamlike.machine.columnar.nodes import Bools, Ints, Nodes, Trigger, nothing
+from beamlike.machine.columnar.arrays import Bools, Ints, nothing
+from beamlike.machine.columnar.folds import Accumulators, Fold
+from beamlike.machine.columnar.nodes import Nodes, Trigger
 
 __all__ = ["NO_PANE", "TIMINGS", "Table"]
 
@@ -70,49 +71,3 @@ class Table:
     def last(self) -> Ints:
         """The last instant of each window (ms)."""
         return self.end - 1
-
-    def take(self, rows: Ints) -> Self:
-        """These rows, in this order."""
-        return self._each(lambda column: column[rows])
-
-    def keep(self, mask: Bools) -> Self:
-        """The rows where the mask is set."""
-        return self if mask.all() else self.take(np.nonzero(mask)[0])
-
-    def put(self, rows: Ints, changed: Self) -> Self:
-        """The same table with these rows replaced."""
-
-        def put(column: Array, new: Array) -> Array:
-            copy = column.copy()
-            copy[rows] = new
-            return copy
-
-        return self._each(put, changed)
-
-    def plus(self, more: Self) -> Self:
-        """Both, one below the other."""
-        return self._each(lambda column, other: np.concatenate([column, other]), more)
-
-    def _each(self, change: Callable[..., Array], *others: Self) -> Self:
-        """A table of what becomes of every column, beside the same column of the others."""
-        columns: Any = (
-            _changed(change, *(getattr(table, field.name) for table in (self, *others)))
-            for field in attrs.fields(type(self))
-        )
-        return type(self)(*columns)
-
-
-def _changed(change: Callable[..., Array], *columns: Any) -> Any:
-    """The same of a column that is made of columns."""
-    first = columns[0]
-    if first is None:
-        return None
-    if isinstance(first, Nodes):
-        return Nodes(
-            _changed(change, *(nodes.finished for nodes in columns)),
-            _changed(change, *(nodes.value for nodes in columns)),
-            _changed(change, *(nodes.subs for nodes in columns)),
-        )
-    if isinstance(first, tuple):
-        return tuple(_changed(change, *parts) for parts in zip(*columns, strict=True))
-    return change(*columns)

@@ -1,0 +1,165 @@
+"""Columns of any kind, and records of them: what can be done to all of them alike.
+
+A column has a row for each of something, mostly for each window. It is a NumPy array, an Arrow
+array, `Lists` of rows of other columns, a record (a tuple or an attrs class) of columns that are
+as long as each other, or None where a machine has no use for it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self, TypeVar, cast
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+__all__ = [
+    "NOTHING",
+    "Array",
+    "Bools",
+    "Ints",
+    "Lists",
+    "choose",
+    "concat",
+    "keep",
+    "nothing",
+    "put",
+    "take",
+    "within",
+]
+
+Array = npt.NDArray[Any]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Column = TypeVar("Column")
+
+NOTHING = -(2**63)
+"""In a column of whole numbers: there is none."""
+
+
+def nothing(count: int) -> Ints:
+    """A column of so many rows without a value."""
+    return np.full(count, NOTHING, np.int64)
+
+
+@attrs.frozen(eq=False)
+class Lists:
+    """A column of lists. ``items`` has the items of all of them, list by list, in a column."""
+
+    lengths: Ints
+    items: Any
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @classmethod
+    def empty(cls, count: int, items: Any) -> Self:
+        """So many lists without items; ``items`` is a column without rows."""
+        return cls(np.zeros(count, np.int64), items)
+
+    @property
+    def first(self) -> Ints:
+        """For each list, where its items begin."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    @property
+    def owner(self) -> Ints:
+        """For each item, the row of its list."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+    def take(self, rows: Ints) -> Self:
+        """The lists of these rows."""
+        lengths = self.lengths[rows]
+        return type(self)(
+            lengths, take(self.items, self.first[rows].repeat(lengths) + within(lengths))
+        )
+
+    def merged(self, first: Ints) -> Self:
+        """Lists that lie next to each other joined into one: ``first`` is where each begins."""
+        return type(self)(np.add.reduceat(self.lengths, first), self.items)
+
+    def followed_by(self, more: Self) -> Self:
+        """Each list with the items of another after its own."""
+        count = len(self)
+        both = concat([self, more])
+        pairs = np.arange(2 * count).reshape(2, count).T.ravel()
+        woven = both.take(pairs)
+        return type(self)(self.lengths + more.lengths, woven.items)
+
+
+def within(lengths: Ints) -> Ints:
+    """For lists of these lengths, the place of each item in its list."""
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def take(column: Column, rows: Ints) -> Column:
+    """These rows of a column, in this order."""
+
+    def taken(part: Any) -> Any:
+        if isinstance(part, np.ndarray):
+            return part[rows]
+        return part.take(rows) if isinstance(part, Lists) else part.take(pa.array(rows))
+
+    return _each(taken, column)
+
+
+def keep(column: Column, mask: Bools) -> Column:
+    """The rows of a column where the mask is set."""
+    return column if mask.all() else take(column, np.nonzero(mask)[0])
+
+
+def concat(columns: Sequence[Column]) -> Column:
+    """The same column of several, one below the other."""
+
+    def joined(*parts: Any) -> Any:
+        if isinstance(parts[0], np.ndarray):
+            return np.concatenate(parts)
+        if isinstance(parts[0], Lists):
+            lengths = np.concatenate([part.lengths for part in parts])
+            return Lists(lengths, concat([part.items for part in parts]))
+        return pa.concat_arrays(parts)
+
+    return columns[0] if len(columns) == 1 else _each(joined, *columns)
+
+
+def put(column: Column, rows: Ints, changed: Column) -> Column:
+    """A column with other values in these rows."""
+
+    def replaced(old: Any, new: Any) -> Any:
+        if isinstance(old, np.ndarray):
+            copy = old.copy()
+            copy[rows] = new
+            return copy
+        places = np.arange(len(old))
+        places[rows] = len(old) + np.arange(len(rows))
+        return take(concat([old, new]), places)
+
+    return _each(replaced, column, changed)
+
+
+def choose(mask: Bools, yes: Column, no: Column) -> Column:
+    """Row by row one or the other."""
+
+    def chosen(one: Any, other: Any) -> Any:
+        if one is other:
+            return one
+        if isinstance(one, np.ndarray):
+            return np.where(mask, one, other)
+        places = np.arange(len(mask)) + np.where(mask, 0, len(mask))
+        return take(concat([one, other]), places)
+
+    return _each(chosen, yes, no)
+
+
+def _each(change: Callable[..., Any], *columns: Column) -> Column:
+    """What becomes of each column of a record, beside the same column of other records."""
+    first: Any = columns[0]
+    if first is None or isinstance(first, np.ndarray | Lists | pa.Array):
+        return cast(Column, None if first is None else change(*columns))
+    parts: Any = columns
+    if isinstance(first, tuple):
+        return cast(Column, tuple(_each(change, *one) for one in zip(*parts, strict=True)))
+    names = [field.name for field in attrs.fields(type(first))]
+    return cast(
+        Column, type(first)(*(_each(change, *(getattr(p, name) for p in parts)) for name in names))
+    )
