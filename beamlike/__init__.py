@@ -8,6 +8,7 @@ To read the code, go from the ground up: `errors`, `model` (values), `machine` (
 (where they run), `api` (what users call), `viz` and `testing`, `demo`, `cli`.
 """
 
+from beamlike.api.explain import explain_plan
 from beamlike.api.flatten import flatten
 from beamlike.api.joins import co_group, join
 from beamlike.api.lookup import look_up
@@ -121,6 +122,7 @@ __all__ = [
     "combine",
     "continuation",
     "count",
+    "explain_plan",
     "first",
     "flatten",
     "join",

@@ -32,7 +32,7 @@ from beamlike.testing.bundles import (
     while_open,
 )
 from beamlike.testing.generate import RandomScenario, any_scenario
-from beamlike.testing.in_columns import FIGURES, run_in_columns
+from beamlike.testing.in_columns import FIGURES, play_in_columns
 from beamlike.testing.in_shard import micro_batches, run_in_shard
 from beamlike.testing.laws import (
     LazyRun,
@@ -161,7 +161,7 @@ def _columns(case: Case) -> list[str] | None:
     memory = MemoryStage(Grouping(case.strategy, FIGURES))
     try:
         for happens, (outputs, states) in zip(
-            numbered, run_in_columns(case.strategy, numbered), strict=True
+            numbered, play_in_columns(case.strategy, numbered), strict=True
         ):
             expected = memory.play(happens)
             wrong = _unlike(outputs, expected) or _unlike_states(states, memory.states)

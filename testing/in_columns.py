@@ -5,141 +5,244 @@ from typing import Any, Final
 
 import attrs
 import numpy as np
+import pyarrow as pa
 
-from beamlike.hosts.script import Arrive, Output, Script
-from beamlike.machine.columnar.arrays import NOTHING
-from beamlike.machine.columnar.columns import Arrivals, Drops, Panes, State
-from beamlike.machine.columnar.folds import Values, fold_of
+from beamlike.hosts.script import Arrive, Output, Run, Script
+from beamlike.machine.columnar.arrays import NOTHING, Array, Ints
+from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, State
+from beamlike.machine.columnar.effects import drops_of, panes_of, window_of
+from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
 from beamlike.machine.columnar.nodes import Nodes
 from beamlike.machine.columnar.step import ColumnarGrouping
-from beamlike.machine.columnar.table import NO_PANE, TIMINGS
-from beamlike.machine.events import AdvanceWatermark, Drop, DropReason, Element, Pane
+from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Outstanding, Table
+from beamlike.machine.events import AdvanceWatermark, Element, Item, Lifted, Pane
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
-from beamlike.model.combine import Count, Max, Mean, Min, Sum, Together
+from beamlike.model.combine import (
+    Collect,
+    CombineFn,
+    Count,
+    Latest,
+    Max,
+    Mean,
+    Min,
+    Sum,
+    Together,
+)
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window, bounds
+from beamlike.model.windows import Window, bounds
 
-__all__ = ["FIGURES", "run_in_columns"]
-
-_WHOLE: Final = np.dtype(np.int64)
+__all__ = ["FIGURES", "Step", "play_in_columns", "run_in_columns"]
 
 FIGURES: Final = Together(
     {"n": (Count(), None), "sum": (Sum(), 0), "least": (Min(), 0), "most": (Max(), 0)}
-    | {"mean": (Mean(), 0)}
+    | {"mean": (Mean(), 0), "all": (Collect(), 0), "last": (Latest(), 0)}
 )
-"""The aggregates of every run. Elements are tuples of one whole number."""
+"""Aggregates that have columns of their own. Elements are tuples of one whole number."""
+
+Step = tuple[list[Output], Mapping[Hashable, KeyState]]
+"""What came out of a step, and the state of every key after it, without accumulators."""
 
 
 def run_in_columns(
-    strategy: WindowingStrategy, script: Script
-) -> Iterator[tuple[list[Output], Mapping[Hashable, KeyState]]]:
-    """What comes out of each step, and the state of every key after it, without accumulators.
+    strategy: WindowingStrategy, script: Script, combine: CombineFn = FIGURES
+) -> Run:
+    """A whole script.
 
     Raises:
         UnsupportedError: Only the reference machine can do this.
     """
-    folds = [fold_of(fn, _WHOLE) for fn, _ in FIGURES.parts.values()]
-    machine = ColumnarGrouping(strategy, folds)
-    keys: dict[Hashable, int] = {}
-    state = machine.start(0, MIN_TIMESTAMP, 0)
+    steps = play_in_columns(strategy, script, combine)
+    return Run(script, tuple(output for outputs, _ in steps for output in outputs))
+
+
+def play_in_columns(
+    strategy: WindowingStrategy, script: Script, combine: CombineFn = FIGURES
+) -> Iterator[Step]:
+    """A script step by step.
+
+    Args:
+        strategy: Windows, trigger, lateness and pane rules.
+        script: In each arrival, either all elements were combined before or none were.
+        combine: `FIGURES`, or any other function, which is then called window by window.
+
+    Raises:
+        UnsupportedError: Only the reference machine can do this.
+    """
+    host = _Host(strategy, combine)
     for number, happens in enumerate(script):
-        drops: list[Drops] = []
-        elements: Sequence[tuple[Hashable, Element]] = ()
         if isinstance(happens, Arrive):
-            elements = happens.elements
-            new = [key for key in dict.fromkeys(key for key, _ in elements) if key not in keys]
-            keys |= {key: len(keys) + at for at, key in enumerate(new)}
-            unseen = np.full(len(new), state.watermark, np.int64)
-            state = attrs.evolve(state, promised=np.concatenate([state.promised, unseen]))
-            state, panes, drops = machine.add(state, _arrivals(keys, elements))
+            outputs = host.add(number, happens.elements)
         elif isinstance(happens, AdvanceWatermark):
-            state, panes = machine.advance_watermark(state, happens.to)
+            outputs = host.advance(number, *host.machine.advance_watermark(host.state, happens.to))
         else:
-            state, panes = machine.advance_clock(state, happens.to)
-        names = list(keys)
-        outputs = [Output(number, names[key], pane) for one in panes for key, pane in _panes(one)]
-        outputs += [
+            outputs = host.advance(number, *host.machine.advance_clock(host.state, happens.to))
+        yield outputs, host.states()
+
+
+class _Host:
+    """Numbers keys, and turns elements into columns and back."""
+
+    def __init__(self, strategy: WindowingStrategy, combine: CombineFn) -> None:
+        self._figures = combine is FIGURES
+        folds = _folds() if self._figures else [Objects(combine)]
+        self.machine = ColumnarGrouping(strategy, folds)
+        self.state = self.machine.start(0, MIN_TIMESTAMP, 0)
+        self._keys: dict[Hashable, int] = {}
+
+    def add(self, number: int, elements: Sequence[tuple[Hashable, Item]]) -> list[Output]:
+        new = [key for key in dict.fromkeys(key for key, _ in elements) if key not in self._keys]
+        self._keys |= {key: len(self._keys) + at for at, key in enumerate(new)}
+        unseen = np.full(len(new), self.state.watermark, np.int64)
+        promised = np.concatenate([self.state.promised, unseen])
+        before = attrs.evolve(self.state, promised=promised)
+        keys = _whole([self._keys[key] for key, _ in elements])
+        items = [item for _, item in elements]
+        plain = [item for item in items if isinstance(item, Element)]
+        lifted = [item for item in items if isinstance(item, Lifted)]
+        assert not plain or not lifted, "an arrival is either combined before or not"
+        if lifted:
+            after, panes, drops = self.machine.add_lifted(before, self._lifted(keys, lifted))
+        else:
+            after, panes, drops = self.machine.add(before, self._plain(keys, plain))
+        return self.advance(number, after, panes) + [
             Output(number, elements[row][0], drop)
             for one in drops
-            for row, drop in _drops(one, elements, state.watermark)
+            for row, drop in _with_rows(one, items, before.watermark)
         ]
-        yield outputs, _states(machine, state, names)
 
+    def advance(self, number: int, after: State, panes: Sequence[Any]) -> list[Output]:
+        self.state, names = after, list(self._keys)
+        return [
+            Output(number, names[key], pane)
+            for one in panes
+            for key, pane in panes_of(one, self._values(one.values))
+        ]
 
-def _arrivals(keys: Mapping[Hashable, int], elements: Sequence[tuple[Any, Element]]) -> Arrivals:
-    values = np.array([element.value[0] for _, element in elements], np.int64)
-    column = Values(values, np.ones(len(values), np.bool_))
-    return Arrivals(
-        np.array([keys[key] for key, _ in elements], np.int64),
-        np.array([element.timestamp for _, element in elements], np.int64),
-        tuple(None if at is None else column for _, at in FIGURES.parts.values()),
-    )
-
-
-def _panes(panes: Panes) -> Iterator[tuple[int, Pane]]:
-    for at in range(len(panes.key)):
-        info = PaneInfo(
-            Timing(TIMINGS[panes.timing[at]]),
-            int(panes.index[at]),
-            int(panes.nonspeculative[at]),
-            bool(panes.index[at] == 0),
-            bool(panes.is_last[at]),
-        )
-        value = tuple(it.data[at].item() if it.present[at] else None for it in panes.values)
-        window = _window(panes.start[at], panes.end[at])
-        yield int(panes.key[at]), Pane(window, value, int(panes.timestamp[at]), info)
-
-
-def _drops(
-    drops: Drops, elements: Sequence[tuple[Hashable, Element]], watermark: int
-) -> Iterator[tuple[int, Drop]]:
-    for at, row in enumerate(drops.row.tolist()):
-        window, missed = _window(drops.start[at], drops.end[at]), int(drops.missed_by[at])
-        nearly = None
-        if drops.nearly_start[at] != NOTHING:
-            nearly = _window(drops.nearly_start[at], drops.nearly_end[at])
-        element = elements[row][1]
-        if missed == NOTHING:
-            yield row, Drop(element, window, DropReason.CLOSED, watermark=watermark)
-        else:
-            yield row, Drop(element, window, DropReason.EXPIRED, missed, nearly, watermark)
-
-
-def _states(
-    machine: ColumnarGrouping, state: State, names: Sequence[Hashable]
-) -> Mapping[Hashable, KeyState]:
-    table, windows = state.table, dict[Hashable, dict[Window, WindowState]]()
-    targets = machine.targets(table)
-    for at in range(len(table)):
-        waits = {int(column[at]) for column in targets}
-        pane = None
-        if table.timing[at] != NO_PANE:
-            pane = PaneInfo(
-                Timing(TIMINGS[table.timing[at]]),
-                int(table.index[at]),
-                int(table.nonspeculative[at]),
-                bool(table.index[at] == 0),
-                False,
+    def states(self) -> Mapping[Hashable, KeyState]:
+        """What is remembered of every key."""
+        state, names = self.state, list(self._keys)
+        windows: dict[int, dict[Window, WindowState]] = {}
+        outstanding = self._outstanding(state.table)
+        alarms = self._alarms(state)
+        for at, key in enumerate(state.table.key.tolist()):
+            of_key = windows.setdefault(key, {})
+            window = window_of(int(state.table.start[at]), int(state.table.end[at]))
+            assert window not in of_key, f"{window} is there twice"
+            of_key[window] = _remembered(state.table, at, alarms[at], outstanding[at])
+        return {
+            name: KeyState(
+                state.watermark, state.clock, int(state.promised[number]), windows.get(number, {})
             )
-        remembered = WindowState(
-            _tree(table.trigger, at),
-            None,
-            int(table.fresh[at]),
-            None if table.hold[at] == NOTHING else int(table.hold[at]),
-            bool(table.awaits_end[at]),
-            tuple(sorted(target for target in waits if target >= state.clock)),
-            pane,
+            for number, name in enumerate(names)
+        }
+
+    def _plain(self, keys: Ints, elements: Sequence[Element]) -> Arrivals:
+        if self._figures:
+            column = pa.array(_whole([element.value[0] for element in elements]))
+            values = tuple(
+                fold.values_of([] if at is None else [column.cast(_kind(fn))])
+                for fold, (fn, at) in zip(self.machine.folds, FIGURES.parts.values(), strict=True)
+            )
+        else:
+            values = (Values.of_objects([element.value for element in elements]),)
+        times = _whole([element.timestamp for element in elements])
+        if all(element.window is None for element in elements):
+            return Arrivals(keys, times, values)
+        spans = [
+            (NOTHING, NOTHING) if element.window is None else bounds(element.window)
+            for element in elements
+        ]
+        return Arrivals(keys, times, values, *_whole(spans).T)
+
+    def _lifted(self, keys: Ints, lifted: Sequence[Lifted]) -> LiftedArrivals:
+        assert not self._figures, "their accumulators are those of another machine"
+        accumulators = Values.of_objects([item.accumulator for item in lifted]).data
+        start, end = _whole([bounds(item.window) for item in lifted]).T
+        return LiftedArrivals(
+            keys,
+            start,
+            end,
+            _whole([item.timestamp for item in lifted]),
+            _whole([item.count for item in lifted]),
+            np.array([item.judged for item in lifted]),
+            ((accumulators,),),
         )
-        of_key = windows.setdefault(names[table.key[at]], {})
-        of_key[_window(table.start[at], table.end[at])] = remembered
-    return {
-        name: KeyState(
-            state.watermark, state.clock, int(state.promised[number]), windows.get(name, {})
-        )
-        for number, name in enumerate(names)
-    }
+
+    def _values(self, values: Sequence[Values]) -> Iterator[Any]:
+        columns = [column.to_pylist() for column in values]
+        return zip(*columns, strict=True) if self._figures else iter(columns[0])
+
+    def _alarms(self, state: State) -> list[tuple[int, ...]]:
+        table = state.table
+        if table.alarms is not None:
+            return [tuple(times) for times in Values(table.alarms).to_pylist()]
+        waits = zip(*(column.tolist() for column in self.machine.targets(table)), strict=True)
+        targets = list(waits) or [()] * len(table)
+        return [tuple(sorted({at for at in one if at >= state.clock})) for one in targets]
+
+    def _outstanding(self, table: Table) -> list[tuple[Pane, ...]]:
+        if table.outstanding is None:
+            return [()] * len(table)
+        panes: Outstanding = table.outstanding.items
+        values = list(self._values(panes.values))
+        columns = (getattr(panes, name) for name in ("start", "end", "timestamp", "is_last"))
+        starts, ends, stamps, lasts = (column.tolist() for column in columns)
+        sessions = zip(panes.session_start.tolist(), panes.session_end.tolist(), strict=True)
+        known = [
+            Pane(
+                window_of(starts[at], ends[at]),
+                values[at],
+                stamps[at],
+                _info(panes, at, lasts[at]),
+                session=window_of(*session),
+            )
+            for at, session in enumerate(sessions)
+        ]
+        stops = np.cumsum(table.outstanding.lengths).tolist()
+        first = table.outstanding.first.tolist()
+        return [tuple(known[a:b]) for a, b in zip(first, stops, strict=True)]
+
+
+def _folds() -> list[Fold]:
+    parts = FIGURES.parts.values()
+    return [fold_of(fn, () if at is None else (_kind(fn),)) for fn, at in parts]
+
+
+def _kind(fn: CombineFn) -> pa.DataType:
+    return pa.float64() if isinstance(fn, Mean) else pa.int64()
+
+
+def _whole(numbers: Sequence[Any]) -> Array:
+    return np.array(numbers, np.int64)
+
+
+def _with_rows(drops: Drops, items: Sequence[Item], watermark: int) -> Iterator[tuple[int, Any]]:
+    rows = drops.row.tolist()
+    return zip(rows, drops_of(drops, [items[row] for row in rows], watermark), strict=True)
+
+
+def _info(columns: Table | Outstanding, at: int, is_last: bool) -> PaneInfo:
+    index = int(columns.index[at])
+    timing = Timing(TIMINGS[columns.timing[at]])
+    return PaneInfo(timing, index, int(columns.nonspeculative[at]), index == 0, is_last)
+
+
+def _remembered(
+    table: Table, at: int, alarms: tuple[int, ...], outstanding: tuple[Pane, ...]
+) -> WindowState:
+    return WindowState(
+        _tree(table.trigger, at),
+        None,
+        int(table.fresh[at]),
+        None if table.hold[at] == NOTHING else int(table.hold[at]),
+        bool(table.awaits_end[at]),
+        alarms,
+        None if table.timing[at] == NO_PANE else _info(table, at, False),
+        outstanding,
+        0 if table.size is None else int(table.size[at]),
+    )
 
 
 def _tree(nodes: Nodes, at: int) -> TriggerState:
@@ -147,8 +250,3 @@ def _tree(nodes: Nodes, at: int) -> TriggerState:
     return TriggerState(
         bool(nodes.finished[at]), value, tuple(_tree(sub, at) for sub in nodes.subs)
     )
-
-
-def _window(start: Any, end: Any) -> Window:
-    is_global = (int(start), int(end)) == bounds(GLOBAL_WINDOW)
-    return GLOBAL_WINDOW if is_global else IntervalWindow(int(start), int(end))

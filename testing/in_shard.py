@@ -5,7 +5,7 @@ a run in a shard is also a restart between any two of its steps.
 """
 
 import zlib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -13,6 +13,8 @@ import cloudpickle
 import pyarrow as pa
 
 from beamlike.hosts.script import Arrive, Output, Script, ScriptStep
+from beamlike.hosts.spark.column_output import told_drops, told_panes
+from beamlike.hosts.spark.column_shard import ColumnShard
 from beamlike.hosts.spark.columns import (
     AccumulatorColumns,
     ListColumn,
@@ -24,6 +26,7 @@ from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.shard import Shard
 from beamlike.hosts.spark.values import reading
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.testing.transcripts import AGGREGATIONS
@@ -44,6 +47,7 @@ COLUMNS: Final[Mapping[str, AccumulatorColumns]] = {
 
 RESULTS: Final[Mapping[str, pa.DataType]] = {
     "list": pa.list_(_NUMBER),
+    "list_by_timestamp": pa.list_(_NUMBER),
     "mean": pa.float64(),
 }
 """The Arrow type of an aggregation's value, if it is not a whole number."""
@@ -103,6 +107,7 @@ def run_in_shard(
     *,
     buckets: int = 1,
     move_at: int | None = None,
+    in_columns: Callable[[int], bool] = lambda number: False,
 ) -> tuple[list[Output], DictStore]:
     """What comes out of each micro-batch, and the state that is left.
 
@@ -111,9 +116,14 @@ def run_in_shard(
         buckets: Over how many blobs the keys are spread.
         move_at: Before this micro-batch another worker takes over, with a plan that travelled
             to it as bytes.
+        in_columns: Which micro-batches, by their numbers, the columnar machine steps.
+
+    Raises:
+        UnsupportedError: It is asked to, and cannot.
     """
     plan = _plan(strategy, aggregation, buckets)
     shard, store, outputs = Shard(plan), DictStore(), list[Output]()
+    columns = ColumnShard(plan) if any(map(in_columns, range(len(batches)))) else None
     watermark, clock = MIN_TIMESTAMP, 0
     for number, batch in enumerate(batches):
         if number == move_at:
@@ -127,7 +137,11 @@ def run_in_shard(
                     watermark = to
                 case AdvanceClock(to):
                     clock = to
-        effects = shard.step(store, tables, watermark, clock).effects
+        if columns is not None and in_columns(number):
+            stepped = columns.step(store, tables, watermark, clock)
+            effects = [*told_panes(plan, stepped), *told_drops(plan, stepped)]
+        else:
+            effects = shard.step(store, tables, watermark, clock).effects
         outputs += [Output(number, key, _unwrapped(effect)) for (key,), effect in effects]
     return outputs, store
 
@@ -138,9 +152,11 @@ def _plan(strategy: WindowingStrategy, aggregation: str, buckets: int) -> Plan:
         raise ValueError(f"a shard groups, and aggregation {aggregation!r} does not")
     columns = COLUMNS.get(aggregation, PickledColumn())
     part = Part("value", combine, 0, columns, RESULTS.get(aggregation, _NUMBER))
-    over_columns = strategy.configured(reading(strategy.window_fn, _first))
+    window_fn = strategy.window_fn
+    if isinstance(window_fn, Sessions) and callable(window_fn.gap):
+        strategy = strategy.configured(reading(window_fn, _first))
     keys, values = {"key": pa.string()}, {"value": _NUMBER}
-    return Plan(over_columns, keys, values, (part,), shards=1, buckets=buckets)
+    return Plan(strategy, keys, values, (part,), shards=1, buckets=buckets)
 
 
 def _first(columns: tuple[Any, ...]) -> Any:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql import types as T
 
+    from beamlike.api.explain import StagePlan
     from beamlike.hosts.spark.plan import PlanOptions
 
 __all__ = ["look_up"]
@@ -115,8 +116,8 @@ def look_up(
     }
     read = column_names(window_input, "window_input")
     columns = _Columns(keys["main"], shown, read, rows)
-    found = _found(main, panes, side.strategy.window_fn, columns, how, options, wake)
-    stages = {**taken, own: object(), beside: object()}
+    found, stage = _found(main, panes, side.strategy.window_fn, columns, how, options, wake)
+    stages = {**taken, **panes.inputs.stages, own: stage}
     return Stream(main.strategy, Inputs((Branch(found, StageClock(shards), stages=stages),)))
 
 
@@ -203,8 +204,8 @@ def _found(
     how: How,
     options: "PlanOptions",
     wake: int,
-) -> "DataFrame":
-    """Everything that comes out of the look-up, with the hidden column."""
+) -> "tuple[DataFrame, StagePlan]":
+    """Everything that comes out of the look-up, with the hidden column, and how it is done."""
     from beamlike.hosts.spark import bind, query
     from beamlike.hosts.spark.look_up import PANE_BEFORE, SIDE
 
@@ -235,8 +236,8 @@ def _found(
         )
         for branch in both.branches
     ]
-    found = run_stage(packed, plan, wake)
-    return _with_its_pane(found) if had_pane else found
+    found, stage = run_stage(packed, plan, wake)
+    return _with_its_pane(found) if had_pane else found, stage
 
 
 def _beside(main: Inputs, rows: "T.StructType", had_pane: bool) -> Inputs:

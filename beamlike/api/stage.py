@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Self, get_args
 import attrs
 
 from beamlike.api.arguments import check_choice, check_name, counted
+from beamlike.api.explain import StagePlan, explained
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
-from beamlike.hosts.spark.options import STAGE, OnError, Render
+from beamlike.hosts.spark.options import STAGE, MachineName, OnError, Render
 from beamlike.machine.lifting import check_liftable
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.calendar import CalendarWindows
@@ -53,8 +54,8 @@ class Branch:
         window_fn: Gives these rows their windows, if that is not for the next grouping to do:
             a Flatten keeps the windows of its inputs.
         retracting: Some rows withdraw others.
-        stages: Names of the groupings that these rows went through, each with a value that no
-            other grouping has: two streams may share a grouping, but two groupings no name.
+        stages: The groupings that these rows went through, by name: two streams may share a
+            grouping, but two groupings no name.
     """
 
     rows: "DataFrame"
@@ -62,7 +63,7 @@ class Branch:
     timestamp: str | None = None
     window_fn: WindowFn | None = None
     retracting: bool = False
-    stages: Mapping[str, object] = attrs.field(factory=dict)
+    stages: Mapping[str, StagePlan] = attrs.field(factory=dict)
 
 
 @attrs.frozen(eq=False)
@@ -93,7 +94,7 @@ class Inputs:
         return any(branch.retracting for branch in self.branches)
 
     @property
-    def stages(self) -> dict[str, object]:
+    def stages(self) -> dict[str, StagePlan]:
         """See `stages_of`."""
         return stages_of(self.branches)
 
@@ -135,13 +136,13 @@ def everything_of(rows: "DataFrame") -> "DataFrame":
 # -- names -----------------------------------------------------------------------------------
 
 
-def stages_of(branches: Iterable[Branch]) -> dict[str, object]:
+def stages_of(branches: Iterable[Branch]) -> dict[str, StagePlan]:
     """All groupings that some rows went through.
 
     Raises:
         WindowingError: Two of them have one name. Spark could not tell their counters apart.
     """
-    stages: dict[str, object] = {}
+    stages: dict[str, StagePlan] = {}
     for branch in branches:
         for name, one in branch.stages.items():
             if stages.setdefault(name, one) is not one:
@@ -215,6 +216,7 @@ def stage_options(
     hot_key_fanout: int | None,
     shards: int,
     buckets: int,
+    machine: MachineName,
 ) -> "PlanOptions":
     """What a grouping is told besides its windows, checked.
 
@@ -223,6 +225,7 @@ def stage_options(
     """
     check_choice("on_error", on_error, get_args(OnError))
     check_choice("render", render, get_args(Render))
+    check_choice("machine", machine, get_args(MachineName))
     _check_render(render, strategy)
     return {
         "shards": counted("shards", shards),
@@ -230,6 +233,7 @@ def stage_options(
         "on_error": on_error,
         "name": name,
         "render": render,
+        "machine_name": machine,
         **_early_combining(strategy, lift, hot_key_fanout),
     }
 
@@ -264,7 +268,7 @@ def group_rows(
     window_input: Sequence[str],
     wake_every_ms: int,
     options: "PlanOptions",
-) -> "DataFrame":
+) -> "tuple[DataFrame, StagePlan]":
     """Group the rows of all inputs as one; everything that comes out, with the hidden column.
 
     Raises:
@@ -292,14 +296,17 @@ def group_rows(
     return run_stage(packed, plan, wake_every_ms)
 
 
-def run_stage(packed: Sequence["Packed"], plan: "Plan", wake_every_ms: int) -> "DataFrame":
-    """Everything that comes out of a stage, with the hidden column."""
+def run_stage(
+    packed: Sequence["Packed"], plan: "Plan", wake_every_ms: int
+) -> "tuple[DataFrame, StagePlan]":
+    """Everything that comes out of a stage, with the hidden column, and how it is done."""
     from beamlike.hosts.spark import query
 
+    stage = StagePlan.of(plan)
     if not packed[0].rows.isStreaming:
-        return query.bounded(packed, plan)
-    rows = query.streaming(packed, plan, wake_every_ms)
-    return rows.observe(plan.name, *query.counters(plan))
+        return explained(query.bounded(packed, plan), stage), stage
+    rows = explained(query.streaming(packed, plan, wake_every_ms), stage)
+    return rows.observe(plan.name, *query.counters(plan)), stage
 
 
 def own_windows(

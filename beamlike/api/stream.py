@@ -30,7 +30,7 @@ from beamlike.api.stage import (
     warn_of,
 )
 from beamlike.errors import ColumnError, WindowingError
-from beamlike.hosts.spark.options import BUCKETS, SHARDS, WAKE_EVERY, OnError, Render
+from beamlike.hosts.spark.options import BUCKETS, SHARDS, WAKE_EVERY, MachineName, OnError, Render
 from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.strategy import (
@@ -317,6 +317,7 @@ class Stream:
         hot_key_fanout: int | None = None,
         shards: int = SHARDS,
         buckets: int = BUCKETS,
+        machine: MachineName = "auto",
         name: str | None = None,
     ) -> "Stream":
         """Group by key and window: a row for each pane that Beam would emit.
@@ -358,10 +359,11 @@ class Stream:
             hot_key_fanout=hot_key_fanout,
             shards=shards,
             buckets=buckets,
+            machine=machine,
         )
         options["clocks"] = self.inputs.clocks
         options["reports"] = self.inputs.is_streaming
-        grouped = group_rows(
+        grouped, stage = group_rows(
             self.inputs,
             self.strategy,
             key=keys,
@@ -375,6 +377,6 @@ class Stream:
             grouped,
             StageClock(shards),
             retracting=self.strategy.accumulation is AccumulationMode.RETRACTING,
-            stages={**taken, own: object()},
+            stages={**taken, own: stage},
         )
         return Stream(self.strategy.after_grouping(), Inputs((branch,)))

@@ -21,7 +21,15 @@ from beamlike.api.stage import (
     warn_of,
 )
 from beamlike.errors import ColumnError, WindowingError
-from beamlike.hosts.spark.options import BUCKETS, SHARDS, STAGE, WAKE_EVERY, OnError, Render
+from beamlike.hosts.spark.options import (
+    BUCKETS,
+    SHARDS,
+    STAGE,
+    WAKE_EVERY,
+    MachineName,
+    OnError,
+    Render,
+)
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.strategy import (
     AccumulationMode,
@@ -71,6 +79,7 @@ def windowed(
     hot_key_fanout: int | None = None,
     shards: int = SHARDS,
     buckets: int = BUCKETS,
+    machine: MachineName = "auto",
     name: str = STAGE,
 ) -> "DataFrame":
     """Group a DataFrame by key and window, and emit a row for each pane that Beam would emit.
@@ -136,6 +145,11 @@ def windowed(
             dropped one by one, as always.
         shards: How many groups the keys are spread over: the most tasks that can work at once.
         buckets: State blobs in each shard. Shards and buckets belong to a checkpoint.
+        machine: ``"auto"`` takes the columnar machine, which steps all keys of a shard at once,
+            for all that is built in, and the reference machine for functions of your own;
+            `explain_plan` says which and why. ``"reference"`` takes that in any case, and
+            ``"columnar"`` refuses what needs it. They emit the same panes and leave the same
+            state behind, so a query may change between them.
         name: Under which Spark's query progress reports the counts of panes and drops; give
             each grouping of one query its own.
 
@@ -156,7 +170,8 @@ def windowed(
         ColumnError: A column is missing or has a type that cannot be used.
         CombineError: A declared type of an aggregate cannot be read or does not fit.
         TimeError: A duration cannot be read.
-        UnsupportedError: Sessions whose gap depends on the element, without ``window_input``.
+        UnsupportedError: Sessions whose gap depends on the element, without ``window_input``;
+            ``machine="columnar"`` for what only the other one can do.
         EnvironmentProblem: The session's Spark or state store cannot run this.
 
     Warns:
@@ -198,6 +213,7 @@ def windowed(
         hot_key_fanout=hot_key_fanout,
         shards=shards,
         buckets=buckets,
+        machine=machine,
     )
     delay = None if watermark is None else duration_ms(watermark, "watermark")
     wake = positive_duration("wake_every", wake_every)
@@ -209,7 +225,7 @@ def windowed(
         session.check_state_store(df.sparkSession)
         check_watermark(bind.watermark_of(df) is not None, watermark)
     rows = bind.source_rows(df, timestamp, delay if df.isStreaming else None)
-    grouped = group_rows(
+    grouped, _ = group_rows(
         Inputs((Branch(rows, None, timestamp),)),
         strategy,
         key=keys,

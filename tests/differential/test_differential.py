@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.hosts.script import Arrive
-from beamlike.hosts.spark.shard import Index
+from beamlike.hosts.spark.index import Index
 from beamlike.hosts.spark.state import StateLayout
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason
 from beamlike.model.panes import Timing

@@ -10,10 +10,11 @@ from beamlike.errors import StateError
 from beamlike.hosts.memory import MemoryStage, run_in_memory
 from beamlike.hosts.script import Arrive, Output, Script, ScriptStep
 from beamlike.hosts.spark.blobs import unpack_blob
+from beamlike.hosts.spark.index import Index
 from beamlike.hosts.spark.look_up import SIDE, LookUp
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.shard import Index, Shard
+from beamlike.hosts.spark.shard import Shard
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.side_input import Main, Side
 from beamlike.model.strategy import WindowingStrategy

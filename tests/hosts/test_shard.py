@@ -13,8 +13,9 @@ from beamlike.errors import StateError, UnsupportedError
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Arrive, Output, Script
 from beamlike.hosts.spark.columns import ListColumn, MeanColumns, PickledColumn, PlainColumn
+from beamlike.hosts.spark.index import Index
 from beamlike.hosts.spark.plan import Part, Plan, spread_shards
-from beamlike.hosts.spark.shard import Index, Shard
+from beamlike.hosts.spark.shard import Shard
 from beamlike.hosts.spark.state import StateLayout
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
 from beamlike.model.combine import Collect, Count, Max, Mean, Min, Sum

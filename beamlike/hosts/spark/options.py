@@ -5,10 +5,11 @@ Apart from `beamlike.hosts.spark.plan`, so that it can be read without loading A
 
 from typing import Final, Literal
 
-__all__ = ["BUCKETS", "SHARDS", "STAGE", "WAKE_EVERY", "OnError", "Render"]
+__all__ = ["BUCKETS", "SHARDS", "STAGE", "WAKE_EVERY", "MachineName", "OnError", "Render"]
 
 OnError = Literal["drop", "fail"]
 Render = Literal["retractions", "changelog", "upserts"]
+MachineName = Literal["auto", "columnar", "reference"]
 
 SHARDS: Final = 8
 """Groups that keys are spread over. Part of a checkpoint's layout, as the next."""

@@ -11,7 +11,7 @@ from beamlike.errors import InputRowError, StateError
 from beamlike.hosts.script import Machine
 from beamlike.hosts.spark.columns import AccumulatorColumns
 from beamlike.hosts.spark.operation import Operation
-from beamlike.hosts.spark.options import BUCKETS, SHARDS, STAGE, OnError, Render
+from beamlike.hosts.spark.options import BUCKETS, SHARDS, STAGE, MachineName, OnError, Render
 from beamlike.machine.clocks import Clocks, StageClock
 from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.step import Grouping
@@ -154,6 +154,7 @@ class PlanOptions(TypedDict, total=False):
     reports: bool
     lift: bool
     fanout: int
+    machine_name: MachineName
 
 
 @attrs.frozen(slots=False)
@@ -171,7 +172,8 @@ class Plan:
     the stage's own in drops and in Spark's query progress.
 
     Elements are combined before they reach their shard with ``lift``, where they are read, or
-    with a ``fanout`` of so many groups, among which they are dealt out.
+    with a ``fanout`` of so many groups, among which they are dealt out. ``machine_name`` says
+    which machine steps the shards; both leave the same state behind.
     """
 
     strategy: WindowingStrategy
@@ -188,6 +190,7 @@ class Plan:
     does: Operation | None = None
     lift: bool = False
     fanout: int = 0
+    machine_name: MachineName = "auto"
 
     @property
     def needs_ticks(self) -> bool:

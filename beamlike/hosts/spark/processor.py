@@ -9,10 +9,9 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from beamlike.hosts.spark.blobs import pack_blob
-from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.shard import Shard
+from beamlike.hosts.spark.stepping import stepper_of
 from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["ShardProcessor", "SparkStore", "beam_watermark", "wake_at_next_watermark"]
@@ -78,7 +77,7 @@ def paused_gc() -> Iterator[None]:
 
 
 class ShardProcessor(StatefulProcessor):
-    """Carries micro-batches to `Shard.step` and its effects to the output. Decides nothing."""
+    """Carries micro-batches to a shard's step and what comes out onwards. Decides nothing."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -86,8 +85,7 @@ class ShardProcessor(StatefulProcessor):
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._handle = handle
         self._store = SparkStore(handle)
-        self._shard = Shard(self._plan)
-        self._output = OutputTable(self._plan)
+        self._stepper = stepper_of(self._plan)
 
     def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
         arrived = read_blobs(bytes(row.blob) for row in rows)
@@ -102,17 +100,17 @@ class ShardProcessor(StatefulProcessor):
     def _step(self, shard: int, arrived: Arrived, times: Any) -> Iterator[Row]:
         plan, watermark = self._plan, times.getCurrentWatermarkInMs()
         with paused_gc():
-            out = self._shard.step(
+            out = self._stepper.step(
                 self._store,
                 arrived.tables,
                 beam_watermark(watermark) if plan.clocks is None else arrived.heard,
                 times.getCurrentProcessingTimeInMs(),
+                plan.shard_ids.index(shard),
             )
         if plan.clocks is None:
             wake_at_next_watermark(self._handle, watermark)
-        report = (plan.shard_ids.index(shard), out.output_watermark) if plan.reports else None
-        if out.effects or report:
-            yield Row(blob=pack_blob(self._output.build(out.effects, report), {"kind": "out"}))
+        if out is not None:
+            yield Row(blob=pack_blob(out, {"kind": "out"}))
 
     def close(self) -> None:
         pass

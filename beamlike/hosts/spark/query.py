@@ -18,7 +18,7 @@ from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pack import PACKED, packer, read_blobs, unpack, waker
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import ShardProcessor
-from beamlike.hosts.spark.shard import Shard
+from beamlike.hosts.spark.stepping import stepper_of
 from beamlike.hosts.spark.ticks import TickSource
 from beamlike.machine.events import DropReason
 from beamlike.model.panes import Timing
@@ -90,10 +90,10 @@ def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
 
     def run(blobs: pa.Table) -> pa.Table:
         arrived = read_blobs(iter(blobs.column("blob").to_pylist()))
-        effects = Shard(plan).step(_NoStore(), arrived.tables, MAX_TIMESTAMP, 0).effects
+        stepped = stepper_of(plan).step(_NoStore(), arrived.tables, MAX_TIMESTAMP, 0)
         out = arrived.finished
-        if effects:
-            out.append(pack_blob(OutputTable(plan).build(effects), {"kind": "out"}))
+        if stepped is not None:
+            out.append(pack_blob(stepped, {"kind": "out"}))
         return pa.table({"blob": pa.array(out, pa.binary())})
 
     return run

@@ -3,10 +3,10 @@
 import attrs
 
 from beamlike.machine.columnar.arrays import Bools, Ints
-from beamlike.machine.columnar.folds import Values
+from beamlike.machine.columnar.folds import Accumulators, Values
 from beamlike.machine.columnar.table import Table
 
-__all__ = ["Arrivals", "Drops", "Panes", "State"]
+__all__ = ["Arrivals", "Drops", "LiftedArrivals", "Panes", "State"]
 
 
 @attrs.frozen(eq=False)
@@ -23,17 +23,44 @@ class State:
 class Arrivals:
     """Elements of one bundle for each key, in order of arrival.
 
-    ``values`` has a column for each fold, None for one that needs none.
+    ``values`` has a column for each fold, None for one that needs none. ``start`` and ``end``
+    are those of the window that an element comes in, `NOTHING` for one that the window function
+    assigns to its windows; None if it assigns all of them.
     """
 
     key: Ints
     at: Ints
     values: tuple[Values | None, ...]
+    start: Ints | None = None
+    end: Ints | None = None
+
+
+@attrs.frozen(eq=False)
+class LiftedArrivals:
+    """Elements that were combined before they arrived, in order of arrival; see `Lifted`.
+
+    Each row stands for ``count`` elements of one window, the latest of them at ``at`` (ms).
+    ``judged`` says which were judged for lateness where they were combined. ``accumulators``
+    are those of each fold.
+    """
+
+    key: Ints
+    start: Ints
+    end: Ints
+    at: Ints
+    count: Ints
+    judged: Bools
+    accumulators: tuple[Accumulators, ...]
 
 
 @attrs.frozen(eq=False)
 class Panes:
-    """Panes that came out, in columns; ``values`` has a column for each fold."""
+    """Panes that came out, in columns; ``values`` has a column for each fold.
+
+    In retracting mode ``retraction`` says which of them withdraw an earlier pane, right before
+    the pane that replaces it, and ``session_start`` and ``session_end`` are the session's name;
+    else they are None.
+    """
 
     key: Ints
     start: Ints
@@ -44,6 +71,9 @@ class Panes:
     index: Ints
     nonspeculative: Ints
     is_last: Bools
+    retraction: Bools | None = None
+    session_start: Ints | None = None
+    session_end: Ints | None = None
 
 
 @attrs.frozen(eq=False)

@@ -1,8 +1,7 @@
 """What the columnar machine remembers: a row for each window of each key, in columns.
 
 The columns are the fields of the reference machine's `WindowState` and `KeyState`, whose cards
-say what each holds, what happens to it when windows merge, and when it is cleared. ``alarms``
-are not kept: they are the targets in the trigger's columns that the clock has not passed.
+say what each holds, what happens to it when windows merge, and when it is cleared.
 """
 
 from collections.abc import Sequence
@@ -11,11 +10,11 @@ from typing import Self
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import Bools, Ints, nothing
-from beamlike.machine.columnar.folds import Accumulators, Fold
+from beamlike.machine.columnar.arrays import Bools, Ints, Lists, nothing
+from beamlike.machine.columnar.folds import Accumulators, Fold, Values
 from beamlike.machine.columnar.nodes import Nodes, Trigger
 
-__all__ = ["NO_PANE", "TIMINGS", "Table"]
+__all__ = ["NO_PANE", "TIMINGS", "Keeps", "Outstanding", "Table"]
 
 NO_PANE = -1
 """In ``timing``: no pane was emitted yet. Else the position in `TIMINGS`."""
@@ -24,8 +23,50 @@ TIMINGS = ("EARLY", "ON_TIME", "LATE")
 
 
 @attrs.frozen(eq=False)
+class Outstanding:
+    """Panes that were emitted and not yet withdrawn, in rows; ``values`` as in `Panes`."""
+
+    start: Ints
+    end: Ints
+    values: tuple[Values, ...]
+    timestamp: Ints
+    timing: Ints
+    index: Ints
+    nonspeculative: Ints
+    is_last: Bools
+    session_start: Ints
+    session_end: Ints
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @classmethod
+    def none(cls, folds: Sequence[Fold]) -> Self:
+        """A record without rows."""
+        no, never = nothing(0), np.zeros(0, np.bool_)
+        values = tuple(fold.extract(fold.create(0)) for fold in folds)
+        return cls(no, no, values, no, no, no, no, never, no, no)
+
+
+@attrs.frozen
+class Keeps:
+    """Which columns a table has besides those that every strategy needs."""
+
+    outstanding: bool = False
+    alarms: bool = False
+    size: bool = False
+
+
+@attrs.frozen(eq=False)
 class Table:
-    """Windows in rows. ``key`` is the number of a key; whoever calls knows which is which."""
+    """Windows in rows. ``key`` is the number of a key; whoever calls knows which is which.
+
+    ``outstanding`` holds lists of `Outstanding` panes and is there in retracting mode only.
+    ``alarms`` holds lists of processing times (ms, ascending) and is there only if an alarm
+    matters although its trigger no longer waits for it; else the alarms of a window are those of
+    its triggers' targets that the clock has not passed. ``size`` is there only if the window
+    function asks how many elements a window holds.
+    """
 
     key: Ints
     start: Ints
@@ -38,13 +79,22 @@ class Table:
     timing: Ints
     index: Ints
     nonspeculative: Ints
+    outstanding: Lists | None = None
+    alarms: Lists | None = None
+    size: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.key)
 
     @classmethod
     def of_new_windows(
-        cls, key: Ints, start: Ints, end: Ints, trigger: Trigger, folds: Sequence[Fold]
+        cls,
+        key: Ints,
+        start: Ints,
+        end: Ints,
+        trigger: Trigger,
+        folds: Sequence[Fold],
+        keeps: Keeps = Keeps(),
     ) -> Self:
         """Windows without elements, as on their first day."""
         count = len(key)
@@ -60,6 +110,9 @@ class Table:
             timing=np.full(count, NO_PANE, np.int64),
             index=nothing(count),
             nonspeculative=nothing(count),
+            outstanding=Lists.empty(count, Outstanding.none(folds)) if keeps.outstanding else None,
+            alarms=Lists.empty(count, nothing(0)) if keeps.alarms else None,
+            size=np.zeros(count, np.int64) if keeps.size else None,
         )
 
     @property

@@ -13,7 +13,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
-__all__ = ["arrivals_of", "deadline_before_merging"]
+__all__ = ["arrivals_of", "check_lifted", "deadline_before_merging"]
 
 
 def deadline_before_merging(strategy: WindowingStrategy, window: Window, timestamp: int) -> int:
@@ -40,7 +40,7 @@ def arrivals_of(work: Work, items: Iterable[Item]) -> list[Arrival]:
     nearly: _Nearly | None = None
     for item in items:
         if isinstance(item, Lifted):
-            _check_lifted(work.strategy, item)
+            check_lifted(work.strategy, item)
             work.lifted = True
             if item.judged:
                 arrivals.append((item.window, item))
@@ -67,7 +67,12 @@ def _windows_of(work: Work, item: Item) -> tuple[Window, ...]:
     return windows
 
 
-def _check_lifted(strategy: WindowingStrategy, lifted: Lifted) -> None:
+def check_lifted(strategy: WindowingStrategy, lifted: Lifted) -> None:
+    """Refuse elements that were combined where the time of each is needed.
+
+    Raises:
+        WindowingError: That is so.
+    """
     combiner = strategy.timestamp_combiner
     if combiner is not TimestampCombiner.END_OF_WINDOW:
         raise WindowingError(

@@ -1,0 +1,125 @@
+"""Panes in columns as output rows: what `beamlike.hosts.spark.output` does one by one.
+
+Rows that were dropped are few, and each has its own story: these are told one by one here too,
+and so are renderings of retractions, which follow each key's history.
+"""
+
+from collections.abc import Iterator
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from beamlike.hosts.spark.arrivals import arriving
+from beamlike.hosts.spark.column_shard import ColumnsStepped
+from beamlike.hosts.spark.keys import Numbered
+from beamlike.hosts.spark.marks import MARKS_TYPE, TIMESTAMP, WINDOW
+from beamlike.hosts.spark.output import PANE, READABLE, OutputTable
+from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.shard import KeyedEffect
+from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.columnar.columns import Panes
+from beamlike.machine.columnar.effects import drops_of, panes_of
+from beamlike.machine.columnar.folds import values_array
+from beamlike.machine.columnar.table import TIMINGS
+
+__all__ = ["ColumnOutput", "told_drops", "told_panes"]
+
+_TIMINGS = pa.array(TIMINGS)
+
+
+class ColumnOutput:
+    """Builds the output rows of one plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._one_by_one = OutputTable(plan)
+        self._renders = plan.retracts and plan.render != "retractions"
+        self.schema = self._one_by_one.schema
+
+    def build(self, stepped: ColumnsStepped, report: tuple[int, int] | None) -> pa.Table | None:
+        """One row for each pane and each drop; None if there is nothing to say.
+
+        Args:
+            report: Position and output watermark (ms) of the shard, for the next stage.
+        """
+        effects: list[KeyedEffect] = []
+        tables = []
+        if self._renders:
+            effects += told_panes(self.plan, stepped)
+        else:
+            tables += [self._panes(one, stepped.keys) for one in stepped.panes]
+        effects += told_drops(self.plan, stepped)
+        if effects or report is not None:
+            tables.append(self._one_by_one.build(effects, report))
+        return pa.concat_tables(tables) if tables else None
+
+    def _panes(self, panes: Panes, keys: Numbered) -> pa.Table:
+        of_row = pa.array(panes.key)
+        pane = [
+            _TIMINGS.take(pa.array(panes.timing)),
+            pa.array(panes.index),
+            pa.array(panes.nonspeculative),
+            pa.array(panes.index == 0),
+            pa.array(panes.is_last),
+        ]
+        known = {
+            "ts": pa.array(panes.timestamp),
+            "start": pa.array(panes.start),
+            "end": pa.array(panes.end),
+        }
+        count = len(panes.key)
+        marks = [known.get(it.name, pa.nulls(count, it.type)) for it in MARKS_TYPE]
+        span = [_micros(panes.start), _micros(panes.end)]
+        arrays = [column.take(of_row) for column in keys.columns]
+        arrays += [
+            pa.StructArray.from_arrays(span, fields=list(WINDOW)),
+            *(
+                values_array(values, kind, name)
+                for values, (name, kind) in zip(
+                    panes.values, self.plan.operation.results.items(), strict=True
+                )
+            ),
+            _micros(panes.timestamp),
+            pa.StructArray.from_arrays(pane, fields=list(PANE)),
+        ]
+        if panes.retraction is not None:
+            arrays.append(pa.array(panes.retraction))
+        arrays.append(pa.StructArray.from_arrays(marks, fields=list(MARKS_TYPE)))
+        return pa.Table.from_arrays(arrays, schema=self.schema)
+
+
+def told_panes(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
+    """The panes as values, key by key."""
+    columns = (column.to_pylist() for column in stepped.keys.columns)
+    names = list(zip(*columns, strict=True)) if plan.keys else [()]
+    pairs = chain.from_iterable(panes_of(one, _values(plan, one)) for one in stepped.panes)
+    return [(names[key], pane) for key, pane in sorted(pairs, key=itemgetter(0))]
+
+
+def told_drops(plan: Plan, stepped: ColumnsStepped) -> Iterator[KeyedEffect]:
+    """The drops as values, with the elements that were dropped."""
+    for one in stepped.drops:
+        assert stepped.arrived is not None, "what is dropped has arrived"
+        lost = list(arriving(plan, stepped.arrived.take(pa.array(one.row))))
+        told = drops_of(one, [item for _, item in lost], stepped.judged_at)
+        yield from zip((key for key, _ in lost), told, strict=True)
+
+
+def _values(plan: Plan, panes: Panes) -> Iterator[tuple[Any, ...]]:
+    """The values of panes, one by one."""
+    kinds = plan.operation.results.items()
+    columns = (
+        values_array(values, kind, name).to_pylist()
+        for values, (name, kind) in zip(panes.values, kinds, strict=True)
+    )
+    return zip(*columns, strict=True)
+
+
+def _micros(milliseconds: Ints) -> pa.Array:
+    """Instants; null where SQL cannot show them."""
+    unreadable = (milliseconds < READABLE.start) | (milliseconds >= READABLE.stop)
+    shown = np.where(unreadable, 0, milliseconds) * 1000
+    return pa.array(shown, mask=unreadable).cast(TIMESTAMP)

@@ -1,0 +1,50 @@
+"""Aggregates of a plan as folds of the columnar machine."""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from beamlike.errors import UnsupportedError
+from beamlike.hosts.spark.plan import Part
+from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
+from beamlike.model import combine
+
+__all__ = ["fold_of_part", "inputs_of_part"]
+
+_BUILT_IN = frozenset(getattr(combine, name) for name in combine.__all__)
+
+
+def fold_of_part(part: Part, values: Mapping[str, pa.DataType]) -> Fold:
+    """The fold of an aggregate over the plan's values, resting in the columns that it has.
+
+    Raises:
+        UnsupportedError: Its function is a user's own.
+    """
+    if type(part.fn) not in _BUILT_IN:
+        raise UnsupportedError(
+            f"aggregate {part.name!r}: the columnar machine has no columns for {part.fn}, which "
+            "is not one of beamlike's own functions; the reference machine runs it"
+        )
+    kinds = list(values.values())
+    fold = fold_of(part.fn, [kinds[at] for at in _positions(part)], part.columns)
+    if fold.types() != list(part.columns.types().values()):
+        return Objects(part.fn, part.columns)
+    return fold
+
+
+def inputs_of_part(part: Part, fold: Fold, table: pa.Table) -> Values | None:
+    """What the fold is given of rows that have the plan's values as ``value_<name>``, in order."""
+    columns = [name for name in table.column_names if name.startswith("value_")]
+    return fold.values_of([_one_chunk(table.column(columns[at])) for at in _positions(part)])
+
+
+def _positions(part: Part) -> tuple[int, ...]:
+    at = part.input
+    return at if isinstance(at, tuple) else () if at is None else (at,)
+
+
+def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    whole = column.combine_chunks()
+    return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)

@@ -1,0 +1,130 @@
+"""Which machine steps the shards of a plan, why, and the step with its output rows."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import attrs
+import pyarrow as pa
+
+from beamlike.errors import UnsupportedError
+from beamlike.hosts.spark.column_output import ColumnOutput
+from beamlike.hosts.spark.column_shard import ColumnShard
+from beamlike.hosts.spark.index import Store
+from beamlike.hosts.spark.keys import can_number
+from beamlike.hosts.spark.options import MachineName
+from beamlike.hosts.spark.output import OutputTable
+from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.shard import Shard
+from beamlike.machine.clocks import Heard
+
+__all__ = ["Choice", "Stepper", "choose_machine", "stepper_of"]
+
+
+class Stepper(Protocol):
+    """Steps the shards of one plan."""
+
+    def step(
+        self,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        watermark: int | Sequence[Heard],
+        clock: int,
+        shard: int | None = None,
+    ) -> pa.Table | None:
+        """Take one shard through one micro-batch; what comes out as rows, None if nothing does.
+
+        Args:
+            store: See `beamlike.hosts.spark.shard.Shard.step`, as for the next three.
+            arrivals: Rows, or combined elements, in order of arrival.
+            watermark: The input watermark (ms), or what the plan's inputs told about theirs.
+            clock: Processing time (ms).
+            shard: Its position among all. If it is told to the stage after this one where the
+                shard's output watermark is, the report carries it.
+        """
+
+
+class _KeyByKey:
+    """The reference machine."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._shard, self._output = plan, Shard(plan), OutputTable(plan)
+
+    def step(
+        self,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        watermark: int | Sequence[Heard],
+        clock: int,
+        shard: int | None = None,
+    ) -> pa.Table | None:
+        out = self._shard.step(store, arrivals, watermark, clock)
+        report = _report(self._plan, shard, out.output_watermark)
+        if not out.effects and report is None:
+            return None
+        return self._output.build(out.effects, report)
+
+
+class _InColumns:
+    """The columnar machine."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._shard, self._output = plan, ColumnShard(plan), ColumnOutput(plan)
+
+    def step(
+        self,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        watermark: int | Sequence[Heard],
+        clock: int,
+        shard: int | None = None,
+    ) -> pa.Table | None:
+        out = self._shard.step(store, arrivals, watermark, clock)
+        return self._output.build(out, _report(self._plan, shard, out.output_watermark))
+
+
+def _report(plan: Plan, shard: int | None, output_watermark: int) -> tuple[int, int] | None:
+    if not plan.reports or shard is None:
+        return None
+    return shard, output_watermark
+
+
+@attrs.frozen
+class Choice:
+    """The machine for a plan, and if it is the reference machine, why."""
+
+    machine: MachineName
+    why: str = ""
+
+
+def choose_machine(plan: Plan) -> Choice:
+    """The columnar machine for all that it can do, the reference machine for the rest.
+
+    Raises:
+        UnsupportedError: The plan asks for the columnar machine, and that cannot do it.
+    """
+    if plan.machine_name == "reference":
+        return Choice("reference", 'machine="reference" asks for it')
+    try:
+        _check(plan)
+    except UnsupportedError as error:
+        if plan.machine_name == "columnar":
+            raise UnsupportedError(
+                f'machine="columnar" cannot do this: {error}; leave the argument out'
+            ) from error
+        return Choice("reference", str(error))
+    return Choice("columnar")
+
+
+def _check(plan: Plan) -> None:
+    """Refuse what the columnar machine cannot do."""
+    if plan.does is not None:
+        raise UnsupportedError("it looks values up instead of grouping rows")
+    for name, kind in plan.keys.items():
+        if not can_number(kind):
+            raise UnsupportedError(f"the key {name!r} has the type {kind}")
+    ColumnShard(plan)
+
+
+def stepper_of(plan: Plan) -> Stepper:
+    """What steps the shards of this plan."""
+    return _InColumns(plan) if choose_machine(plan).machine == "columnar" else _KeyByKey(plan)

@@ -1,0 +1,135 @@
+"""Elements that reach their window: what the windows remember of them."""
+
+import attrs
+import numpy as np
+
+from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, Lists, concat, keep, put, take
+from beamlike.machine.columnar.columns import Drops, State
+from beamlike.machine.columnar.homes import Homes
+from beamlike.machine.columnar.incoming import Bundle, Incoming
+from beamlike.machine.columnar.late import closed
+from beamlike.machine.columnar.merging import merged
+from beamlike.machine.columnar.nodes import least
+from beamlike.machine.columnar.order import among
+from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.table import Table
+from beamlike.model.strategy import TimestampCombiner
+
+__all__ = ["Grown", "take_in"]
+
+
+@attrs.frozen(eq=False)
+class Grown:
+    """The windows after a bundle came in, before any of them fires.
+
+    ``rows`` are those that got elements, ``arrived`` says for each where the first of them lies
+    in the bundle. ``others`` are all other windows.
+    """
+
+    others: Table
+    rows: Table
+    arrived: Ints
+
+
+def take_in(
+    rules: Rules, state: State, bundle: Bundle, incoming: Incoming, homes: Homes
+) -> tuple[Grown, list[Drops]]:
+    """Merge windows, add the elements to them, and drop those whose window is closed."""
+    table = state.table
+    stays = np.ones(len(table), np.bool_)
+    drops: list[Drops] = []
+    if table.closed.any():
+        shut, gives_way = _closed(rules, table, homes)
+        stays[gives_way] = False
+        if shut.any():
+            gone = keep(homes, shut)
+            of = gone.arrivals.owner
+            row = incoming.row[gone.arrivals.items]
+            drops.append(closed(row, gone.start[of], gone.end[of]))
+            homes = keep(homes, ~shut)
+    stays[homes.parts.items] = False
+    others, rows = keep(table, stays), _merged(rules, state, homes)
+    gets = homes.arrivals.lengths > 0
+    if not gets.all():
+        # Sessions that may stay apart may merge where another one closed between them.
+        others, rows = concat([others, keep(rows, ~gets)]), keep(rows, gets)
+    arrivals = keep(homes.arrivals, gets)
+    arrived = incoming.row[arrivals.items[arrivals.first]]
+    return Grown(others, _added(rules, state, rows, bundle, incoming, arrivals), arrived), drops
+
+
+def _closed(rules: Rules, table: Table, homes: Homes) -> tuple[Bools, Ints]:
+    """Which windows are closed, and the closed rows that make way for what lives."""
+    lives = homes.parts.lengths > 0
+    if rules.sweep is None:
+        shut = np.zeros(len(homes), np.bool_)
+        shut[lives] = table.closed[homes.parts.items]
+        return shut, np.zeros(0, np.int64)
+    rows = np.nonzero(table.closed)[0]
+    known = table.key[rows], table.start[rows], table.end[rows]
+    place = among(homes.key, homes.start, homes.end, *known)
+    there = place >= 0
+    return there & ~lives, rows[place[there & lives]]
+
+
+def _merged(rules: Rules, state: State, homes: Homes) -> Table:
+    """The windows with what they remember of the time before the bundle."""
+    table, parts = state.table, homes.parts
+    none = np.zeros(1, np.int64)
+    of = parts.owner
+    own = (table.start[parts.items] == homes.start[of]) & (table.end[parts.items] == homes.end[of])
+    places = np.full(len(homes), len(table), np.int64)
+    places[of[own]] = parts.items[own]
+    before = take(concat([table, rules.new_windows(none, none, none)]), places)
+    rows = attrs.evolve(before, key=homes.key, start=homes.start, end=homes.end)
+    merge = np.nonzero(homes.merges)[0]
+    if not len(merge):
+        return rows
+    if len(merge) == len(rows):
+        return merged(rules, state, rows, parts)
+    return put(rows, merge, merged(rules, state, take(rows, merge), parts.take(merge)))
+
+
+def _added(
+    rules: Rules, state: State, rows: Table, bundle: Bundle, incoming: Incoming, arrivals: Lists
+) -> Table:
+    first, counts = arrivals.first, arrivals.lengths
+    if incoming.count is not None and len(counts):
+        counts = np.add.reduceat(incoming.count[arrivals.items], first)
+    now = rules.moment(state, rows)
+    hears_end = ~now.end_reached & rules.trigger.hears_end(rows.trigger)
+    everywhere = np.ones(len(rows), np.bool_)
+    trigger = rules.trigger.on_elements(rows.trigger, counts, everywhere, now)
+    row = incoming.row[arrivals.items]
+    return attrs.evolve(
+        rows,
+        trigger=trigger,
+        accumulators=bundle.added(rules.folds, rows.accumulators, row, first),
+        fresh=rows.fresh + counts,
+        hold=_hold(rules, state, rows, incoming, arrivals),
+        awaits_end=rows.awaits_end | hears_end,
+        alarms=rules.alarms(state.clock, rows.alarms, trigger),
+        size=None if rows.size is None else rows.size + counts,
+    )
+
+
+def _hold(rules: Rules, state: State, rows: Table, incoming: Incoming, arrivals: Lists) -> Ints:
+    """Where the new elements keep the output watermark, so that their pane is on time.
+
+    One that is behind the output watermark, or whose window the watermark has passed, comes too
+    late to hold anything.
+    """
+    over, held = state.watermark > rows.last, rows.hold
+    combiner = rules.strategy.timestamp_combiner
+    if combiner is TimestampCombiner.END_OF_WINDOW:
+        return np.where(over, held, rows.last)
+    at, first = incoming.at[arrivals.items], arrivals.first
+    behind = at < np.repeat(state.promised[rows.key], arrivals.lengths)
+    holds = np.where(behind, NOTHING, at)
+    if combiner is TimestampCombiner.EARLIEST:
+        new = least(holds, first)
+        one_only = (held == NOTHING) | (new == NOTHING)
+        both = np.where(one_only, np.maximum(held, new), np.minimum(held, new))
+    else:
+        both = np.maximum(held, np.maximum.reduceat(holds, first))
+    return np.where(over, held, both)

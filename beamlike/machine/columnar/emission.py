@@ -1,0 +1,187 @@
+"""Windows that fire: the panes, what they withdraw, and what the windows remember afterwards."""
+
+import attrs
+import numpy as np
+
+from beamlike.machine.columnar.arrays import (
+    NOTHING,
+    Bools,
+    Ints,
+    Lists,
+    choose,
+    keep,
+    nothing,
+    put,
+    take,
+)
+from beamlike.machine.columnar.columns import Panes, State
+from beamlike.machine.columnar.equality import same_values
+from beamlike.machine.columnar.folds import Values
+from beamlike.machine.columnar.names import Turns, sessions_of
+from beamlike.machine.columnar.nodes import Nodes
+from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Outstanding, Table
+from beamlike.model.strategy import ClosingBehavior, OnTimeBehavior, Unchanged
+
+__all__ = ["fire"]
+
+EARLY, ON_TIME, LATE = range(len(TIMINGS))
+
+
+def fire(
+    rules: Rules, state: State, turns: Turns, expires: Bools | None = None
+) -> tuple[list[Panes], Table]:
+    """Fire the windows whose trigger is ready, and those that expire, whatever it says.
+
+    Returns:
+        The panes, and those of the windows that are left, as they are afterwards.
+    """
+    rows, forgotten = turns.rows, turns.forgotten
+    fires = rules.trigger.ready(rows.trigger, rules.moment(state, rows))
+    if forgotten is not None:
+        fires &= ~forgotten
+    if expires is not None:
+        fires |= expires
+    at = np.nonzero(fires)[0]
+    panes: list[Panes] = []
+    if len(at):
+        firing = rows if len(at) == len(rows) else take(rows, at)
+        trigger = rules.trigger.fired(firing.trigger, rules.moment(state, firing))
+        rests = trigger.finished
+        if expires is not None:
+            trigger = choose(expires[at], firing.trigger, trigger)
+            rests = trigger.finished | expires[at]
+        panes, firing = _emit(rules, state, firing, rests, turns, at)
+        if forgotten is None or not forgotten[at].all():
+            left = _after_firing(rules, state, firing, trigger, rests)
+            rows = left if len(at) == len(rows) else put(rows, at, left)
+    return panes, rows if forgotten is None else keep(rows, ~forgotten)
+
+
+def _after_firing(rules: Rules, state: State, rows: Table, trigger: Nodes, rests: Bools) -> Table:
+    """The windows that fired. One that rests is closed, or has expired and is retained."""
+    count, finished = len(rows), trigger.finished
+    if rests.any():
+        trigger = choose(rests, trigger.cleared(), trigger)
+    accumulators, outstanding, alarms, size = (
+        *(rows.accumulators, rows.outstanding, rows.alarms, rows.size),
+    )
+    keeps = ~finished if rules.strategy.accumulates else np.zeros(count, np.bool_)
+    if not keeps.all():
+        fresh = tuple(fold.create(count) for fold in rules.folds)
+        accumulators = choose(keeps, accumulators, fresh) if keeps.any() else fresh
+    if outstanding is not None and rules.sweep is None:
+        # Where sessions have names, it stays known that this one is taken.
+        outstanding = _emptied(outstanding, finished)
+    if alarms is not None:
+        alarms = rules.alarms(state.clock, _emptied(alarms, rests), trigger)
+    if size is not None:
+        size = np.where(finished, 0, size)
+    return attrs.evolve(
+        rows,
+        trigger=trigger,
+        accumulators=accumulators,
+        fresh=np.zeros(count, np.int64),
+        hold=nothing(count),
+        awaits_end=rows.awaits_end & ~rests,
+        timing=np.where(rests, NO_PANE, rows.timing),
+        index=np.where(rests, NOTHING, rows.index),
+        nonspeculative=np.where(rests, NOTHING, rows.nonspeculative),
+        outstanding=outstanding,
+        alarms=alarms,
+        size=size,
+    )
+
+
+def _emptied(lists: Lists, mask: Bools) -> Lists:
+    """The lists without items where the mask is set."""
+    if not mask.any():
+        return lists
+    return Lists(np.where(mask, 0, lists.lengths), keep(lists.items, ~mask[lists.owner]))
+
+
+def _emit(
+    rules: Rules, state: State, rows: Table, is_last: Bools, turns: Turns, of: Ints
+) -> tuple[list[Panes], Table]:
+    """Emit each window's pane unless it is unwanted; the rows that remember it.
+
+    Args:
+        of: Their places among those that had their turn.
+    """
+    over = state.watermark > rows.last
+    moved_on = state.promised[rows.key] > rows.last
+    is_new = rows.timing == NO_PANE
+    only_early = is_new | (rows.timing == EARLY)
+    timing = np.where(moved_on | ~only_early, LATE, np.where(over, ON_TIME, EARLY))
+    index = np.where(is_new, 0, rows.index + 1)
+    nonspeculative = np.where(is_new, 0, rows.nonspeculative + 1)
+    nonspeculative = np.where(timing == EARLY, -1, nonspeculative)
+    wanted = rows.fresh > 0
+    if rules.strategy.on_time_behavior is OnTimeBehavior.FIRE_ALWAYS:
+        wanted |= timing == ON_TIME
+    if rules.strategy.closing_behavior is ClosingBehavior.FIRE_ALWAYS:
+        wanted |= is_last
+    if rules.strategy.unchanged is Unchanged.OMIT:
+        wanted &= ~_stands(rules, rows, wanted)
+    at = np.nonzero(wanted)[0]
+    if not len(at):
+        return [], rows
+    held = np.where(rows.hold == NOTHING, rows.last, np.minimum(rows.hold, rows.last))
+    everything = len(at) == len(rows)
+    record = held, timing, index, nonspeculative, is_last
+    emitted = rows if everything else take(rows, at)
+    record = record if everything else take(record, at)
+    panes = Panes(emitted.key, emitted.start, emitted.end, _values(rules, emitted), *record)
+    if everything:
+        rows = attrs.evolve(rows, timing=timing, index=index, nonspeculative=nonspeculative)
+    else:
+        rows = attrs.evolve(
+            rows,
+            timing=np.where(wanted, timing, rows.timing),
+            index=np.where(wanted, index, rows.index),
+            nonspeculative=np.where(wanted, nonspeculative, rows.nonspeculative),
+        )
+    if emitted.outstanding is None or rows.outstanding is None:
+        return [panes], rows
+    panes, stands = _withdrawing(rules, panes, emitted.outstanding, turns, of[at])
+    outstanding = stands if everything else put(rows.outstanding, at, stands)
+    return [panes], attrs.evolve(rows, outstanding=outstanding)
+
+
+def _values(rules: Rules, rows: Table) -> tuple[Values, ...]:
+    pairs = zip(rules.folds, rows.accumulators, strict=True)
+    return tuple(fold.extract(accumulators) for fold, accumulators in pairs)
+
+
+def _withdrawing(
+    rules: Rules, panes: Panes, outstanding: Lists, turns: Turns, of: Ints
+) -> tuple[Panes, Lists]:
+    """Panes, each right after what it withdraws; and what stands afterwards, window by window."""
+    names = sessions_of(rules, turns, of)
+    own = {field.name for field in attrs.fields(Outstanding)} - {"session_start", "session_end"}
+    record = Outstanding(
+        **{name: getattr(panes, name) for name in own}, session_start=names[0], session_end=names[1]
+    )
+    stands = Lists(np.ones(len(panes.key), np.int64), record)
+    said = outstanding.followed_by(stands)
+    retraction = np.ones(len(said.items), np.bool_)
+    retraction[said.first + said.lengths - 1] = False
+    fields = {field.name: getattr(said.items, field.name) for field in attrs.fields(Outstanding)}
+    return Panes(key=panes.key[said.owner], retraction=retraction, **fields), stands
+
+
+def _stands(rules: Rules, rows: Table, wanted: Bools) -> Bools:
+    """Whether exactly this pane would be withdrawn and put back."""
+    assert rows.outstanding is not None, "only panes that can be withdrawn may be left out"
+    stands = np.zeros(len(rows), np.bool_)
+    alone = np.nonzero(wanted & (rows.outstanding.lengths == 1))[0]
+    if len(alone):
+        some = take(rows, alone)
+        assert some.outstanding is not None, "as above"
+        before: Outstanding = some.outstanding.items
+        stands[alone] = (
+            (before.start == some.start)
+            & (before.end == some.end)
+            & same_values(before.values, _values(rules, some), len(alone))
+        )
+    return stands

@@ -1,0 +1,21 @@
+"""Combine functions over columns: the elements of many windows become accumulators at once.
+
+Each fold says what its function in `beamlike.model.combine` says, to the last digit, for all
+windows of a bundle, and rests in Arrow columns. Those that work on numbers and on whole Arrow
+columns have no loop over rows or windows; any other function runs in `Objects`.
+
+Python 3.12 and later add floats with a correction, within one bundle; here they are added one
+after the other, as Python 3.11 does. Last digits may differ there.
+
+Read in this order: `base` (what a fold is), `buffers` (between Arrow and NumPy), `numbers`
+(counts, sums of floats, means), `sums` (exact sums), `extremes` (least and greatest), `ordered`
+(lists, the first and the last), `objects` (everything else), `choice` (from a function to its
+fold).
+"""
+
+from beamlike.machine.columnar.folds.base import Accumulators, Fold, Resting, Values
+from beamlike.machine.columnar.folds.buffers import values_array
+from beamlike.machine.columnar.folds.choice import fold_of
+from beamlike.machine.columnar.folds.objects import Objects
+
+__all__ = ["Accumulators", "Fold", "Objects", "Resting", "Values", "fold_of", "values_array"]

@@ -1,0 +1,65 @@
+"""From a combine function and the types of its input to its fold."""
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from beamlike.machine.columnar.folds.base import Fold, Resting
+from beamlike.machine.columnar.folds.buffers import numpy_type
+from beamlike.machine.columnar.folds.extremes import Extreme, ExtremeDecimal, ExtremeText
+from beamlike.machine.columnar.folds.numbers import Count, CountValues, FloatSum, Mean
+from beamlike.machine.columnar.folds.objects import Objects
+from beamlike.machine.columnar.folds.ordered import Collect, Stamped
+from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
+from beamlike.model import combine
+
+__all__ = ["fold_of"]
+
+
+def fold_of(
+    fn: combine.CombineFn, kinds: Sequence[pa.DataType], resting: Resting | None = None
+) -> Fold:
+    """The fold of a combine function over inputs of these types.
+
+    Args:
+        fn: The function.
+        kinds: A type for each input: none, one, or several whose tuples are the elements.
+        resting: How its accumulators rest where no columns of the fold's own hold them.
+    """
+    # A subclass may do something else.
+    choice = _CHOICES.get(type(fn))
+    chosen = choice(fn, *kinds) if choice else None
+    return Objects(fn, resting) if chosen is None else chosen
+
+
+def _sum(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:
+    if pt.is_decimal128(kind):
+        return DecimalSum(kind)
+    return WholeSum() if pt.is_int64(kind) else FloatSum() if pt.is_float64(kind) else None
+
+
+def _mean(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:
+    # Python's mean of whole numbers is exact, that of their floats is not.
+    return Mean() if pt.is_float64(kind) else None
+
+
+def _extreme(kind: pa.DataType, least: bool) -> Fold | None:
+    if numpy_type(kind) is not None:
+        return Extreme(kind, least)
+    if pt.is_decimal128(kind):
+        return ExtremeDecimal(kind, least)
+    return ExtremeText(kind, least) if pt.is_string(kind) or pt.is_binary(kind) else None
+
+
+_CHOICES: dict[type, Callable[..., Fold | None]] = {
+    combine.Count: lambda fn, *_: Count(),
+    combine.CountValues: lambda fn, *_: CountValues(),
+    combine.Sum: _sum,
+    combine.Mean: _mean,
+    combine.Min: lambda fn, kind: _extreme(kind, least=True),
+    combine.Max: lambda fn, kind: _extreme(kind, least=False),
+    combine.Collect: lambda fn, kind: Collect(kind, fn.keep_nulls),
+    combine.First: lambda fn, kind: Stamped(kind, fn.keep_nulls, last=False),
+    combine.Latest: lambda fn, kind: Stamped(kind, fn.keep_nulls, last=True),
+}

@@ -1,0 +1,213 @@
+"""The least and the greatest. NaN is the greatest of all numbers, null is passed over."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.machine.columnar.arrays import Array, Bools, Ints, choose
+from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
+from beamlike.machine.columnar.folds.buffers import (
+    array_of,
+    decimal_words,
+    number_values,
+    numbers_of,
+    numpy_type,
+    present_in,
+)
+
+__all__ = ["Extreme", "ExtremeDecimal", "ExtremeText"]
+
+
+class Extreme(Fold):
+    """The least or greatest of numbers, dates and times: a number, and whether there is one."""
+
+    def __init__(self, kind: pa.DataType, least: bool) -> None:
+        self.kind = kind
+        self.number: np.dtype[Any] = np.dtype(numpy_type(kind))
+        self.pick: np.ufunc = np.minimum if least else np.maximum
+        if self.number.kind == "f":
+            # NaN is the greatest: the least ignores it unless there is nothing else.
+            self.pick = np.fmin if least else np.maximum
+            self.neutral = np.nan if least else -np.inf
+        elif self.number.kind == "b":
+            self.neutral = least
+        else:
+            bounds = np.iinfo(self.number)
+            self.neutral = bounds.max if least else bounds.min
+
+    def types(self) -> list[pa.DataType]:
+        return [self.kind]
+
+    def create(self, count: int) -> Accumulators:
+        return np.full(count, self.neutral, self.number), np.zeros(count, np.bool_)
+
+    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+        assert values is not None, "an extreme is one of its values"
+        if values.present is None:
+            return self._least(values.data, first), np.ones(len(first), np.bool_)
+        return self.merged((self._filled(values.data, values.present), values.present), first)
+
+    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
+        data = self.pick(one[0], other[0])
+        if self.number.kind == "f":
+            data = np.where(one[0] == other[0], one[0], data)  # of 0.0 and -0.0 the first
+        return data, one[1] | other[1]
+
+    def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
+        return self._least(parts[0], first), np.logical_or.reduceat(parts[1], first)
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        return Values(*accumulators)
+
+    def values_of(self, columns: Sequence[pa.Array]) -> Values:
+        return number_values(columns[0])
+
+    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+        data, present = accumulators
+        return [array_of(data, present, self.kind)]
+
+    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+        data, present = numbers_of(columns[0]), present_in(columns[0])
+        if present is None:
+            return data, np.ones(len(data), np.bool_)
+        return self._filled(data, present), present
+
+    def _filled(self, data: Array, present: Bools) -> Array:
+        filled: Array = np.where(present, data, self.number.type(self.neutral))
+        return filled
+
+    def _least(self, data: Array, first: Ints) -> Array:
+        found: Array = self.pick.reduceat(data, first)
+        if self.number.kind != "f" or (found != 0).all():
+            return found
+        zeros = np.nonzero(data == 0)[0]
+        if not np.signbit(data[zeros]).any():
+            return found
+        # 0.0 and -0.0 are equal: the first counts.
+        at = np.minimum(np.searchsorted(zeros, first), len(zeros) - 1)
+        return np.where(found == 0, data[zeros[at]], found)
+
+
+class ExtremeDecimal(Fold):
+    """The least or greatest of decimals of 128 bits: their two words, in the order of numbers.
+
+    The upper word of none is beyond all decimals.
+    """
+
+    def __init__(self, kind: pa.DataType, least: bool) -> None:
+        self.kind = kind
+        self.least = least
+        self.pick = np.minimum if least else np.maximum
+        self.none = 2**63 - 1 if least else -(2**63)
+
+    def types(self) -> list[pa.DataType]:
+        return [self.kind]
+
+    def create(self, count: int) -> Accumulators:
+        return np.zeros(count, np.int64), np.full(count, self.none, np.int64)
+
+    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+        assert values is not None, "an extreme is one of its values"
+        return self.merged(self.wake([values.data]), first)
+
+    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
+        (low, high), (other_low, other_high) = one, other
+        better = np.less if self.least else np.greater
+        second = better(other_high, high) | ((other_high == high) & better(other_low, low))
+        return choose(second, other, one)
+
+    def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
+        low, high = parts
+        best = self.pick.reduceat(high, first)
+        lengths = np.diff(np.append(first, len(high)))
+        low = np.where(high == np.repeat(best, lengths), low, self.none)
+        return self.pick.reduceat(low, first), best
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        return Values(self.rest(accumulators)[0])
+
+    def values_of(self, columns: Sequence[pa.Array]) -> Values:
+        return Values(columns[0])
+
+    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+        low, high = accumulators
+        words = np.stack([low ^ _SIGN, high], axis=1)
+        return [array_of(words.ravel(), high != self.none, self.kind)]
+
+    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+        low, high = decimal_words(columns[0])
+        present = present_in(columns[0])
+        if present is not None:
+            high = np.where(present, high, self.none)
+        return low ^ _SIGN, high
+
+
+_SIGN = np.int64(-(2**63))
+"""Turned round, the lower words, which have no sign, are in the order of numbers that have one."""
+
+
+class ExtremeText(Fold):
+    """The least or greatest of texts and bytes: an Arrow array, null where is none.
+
+    Arrow compares the bytes of texts, which gives the order of Python.
+    """
+
+    def __init__(self, kind: pa.DataType, least: bool) -> None:
+        self.kind = kind
+        self.least = least
+
+    def types(self) -> list[pa.DataType]:
+        return [self.kind]
+
+    def create(self, count: int) -> Accumulators:
+        return (pa.nulls(count, self.kind),)
+
+    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+        assert values is not None, "an extreme is one of its values"
+        return self.merged((values.data,), first)
+
+    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
+        (a,), (b,) = one, other
+        if a.null_count == len(a):
+            return other
+        better = pc.less(b, a) if self.least else pc.greater(b, a)
+        mask: Bools = pc.fill_null(better, pc.and_(pc.is_null(a), pc.is_valid(b))).to_numpy(
+            zero_copy_only=False
+        )
+        return (choose(mask, b, a),)
+
+    def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
+        # Each value's place among all different ones is a number.
+        coded = parts[0].dictionary_encode()
+        order = numbers_of(pc.array_sort_indices(coded.dictionary)).astype(np.int64)
+        different = len(order)
+        if not different:
+            return self.create(len(first))
+        place = np.empty(different, np.int64)
+        place[order] = np.arange(different)
+        places = place[np.where(_there(coded.indices), numbers_of(coded.indices), 0)]
+        none = different if self.least else -1
+        places = np.where(_there(coded.indices), places, none)
+        found = (np.minimum if self.least else np.maximum).reduceat(places, first)
+        rows = order[np.where(found == none, 0, found)]
+        return (coded.dictionary.take(pa.array(rows, mask=found == none)),)
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        return Values(accumulators[0])
+
+    def values_of(self, columns: Sequence[pa.Array]) -> Values:
+        return Values(columns[0])
+
+    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+        return list(accumulators)
+
+    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+        return tuple(columns)
+
+
+def _there(indices: pa.Array) -> Any:
+    there = present_in(indices)
+    return True if there is None else there

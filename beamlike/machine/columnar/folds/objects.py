@@ -1,0 +1,87 @@
+"""Combine functions that work on Python's values, window by window."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from beamlike.machine.columnar.arrays import Array, Ints
+from beamlike.machine.columnar.folds.base import Accumulators, Fold, Resting, Values, objects
+from beamlike.model.combine import CombineFn
+
+__all__ = ["Objects"]
+
+
+class Objects(Fold):
+    """Any combine function, over values of any kind; it is called as the reference machine does.
+
+    Args:
+        fn: The function.
+        resting: How its accumulators rest; None: they never do.
+    """
+
+    def __init__(self, fn: CombineFn, resting: Resting | None = None) -> None:
+        self.fn = fn
+        self.resting = resting
+
+    def types(self) -> list[pa.DataType]:
+        return list(self._resting.types().values())
+
+    def create(self, count: int) -> Accumulators:
+        return (objects([self.fn.create() for _ in range(count)]),)
+
+    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+        return self.add(self.create(len(first)), values, at, first, counts)
+
+    def add(
+        self, held: Accumulators, values: Values | None, at: Ints, first: Ints, counts: Ints
+    ) -> Accumulators:
+        fn, times = self.fn, at.tolist()
+        given = [None] * len(times) if values is None else values.to_pylist()
+        ends = (first + counts).tolist()
+        return (
+            objects(
+                [
+                    fn.compact(fn.add(accumulator, given[begin:end], times[begin:end]))
+                    for accumulator, begin, end in zip(held[0], first.tolist(), ends, strict=True)
+                ]
+            ),
+        )
+
+    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
+        fn = self.fn
+        pairs = zip(one[0], other[0], strict=True)
+        return (objects([fn.compact(fn.merge(first, second)) for first, second in pairs]),)
+
+    def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
+        column: Array = parts[0]
+        found = column[first]
+        ends = np.append(first[1:], len(column))
+        for at in np.nonzero(ends - first > 1)[0].tolist():
+            accumulator = found[at]
+            for part in column[first[at] + 1 : ends[at]]:
+                accumulator = self.fn.merge(accumulator, part)
+            found[at] = self.fn.compact(accumulator)
+        return (found,)
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        return Values.of_objects([self.fn.extract(each) for each in accumulators[0]])
+
+    def values_of(self, columns: Sequence[pa.Array]) -> Values | None:
+        if not columns:
+            return None
+        lists = [column.to_pylist() for column in columns]
+        return Values.of_objects(lists[0] if len(lists) == 1 else list(zip(*lists, strict=True)))
+
+    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+        columns: list[pa.Array] = self._resting.encode(accumulators[0].tolist())
+        return columns
+
+    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+        return (objects(self._resting.decode(columns)),)
+
+    @property
+    def _resting(self) -> Any:
+        assert self.resting is not None, f"it is unknown how accumulators of {self.fn} rest"
+        return self.resting

@@ -1,0 +1,150 @@
+"""Lists, and the first and the last element by event time."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, Lists, choose, nothing
+from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
+from beamlike.machine.columnar.folds.buffers import (
+    array_of,
+    list_array,
+    number_values,
+    numbers_of,
+    numpy_type,
+    present_in,
+)
+from beamlike.machine.columnar.nodes import least
+
+__all__ = ["Collect", "Stamped"]
+
+
+class Collect(Fold):
+    """All values as lists over an Arrow array."""
+
+    def __init__(self, kind: pa.DataType, keep_nulls: bool) -> None:
+        self.kind = kind
+        self.keep_nulls = keep_nulls
+
+    def types(self) -> list[pa.DataType]:
+        return [pa.list_(self.kind)]
+
+    def create(self, count: int) -> Accumulators:
+        return (Lists.empty(count, pa.nulls(0, self.kind)),)
+
+    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+        assert values is not None, "a list is one of values"
+        items = values.data
+        present = None if self.keep_nulls else present_in(items)
+        if present is not None:
+            counts = np.add.reduceat(present, first, dtype=np.int64)
+            items = items.filter(pa.array(present))
+        return (Lists(counts, items),)
+
+    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
+        held: Lists = one[0]
+        return (held.followed_by(other[0]) if len(held.items) else other[0],)
+
+    def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
+        lists: Lists = parts[0]
+        return (lists.merged(first),)
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        return Values(accumulators[0])
+
+    def values_of(self, columns: Sequence[pa.Array]) -> Values:
+        return Values(columns[0])
+
+    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+        return [list_array(accumulators[0], pa.list_(self.kind))]
+
+    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+        offsets = numbers_of(columns[0].offsets).astype(np.int64)
+        return (Lists(np.diff(offsets), columns[0].flatten()),)
+
+
+class Stamped(Fold):
+    """The first or the last element by event time: its value, and the time; `NOTHING`: none is.
+
+    Among equal times the first or the last to arrive.
+    """
+
+    def __init__(self, kind: pa.DataType, keep_nulls: bool, last: bool) -> None:
+        self.kind = kind
+        self.keep_nulls = keep_nulls
+        self.last = last
+        self.number = numpy_type(kind)
+
+    def types(self) -> list[pa.DataType]:
+        return [self.kind, pa.int64()]
+
+    def create(self, count: int) -> Accumulators:
+        if self.number is None:
+            return Values(pa.nulls(count, self.kind)), nothing(count)
+        return Values(np.zeros(count, self.number), np.zeros(count, np.bool_)), nothing(count)
+
+    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+        assert values is not None, "it has a value to choose"
+        if not self.keep_nulls:
+            there = values.present if self.number is not None else present_in(values.data)
+            if there is not None:
+                at = np.where(there, at, NOTHING)
+        return self._chosen(values, at, first, counts)
+
+    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
+        first, second = one[1], other[1]
+        if self.last:
+            takes_first = first > second
+        else:
+            takes_first = (second == NOTHING) | ((first != NOTHING) & (first <= second))
+        if not takes_first.any():
+            return other
+        return choose(takes_first, one, other)
+
+    def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
+        values, at = parts
+        return self._chosen(values, at, first, np.diff(np.append(first, len(at))))
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        return accumulators[0]  # type: ignore[no-any-return]
+
+    def values_of(self, columns: Sequence[pa.Array]) -> Values:
+        return Values(columns[0]) if self.number is None else number_values(columns[0])
+
+    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+        values, at = accumulators
+        data = values.data
+        if self.number is not None:
+            data = array_of(data, values.present, self.kind)
+        return [data, array_of(at, at != NOTHING, pa.int64())]
+
+    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+        value, time = columns
+        there = present_in(time)
+        at = numbers_of(time)
+        if there is not None:
+            at = np.where(there, at, NOTHING)
+        values = self.values_of([value])
+        if self.number is not None and values.present is None:
+            values = Values(values.data, np.ones(len(value), np.bool_))
+        return values, at
+
+    def _chosen(self, values: Values, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+        rows = np.arange(len(at))
+        if self.last:
+            best = np.maximum.reduceat(at, first)
+            hits = np.where(at == np.repeat(best, counts), rows, -1)
+            row = np.maximum.reduceat(hits, first)
+        else:
+            best = least(at, first)
+            hits = np.where(at == np.repeat(best, counts), rows, len(rows))
+            row = np.minimum.reduceat(hits, first)
+        return self._rows(values, row, best != NOTHING), best
+
+    def _rows(self, values: Values, row: Ints, there: Bools) -> Values:
+        """The values of these rows; null where there is none."""
+        if self.number is None:
+            return Values(values.data.take(pa.array(row, mask=~there)))
+        present = there if values.present is None else there & values.present[row]
+        return Values(values.data[row], present)

@@ -1,0 +1,161 @@
+"""Sums of whole numbers and decimals, exact however great they become on the way.
+
+A sum is kept in digits of 64 bits, signed and the lowest first: ``d0 + 2**64 * d1 + ...``. It has
+to fit its type only where it rests and where it comes out.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
+from beamlike.machine.columnar.folds.buffers import (
+    array_of,
+    decimal_words,
+    fitted,
+    from_objects,
+    number_values,
+    numbers_of,
+    present_in,
+)
+
+__all__ = ["DecimalSum", "WholeSum"]
+
+Digits = tuple[Ints, ...]
+
+_HALF = 2**32 - 1
+
+
+class WholeSum(Fold):
+    """The sum of 64-bit whole numbers, in two digits."""
+
+    width = 2
+
+    def types(self) -> list[pa.DataType]:
+        return [pa.int64()]
+
+    def create(self, count: int) -> Accumulators:
+        return tuple(np.zeros(count, np.int64) for _ in range(self.width))
+
+    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+        assert values is not None, "a sum has something to add up"
+        data = values.data
+        if values.present is not None:
+            data = np.where(values.present, data, 0)
+        return self._runs((data,), first)
+
+    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
+        digits, carry = [], None
+        for a, b in zip(one, other, strict=True):
+            digit, carry = _carried(*_plus(a, b), carry)
+            digits.append(digit)
+        return tuple(digits)
+
+    def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
+        return self._runs(parts, first)
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        low, high = accumulators
+        return Values(low + high.astype(object) * 2**64 if high.any() else low)
+
+    def values_of(self, columns: Sequence[pa.Array]) -> Values:
+        return number_values(columns[0])
+
+    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+        data = self.extract(accumulators).data
+        if data.dtype == object:
+            return [from_objects(data.tolist(), pa.int64())]
+        return [array_of(data, None, pa.int64())]
+
+    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+        low = numbers_of(columns[0])
+        return low, np.zeros(len(low), np.int64)
+
+    def _runs(self, digits: Digits, first: Ints) -> Digits:
+        """The sum of each run of numbers."""
+        found, carry = [], None
+        for column in digits:
+            digit, carry = _carried(*_run_sums(column, first), carry)
+            found.append(digit)
+        while len(found) < self.width:
+            found.append(np.zeros(len(first), np.int64) if carry is None else carry)
+            carry = None
+        return tuple(found)
+
+
+class DecimalSum(WholeSum):
+    """The sum of decimals of 128 bits, in three digits of the unscaled number."""
+
+    width = 3
+
+    def __init__(self, kind: pa.DataType) -> None:
+        self.kind = kind
+
+    def types(self) -> list[pa.DataType]:
+        return [self.kind]
+
+    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+        assert values is not None, "a sum has something to add up"
+        low, high = _digits(values.data)
+        present = present_in(values.data)
+        if present is not None:
+            low, high = np.where(present, low, 0), np.where(present, high, 0)
+        return self._runs((low, high) if high.any() else (low,), first)
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        """As decimals of 256 bits: they hold every sum."""
+        low, high, top = accumulators
+        words = np.empty((len(low), 4), np.int64)
+        words[:, 0] = low
+        words[:, 1] = high - (low < 0)
+        words[:, 2] = top - ((words[:, 1] < 0) | (high == _LEAST) & (low < 0))
+        words[:, 3] = words[:, 2] >> 63
+        return Values(array_of(words.ravel(), None, pa.decimal256(76, self.kind.scale)))
+
+    def values_of(self, columns: Sequence[pa.Array]) -> Values:
+        return Values(columns[0])
+
+    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+        return [fitted(self.extract(accumulators).data, self.kind)]
+
+    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+        low, high = _digits(columns[0])
+        return low, high, np.zeros(len(low), np.int64)
+
+
+_LEAST = -(2**63)
+
+
+def _digits(decimals: pa.Array) -> Digits:
+    """The digits of decimals, the lower of whose two words has no sign."""
+    low, high = decimal_words(decimals)
+    return low, high + (low < 0)
+
+
+def _run_sums(column: Ints, first: Ints) -> tuple[Ints, Ints | None]:
+    """The sum of each run of numbers and what it carries; None: nothing."""
+    greatest = max(int(column.max(initial=0)), -int(column.min(initial=0)))
+    if greatest * len(column) < 2**63:
+        return np.add.reduceat(column, first), None
+    below = np.add.reduceat(column & _HALF, first)
+    above = np.add.reduceat(column >> 32, first) + (below >> 32)
+    return (above << 32) | (below & _HALF), (above + 2**31) >> 32
+
+
+def _plus(a: Ints, b: Ints) -> tuple[Ints, Ints | None]:
+    """The sum of two digits, and what it carries."""
+    total = a + b
+    over = ((a ^ total) & (b ^ total)) < 0
+    return total, np.where(over, np.where(a < 0, -1, 1), 0) if over.any() else None
+
+
+def _carried(digit: Ints, carry: Ints | None, before: Ints | None) -> tuple[Ints, Ints | None]:
+    """A digit, and what it carries, with what the digit below it carried."""
+    if before is None:
+        return digit, carry
+    digit, more = _plus(digit, before)
+    if carry is None or more is None:
+        return digit, more if carry is None else carry
+    return digit, carry + more

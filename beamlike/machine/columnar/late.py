@@ -1,0 +1,128 @@
+"""What makes an element late, and what it nearly joined."""
+
+import attrs
+import numpy as np
+
+from beamlike.machine.columnar.arrays import NOTHING, Ints, keep, nothing
+from beamlike.machine.columnar.columns import Drops, State
+from beamlike.machine.columnar.incoming import Incoming
+from beamlike.machine.columnar.order import among, count_before
+from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.table import Table
+from beamlike.model.strategy import LateCheck
+from beamlike.model.time import MAX_TIMESTAMP
+
+__all__ = ["closed", "split_expired", "split_expired_after_merging"]
+
+
+def split_expired(rules: Rules, state: State, incoming: Incoming) -> tuple[Incoming, list[Drops]]:
+    """What goes on to be merged, and the drops of what is late before that."""
+    missed = state.watermark - _deadline(rules, incoming)
+    if incoming.judged is not None:
+        missed[incoming.judged] = 0
+    late = missed > 0
+    if not late.any():
+        return incoming, []
+    gone, missed = keep(incoming, late), missed[late]
+    nearly = nothing(len(gone)), nothing(len(gone))
+    if rules.sweep is not None:
+        nearly = _nearly(rules, state, gone)
+    return keep(incoming, ~late), [Drops(gone.row, gone.start, gone.end, missed, *nearly)]
+
+
+def _deadline(rules: Rules, incoming: Incoming) -> Ints:
+    """The last watermark (ms) at which an element may go on to be merged."""
+    strategy = rules.strategy
+    match strategy.late_check:
+        case LateCheck.ELEMENT:
+            own = incoming.at + strategy.allowed_lateness
+            return np.minimum(own, rules.expiry(incoming.end))
+        case LateCheck.MERGED:
+            return np.full(len(incoming), MAX_TIMESTAMP)  # only the merged window decides
+        case _:
+            return rules.expiry(incoming.end)
+
+
+def split_expired_after_merging(
+    rules: Rules, state: State, incoming: Incoming, home: Ints, home_end: Ints
+) -> tuple[Incoming, Ints, list[Drops]]:
+    """The elements whose merged window has not expired, their homes, and the drops of the rest."""
+    if rules.strategy.late_check is not LateCheck.MERGED:
+        return incoming, home, []
+    missed = state.watermark - rules.expiry(home_end[home])
+    late = missed > 0
+    if not late.any():
+        return incoming, home, []
+    gone, none = keep(incoming, late), nothing(int(late.sum()))
+    drops = Drops(gone.row, gone.start, gone.end, missed[late], none, none)
+    return keep(incoming, ~late), home[~late], [drops]
+
+
+def closed(row: Ints, start: Ints, end: Ints) -> Drops:
+    """The drops of elements whose windows accept nothing."""
+    none = nothing(len(row))
+    return Drops(row, start, end, none, none, none)
+
+
+def _nearly(rules: Rules, state: State, late: Incoming) -> tuple[Ints, Ints]:
+    """What each window would become if it alone merged with the live ones; else `NOTHING`."""
+    live = keep(_Live.of(state.table), ~state.table.closed)
+    assert rules.sweep is not None, "only windows that merge nearly join others"
+    join = _joined_in_turn if rules.sweep.is_bounded else _joined
+    start, end = join(rules, live, late)
+    # An expired session that is retained would not have taken it in either.
+    gone = (start == NOTHING) | (state.watermark > rules.expiry(end))
+    return np.where(gone, NOTHING, start), np.where(gone, NOTHING, end)
+
+
+@attrs.frozen(eq=False)
+class _Live:
+    key: Ints
+    start: Ints
+    end: Ints
+    size: Ints | None
+
+    @classmethod
+    def of(cls, table: Table) -> "_Live":
+        return cls(table.key, table.start, table.end, table.size)
+
+
+def _joined(rules: Rules, live: _Live, late: Incoming) -> tuple[Ints, Ints]:
+    """Where all that overlaps merges: a key's live windows do not overlap each other, so those
+    that a window overlaps lie next to each other, and their span with it overlaps no more."""
+    order = np.lexsort((live.start, live.key))
+    live = attrs.evolve(live, key=live.key[order], start=live.start[order], end=live.end[order])
+    first = count_before(live.key, live.end, late.key, late.start, ties=True)
+    beyond = count_before(live.key, live.start, late.key, late.end, ties=False)
+    joins = beyond > first
+    start, end = nothing(len(late)), nothing(len(late))
+    start[joins] = np.minimum(late.start[joins], live.start[first[joins]])
+    end[joins] = np.maximum(late.end[joins], live.end[beyond[joins] - 1])
+    return start, end
+
+
+def _joined_in_turn(rules: Rules, live: _Live, late: Incoming) -> tuple[Ints, Ints]:
+    """Where windows that overlap may stay apart: each is tried beside its key's live ones."""
+    assert rules.sweep is not None, "only windows that merge nearly join others"
+    order = np.argsort(live.key, kind="stable")
+    first = np.searchsorted(live.key[order], late.key)
+    counts = np.searchsorted(live.key[order], late.key, side="right") - first
+    trial = np.repeat(np.arange(len(late)), counts)
+    row = order[np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(len(trial))]
+    size = None
+    if live.size is not None:
+        size = np.concatenate([live.size[row], np.ones(len(late), np.int64)])
+    runs = rules.sweep.runs(
+        np.concatenate([trial, np.arange(len(late))]),
+        np.concatenate([live.start[row], late.start]),
+        np.concatenate([live.end[row], late.end]),
+        size,
+    )
+    run = np.empty(len(runs.run), np.int64)
+    run[runs.order] = runs.run
+    home = run[len(trial) :]
+    merges = runs.merges[home]
+    start = np.where(merges, runs.start[home], NOTHING)
+    end = np.where(merges, runs.end[home], NOTHING)
+    lives = among(late.key, late.start, late.end, live.key, live.start, live.end) >= 0
+    return np.where(lives, late.start, start), np.where(lives, late.end, end)

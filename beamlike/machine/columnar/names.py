@@ -1,0 +1,111 @@
+"""Names of sessions that stay as sessions grow and merge; see the reference's `emission`."""
+
+import attrs
+import numpy as np
+
+from beamlike.machine.columnar.arrays import Bools, Ints, take
+from beamlike.machine.columnar.order import among, order_of_windows, starts_of_runs
+from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.table import Outstanding, Table
+
+__all__ = ["Turns", "sessions_of"]
+
+_Name = tuple[int, int]
+
+
+@attrs.frozen(eq=False)
+class Turns:
+    """The windows that had their turn in a step, and all others of their keys.
+
+    ``when`` says in which order each key's take turns, and ``forgotten`` which of them are gone
+    after theirs; None: none.
+    """
+
+    rows: Table
+    when: Ints
+    forgotten: Bools | None
+    others: Table
+
+
+def sessions_of(rules: Rules, turns: Turns, at: Ints) -> tuple[Ints, Ints]:
+    """Start and end of the names of the sessions whose panes come now.
+
+    Args:
+        at: The rows among those that had their turn that emit a pane.
+    """
+    rows = turns.rows
+    assert rows.outstanding is not None, "only panes that can be withdrawn have a session"
+    start, end = rows.start[at], rows.end[at]
+    standing = rows.outstanding.take(at)
+    named = np.nonzero(standing.lengths)[0]
+    if len(named):
+        panes: Outstanding = standing.items
+        if len(panes) > len(named):
+            order = order_of_windows(standing.owner, panes.start, panes.end)
+            panes = take(panes, order[np.nonzero(starts_of_runs(standing.owner))[0]])
+        start[named], end[named] = panes.session_start, panes.session_end
+    unnamed = np.nonzero(standing.lengths == 0)[0]
+    if rules.sweep is not None and len(unnamed):
+        for key in _keys_with_taken_names(turns, at[unnamed]):
+            for place, name in _in_turn(turns, at, int(key)).items():
+                start[place], end[place] = name
+    return start, end
+
+
+def _names(table: Table) -> tuple[Ints, Ints, Ints]:
+    """The names that stand, each with its key."""
+    assert table.outstanding is not None, "as above"
+    panes: Outstanding = table.outstanding.items
+    return table.key[table.outstanding.owner], panes.session_start, panes.session_end
+
+
+def _keys_with_taken_names(turns: Turns, at: Ints) -> Ints:
+    """The keys of which one of these windows is the name of a session that stands."""
+    pairs = zip(_names(turns.rows), _names(turns.others), strict=True)
+    taken = tuple(np.concatenate(pair) for pair in pairs)
+    key, start, end = turns.rows.key[at], turns.rows.start[at], turns.rows.end[at]
+    return np.unique(key[among(key, start, end, *taken) >= 0])
+
+
+def _in_turn(turns: Turns, at: Ints, key: int) -> dict[int, _Name]:
+    """The names of one key's panes, given one after the other, by their place in ``at``.
+
+    This happens where bounded sessions overlap, or a new one begins exactly like a closed one.
+    """
+    rows = turns.rows
+    names = {row: _names_of(rows, row) for row in np.nonzero(rows.key == key)[0].tolist()}
+    others = np.nonzero(turns.others.key == key)[0].tolist()
+    fixed = {name for row in others for name in _names_of(turns.others, row)}
+    place_of = {row: place for place, row in enumerate(at.tolist()) if row in names}
+    given: dict[int, _Name] = {}
+    for row in sorted(names, key=lambda row: int(turns.when[row])):
+        if row in place_of:
+            if names[row]:
+                name = _earliest(rows, row)
+            else:
+                name = int(rows.start[row]), int(rows.end[row])
+                taken = fixed.union(*names.values())
+                while name in taken:
+                    name = name[0] - 1, name[1]
+            given[place_of[row]] = name
+            names[row] = [name]
+        if turns.forgotten is not None and turns.forgotten[row]:
+            names[row] = []
+    return given
+
+
+def _panes_of(table: Table, row: int) -> Outstanding:
+    assert table.outstanding is not None, "as above"
+    panes: Outstanding = table.outstanding.take(np.array([row])).items
+    return panes
+
+
+def _names_of(table: Table, row: int) -> list[_Name]:
+    panes = _panes_of(table, row)
+    return list(zip(panes.session_start.tolist(), panes.session_end.tolist(), strict=True))
+
+
+def _earliest(table: Table, row: int) -> _Name:
+    panes = _panes_of(table, row)
+    first = np.lexsort((panes.end, panes.start))[0]
+    return int(panes.session_start[first]), int(panes.session_end[first])

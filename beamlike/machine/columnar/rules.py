@@ -1,0 +1,106 @@
+"""The rules of one grouping, as all parts of a step need them."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from beamlike.errors import UnsupportedError
+from beamlike.machine.columnar.arrays import Ints, Lists
+from beamlike.machine.columnar.columns import State
+from beamlike.machine.columnar.folds import Fold
+from beamlike.machine.columnar.nodes import Moment, Nodes, Trigger
+from beamlike.machine.columnar.order import order_of, starts_of_runs
+from beamlike.machine.columnar.sweep import Sweep
+from beamlike.machine.columnar.table import Keeps, Table
+from beamlike.machine.columnar.triggers import run_trigger
+from beamlike.machine.reference.wakes import minds_stale_alarms
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import AccumulationMode, LateCheck, WindowingStrategy
+from beamlike.model.time import END_OF_GLOBAL_WINDOW
+from beamlike.model.windowfns import MergingWindowFn
+
+__all__ = ["Rules", "expiry"]
+
+
+def expiry(strategy: WindowingStrategy, end: Ints) -> Ints:
+    """The last watermark (ms) at which data is accepted for windows that end there."""
+    return np.minimum(end - 1 + strategy.allowed_lateness, END_OF_GLOBAL_WINDOW)
+
+
+class Rules:
+    """A strategy and how it runs over columns.
+
+    Raises:
+        UnsupportedError: Only the reference machine can do this.
+    """
+
+    def __init__(self, strategy: WindowingStrategy, folds: Sequence[Fold]) -> None:
+        window_fn = strategy.window_fn
+        if isinstance(window_fn, Sessions) and callable(window_fn.gap):
+            raise UnsupportedError(
+                f"the gap of {window_fn} is a function of yours, which is asked about one element "
+                "at a time"
+            )
+        self.strategy = strategy
+        self.folds = tuple(folds)
+        self.trigger = run_trigger(strategy.trigger, strategy.is_merging)
+        self.sweep = Sweep(window_fn) if isinstance(window_fn, MergingWindowFn) else None
+        self.retracts = strategy.accumulation is AccumulationMode.RETRACTING
+        self.retained_for = 0
+        if strategy.late_check is LateCheck.RETAIN and strategy.is_merging:
+            # Said of a window, the strategy answers with its own figure for how long.
+            self.retained_for = (window_fn.longest_own_window or 1) - 1
+        self.keeps = Keeps(
+            outstanding=self.retracts,
+            alarms=minds_stale_alarms(strategy.trigger),
+            size=isinstance(window_fn, MergingWindowFn) and window_fn.needs_sizes,
+        )
+
+    def new_windows(self, key: Ints, start: Ints, end: Ints) -> Table:
+        """Windows without elements."""
+        return Table.of_new_windows(key, start, end, self.trigger, self.folds, self.keeps)
+
+    def expiry(self, end: Ints) -> Ints:
+        """The last watermark (ms) at which data is accepted for windows that end there."""
+        return expiry(self.strategy, end)
+
+    def forgotten(self, end: Ints) -> Ints:
+        """The last watermark (ms) at which windows that end there are remembered.
+
+        See `WindowingStrategy.forgotten`.
+        """
+        until = end - 1 + (self.strategy.allowed_lateness + self.retained_for)
+        return np.minimum(until, END_OF_GLOBAL_WINDOW)
+
+    def moment(self, state: State, rows: Table) -> Moment:
+        """What a trigger may know of these windows."""
+        return Moment(state.watermark > rows.last, state.clock)
+
+    def targets(self, trigger: Nodes) -> list[Ints]:
+        """The processing times that triggers wait for, a column for each node that does."""
+        return [
+            nodes.value
+            for nodes, node in zip(trigger.walk(), _walk(self.trigger), strict=True)
+            if nodes.value is not None and node.is_timed
+        ]
+
+    def alarms(self, clock: int, pending: Lists | None, trigger: Nodes) -> Lists | None:
+        """The alarms of windows after their triggers listened or fired; None if none are kept."""
+        if pending is None:
+            return None
+        owner, times = [pending.owner], [pending.items]
+        for target in self.targets(trigger):
+            waits = np.nonzero(target >= clock)[0]
+            owner.append(waits)
+            times.append(target[waits])
+        of, at = np.concatenate(owner), np.concatenate(times)
+        order = order_of(of, at)
+        of, at = of[order], at[order]
+        new = starts_of_runs(of, at)
+        return Lists(np.bincount(of[new], minlength=len(pending)), at[new])
+
+
+def _walk(trigger: Trigger) -> Iterator[Trigger]:
+    yield trigger
+    for sub in trigger.subs:
+        yield from _walk(sub)

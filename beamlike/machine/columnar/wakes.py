@@ -1,0 +1,32 @@
+"""When windows have to be asked again: the rules of the reference machine's `wakes`, in columns."""
+
+import numpy as np
+
+from beamlike.machine.columnar.arrays import NOTHING, Ints
+from beamlike.machine.columnar.columns import State
+from beamlike.machine.columnar.rules import Rules
+
+__all__ = ["NEVER", "wakes"]
+
+NEVER = 2**63 - 1
+"""No clock passes this."""
+
+
+def wakes(rules: Rules, state: State) -> tuple[Ints, Ints]:
+    """For each window, the event time and the processing time (ms) that have to be passed before
+    anything changes; `NEVER` if none will."""
+    table = state.table
+    event = rules.expiry(table.end)
+    if rules.retained_for:
+        event = np.where(event < state.watermark, rules.forgotten(table.end), event)
+    event = np.where(table.awaits_end, np.minimum(event, table.last), event)
+    timer = np.full(len(table), NEVER, np.int64)
+    if table.alarms is not None:
+        waits = table.alarms.lengths > 0
+        if waits.any():
+            timer[waits] = np.minimum.reduceat(table.alarms.items, table.alarms.first[waits])
+        return event, timer
+    for target in rules.targets(table.trigger):
+        waits = (target != NOTHING) & (target >= state.clock)
+        timer = np.where(waits, np.minimum(timer, target), timer)
+    return event, timer

@@ -1,0 +1,251 @@
+"""Aggregates as folds: what one machine leaves in state the other reads, for every aggregate.
+
+The reference machine's accumulators are those of the combine function, laid out by the plan.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyspark.sql import types as T
+
+import beamlike as bl
+from beamlike.errors import UnsupportedError
+from beamlike.hosts.spark.aggregates import part_of
+from beamlike.hosts.spark.columns import PickledColumn, PlainColumn
+from beamlike.hosts.spark.inputs import Input, arrow_type
+from beamlike.hosts.spark.part_folds import fold_of_part, inputs_of_part
+from beamlike.hosts.spark.plan import Part
+from beamlike.hosts.spark.user_made import UserMade
+from beamlike.machine.columnar.arrays import put
+from beamlike.machine.columnar.folds import Accumulators, Objects
+from beamlike.model.combine import Collect, CombineFn, Sum
+
+NAN = float("nan")
+NOON = datetime(2020, 1, 1, 12)
+UNITS = T.DayTimeIntervalType()
+
+COLUMNS: dict[str, tuple[T.DataType, list[Any]]] = {
+    "tiny": (T.ByteType(), [1, -128, 127]),
+    "short": (T.ShortType(), [300, -300]),
+    "int": (T.IntegerType(), [2**31 - 1, -5, 0]),
+    "whole": (T.LongType(), [3, -1, 7, 2**40]),
+    "single": (T.FloatType(), [0.5, NAN, -0.0]),
+    "real": (T.DoubleType(), [0.5, NAN, -0.0, 0.0, float("inf")]),
+    "money": (T.DecimalType(7, 2), [Decimal("1.50"), Decimal("-0.05"), Decimal("99999.99")]),
+    "fortune": (T.DecimalType(38, 2), [Decimal("184467440737095516.16"), Decimal("-0.01")]),
+    "day": (T.DateType(), [date(2020, 1, 3), date(1969, 12, 31), date(1, 1, 1)]),
+    "moment": (T.TimestampType(), [NOON.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)]),
+    "local": (T.TimestampNTZType(), [NOON, datetime.min]),
+    "text": (T.StringType(), ["b", "", "é", "\U0001f600"]),
+    "bits": (T.BinaryType(), [b"\x00", b"", b"\xff"]),
+    "flag": (T.BooleanType(), [True, False]),
+    "tags": (T.ArrayType(T.StringType()), [["a"], [], ["a", None]]),
+    "place": (
+        T.StructType([T.StructField("x", T.LongType()), T.StructField("y", T.DoubleType())]),
+        [{"x": 1, "y": 0.5}, {"x": None, "y": NAN}],
+    ),
+    "marks": (T.MapType(T.StringType(), T.LongType()), [[("a", 1)], [], [("b", None)]]),
+    "nothing": (T.NullType(), [None]),
+}
+NUMBERS = ("tiny", "short", "int", "whole", "single", "real", "money", "fortune", "text")
+UNORDERED = ("tags", "place", "marks")
+
+
+class Frame:
+    """As much of a DataFrame as an aggregate is bound to."""
+
+    columns = tuple(COLUMNS)
+    schema = T.StructType([T.StructField(name, kind) for name, (kind, _) in COLUMNS.items()])
+    sparkSession = SimpleNamespace(conf={"spark.sql.caseSensitive": "false"})
+
+
+def aggregates() -> dict[str, Any]:
+    every: dict[str, Any] = {"n": bl.count()}
+    for name in COLUMNS:
+        every |= {
+            f"{name}_count": bl.count(name),
+            f"{name}_all": bl.collect(name),
+            f"{name}_first": bl.first(name),
+            f"{name}_last": bl.last(name),
+            f"{name}_sample": bl.sample(name, 2),
+            f"{name}_distinct": bl.approx_distinct(name),
+            f"{name}_top_by": bl.top(name, 2, by="whole"),
+        }
+        if name not in UNORDERED:
+            every |= {
+                f"{name}_min": bl.min(name),
+                f"{name}_max": bl.max(name),
+                f"{name}_top": bl.top(name, 2),
+                f"tags_by_{name}": bl.bottom("tags", 2, by=name),
+            }
+        if name in NUMBERS:
+            every |= {
+                f"{name}_sum": bl.sum(name),
+                f"{name}_mean": bl.mean(name),
+                f"{name}_quantiles": bl.approx_quantiles(name, 3),
+            }
+    return every
+
+
+@attrs.frozen
+class Bound:
+    """Aggregates with the values that they need."""
+
+    parts: dict[str, Part]
+    values: dict[str, pa.DataType]
+
+
+def bound() -> Bound:
+    inputs: dict[str, Input] = {}
+    frame: Any = Frame()
+    parts = {name: part_of(frame, name, wanted, inputs) for name, wanted in aggregates().items()}
+    values = {name: arrow_type(given.kind, name, "aggregate") for name, given in inputs.items()}
+    return Bound(parts, values)
+
+
+BOUND = bound()
+
+
+def rows_of(numbers: Sequence[int]) -> pa.Table:
+    """Rows in two pieces, whose values the numbers choose; about one of six is null."""
+    columns = {}
+    for at, (label, kind) in enumerate(BOUND.values.items()):
+        name = label.partition(" as ")[0]
+        values = COLUMNS[name][1]
+        if name == "text" and kind != pa.string():
+            values = [1.5, None]  # the numbers in them
+        elif kind == pa.float64():
+            values = [float(value) for value in values]
+        chosen = [
+            None if number // 7**at % 6 == 0 else values[number // 7**at % len(values)]
+            for number in numbers
+        ]
+        pieces = [pa.array(chosen[:2], kind), pa.array(chosen[2:], kind)]
+        columns[f"value_{label}"] = pa.chunked_array(pieces, kind)
+    return pa.table({"key_k": pa.array([0] * len(numbers)), **columns})
+
+
+def by_function(part: Part, table: pa.Table, windows: Sequence[Sequence[int]]) -> list[Any]:
+    """The accumulators of windows with these rows, as the reference machine has them."""
+    columns = [table.column(f"value_{name}").to_pylist() for name in BOUND.values]
+
+    def element(row: int) -> Any:
+        if isinstance(part.input, tuple):
+            return tuple(columns[at][row] for at in part.input)
+        return () if part.input is None else columns[part.input][row]
+
+    return [
+        part.fn.add(part.fn.create(), [element(row) for row in rows], list(rows))
+        if rows
+        else part.fn.create()
+        for rows in windows
+    ]
+
+
+def by_fold(part: Part, table: pa.Table, windows: Sequence[Sequence[int]]) -> Accumulators:
+    fold = fold_of_part(part, BOUND.values)
+    filled = [at for at, rows in enumerate(windows) if rows]
+    counts = np.array([len(windows[at]) for at in filled])
+    times = np.arange(table.num_rows)
+    more = fold.of(inputs_of_part(part, fold, table), times, np.cumsum(counts) - counts, counts)
+    return put(fold.create(len(windows)), np.array(filled), more)
+
+
+def words(arrays: Sequence[pa.Array]) -> list[str]:
+    """Types and values. NaN equals itself, 0.0 not -0.0."""
+    return [f"{array.type} {array.to_pylist()}" for array in arrays]
+
+
+def inside(arrays: Sequence[pa.Array]) -> list[pa.Array]:
+    """The same arrays, not at the beginning of their memory."""
+    return [pa.concat_arrays([array, array]).slice(len(array)) for array in arrays]
+
+
+def windows_of(lengths: Sequence[int]) -> list[range]:
+    ends = np.cumsum(lengths).tolist()
+    return [range(end - length, end) for end, length in zip(ends, lengths, strict=True)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    lengths=st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any),
+    data=st.data(),
+)
+def test_state_of_either_machine_is_state_of_the_other(lengths: list[int], data: st.DataObject):
+    numbers = data.draw(
+        st.lists(st.integers(0, 7**60), min_size=sum(lengths), max_size=sum(lengths))
+    )
+    table, windows = rows_of(numbers), windows_of(lengths)
+    for part in BOUND.parts.values():
+        fold = fold_of_part(part, BOUND.values)
+        theirs = part.columns.encode(by_function(part, table, windows))
+        ours = fold.rest(by_fold(part, table, windows))
+        assert words(ours) == words(theirs), part.name
+        for array in ours:
+            array.validate(full=True)
+        assert words(fold.rest(fold.wake(inside(theirs)))) == words(theirs), part.name
+        assert repr(part.columns.decode(ours)) == repr(part.columns.decode(theirs)), part.name
+
+
+def test_the_aggregates_that_are_run_window_by_window_are_those_without_columns():
+    by_window = {
+        name
+        for name, part in BOUND.parts.items()
+        if isinstance(fold_of_part(part, BOUND.values), Objects)
+    }
+    lists = ("sample", "distinct", "top_by", "top", "quantiles")
+    wanted = {name for name in BOUND.parts if name.endswith(lists) or name.startswith("tags_by")}
+    assert by_window == wanted | {"nothing_min", "nothing_max"}
+
+
+def test_state_that_rests_otherwise_is_run_window_by_window():
+    number = pa.int64()
+    part = Part("all", Collect(), 0, PickledColumn(), pa.list_(number))
+    fold = fold_of_part(part, {"x": number})
+    table = pa.table({"value_x": pa.array([3, None, 5])})
+    values = inputs_of_part(part, fold, table)
+    accumulators = fold.of(values, np.arange(3), np.array([0, 2]), np.array([2, 1]))
+    woken = fold.wake(fold.rest(accumulators))
+    assert fold.extract(woken).to_pylist() == [[3, None], [5]]
+
+
+class Own(CombineFn):
+    def create(self) -> int:
+        return 0
+
+    def add(self, accumulator: int, values: Sequence[Any], timestamps: Sequence[int]) -> int:
+        return accumulator + 2 * len(values)
+
+    def merge(self, first: int, second: int) -> int:
+        return first + second
+
+
+class Special(Sum):
+    """Whoever changes a function has one of their own."""
+
+
+@pytest.mark.parametrize(
+    ("fn", "words"),
+    [
+        (UserMade("own", Own(), pa.int64(), "bigint", None), "Own() (accumulator pickled)"),
+        (Own(), "Own()"),
+        (Special(), "Special()"),
+    ],
+)
+def test_a_function_of_ones_own_has_no_fold(fn: CombineFn, words: str):
+    part = Part("own", fn, 0, PlainColumn(pa.int64()), pa.int64())
+    with pytest.raises(UnsupportedError) as refused:
+        fold_of_part(part, {"x": pa.int64()})
+    assert str(refused.value) == (
+        f"aggregate 'own': the columnar machine has no columns for {words}, which is not one of "
+        "beamlike's own functions; the reference machine runs it"
+    )

@@ -1,0 +1,164 @@
+"""Where arithmetic on arrays could differ from that of Python: overflow, order, nulls, zeros."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from beamlike.errors import InputRowError
+from beamlike.machine.columnar.arrays import choose, concat, take
+from beamlike.machine.columnar.folds import Accumulators, Fold, Objects, fold_of, values_array
+from beamlike.model.combine import Collect, CombineFn, First, Latest, Max, Mean, Min, Sum, Top
+
+GREATEST, LEAST = 2**63 - 1, -(2**63)
+MONEY = pa.decimal128(38, 2)
+
+
+def windows_of(fold: Fold, kind: pa.DataType, *windows: Sequence[Any]) -> Accumulators:
+    """Accumulators of windows with these values."""
+    values = fold.values_of([pa.array([it for window in windows for it in window], kind)])
+    counts = np.array([len(window) for window in windows])
+    first = np.cumsum(counts) - counts
+    return fold.of(values, np.zeros(counts.sum(), np.int64), first, counts)
+
+
+def results(fold: Fold, accumulators: Accumulators, kind: pa.DataType) -> list[Any]:
+    found: list[Any] = values_array(fold.extract(accumulators), kind, "it").to_pylist()
+    return found
+
+
+def test_a_sum_that_outgrows_its_type_on_the_way_is_right_if_it_comes_back():
+    fold = fold_of(Sum(), [pa.int64()])
+    up = windows_of(fold, pa.int64(), [GREATEST, GREATEST, 5], [1, 2], [LEAST, LEAST])
+    down = windows_of(fold, pa.int64(), [-GREATEST, -3], [3], [GREATEST, 1])
+
+    back = fold.both(up, down)
+    merged = fold.merged(concat([up, down]), np.array([0]))
+
+    assert fold.extract(back).to_pylist() == [GREATEST + 2, 6, LEAST]
+    assert fold.extract(merged).to_pylist() == [GREATEST + 8 + LEAST]
+
+
+def test_a_sum_of_very_many_of_the_greatest_numbers_is_exact():
+    fold = fold_of(Sum(), [pa.int64()])
+    found = windows_of(fold, pa.int64(), [GREATEST] * 1000, [LEAST] * 1000, [GREATEST, LEAST])
+    assert fold.extract(found).to_pylist() == [GREATEST * 1000, LEAST * 1000, -1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "most", "why"),
+    [
+        (pa.int64(), GREATEST, "Python int too large to convert to C long"),
+        (
+            MONEY,
+            Decimal("9" * 36 + ".99"),
+            "Decimal type with precision 39 does not fit into precision inferred from first "
+            "array element: 38",
+        ),
+    ],
+)
+def test_a_sum_that_does_not_fit_is_refused_where_it_rests_and_where_it_comes_out(
+    kind: pa.DataType, most: Any, why: str
+):
+    fold = fold_of(Sum(), [kind])
+    found = windows_of(fold, kind, [most], [most, most])
+    cure = "cast its input column to decimal(38, 0) or double before the call"
+
+    with pytest.raises(InputRowError) as at_rest:
+        fold.rest(found)
+    with pytest.raises(InputRowError) as at_exit:
+        values_array(fold.extract(found), kind, "total")
+
+    assert str(at_rest.value) == f"an aggregate outgrew its type {kind}: {why}; {cure}"
+    assert str(at_exit.value) == f"aggregate 'total' outgrew its type {kind}: {why}; {cure}"
+    assert fold.rest(take(found, np.array([0])))[0].to_pylist() == [most]
+
+
+def test_a_sum_of_decimals_may_need_more_than_all_their_bits_on_the_way():
+    fold = fold_of(Sum(), [MONEY])
+    most, least = Decimal("9" * 36 + ".99"), Decimal("-" + "9" * 36 + ".99")
+    up = windows_of(fold, MONEY, [most] * 5, [least] * 5)
+    down = windows_of(fold, MONEY, [least] * 5, [most] * 4)
+    assert results(fold, fold.both(up, down), MONEY) == [Decimal("0.00"), least]
+
+
+def test_floats_are_added_one_after_the_other_in_order_of_arrival():
+    fold = fold_of(Sum(), [pa.float64()])
+    tenths, held = [0.1] * 100, 1e16
+    one_by_one = held
+    for tenth in tenths:
+        one_by_one += tenth
+    before = windows_of(fold, pa.float64(), [held])
+    values = fold.values_of([pa.array(tenths)])
+    times, first, counts = np.zeros(100, np.int64), np.array([0]), np.array([100])
+
+    after = fold.add(before, values, times, first, counts)
+
+    assert results(fold, after, pa.float64()) == [one_by_one]
+    assert results(fold, before, pa.float64()) == [held]  # as it was
+
+
+@pytest.mark.parametrize("fn", [Sum(), Mean()], ids=str)
+def test_sums_of_floats_are_merged_one_after_the_other(fn: CombineFn):
+    fold = fold_of(fn, [pa.float64()])
+    held = windows_of(fold, pa.float64(), [1e16], [0.5])
+    parts = windows_of(fold, pa.float64(), [1.0], [1.0], [2.0], [None, 3.0])
+    grown = fold.grown(held, parts, np.array([0, 3]))
+    one_by_one = 1e16 + 1.0 + 1.0 + 2.0
+    sums = [one_by_one, 3.5]
+    wanted = sums if fn == Sum() else [one_by_one / 4, 3.5 / 2]
+    assert results(fold, grown, pa.float64()) == wanted
+
+
+@pytest.mark.parametrize("fn", [Min(), Max()], ids=str)
+def test_of_equal_zeros_the_first_is_the_extreme(fn: CombineFn):
+    fold = fold_of(fn, [pa.float64()])
+    found = windows_of(fold, pa.float64(), [0.0, -0.0], [-0.0, 0.0], [None, -0.0, 0.0])
+    flipped = windows_of(fold, pa.float64(), [-0.0], [0.0], [0.0])
+    assert repr(results(fold, found, pa.float64())) == "[0.0, -0.0, -0.0]"
+    assert repr(results(fold, fold.both(found, flipped), pa.float64())) == "[0.0, -0.0, -0.0]"
+
+
+def test_nan_is_the_greatest_and_a_null_no_number():
+    values = [[float("nan"), 1.0], [None, float("nan")], [float("-inf"), None], [None]]
+    least, most = fold_of(Min(), [pa.float64()]), fold_of(Max(), [pa.float64()])
+    lows = results(least, windows_of(least, pa.float64(), *values), pa.float64())
+    highs = results(most, windows_of(most, pa.float64(), *values), pa.float64())
+    assert repr(lows) == "[1.0, nan, -inf, None]"
+    assert repr(highs) == "[nan, nan, -inf, None]"
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.string(), pa.list_(pa.int8())], ids=str)
+@pytest.mark.parametrize("fn", [Sum(), Min(), Max(), First(), Latest(), Collect(), Top(1)], ids=str)
+def test_no_windows_are_no_values(fn: CombineFn, kind: pa.DataType):
+    fold = fold_of(fn, [kind])
+    none = np.zeros(0, np.int64)
+    found = fold.of(fold.values_of([pa.array([], kind)]), none, none, none)
+    both = fold.both(found, fold.create(0))
+    merged = fold.merged(both, none)
+    assert [len(fold.extract(it).to_pylist()) for it in (found, both, merged)] == [0, 0, 0]
+
+
+def test_a_subclass_of_a_function_is_another_function():
+    class Doubled(Sum):
+        def extract(self, accumulator: Any) -> Any:
+            return 2 * accumulator
+
+    fold = fold_of(Doubled(), [pa.int64()])
+
+    assert isinstance(fold, Objects)
+    assert fold.extract(windows_of(fold, pa.int64(), [1, 2])).to_pylist() == [6]
+
+
+def test_accumulators_of_any_kind_can_be_chosen_row_by_row():
+    lists, firsts = fold_of(Collect(), [pa.string()]), fold_of(First(), [pa.string()])
+    mask = np.array([True, False])
+    kept = [
+        choose(mask, windows_of(fold, pa.string(), ["a", "b"], ["c"]), fold.create(2))
+        for fold in (lists, firsts)
+    ]
+    assert results(lists, kept[0], pa.list_(pa.string())) == [["a", "b"], []]
+    assert results(firsts, kept[1], pa.string()) == ["a", None]
