@@ -50,6 +50,9 @@ PACKED = "shard int, blob binary"
 
 WAKE = b""
 
+_ROWS_OF_A_BLOB = 200_000
+"""So many rows are gathered before they are packed, over all shards."""
+
 Batches = Iterator[pa.RecordBatch]
 
 
@@ -84,9 +87,10 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
         context = TaskContext.get()
         part = context.partitionId() if context else 0
         heard: list[Heard] = []
-        for sequence, batch in enumerate(batches):
+        for sequence, gathered in enumerate(_gathered(batches)):
             # Rows of a source lack the columns that only a grouping has something for.
-            table = pa.Table.from_batches([batch]).rename_columns(names[: batch.num_columns])
+            table = pa.Table.from_batches(gathered)
+            table = table.rename_columns(names[: table.num_columns])
             heard += _hear(plan, table, at)
             table, finished = _sort_out(plan, table)
             yield from finished
@@ -103,6 +107,18 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
         yield _packed(list(receivers), [heard_blob(plan, heard)] * len(receivers))
 
     return pack
+
+
+def _gathered(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
+    """The same batches, some at a time: a few large blobs cost less than many small ones."""
+    gathered: list[pa.RecordBatch] = []
+    for batch in batches:
+        gathered.append(batch)
+        if sum(it.num_rows for it in gathered) >= _ROWS_OF_A_BLOB:
+            yield gathered
+            gathered = []
+    if gathered:
+        yield gathered
 
 
 def _hear(plan: Plan, table: pa.Table, at: int) -> list[Heard]:
