@@ -47,7 +47,10 @@ IMPURE = frozenset(
 # Libraries that some of these need. They are pure too: sketches are imported when one is used, and
 # the columnar machine, which only hosts import, is made of arrays.
 EXTRAS = {"beamlike.model.combine.sketches": {"datasketches"}}
-ARRAYS = {"beamlike.machine.columnar": {"numpy", "pyarrow"}}
+ARRAYS = {
+    "beamlike.machine.columnar": {"numpy", "pyarrow"},
+    "beamlike.machine.columnar.folds": {"numpy", "pyarrow"},
+}
 IMPURE_CALLS = frozenset(("now", "utcnow", "today", "open", "print", "input"))
 
 

@@ -1,124 +1,193 @@
 """How fast is the Spark host? ``python -m tests.benchmarks`` from the top of the checkout.
 
-Sessions of two minutes, count and sum, default trigger, over the same Parquet files:
+Each work is done by two contenders over the same Parquet files: beamlike, and Spark's own
+``session_window`` or ``window``, a processor that keeps one key at a time, or beamlike itself
+with other data or another mode. ``--list`` names them.
 
-* Spark's own ``session_window``;
-* a plain ``transformWithState`` processor that keeps each key's sessions itself;
-* beamlike.
+First both run to Parquet, and then one more row closes every window: their results must be equal,
+or no time is printed. Then each runs ``--rounds`` times into a sink that drops the rows, so that
+no time is that of a file format; a fresh query and checkpoint each time, and the contenders take
+turns. The figure is the median ``triggerExecution`` of the micro-batches after the second; where
+windows stay open, of those after the second that follows their opening. Session, shuffle
+partitions and state store (RocksDB with its changelog) are the same for all: those of
+``local_session``. Memory is the peak of the largest Python worker; Java's is not counted.
 
-Each contender is a fresh query over all files, and the contenders take turns, so that the
-machine's moods hit all of them. The figure is the median time of a micro-batch after the
-second; results are checked to be equal before any time is printed.
+Exit status: 0, also if a bar is missed; 1 if results differ.
 """
 
 import argparse
-import shutil
-import statistics
-import tempfile
-from collections.abc import Callable
+import json
+import sys
+from collections.abc import Sequence
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from beamlike.cli.quiet import quiet_session
+from tests.benchmarks.data import FileCache, benchmark_files
+from tests.benchmarks.measure import Run, Unequal, check, timed_run
+from tests.benchmarks.plot import draw
+from tests.benchmarks.report import Line, Times, as_json, machine, table_text
+from tests.benchmarks.works import ENGINES, Contender, Work, all_works
 
-import beamlike as bl
-from beamlike.hosts.spark.session import local_session
-from tests.benchmarks.data import BATCH_SPAN, SCHEMA, write_batches
-from tests.benchmarks.perkey import per_key_sessions
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
-GAP = "2 minutes"
-DELAY = "1 minute"
-
-
-def native(df: DataFrame) -> DataFrame:
-    grouped = df.withWatermark("ts", DELAY).groupBy(F.session_window("ts", GAP).alias("w"), "key")
-    counted = grouped.agg(F.count("*").alias("n"), F.sum("v").alias("s"))
-    return counted.select("key", "w.start", "w.end", "n", "s")
+QUICK = {"scale": 0.01, "rounds": 1, "batches": 3}
+"""For a smoke run of everything; the bars are not judged."""
+FULL = {"scale": 1.0, "rounds": 2, "batches": 8}
 
 
-def beamlike(df: DataFrame) -> DataFrame:
-    panes = bl.windowed(
-        df,
-        key="key",
-        timestamp="ts",
-        watermark=DELAY,
-        window=bl.Sessions(GAP),
-        aggregate={"n": bl.count(), "s": bl.sum("v")},
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    options = parsed(arguments)
+    works = chosen_works(options)
+    if options.list:
+        for work in works:
+            names = " / ".join(contender.name for contender in work.contenders)
+            print(f"{work.name:15}{work.title}: {names}")
+        return 0
+    with benchmark_files() as files, quiet_session("beamlike benchmarks") as spark:
+        described = machine(spark)
+        for name, value in described.items():
+            print(f"{name:20}{value}")
+        lines: list[Line] = []
+        for work in works:
+            try:
+                lines += measured(spark, files, work, options)
+            except Unequal as difference:
+                print(f"\n{work.name}: the results differ.\n{difference}", file=sys.stderr)
+                return 1
+            save(lines, described, options)
+    print(table_text(lines))
+    for line in lines:
+        if not line.fits:
+            print(f"{line.work}: a Python worker took more than 1 GB.")
+    if options.scale != 1:
+        print(f"Sizes are {options.scale:g} of the full ones; bars are for these, and not judged.")
+    return 0
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options, with the defaults of a full or of a quick run filled in."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    return panes.select("key", "window.start", "window.end", "n", "s")
+    add = parser.add_argument
+    add("--only", nargs="+", metavar="NAME", help='works by name; "linear-*" for several')
+    add("--list", action="store_true", help="name the works and stop")
+    add("--contenders", nargs="+", metavar="ENGINE", choices=ENGINES, help=", ".join(ENGINES))
+    add("--quick", action="store_true", help="small sizes: does everything work?")
+    add("--scale", type=_positive(float), metavar="X", help="sizes in parts of the full ones")
+    add("--rounds", type=_positive(int), metavar="N", help="timed runs of each contender (2)")
+    add("--batches", type=_positive(int), metavar="N", help="micro-batches in a run (8)")
+    add("--plot", type=Path, metavar="FILE.png", help="draw ratios and growth; needs matplotlib")
+    add("--json", type=Path, metavar="FILE", help="write every time")
+    options = parser.parse_args(arguments)
+    for name, value in (QUICK if options.quick else FULL).items():
+        if getattr(options, name) is None:
+            setattr(options, name, value)
+    if options.batches < 3:
+        parser.error("--batches must be 3 or more: the first two are not measured")
+    known = [work.name for work in all_works(options.scale, options.batches)]
+    for wanted in options.only or ():
+        if not any(fnmatch(name, wanted) for name in known):
+            parser.error(f"--only: there is no work {wanted!r}; there are {', '.join(known)}")
+    return options
 
 
-CONTENDERS: dict[str, Callable[[DataFrame], DataFrame]] = {
-    "native session_window": native,
-    "per-key transformWithState": lambda df: per_key_sessions(df.withWatermark("ts", DELAY), GAP),
-    "beamlike": beamlike,
-}
+def _positive(kind: type) -> Any:
+    def read(text: str) -> Any:
+        value = kind(text)
+        if value <= 0:
+            raise argparse.ArgumentTypeError(f"must be more than 0, got {text}")
+        return value
+
+    return read
 
 
-def run(
-    spark: SparkSession, data: Path, make: Callable[[DataFrame], DataFrame]
-) -> tuple[list[int], set[Any]]:
-    """Batch times after the second (ms), and the sessions that came out."""
-    home = Path(tempfile.mkdtemp(prefix="beamlike-bench-"))
-    try:
-        df = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(data))
-        query = (
-            make(df)
-            .writeStream.format("parquet")
-            .option("path", str(home / "out"))
-            .option("checkpointLocation", str(home / "checkpoint"))
-            .trigger(availableNow=True)
-            .start()
+def chosen_works(options: argparse.Namespace) -> list[Work]:
+    """The works that were asked for, without those that nobody is left to do."""
+    return [
+        work
+        for work in all_works(options.scale, options.batches)
+        if not options.only or any(fnmatch(work.name, wanted) for wanted in options.only)
+        if any(_wanted(contender, options) for contender in work.contenders)
+    ]
+
+
+def _wanted(contender: Contender, options: argparse.Namespace) -> bool:
+    return not options.contenders or contender.engine in options.contenders
+
+
+def measured(
+    spark: "SparkSession", files: FileCache, work: Work, options: argparse.Namespace
+) -> list[Line]:
+    """Check a work and time it.
+
+    Raises:
+        Unequal: The results differ.
+    """
+    print(f"\n{work.name}: {work.title}", flush=True)
+    compared = None
+    if work.compared and all(_wanted(contender, options) for contender in work.compared):
+        one, other = work.compared
+        compared = check(spark, files, one, other)
+        print(f"  {compared:,} results of {one.name} and {other.name} are equal", flush=True)
+    contenders = [contender for contender in work.contenders if _wanted(contender, options)]
+    runs: dict[str, list[Run]] = {contender.name: [] for contender in contenders}
+    for round_ in range(min(options.rounds, work.rounds)):
+        for contender in contenders[:: -1 if round_ % 2 else 1]:
+            run = timed_run(spark, files, contender)
+            runs[contender.name].append(run)
+            print(f"  {contender.name}: {_spoken(run)}", flush=True)
+    sides = {contender.name: contender for contender in contenders}
+    return [
+        Line(
+            work=work.name,
+            title=work.title,
+            events=size,
+            keys=work.subject.shape.keys,
+            compared=compared,
+            subject=_times(sides.get(work.subject.name), runs, size),
+            baseline=_times(sides.get(work.baseline.name), runs, size),
+            bar=work.bar if options.scale == 1 else None,
+            sweep=work.sweep,
         )
-        query.awaitTermination()
-        batches = [progress for progress in query.recentProgress if progress["numInputRows"]]
-        times = [batch["durationMs"]["triggerExecution"] for batch in batches]
-        rows = {tuple(row) for row in spark.read.parquet(str(home / "out")).collect()}
-        return times[2:], rows
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+        for size in next(iter(runs.values()))[0].times_ms
+    ]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("--events", type=int, default=100_000, help="events in a micro-batch")
-    parser.add_argument("--keys", type=int, default=50_000, help="distinct keys")
-    parser.add_argument("--batches", type=int, default=6, help="micro-batches in a run")
-    parser.add_argument("--rounds", type=int, default=1, help="runs of each contender")
-    options = parser.parse_args()
-    spark = local_session("beamlike benchmarks")
-    data = Path(tempfile.mkdtemp(prefix="beamlike-bench-data-"))
-    times: dict[str, list[int]] = {name: [] for name in CONTENDERS}
-    results: dict[str, set[Any]] = {}
-    try:
-        write_batches(data, options.batches, options.events, options.keys)
-        for _ in range(options.rounds):
-            for name, make in CONTENDERS.items():
-                took, results[name] = run(spark, data, make)
-                times[name] += took
-                print(f"  {name}: {took} ms", flush=True)
-    finally:
-        shutil.rmtree(data, ignore_errors=True)
-        spark.stop()
-    reference = results["native session_window"]
-    for name, found in results.items():
-        if found != reference:
-            raise SystemExit(
-                f"{name} found {len(found)} sessions, native {len(reference)}; they differ in "
-                f"{len(found ^ reference)}, so no time is worth printing"
-            )
-    medians = {name: statistics.median(took) for name, took in times.items()}
-    print(
-        f"\nsessions, count and sum: {options.events:,} events a batch, {options.keys:,} keys, "
-        f"{BATCH_SPAN // 1000} s of event time a batch; {len(reference):,} sessions, all equal"
+def _times(contender: Contender | None, runs: dict[str, list[Run]], size: int) -> Times | None:
+    if contender is None:
+        return None
+    mine = runs[contender.name]
+    peaks = [run.worker_bytes for run in mine if run.worker_bytes is not None]
+    return Times(
+        contender.name,
+        contender.engine,
+        tuple(took for run in mine for took in run.times_ms[size]),
+        max(peaks, default=None),
     )
-    print(f"{'':30}{'median batch':>14}{'x per-key':>12}{'x native':>12}")
-    for name, median in medians.items():
-        per_key = medians["per-key transformWithState"] / median
-        to_native = medians["native session_window"] / median
-        print(f"{name:30}{median:11.0f} ms{per_key:12.2f}{to_native:12.2f}")
+
+
+def _spoken(run: Run) -> str:
+    if len(run.times_ms) == 1:
+        (times,) = run.times_ms.values()
+        return f"{times} ms"
+    return ", ".join(f"{size:,} events {times} ms" for size, times in run.times_ms.items())
+
+
+def save(lines: Sequence[Line], described: dict[str, str], options: argparse.Namespace) -> None:
+    """Write picture and JSON; after each work, so that a run cut short leaves something."""
+    if options.json:
+        text = json.dumps(as_json(lines, described, options.scale), indent=1)
+        options.json.write_text(text + "\n", encoding="utf-8")
+    if options.plot:
+        draw(lines, described, options.plot)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

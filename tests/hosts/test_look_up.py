@@ -238,9 +238,9 @@ def test_a_row_for_which_the_window_function_raises_is_dropped_with_what_it_rais
     )
     assert told["element"] == '{"plate": "a", "lane": "east", "toll": 0}'
     assert told["error"].startswith("FixedWindows(10ms).assign raised ZeroDivisionError")
-    ((bucket, blob),) = store.buckets.items()
+    (blob,) = store.buckets.values()
     (kept,) = unpack_blob(blob)[0].to_pylist()
-    assert (bucket, [it["row"]["lane"] for it in kept["waiting"]]) == (1, ["west"])
+    assert (kept["bucket"], [it["row"]["lane"] for it in kept["waiting"]]) == (1, ["west"])
 
 
 def test_state_of_another_look_up_is_refused_by_name() -> None:

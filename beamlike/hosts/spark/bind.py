@@ -46,6 +46,8 @@ __all__ = [
 ]
 
 _EVENT_TIME = "__beamlike_event_time"
+_MILLIS = "__beamlike_millis"
+_PROBLEM = "__beamlike_problem"
 _WATERMARK_MARK = "spark.watermarkDelayMs"
 """How Spark marks the column of a watermark."""
 
@@ -177,7 +179,7 @@ def source_rows(df: "DataFrame", timestamp: str, delay: int | None) -> "DataFram
     Raises:
         ColumnError: The column is missing or no time; a name is taken that is needed here.
     """
-    for name in (_EVENT_TIME, MARKS):
+    for name in (_EVENT_TIME, _MILLIS, _PROBLEM, MARKS):
         if name in df.columns:
             raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
     kind = type_of(df, timestamp, "timestamp")
@@ -193,16 +195,20 @@ def source_rows(df: "DataFrame", timestamp: str, delay: int | None) -> "DataFram
             f"timestamp: column {timestamp!r} is {kind.simpleString()}; make it a timestamp first, "
             f'for example df.withColumn("{timestamp}", F.timestamp_millis("{timestamp}"))'
         )
-    timed = df.withColumn(_EVENT_TIME, moment)
+    # Columns of their own below the watermark, so that Spark never makes the hidden column just to
+    # take it apart again: it does not merge computations across a watermark.
+    timed = df.withColumns({_EVENT_TIME: moment}).withColumns(
+        {
+            _MILLIS: F.unix_millis(column(_EVENT_TIME)),
+            _PROBLEM: F.when(raw.isNull(), F.lit("null_timestamp")).when(
+                column(_EVENT_TIME).isNull(), F.lit("bad_timestamp")
+            ),
+        }
+    )
     if delay is not None:
         timed = timed.withWatermark(_EVENT_TIME, f"{delay} milliseconds")
-    known = {
-        "ts": F.unix_millis(column(_EVENT_TIME)),
-        "problem": F.when(raw.isNull(), F.lit("null_timestamp")).when(
-            column(_EVENT_TIME).isNull(), F.lit("bad_timestamp")
-        ),
-    }
-    return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME)
+    known = {"ts": column(_MILLIS), "problem": column(_PROBLEM)}
+    return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MILLIS, _PROBLEM)
 
 
 def _marks(known: Mapping[str, "Column"]) -> "Column":

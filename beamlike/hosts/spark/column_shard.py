@@ -1,4 +1,4 @@
-"""One shard's step by the columnar machine: all of its touched buckets in one pass.
+"""One shard's step by the columnar machine: all of its keys in one pass.
 
 The order within a step is that of `beamlike.hosts.spark.shard`, and so are index and state: a
 query may go on with the other machine where this one stopped.
@@ -11,14 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import UnsupportedError
-from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.column_state import ColumnState, whole
-from beamlike.hosts.spark.index import NEVER, Clock, Index, Store
-from beamlike.hosts.spark.keys import Numbered, number_keys
+from beamlike.hosts.spark.index import NEVER, Clock, Index
+from beamlike.hosts.spark.keys import UNKNOWN, Numbered, number_keys
+from beamlike.hosts.spark.pages import Pages, Rows, Store
 from beamlike.hosts.spark.part_folds import fold_of_part, inputs_of_part
 from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.state import with_bucket
 from beamlike.machine.clocks import Heard
-from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, concat, keep, take
+from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, take
 from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, Panes, State
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.columnar.wakes import wakes
@@ -56,6 +57,7 @@ class ColumnShard:
         folds = [fold_of_part(part, plan.values) for part in plan.parts]
         self.machine = ColumnarGrouping(plan.strategy, folds)
         self.layout = ColumnState(plan, self.machine)
+        self._schema = with_bucket(self.layout.schema)
 
     def step(
         self,
@@ -77,68 +79,74 @@ class ColumnShard:
         if arrivals:
             # Tables without carried windows lack the columns of these.
             arrived = pa.concat_tables(arrivals, promote_options="default").combine_chunks()
-            buckets = arrived.column("bucket").to_numpy().astype(np.int64)
-        touched = np.unique(np.append(buckets, sorted(index.due(to.watermark, to.clock))))
-        touched = touched.astype(np.int64)
-        saved, rests_in = self._read(store, touched[index.windows[touched] > 0])
-        keys = self._number(saved, arrived)
-        bucket_of_key = np.empty(keys.count, np.int64)
-        bucket_of_key[keys.number] = np.concatenate([rests_in, buckets])
-        before = self._wake(saved, keys, index)
-        after, panes, drops = self._run(before, keys, arrived, index, to)
-        self._write(store, index, after, keys, bucket_of_key, touched)
-        if len(touched) or to.moves(index):
+            buckets = arrived.column("bucket").to_numpy()
+        panes, drops, keys = list[Panes](), list[Drops](), Numbered(buckets, [], 0)
+        touched = arrived is not None or bool(index.due(to.watermark, to.clock))
+        if touched:
+            pages = Pages(self._schema, store, index.contents)
+            rows = pages.read()
+            resting = self._wake(rows, index)
+            active, keys = self._active(rows, resting, arrived, to)
+            before = self._awake(resting, active, keys)
+            after, panes, drops = self._run(before, keys.number, arrived, to)
+            bucket = self._buckets(rows, active, before, keys, buckets)
+            saved = self.layout.rest(after, keys)
+            saved = saved.append_column("bucket", pa.array(bucket[after.table.key]))
+            pages.replace(rows, np.nonzero(active)[0], saved)
+            index.contents = pages.contents
+            self._note(index, rows, resting, rows.lives & ~active, after, bucket)
+        if touched or to.moves(index):
             index.move(to)
             store.write_index(index.dump(self.plan))
         return ColumnsStepped(panes, drops, keys, arrived, judged_at, index.output)
 
-    def _read(self, store: Store, buckets: Ints) -> tuple[pa.Table, Ints]:
-        """The rows that rest in these buckets, and for each the bucket that it rests in."""
-        tables = [self.layout.schema.empty_table()]
-        for bucket in buckets.tolist():
-            blob = store.read(bucket)
-            assert blob is not None, "the index says that windows rest there"
-            tables.append(unpack_blob(blob)[0].replace_schema_metadata(None))
-        counts = [table.num_rows for table in tables[1:]]
-        return pa.concat_tables(tables).combine_chunks(), np.repeat(buckets, counts)
+    def _wake(self, rows: Rows, index: Index) -> State:
+        """All rows, also those that are gone, each for itself: as if it had its own key."""
+        own = np.arange(len(rows.lives))
+        promised = rows.table.column("output_watermark").to_numpy()
+        return State(index.watermark, index.clock, promised, self.layout.wake(rows.table, own))
 
-    def _number(self, saved: pa.Table, arrived: pa.Table | None) -> Numbered:
-        """The keys of what rests and, after it, of what arrived."""
-        tables = [saved] if arrived is None else [saved, arrived]
+    def _active(
+        self, rows: Rows, resting: State, arrived: pa.Table | None, to: Clock
+    ) -> tuple[Bools, Numbered]:
+        """The rows of keys that get elements or have a window that is due, and these keys.
+
+        What arrived comes first among the numbered rows.
+        """
+        event, timer = wakes(self.machine.rules, resting)
+        due = rows.lives & ((event < to.watermark) | (timer < to.clock))
         names = [f"key_{name}" for name in self.plan.keys]
-        columns = [
-            pa.chunked_array(
-                [chunk for table in tables for chunk in table.column(name).chunks],
-                saved.schema.field(name).type,
-            )
-            for name in names
-        ]
-        return number_keys(columns, sum(table.num_rows for table in tables))
+        tables = [] if arrived is None else [arrived.select(names)]
+        tables.append(rows.table.select(names).filter(pa.array(due)))
+        wanted = pa.concat_tables(tables)
+        keys = number_keys(wanted.columns, sum(table.num_rows for table in tables))
+        number = keys.find(rows.table.select(names).columns, len(rows.lives))
+        active = rows.lives & (number != UNKNOWN)
+        return active, attrs.evolve(keys, number=np.append(keys.number, number))
 
-    def _wake(self, saved: pa.Table, keys: Numbered, index: Index) -> State:
-        table = self.layout.wake(saved, keys.number[: saved.num_rows])
+    def _awake(self, resting: State, active: Bools, keys: Numbered) -> State:
+        """The windows of these keys."""
+        at = np.nonzero(active)[0]
+        number = keys.number[len(keys.number) - len(active) :][at]
         # A key without windows has promised nothing: it starts at the watermark.
-        promised = np.full(keys.count, index.watermark, np.int64)
-        promised[table.key] = saved.column("output_watermark").to_numpy()
-        return State(index.watermark, index.clock, promised, table)
+        promised = np.full(keys.count, resting.watermark, np.int64)
+        promised[number] = resting.promised[at]
+        table = attrs.evolve(take(resting.table, at), key=number)
+        state = State(resting.watermark, resting.clock, promised, table)
+        # Keys that nothing woke for a while have not said yet what they promise by now.
+        return self.machine.at(state, state.watermark, state.clock)
 
     def _run(
-        self, state: State, keys: Numbered, arrived: pa.Table | None, index: Index, to: Clock
+        self, state: State, number: Ints, arrived: pa.Table | None, to: Clock
     ) -> tuple[State, list[Panes], list[Drops]]:
         """The events of one micro-batch, for the keys that they can change anything for."""
         machine = self.machine
-        number = keys.number[len(state.table) :]
-        is_active = self._active(state, number, keys.count, to)
-        active = is_active[state.table.key]
-        rests, promised = keep(state.table, ~active), state.promised
-        # Keys that nothing woke for a while have not said yet what they promise by now.
-        state = attrs.evolve(state, table=keep(state.table, active))
-        state = machine.at(state, state.watermark, state.clock)
         panes, drops = list[Panes](), list[Drops]()
         if to.clock > state.clock:
             state, out = machine.advance_clock(state, to.clock)
             panes += out
         if arrived is not None:
+            number = number[: arrived.num_rows]
             if "count" in arrived.column_names:
                 state, out, drops = machine.add_lifted(state, self._lifted(arrived, number))
             else:
@@ -147,18 +155,7 @@ class ColumnShard:
         if to.watermark > state.watermark:
             state, out = machine.advance_watermark(state, to.watermark)
             panes += out
-        promised = np.where(is_active, state.promised, promised)
-        state = attrs.evolve(state, promised=promised, table=concat([state.table, rests]))
         return state, panes, drops
-
-    def _active(self, state: State, arrives: Ints, keys: int, to: Clock) -> Bools:
-        """The keys that get elements or have a window that is due."""
-        event, timer = wakes(self.machine.rules, state)
-        due = (event < to.watermark) | (timer < to.clock)
-        is_active = np.zeros(keys, np.bool_)
-        is_active[arrives] = True
-        is_active[state.table.key[due]] = True
-        return is_active
 
     def _arrivals(self, arrived: pa.Table, key: Ints) -> Arrivals:
         start = end = None
@@ -177,39 +174,39 @@ class ColumnShard:
         accumulators = self.layout.accumulators(arrived)
         return LiftedArrivals(key, start, end, at, count, judged, accumulators)
 
-    def _write(
+    def _buckets(
+        self, rows: Rows, active: Bools, before: State, keys: Numbered, arrived: Ints
+    ) -> Ints:
+        """The bucket of each key."""
+        bucket = np.empty(keys.count, np.int32)
+        bucket[before.table.key] = rows.table.column("bucket").to_numpy()[active]
+        bucket[keys.number[: len(arrived)]] = arrived
+        return bucket
+
+    def _note(
         self,
-        store: Store,
         index: Index,
-        state: State,
-        keys: Numbered,
+        rows: Rows,
+        resting: State,
+        rests: Bools,
+        after: State,
         bucket_of_key: Ints,
-        touched: Ints,
     ) -> None:
-        """Save the touched buckets, and what the index has to know of them."""
-        bucket = bucket_of_key[state.table.key]
-        order = np.lexsort((state.table.start, state.table.key, bucket))
-        bucket = bucket[order]
-        state = attrs.evolve(state, table=take(state.table, order))
-        rows = self.layout.rest(state, keys)
-        first = np.searchsorted(bucket, touched)
-        counts = np.searchsorted(bucket, touched, side="right") - first
-        existed = index.windows[touched] > 0
-        for each, at, count, was_there in zip(
-            *(column.tolist() for column in (touched, first, counts, existed)), strict=True
-        ):
-            if count:
-                store.write(each, pack_blob(rows.slice(at, count), {}))
-            elif was_there:
-                store.write(each, None)
-        filled = counts > 0
-        event, timer = wakes(self.machine.rules, state)
-        held = state.table.hold
-        # What a key has promised already, it cannot hold back again.
-        hold = np.maximum(held, state.promised[state.table.key])
-        hold[held == NOTHING] = NEVER
-        index.windows[touched] = counts
-        for deadlines, column in ((index.event, event), (index.timer, timer), (index.hold, hold)):
-            deadlines[touched] = NEVER
-            if filled.any():
-                deadlines[touched[filled]] = np.minimum.reduceat(column, first[filled])
+        """What the index has to know of all windows: those that rest and those just saved."""
+        for column in (index.event, index.timer, index.hold):
+            column[:] = NEVER
+        index.windows[:] = 0
+        at = np.nonzero(rests)[0]
+        bucket_of_row = rows.table.column("bucket").to_numpy()
+        resting = attrs.evolve(resting, table=take(resting.table, at))
+        for state, bucket in ((resting, bucket_of_row), (after, bucket_of_key)):
+            table = state.table
+            event, timer = wakes(self.machine.rules, state)
+            # What a key has promised already, it cannot hold back again.
+            hold = np.maximum(table.hold, state.promised[table.key])
+            hold = np.where(table.hold == NOTHING, NEVER, hold)
+            of_bucket = bucket[table.key]
+            np.minimum.at(index.event, of_bucket, event)
+            np.minimum.at(index.timer, of_bucket, timer)
+            np.minimum.at(index.hold, of_bucket, hold)
+            index.windows += np.bincount(of_bucket, minlength=len(index.windows))

@@ -14,8 +14,8 @@ import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from beamlike.hosts.spark.arrivals import lift_rows
 from beamlike.hosts.spark.blobs import pack_blob
+from beamlike.hosts.spark.lift import lifter_of
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pack import Arrived, heard_blob, packed_shards, read_blobs
 from beamlike.hosts.spark.plan import Plan
@@ -59,14 +59,14 @@ class _Group:
     """Combines what one group of the fanout receives in a micro-batch."""
 
     def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+        self._plan, self._lifter = plan, lifter_of(plan)
 
     def pass_on(self, group: int, arrived: Arrived, watermark: int) -> pa.Table:
         """Blobs for the shards: all of them are woken, and hear what the group heard."""
         plan, shards, blobs = self._plan, list(self._plan.shard_ids), []
         batches = []
         if arrived.tables:
-            lifted, dropped = lift_rows(plan, plan.lifting, arrived.tables, watermark)
+            lifted, dropped = self._lifter.lift(arrived.tables, watermark)
             if lifted.num_rows:
                 batches.append(packed_shards(plan, lifted, [group]))
             if dropped:

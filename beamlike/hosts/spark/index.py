@@ -1,39 +1,23 @@
-"""A shard's memory: its blobs, and the index that says which of them have to be read."""
+"""What a shard knows without reading its rows: its clocks, its deadlines, where the rows are."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 import numpy as np
 import pyarrow as pa
 
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
+from beamlike.hosts.spark.pages import Contents
 from beamlike.hosts.spark.plan import Plan
 from beamlike.machine.clocks import Heard, InputState
 from beamlike.machine.reference.state import promise
 from beamlike.model.time import MIN_TIMESTAMP
 
-__all__ = ["NEVER", "Clock", "Index", "Store"]
+__all__ = ["NEVER", "Clock", "Index"]
 
 NEVER = 2**63 - 1
 """A deadline that no clock passes."""
-
-
-class Store(Protocol):
-    """Where a shard's blobs rest between steps.
-
-    A step that raises may have written some of them. Whoever goes on after that throws them
-    away, as Spark does with what a failed task has written.
-    """
-
-    def read(self, bucket: int) -> bytes | None: ...
-
-    def write(self, bucket: int, blob: bytes | None) -> None:
-        """Keep the blob; None forgets the bucket."""
-
-    def read_index(self) -> bytes | None: ...
-
-    def write_index(self, blob: bytes) -> None: ...
 
 
 @attrs.define
@@ -49,6 +33,7 @@ class Index:
                    far of min(watermark, all holds), ms
     ``inputs``     what is known of each input's own     never, see `InputState`
                    watermark; none if Spark's is used
+    ``contents``   where the rows are, see `Contents`    when no window is left
     ``event``      per bucket, the event time that the   when no key of the bucket waits
                    watermark has to pass                 for the watermark
     ``timer``      per bucket, the same of the clock     when no key waits for the clock
@@ -62,6 +47,7 @@ class Index:
     clock: int
     output: int
     inputs: tuple[InputState, ...]
+    contents: Contents
     event: Any
     timer: Any
     hold: Any
@@ -73,12 +59,15 @@ class Index:
             never = np.full(plan.buckets, NEVER, np.int64)
             windows = np.zeros(plan.buckets, np.int64)
             start = MIN_TIMESTAMP
-            return cls(start, 0, start, (), never, never.copy(), never.copy(), windows)
+            return cls(start, 0, start, (), Contents(), never, never.copy(), never.copy(), windows)
         table, header = unpack_blob(blob)
         plan.check_identity(header["plan"])
         inputs = tuple(map(InputState.from_json, header["inputs"]))
+        contents = Contents.from_json(header["contents"])
         columns = [table.column(name).to_numpy().copy() for name in _PER_BUCKET]
-        return cls(header["watermark"], header["clock"], header["output"], inputs, *columns)
+        return cls(
+            header["watermark"], header["clock"], header["output"], inputs, contents, *columns
+        )
 
     def move(self, to: "Clock") -> None:
         """The clocks at the end of a step."""
@@ -97,6 +86,7 @@ class Index:
             "watermark": self.watermark,
             "clock": self.clock,
             "output": self.output,
+            "contents": self.contents.to_json(),
             "inputs": [state.to_json() for state in self.inputs],
         }
         return pack_blob(table, header)

@@ -1,14 +1,39 @@
-"""Keys as numbers: each row of some tables by which key it has, without looking at rows."""
+"""Keys as numbers: each row of a table by which key it has, without looking at rows."""
 
 from collections.abc import Sequence
 
 import attrs
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import Ints
 
-__all__ = ["Numbered", "can_number", "number_keys"]
+__all__ = ["UNKNOWN", "Numbered", "can_number", "number_keys"]
+
+UNKNOWN = -1
+"""In place of a number: the key is none of them."""
+
+
+@attrs.frozen(eq=False)
+class _Column:
+    """How one more key column changes the numbers.
+
+    ``values`` are its different values. The number so far times how many they are, plus the
+    place among them, is one of ``pairs``, whose place is the number with this column. None for
+    the first column, where the place of the value is the number.
+    """
+
+    values: pa.Array
+    pairs: pa.Array | None
+
+    def number(self, so_far: Ints, column: pa.Array) -> Ints:
+        found = _places(column, self.values)
+        if self.pairs is None:
+            return found
+        known = (so_far != UNKNOWN) & (found != UNKNOWN)
+        pair = np.where(known, so_far * len(self.values) + found, UNKNOWN)
+        return _places(pa.array(pair), self.pairs)
 
 
 @attrs.frozen(eq=False)
@@ -21,37 +46,55 @@ class Numbered:
     number: Ints
     columns: list[pa.Array]
     count: int
+    how: tuple[_Column, ...] = ()
+
+    def find(self, columns: Sequence[pa.ChunkedArray], rows: int) -> Ints:
+        """The numbers of other rows' keys; `UNKNOWN` for keys that are none of these."""
+        number = np.full(rows, UNKNOWN if self.count == 0 else 0, np.int64)
+        for how, column in zip(self.how, columns, strict=True):
+            number = how.number(number, column.combine_chunks())
+        return number
 
 
 def number_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> Numbered:
     """Number the keys of so many rows. Without key columns everything is one key."""
-    if not columns:
-        return Numbered(np.zeros(rows, np.int64), [], min(rows, 1))
-    first, *more = columns
-    encoded = first.combine_chunks().dictionary_encode("encode")
-    number, count = _indices(encoded), len(encoded.dictionary)
-    if not more:
-        return Numbered(number, [encoded.dictionary], count)
-    for column in more:
+    number, how = np.zeros(rows, np.int64), list[_Column]()
+    count = min(rows, 1)
+    for column in columns:
         encoded = column.combine_chunks().dictionary_encode("encode")
-        # Numbers stay small: each round has at most as many keys as there are rows.
-        pairs = pa.array(number * max(len(encoded.dictionary), 1) + _indices(encoded))
-        encoded = pairs.dictionary_encode("encode")
+        values, pairs = encoded.dictionary, None
+        if how:
+            # Numbers stay small: after each column there are at most as many as rows.
+            mixed = number * max(len(values), 1) + _indices(encoded)
+            encoded = pa.array(mixed).dictionary_encode()
+            pairs = encoded.dictionary
         number, count = _indices(encoded), len(encoded.dictionary)
+        how.append(_Column(values, pairs))
+    if len(how) == 1:
+        return Numbered(number, [how[0].values], count, tuple(how))
     shown = np.empty(count, np.int64)
     shown[number[::-1]] = np.arange(rows)[::-1]  # the first row of each key is written last
     rows_of = pa.array(shown)
-    return Numbered(number, [column.take(rows_of).combine_chunks() for column in columns], count)
+    keys = [column.take(rows_of).combine_chunks() for column in columns]
+    return Numbered(number, keys, count, tuple(how))
+
+
+def _places(column: pa.Array, values: pa.Array) -> Ints:
+    found = pc.fill_null(pc.index_in(column, value_set=values), UNKNOWN)
+    places: Ints = found.to_numpy(zero_copy_only=False).astype(np.int64)
+    return places
 
 
 def _indices(encoded: pa.DictionaryArray) -> Ints:
-    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    indices: Ints = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return indices
 
 
 def can_number(kind: pa.DataType) -> bool:
     """Whether keys of this type can be numbered without looking at rows."""
+    none = pa.array([], kind)
     try:
-        pa.array([], kind).dictionary_encode()
+        pc.index_in(none, value_set=none.dictionary_encode().dictionary)
     except pa.ArrowNotImplementedError:
         return False
     return True

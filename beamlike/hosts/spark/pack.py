@@ -20,15 +20,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.errors import InputRowError, UserFunctionError
-from beamlike.hosts.spark.arrivals import elements_in, lift_rows
+from beamlike.errors import InputRowError, UnsupportedError, UserFunctionError, WindowError
+from beamlike.hosts.spark.arrivals import elements_in
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
+from beamlike.hosts.spark.lift import Lifter, lifter_of
 from beamlike.hosts.spark.marks import DROPPED_ROW, REPORT, STAGE_MARKS
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.state import Key
 from beamlike.machine.assigning import windows_of
 from beamlike.machine.clocks import FromShard, FromSource, Heard, SourceClock
+from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.columnar.assign import assign as assign_windows
+from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.events import Drop, Element
 from beamlike.machine.failures import OnFailure
 from beamlike.model.windowfns import WindowFn
@@ -87,6 +91,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
         context = TaskContext.get()
         part = context.partitionId() if context else 0
         heard: list[Heard] = []
+        lifter = lifter_of(plan) if plan.lift else None
         for sequence, gathered in enumerate(_gathered(batches)):
             # Rows of a source lack the columns that only a grouping has something for.
             table = pa.Table.from_batches(gathered)
@@ -102,7 +107,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
                 if plan.fanout:
                     yield _dealt(plan, table, order)
                 else:
-                    yield from _spread(plan, table, order)
+                    yield from _spread(plan, table, order, lifter)
         receivers = plan.fanout_ids or plan.shard_ids
         yield _packed(list(receivers), [heard_blob(plan, heard)] * len(receivers))
 
@@ -164,9 +169,23 @@ def _assigned(
 ) -> tuple[pa.Table, list[pa.RecordBatch]]:
     """A row for each window of each row, for inputs with a window function of their own.
 
-    And blobs with the rows for which that function raised, if such rows are to be dropped. No
-    watermark is known here, so these drops have none.
+    And blobs with the rows for which that function raised, if such rows are to be dropped.
     """
+    if plan.machine_name == "reference":
+        return _asked(plan, table, window_fn)
+    try:
+        check_assignable(window_fn)
+        assigned = assign_windows(window_fn, table.column("ts").to_numpy())
+    except (UnsupportedError, WindowError):
+        # A user's own, or a calendar that has no window for some row.
+        return _asked(plan, table, window_fn)
+    return _with_windows(table, assigned.row, assigned.start, assigned.end), []
+
+
+def _asked(
+    plan: Plan, table: pa.Table, window_fn: WindowFn
+) -> tuple[pa.Table, list[pa.RecordBatch]]:
+    """The same, row by row. No watermark is known here, so the drops have none."""
     on_error = OnFailure(plan.on_error)
     rows, starts, ends = [], [], []
     dropped: list[tuple[Key, Drop]] = []
@@ -187,10 +206,15 @@ def _assigned(
             rows.append(row)
             starts.append(window.start)
             ends.append(window.end)
-    table = table.take(pa.array(rows, pa.int64()))
-    table = table.append_column("start", pa.array(starts, pa.int64()))
-    table = table.append_column("end", pa.array(ends, pa.int64()))
-    return table, [_out(plan, OutputTable(plan).build(dropped))] if dropped else []
+    found = (np.array(column, np.int64) for column in (rows, starts, ends))
+    failed = [_out(plan, OutputTable(plan).build(dropped))] if dropped else []
+    return _with_windows(table, *found), failed
+
+
+def _with_windows(table: pa.Table, row: Ints, start: Ints, end: Ints) -> pa.Table:
+    table = table.take(pa.array(row))
+    table = table.append_column("start", pa.array(start))
+    return table.append_column("end", pa.array(end))
 
 
 def _dealt(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
@@ -198,7 +222,7 @@ def _dealt(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
     groups = len(plan.fanout_ids)
     blobs = [
         pack_blob(
-            table.take(pa.array(range(at, table.num_rows, groups), pa.int64())).combine_chunks(),
+            table.take(pa.array(np.arange(at, table.num_rows, groups))).combine_chunks(),
             {"kind": "rows", "order": order},
         )
         for at in range(groups)
@@ -206,11 +230,11 @@ def _dealt(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
     return _packed(list(plan.fanout_ids), blobs)
 
 
-def _spread(plan: Plan, table: pa.Table, order: list[int]) -> Batches:
-    """The rows as one blob for each shard, combined before if the plan says so."""
-    if plan.lift:
+def _spread(plan: Plan, table: pa.Table, order: list[int], lifter: Lifter | None) -> Batches:
+    """The rows as one blob for each shard, combined before by the lifter if there is one."""
+    if lifter is not None:
         # Nobody is late here, but a function of the user's may raise.
-        table, failed = lift_rows(plan, plan.lifting, [table], None)
+        table, failed = lifter.lift([table], None)
         if failed:
             yield _out(plan, OutputTable(plan).build(failed))
     yield packed_shards(plan, table, order)

@@ -20,7 +20,7 @@ from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 
 __all__ = ["Aggregation", "Part", "Plan", "PlanOptions"]
 
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 """Raised whenever saved state of an older beamlike would be read wrongly."""
 
 

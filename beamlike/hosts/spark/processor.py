@@ -25,21 +25,21 @@ def beam_watermark(spark_watermark: int) -> int:
 class SparkStore:
     """A shard's blobs in Spark's state of the current group.
 
-    State ``buckets`` maps a bucket to its blob, state ``index`` holds the index.
+    State ``blobs`` has them by number, state ``index`` holds the index.
     """
 
     def __init__(self, handle: StatefulProcessorHandle) -> None:
-        self._buckets = handle.getMapState("buckets", "bucket int", "blob binary")
+        self._blobs = handle.getMapState("blobs", "number int", "blob binary")
         self._index = handle.getValueState("index", "blob binary")
 
-    def read(self, bucket: int) -> bytes | None:
-        return _blob(self._buckets.getValue((bucket,)))
+    def read(self, number: int) -> bytes | None:
+        return _blob(self._blobs.getValue((number,)))
 
-    def write(self, bucket: int, blob: bytes | None) -> None:
+    def write(self, number: int, blob: bytes | None) -> None:
         if blob is None:
-            self._buckets.removeKey((bucket,))
+            self._blobs.removeKey((number,))
         else:
-            self._buckets.updateValue((bucket,), (blob,))
+            self._blobs.updateValue((number,), (blob,))
 
     def read_index(self) -> bytes | None:
         return _blob(self._index.get())

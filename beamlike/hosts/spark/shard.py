@@ -12,15 +12,17 @@ before arrive before the watermark that let them out, and are not late.
 from collections.abc import Iterable, Sequence
 
 import attrs
+import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import UserFunctionError
 from beamlike.hosts.spark.arrivals import arriving
-from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
-from beamlike.hosts.spark.index import NEVER, Clock, Index, Store
+from beamlike.hosts.spark.index import NEVER, Clock, Index
+from beamlike.hosts.spark.pages import Pages, Rows, Store
 from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.state import Key, StateLayout
+from beamlike.hosts.spark.state import Key, StateLayout, with_bucket
 from beamlike.machine.clocks import Heard
+from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -51,6 +53,7 @@ class Shard:
         self.plan = plan
         self.machine = plan.machine
         self.layout = StateLayout(plan)
+        self._schema = with_bucket(self.layout.schema)
 
     def step(
         self,
@@ -78,26 +81,26 @@ class Shard:
         to = Clock.after(self.plan, index, watermark, clock)
         bundles = self._bundles(arrivals)
         touched = set(bundles) | index.due(to.watermark, to.clock)
+        pages = Pages(self._schema, store, index.contents)
+        states, gone, rows = self._wake(pages, touched, index)
+        encoded: list[pa.Table] = []
         effects: list[KeyedEffect] = []
         for bucket in sorted(touched):
-            blob = store.read(bucket) if index.windows[bucket] else None
-            states = (
-                {}
-                if blob is None
-                else self.layout.decode(unpack_blob(blob)[0], index.watermark, index.clock)
-            )
-            arrived = bundles.get(bucket, {})
+            of_bucket, arrived = states.get(bucket, {}), bundles.get(bucket, {})
             deadlines: list[Wakes] = []
-            for key in [*states, *(key for key in arrived if key not in states)]:
+            for key in [*of_bucket, *(key for key in arrived if key not in of_bucket)]:
                 try:
-                    out, wakes = self._step_key(states, key, arrived.get(key), index, to)
+                    out, wakes = self._step_key(of_bucket, key, arrived.get(key), index, to)
                 except UserFunctionError as error:
                     # The machine does not know the key's name.
                     raise error.of_key(key) from error.__cause__
                 effects += out
                 deadlines.append(wakes)
-            self._save(store, bucket, states, blob is not None)
-            _note(index, bucket, states, deadlines)
+            encoded.append(self._rest(bucket, of_bucket))
+            _note(index, bucket, of_bucket, deadlines)
+        if encoded:
+            pages.replace(rows, gone, pa.concat_tables(encoded))
+            index.contents = pages.contents
         if touched or to.moves(index):
             index.move(to)
             store.write_index(index.dump(self.plan))
@@ -145,11 +148,23 @@ class Shard:
         states[key] = state
         return [(key, effect) for effect in effects], wakes
 
-    def _save(self, store: Store, bucket: int, states: dict[Key, KeyState], existed: bool) -> None:
-        if any(state.windows for state in states.values()):
-            store.write(bucket, pack_blob(self.layout.encode(states), {}))
-        elif existed:
-            store.write(bucket, None)
+    def _wake(
+        self, pages: Pages, touched: set[int], index: Index
+    ) -> tuple[dict[int, dict[Key, KeyState]], Ints, Rows]:
+        """The states of the keys in some buckets, the places of their rows, and all rows."""
+        rows = pages.read()
+        bucket = rows.table.column("bucket").to_numpy()
+        at = np.nonzero(rows.lives & np.isin(bucket, list(touched)))[0]
+        states = {}
+        for each in np.unique(bucket[at]).tolist():
+            own = rows.table.take(pa.array(at[bucket[at] == each]))
+            states[each] = self.layout.decode(own, index.watermark, index.clock)
+        return states, at, rows
+
+    def _rest(self, bucket: int, states: dict[Key, KeyState]) -> pa.Table:
+        table = self.layout.encode(states)
+        buckets = pa.array(np.full(table.num_rows, bucket, np.int32))
+        return table.append_column("bucket", buckets)
 
 
 def _note(index: Index, bucket: int, states: dict[Key, KeyState], deadlines: list[Wakes]) -> None:

@@ -24,9 +24,9 @@ one or more           see `columns`        the accumulator
 ====================  ===================  ================================================
 
 The meaning of each field is on the card of `beamlike.machine.reference.state.WindowState`.
-A machine without a trigger leaves null what only a trigger has.
-A bucket is a blob of such rows. The index is one more blob: for each bucket its earliest
-deadline of each clock, and in its header the clocks of the shard and the plan's identity.
+A machine without a trigger leaves null what only a trigger has. One more column, ``bucket``
+(int32), says to which part of the shard the key belongs. How rows become blobs, see
+`beamlike.hosts.spark.pages`; what is known without reading them, `beamlike.hosts.spark.index`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window, bounds
 
-__all__ = ["Key", "StateLayout", "key_tuples", "window_of"]
+__all__ = ["Key", "StateLayout", "key_tuples", "window_of", "with_bucket"]
 
 Key = tuple[Any, ...]
 
@@ -243,6 +243,11 @@ def _preorder(node: Any) -> Iterator[Any]:
 def _pane_info(timing: str, index: int, nonspeculative: int, is_last: bool = False) -> PaneInfo:
     """A pane that is remembered. After a last one of its window none is counted."""
     return PaneInfo(Timing(timing), index, nonspeculative, index == 0, is_last)
+
+
+def with_bucket(schema: pa.Schema) -> pa.Schema:
+    """The schema of rows at rest."""
+    return schema.append(pa.field("bucket", pa.int32()))
 
 
 def window_of(start: int, end: int) -> Window:

@@ -9,10 +9,10 @@ import pyarrow as pa
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.spark.column_output import ColumnOutput
 from beamlike.hosts.spark.column_shard import ColumnShard
-from beamlike.hosts.spark.index import Store
 from beamlike.hosts.spark.keys import can_number
 from beamlike.hosts.spark.options import MachineName
 from beamlike.hosts.spark.output import OutputTable
+from beamlike.hosts.spark.pages import Store
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.shard import Shard
 from beamlike.machine.clocks import Heard

@@ -75,12 +75,11 @@ def _closed(rules: Rules, table: Table, homes: Homes) -> tuple[Bools, Ints]:
 def _merged(rules: Rules, state: State, homes: Homes) -> Table:
     """The windows with what they remember of the time before the bundle."""
     table, parts = state.table, homes.parts
-    none = np.zeros(1, np.int64)
     of = parts.owner
     own = (table.start[parts.items] == homes.start[of]) & (table.end[parts.items] == homes.end[of])
     places = np.full(len(homes), len(table), np.int64)
     places[of[own]] = parts.items[own]
-    before = take(concat([table, rules.new_windows(none, none, none)]), places)
+    before = take(concat([table, rules.new_window]), places)
     rows = attrs.evolve(before, key=homes.key, start=homes.start, end=homes.end)
     merge = np.nonzero(homes.merges)[0]
     if not len(merge):

@@ -6,6 +6,8 @@ as long as each other, or None where a machine has no use for it.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from operator import attrgetter
 from typing import Any, Self, TypeVar, cast
 
 import attrs
@@ -100,7 +102,7 @@ def take(column: Column, rows: Ints) -> Column:
             return part[rows]
         return part.take(rows) if isinstance(part, Lists) else part.take(pa.array(rows))
 
-    return _each(taken, column)
+    return cast(Column, _each(taken, column))
 
 
 def keep(column: Column, mask: Bools) -> Column:
@@ -119,7 +121,7 @@ def concat(columns: Sequence[Column]) -> Column:
             return Lists(lengths, concat([part.items for part in parts]))
         return pa.concat_arrays(parts)
 
-    return columns[0] if len(columns) == 1 else _each(joined, *columns)
+    return columns[0] if len(columns) == 1 else cast(Column, _each(joined, *columns))
 
 
 def put(column: Column, rows: Ints, changed: Column) -> Column:
@@ -134,7 +136,7 @@ def put(column: Column, rows: Ints, changed: Column) -> Column:
         places[rows] = len(old) + np.arange(len(rows))
         return take(concat([old, new]), places)
 
-    return _each(replaced, column, changed)
+    return cast(Column, _each(replaced, column, changed))
 
 
 def choose(mask: Bools, yes: Column, no: Column) -> Column:
@@ -148,18 +150,25 @@ def choose(mask: Bools, yes: Column, no: Column) -> Column:
         places = np.arange(len(mask)) + np.where(mask, 0, len(mask))
         return take(concat([one, other]), places)
 
-    return _each(chosen, yes, no)
+    return cast(Column, _each(chosen, yes, no))
 
 
-def _each(change: Callable[..., Any], *columns: Column) -> Column:
+def _each(change: Callable[..., Any], *columns: Any) -> Any:
     """What becomes of each column of a record, beside the same column of other records."""
-    first: Any = columns[0]
-    if first is None or isinstance(first, np.ndarray | Lists | pa.Array):
-        return cast(Column, None if first is None else change(*columns))
-    parts: Any = columns
+    first = columns[0]
+    if first is None:
+        return None
+    if isinstance(first, np.ndarray | Lists | pa.Array):
+        return change(*columns)
     if isinstance(first, tuple):
-        return cast(Column, tuple(_each(change, *one) for one in zip(*parts, strict=True)))
-    names = [field.name for field in attrs.fields(type(first))]
-    return cast(
-        Column, type(first)(*(_each(change, *(getattr(p, name) for p in parts)) for name in names))
-    )
+        return tuple([_each(change, *one) for one in zip(*columns, strict=True)])
+    kind: Any = type(first)
+    parts = map(_fields_of(kind), columns)
+    return kind(*[_each(change, *one) for one in zip(*parts, strict=True)])
+
+
+@cache
+def _fields_of(kind: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """From a record of this kind to the columns in it."""
+    names = [field.name for field in attrs.fields(kind)]
+    return attrgetter(*names) if len(names) > 1 else lambda record: (getattr(record, names[0]),)

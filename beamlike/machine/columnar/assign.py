@@ -6,14 +6,20 @@ import attrs
 import numpy as np
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.columnar.arrays import Ints
-from beamlike.model.calendar import CalendarWindows
+from beamlike.machine.columnar.arrays import Ints, within
+from beamlike.model.calendar import (
+    CalendarDays,
+    CalendarMonths,
+    CalendarWeeks,
+    CalendarWindows,
+    CalendarYears,
+)
 from beamlike.model.sessions import Sessions
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW
 
-__all__ = ["Assigned", "assign"]
+__all__ = ["Assigned", "assign", "check_assignable"]
 
 
 @attrs.frozen(eq=False)
@@ -25,14 +31,40 @@ class Assigned:
     end: Ints
 
 
+def check_assignable(window_fn: WindowFn) -> None:
+    """Refuse a window function that has to be called.
+
+    Raises:
+        UnsupportedError: It is a user's own, or its gap is.
+    """
+    # A subclass may do something else.
+    if type(window_fn) not in _OWN:
+        raise UnsupportedError(
+            f"{type(window_fn).__name__} is a window function of yours, which is asked about one "
+            "element at a time"
+        )
+    if isinstance(window_fn, Sessions) and callable(window_fn.gap):
+        raise UnsupportedError(
+            f"the gap of {window_fn} is a function of yours, which is asked about one element "
+            "at a time"
+        )
+
+
+_OWN = frozenset(
+    (
+        *(FixedWindows, SlidingWindows, GlobalWindows, Sessions),
+        *(CalendarDays, CalendarWeeks, CalendarMonths, CalendarYears),
+    )
+)
+
+
 @singledispatch
 def assign(window_fn: WindowFn, at: Ints) -> Assigned:
     """The windows of elements with these event times (ms), element by element.
 
-    Raises:
-        UnsupportedError: The window function is a user's own.
+    Each of beamlike's window functions has its own here; see `check_assignable`.
     """
-    raise UnsupportedError(f"the columnar machine cannot ask {window_fn}")
+    raise NotImplementedError(window_fn)
 
 
 def _within_time(at: Ints) -> Ints:
@@ -64,17 +96,13 @@ def _(window_fn: SlidingWindows, at: Ints) -> Assigned:
     back = (last - at + window_fn.size - 1) // window_fn.period
     counts = np.maximum(back + 1, 0)
     row = np.repeat(_rows(at), counts)
-    nth = np.arange(len(row), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
-    start = last[row] - nth * window_fn.period
+    start = last[row] - within(counts) * window_fn.period
     return Assigned(row, start, _cut(start, window_fn.size))
 
 
 @assign.register
 def _(window_fn: Sessions, at: Ints) -> Assigned:
-    if not isinstance(window_fn.gap, int):
-        raise UnsupportedError(
-            f"the columnar machine cannot ask each element for its gap: {window_fn}"
-        )
+    assert isinstance(window_fn.gap, int), "see `check_assignable`"
     at = _within_time(at)
     return Assigned(_rows(at), at, _cut(at, window_fn.gap))
 
@@ -88,12 +116,13 @@ def _(window_fn: GlobalWindows, at: Ints) -> Assigned:
 @assign.register
 def _(window_fn: CalendarWindows, at: Ints) -> Assigned:
     # Few windows for many elements: each is worked out once and found again by search.
+    order = np.argsort(at, kind="stable")
+    at = at[order]
     start, end = np.empty(len(at), np.int64), np.empty(len(at), np.int64)
-    left = np.argsort(at, kind="stable")
-    while len(left):
-        (window,) = window_fn.assign(int(at[left[0]]))
-        inside = int(np.searchsorted(at[left], window.end))
-        inside = max(inside, 1)
-        start[left[:inside]], end[left[:inside]] = window.start, window.end
-        left = left[inside:]
+    place = 0
+    while place < len(at):
+        (window,) = window_fn.assign(int(at[place]))
+        beyond = max(place + 1, int(np.searchsorted(at, window.end)))
+        start[order[place:beyond]], end[order[place:beyond]] = window.start, window.end
+        place = beyond
     return Assigned(_rows(at), start, end)

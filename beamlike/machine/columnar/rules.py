@@ -1,11 +1,12 @@
 """The rules of one grouping, as all parts of a step need them."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
-from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.arrays import Ints, Lists
+from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.columnar.columns import State
 from beamlike.machine.columnar.folds import Fold
 from beamlike.machine.columnar.nodes import Moment, Nodes, Trigger
@@ -17,18 +18,15 @@ from beamlike.machine.reference.wakes import minds_stale_alarms
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, LateCheck, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
-from beamlike.model.windowfns import MergingWindowFn
 
-__all__ = ["Rules", "expiry"]
-
-
-def expiry(strategy: WindowingStrategy, end: Ints) -> Ints:
-    """The last watermark (ms) at which data is accepted for windows that end there."""
-    return np.minimum(end - 1 + strategy.allowed_lateness, END_OF_GLOBAL_WINDOW)
+__all__ = ["Rules"]
 
 
 class Rules:
     """A strategy and how it runs over columns.
+
+    ``sweep`` is None unless windows merge, and ``retained_for`` is how long expired windows are
+    remembered (ms).
 
     Raises:
         UnsupportedError: Only the reference machine can do this.
@@ -36,33 +34,33 @@ class Rules:
 
     def __init__(self, strategy: WindowingStrategy, folds: Sequence[Fold]) -> None:
         window_fn = strategy.window_fn
-        if isinstance(window_fn, Sessions) and callable(window_fn.gap):
-            raise UnsupportedError(
-                f"the gap of {window_fn} is a function of yours, which is asked about one element "
-                "at a time"
-            )
+        check_assignable(window_fn)
         self.strategy = strategy
         self.folds = tuple(folds)
         self.trigger = run_trigger(strategy.trigger, strategy.is_merging)
-        self.sweep = Sweep(window_fn) if isinstance(window_fn, MergingWindowFn) else None
-        self.retracts = strategy.accumulation is AccumulationMode.RETRACTING
+        self.sweep = Sweep(window_fn) if isinstance(window_fn, Sessions) else None
         self.retained_for = 0
         if strategy.late_check is LateCheck.RETAIN and strategy.is_merging:
-            # Said of a window, the strategy answers with its own figure for how long.
             self.retained_for = (window_fn.longest_own_window or 1) - 1
         self.keeps = Keeps(
-            outstanding=self.retracts,
+            outstanding=strategy.accumulation is AccumulationMode.RETRACTING,
             alarms=minds_stale_alarms(strategy.trigger),
-            size=isinstance(window_fn, MergingWindowFn) and window_fn.needs_sizes,
+            size=isinstance(window_fn, Sessions) and window_fn.needs_sizes,
         )
 
     def new_windows(self, key: Ints, start: Ints, end: Ints) -> Table:
         """Windows without elements."""
         return Table.of_new_windows(key, start, end, self.trigger, self.folds, self.keeps)
 
+    @cached_property
+    def new_window(self) -> Table:
+        """A window of some key without elements, with some bounds."""
+        none = np.zeros(1, np.int64)
+        return self.new_windows(none, none, none)
+
     def expiry(self, end: Ints) -> Ints:
         """The last watermark (ms) at which data is accepted for windows that end there."""
-        return expiry(self.strategy, end)
+        return np.minimum(end - 1 + self.strategy.allowed_lateness, END_OF_GLOBAL_WINDOW)
 
     def forgotten(self, end: Ints) -> Ints:
         """The last watermark (ms) at which windows that end there are remembered.

@@ -72,6 +72,8 @@ class ColumnarGrouping:
     ) -> tuple[State, list[Panes], list[Drops]]:
         """The same of elements that were combined before they arrived.
 
+        A bundle has either these or single elements.
+
         Raises:
             WindowingError: The timestamp combiner needs the time of each element.
         """

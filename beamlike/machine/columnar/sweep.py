@@ -6,7 +6,6 @@ Source: Beam Java, ``MergeOverlappingIntervalWindows``; the bounds are those of 
 import attrs
 import numpy as np
 
-from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.arrays import Bools, Ints, within
 from beamlike.machine.columnar.order import (
     greatest_so_far,
@@ -15,7 +14,6 @@ from beamlike.machine.columnar.order import (
     starts_of_runs,
 )
 from beamlike.model.sessions import Sessions
-from beamlike.model.windowfns import WindowFn
 
 __all__ = ["Runs", "Sweep"]
 
@@ -47,18 +45,9 @@ class Runs:
 
 
 class Sweep:
-    """How a window function merges windows.
+    """How sessions merge."""
 
-    Raises:
-        UnsupportedError: It is a user's own.
-    """
-
-    def __init__(self, window_fn: WindowFn) -> None:
-        if not isinstance(window_fn, Sessions):
-            raise UnsupportedError(
-                f"windows of {window_fn} merge as a function of yours says, which is asked about "
-                "the windows of one key at a time"
-            )
+    def __init__(self, window_fn: Sessions) -> None:
         self._longest, self._most = window_fn.max_duration, window_fn.max_elements
         self._is_bounded = self._longest is not None or self._most is not None
 
@@ -102,10 +91,7 @@ class Sweep:
         far = self._far(stretch, start, last)
         total = None if size is None else np.cumsum(size)
         begins = np.nonzero(opens)[0]
-        while len(begins):
-            begins = begins[last[begins] > begins + 1]
-            if not len(begins):
-                break
+        while len(begins := begins[last[begins] > begins + 1]):
             lengths = far[begins] - begins
             row = np.repeat(begins, lengths) + within(lengths)
             nth = np.repeat(np.arange(len(begins)), lengths)

@@ -52,9 +52,9 @@ class Outstanding:
 class Keeps:
     """Which columns a table has besides those that every strategy needs."""
 
-    outstanding: bool = False
-    alarms: bool = False
-    size: bool = False
+    outstanding: bool
+    alarms: bool
+    size: bool
 
 
 @attrs.frozen(eq=False)
@@ -94,7 +94,7 @@ class Table:
         end: Ints,
         trigger: Trigger,
         folds: Sequence[Fold],
-        keeps: Keeps = Keeps(),
+        keeps: Keeps,
     ) -> Self:
         """Windows without elements, as on their first day."""
         count = len(key)

@@ -26,8 +26,12 @@ __all__ = ["run_trigger"]
 
 @singledispatch
 def run_trigger(trigger: spec.Trigger, merging: bool) -> Trigger:
-    """The running form of a trigger over columns."""
-    raise UnsupportedError(f"the columnar machine does not know the trigger {trigger!r}")
+    """The running form of a trigger over columns.
+
+    Raises:
+        UnsupportedError: The trigger is none of beamlike's.
+    """
+    raise UnsupportedError(f"{trigger} is a trigger of yours, and only beamlike's run over columns")
 
 
 @run_trigger.register

@@ -222,9 +222,16 @@ def by_fold(case: Case, fold: Fold, history: History) -> list[Accumulators]:
 
 
 def part_of_more(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """An array that does not begin where its memory does."""
+    """An array that does not begin where its memory does, with anything under its nulls."""
     more = VALUES[kind][:3]
-    return pa.array([*more, *values, *more], kind).slice(len(more), len(values))
+    values = [*more, *values, *more]
+    array = pa.array(values, kind)
+    if array.null_count and not pa.types.is_nested(kind) and kind != pa.null():
+        there = np.packbits([value is not None for value in values], bitorder="little")
+        filled = pa.array([more[0] if value is None else value for value in values], kind)
+        buffers = [pa.py_buffer(there), *filled.buffers()[1:]]
+        array = pa.Array.from_buffers(kind, len(values), buffers)
+    return array.slice(len(more), len(values) - 2 * len(more))
 
 
 def shown(column: Callable[[], pa.Array]) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from beamlike.errors import InputRowError
 from beamlike.machine.columnar.arrays import choose, concat, take
@@ -83,6 +85,30 @@ def test_a_sum_of_decimals_may_need_more_than_all_their_bits_on_the_way():
     up = windows_of(fold, MONEY, [most] * 5, [least] * 5)
     down = windows_of(fold, MONEY, [least] * 5, [most] * 4)
     assert results(fold, fold.both(up, down), MONEY) == [Decimal("0.00"), least]
+
+
+EDGES = st.sampled_from([LEAST, LEAST + 1, -1, 0, 1, GREATEST - 1, GREATEST])
+DIGITS = st.lists(st.tuples(EDGES, EDGES, st.integers(-9, 9)), min_size=1, max_size=5)
+
+
+def number_of(digits: tuple[int, int, int]) -> int:
+    return sum(digit << 64 * at for at, digit in enumerate(digits))
+
+
+@settings(deadline=None)
+@given(DIGITS)
+def test_sums_carry_from_any_digit_to_the_next(parts: list[tuple[int, int, int]]):
+    fold = fold_of(Sum(), [pa.decimal128(38, 0)])
+    columns = tuple(np.array(column) for column in zip(*parts, strict=True))
+    numbers = [number_of(digits) for digits in parts]
+
+    found = [columns, fold.both(columns, columns), fold.merged(columns, np.array([0]))]
+
+    assert [list(map(int, fold.extract(each).to_pylist())) for each in found] == [
+        numbers,
+        [2 * number for number in numbers],
+        [sum(numbers)],
+    ]
 
 
 def test_floats_are_added_one_after_the_other_in_order_of_arrival():

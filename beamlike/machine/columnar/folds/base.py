@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Bools, Ints, Lists
 
-__all__ = ["Accumulators", "Fold", "Resting", "Values"]
+__all__ = ["Accumulators", "Fold", "Resting", "Values", "objects"]
 
 Accumulators = tuple[Any, ...]
 """The columns of one fold, of any kind that `arrays` knows, a row for each window."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, Lists, choose, nothing
+from beamlike.machine.columnar.arrays import NOTHING, Ints, Lists, choose, nothing, take
 from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
 from beamlike.machine.columnar.folds.buffers import (
     array_of,
@@ -140,11 +140,8 @@ class Stamped(Fold):
             best = least(at, first)
             hits = np.where(at == np.repeat(best, counts), rows, len(rows))
             row = np.minimum.reduceat(hits, first)
-        return self._rows(values, row, best != NOTHING), best
-
-    def _rows(self, values: Values, row: Ints, there: Bools) -> Values:
-        """The values of these rows; null where there is none."""
+        # Whatever has no time is null.
         if self.number is None:
-            return Values(values.data.take(pa.array(row, mask=~there)))
-        present = there if values.present is None else there & values.present[row]
-        return Values(values.data[row], present)
+            return take(values, row), best
+        there = np.ones(len(row), np.bool_) if values.present is None else values.present[row]
+        return Values(values.data[row], there), best

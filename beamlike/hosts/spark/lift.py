@@ -1,0 +1,159 @@
+"""Rows combined before they reach their shard, by the machine that steps the plan's shards.
+
+The result is a table of combined elements, see `beamlike.hosts.spark.arrivals`, with the ``hash``
+of each key in place of a bucket.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from beamlike.errors import UserFunctionError, WindowError
+from beamlike.hosts.spark.arrivals import elements_in
+from beamlike.hosts.spark.column_output import told_drops
+from beamlike.hosts.spark.column_shard import ColumnsStepped
+from beamlike.hosts.spark.column_state import whole
+from beamlike.hosts.spark.keys import Numbered, number_keys
+from beamlike.hosts.spark.part_folds import fold_of_part, inputs_of_part
+from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.state import Key
+from beamlike.hosts.spark.stepping import choose_machine
+from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
+from beamlike.machine.columnar.lifting import ColumnarLifting
+from beamlike.machine.events import Drop, Element, Lifted
+from beamlike.model.time import MIN_TIMESTAMP
+
+__all__ = ["Lifter", "lifter_of"]
+
+Combined = tuple[pa.Table, list[tuple[Key, Drop]]]
+"""Combined elements, and the rows that come too late or that a function cannot take."""
+
+
+class Lifter(Protocol):
+    """Combines the rows of one plan."""
+
+    def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
+        """The rows of some tables combined by key and window.
+
+        Args:
+            tables: One or more, in order of arrival. Rows have their ``hash`` in place of a
+                bucket.
+            watermark: The input watermark (ms) that judges them; None: they are judged later.
+
+        Returns:
+            One row for each window of each key, in any order.
+
+        Raises:
+            UserFunctionError: A function of the user's raised, and that is to be reported.
+            InputRowError: An aggregate outgrew its type.
+        """
+
+
+def lifter_of(plan: Plan) -> Lifter:
+    """What combines the rows of this plan."""
+    return _InColumns(plan) if choose_machine(plan).machine == "columnar" else _KeyByKey(plan)
+
+
+def _schema(plan: Plan) -> pa.Schema:
+    fields = [(f"key_{name}", kind) for name, kind in plan.keys.items()]
+    fields += [(name, pa.int64()) for name in ("start", "end", "count", "ts")]
+    fields += [("judged", pa.bool_()), *plan.operation.accumulator.types().items()]
+    return pa.schema([*fields, ("hash", pa.int64())])
+
+
+class _InColumns:
+    """As the columnar machine does it."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._folds = [fold_of_part(part, plan.values) for part in plan.parts]
+        self._lifting = ColumnarLifting(plan.strategy, self._folds)
+        self._schema = _schema(plan)
+
+    def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
+        plan = self._plan
+        # Tables without carried windows lack the columns of these.
+        arrived = pa.concat_tables(tables, promote_options="default").combine_chunks()
+        names = [f"key_{name}" for name in plan.keys]
+        keys = number_keys([arrived.column(name) for name in names], arrived.num_rows)
+        try:
+            lifted, drops = self._lifting.lift(self._arrivals(arrived, keys.number), watermark)
+        except WindowError:
+            # The calendar has no window for some row: the reference machine says for which.
+            return _KeyByKey(plan).lift(tables, watermark)
+        at = MIN_TIMESTAMP if watermark is None else watermark
+        told = told_drops(plan, ColumnsStepped([], drops, keys, arrived, at, at))
+        dropped = [(key, effect) for key, effect in told if isinstance(effect, Drop)]
+        return self._table(lifted, keys, arrived.column("hash").to_numpy()), dropped
+
+    def _arrivals(self, arrived: pa.Table, key: Ints) -> Arrivals:
+        start = end = None
+        if "start" in arrived.column_names:
+            start, end = (whole(arrived.column(name)) for name in ("start", "end"))
+        values = tuple(
+            inputs_of_part(part, fold, arrived)
+            for part, fold in zip(self._plan.parts, self._folds, strict=True)
+        )
+        return Arrivals(key, arrived.column("ts").to_numpy(), values, start, end)
+
+    def _table(self, lifted: LiftedArrivals, keys: Numbered, hashes: Ints) -> pa.Table:
+        hash_of_key = np.empty(keys.count, np.int64)
+        hash_of_key[keys.number] = hashes
+        of_row = pa.array(lifted.key)
+        columns = (lifted.start, lifted.end, lifted.count, lifted.at, lifted.judged)
+        arrays = [column.take(of_row) for column in keys.columns]
+        arrays += map(pa.array, columns)
+        for fold, accumulators in zip(self._folds, lifted.accumulators, strict=True):
+            arrays += fold.rest(accumulators)
+        arrays.append(pa.array(hash_of_key[lifted.key]))
+        return pa.Table.from_arrays(arrays, schema=self._schema)
+
+
+class _KeyByKey:
+    """As the reference machine does it."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._schema = _schema(plan)
+
+    def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
+        plan, lifting = self._plan, self._plan.lifting
+        hashes: dict[Key, int] = {}
+        by_key: dict[Key, list[Element]] = {}
+        for table in tables:
+            rows = zip(elements_in(plan, table), table.column("hash").to_pylist(), strict=True)
+            for (key, element), hashed in rows:
+                hashes.setdefault(key, hashed)
+                by_key.setdefault(key, []).append(element)
+        lifted: list[tuple[Key, Lifted]] = []
+        dropped: list[tuple[Key, Drop]] = []
+        for key, elements in by_key.items():
+            try:
+                kept, late = lifting.lift(elements, watermark)
+            except UserFunctionError as error:
+                raise error.of_key(key) from error.__cause__
+            lifted += ((key, one) for one in kept)
+            dropped += ((key, one) for one in late)
+        return self._table(lifted, hashes), dropped
+
+    def _table(self, lifted: Sequence[tuple[Key, Lifted]], hashes: dict[Key, int]) -> pa.Table:
+        layout = self._plan.operation.accumulator
+        ones = [one for _, one in lifted]
+        columns: list[Any] = [[key[at] for key, _ in lifted] for at in range(len(self._plan.keys))]
+        columns += [
+            [one.window.start for one in ones],
+            [one.window.end for one in ones],
+            [one.count for one in ones],
+            [one.timestamp for one in ones],
+            [one.judged for one in ones],
+            *layout.encode([one.accumulator for one in ones]),
+            [hashes[key] for key, _ in lifted],
+        ]
+        arrays = [
+            values if isinstance(values, pa.Array) else pa.array(values, field.type)
+            for values, field in zip(columns, self._schema, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=self._schema)

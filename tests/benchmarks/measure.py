@@ -1,0 +1,102 @@
+"""Runs a query over files: once for its results, and then for its times."""
+
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+from attrs import field, frozen
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.benchmarks.data import FILES_OF_A_BATCH, SCHEMA, FileCache
+from tests.benchmarks.workers import WorkerMemory
+from tests.benchmarks.works import Contender
+
+__all__ = ["Run", "Unequal", "check", "refuse_unequal", "results", "timed_run"]
+
+_EXAMPLES = 5
+
+
+class Unequal(Exception):
+    """Two contenders disagree, so there is no point in their times."""
+
+
+@frozen
+class Run:
+    """What one run of one contender took."""
+
+    times_ms: dict[int, list[int]] = field(factory=dict)
+    """By events in the micro-batch, the ``triggerExecution`` of those that are measured."""
+    worker_bytes: int | None = None
+    """The peak of the largest Python worker; None if there was none."""
+
+
+def timed_run(spark: SparkSession, files: FileCache, contender: Contender) -> Run:
+    """Run all micro-batches into a sink that drops the rows."""
+    shape = contender.shape
+    with files.folder() as home, WorkerMemory() as memory:
+        results = contender.query(_source(spark, files.of(shape).timed))
+        writer = results.writeStream.format("noop").option("checkpointLocation", str(home))
+        query = writer.trigger(availableNow=True).start()
+        query.awaitTermination()
+        batches = [progress for progress in query.recentProgress if progress["numInputRows"]]
+    found = tuple(batch["numInputRows"] for batch in batches)
+    if found != shape.sizes:
+        raise RuntimeError(f"{contender.name}: micro-batches of {found}, wanted {shape.sizes}")
+    times: dict[int, list[int]] = {}
+    for at in shape.measured:
+        took = batches[at]["durationMs"]["triggerExecution"]
+        times.setdefault(shape.sizes[at], []).append(took)
+    # Spark's own windows use no Python; the workers there are waiting for a run that does.
+    return Run(times, None if contender.engine == "native" else memory.peak_bytes)
+
+
+def check(spark: SparkSession, files: FileCache, one: Contender, other: Contender) -> int:
+    """Run both, whose results must be equal, and count these.
+
+    Raises:
+        Unequal: They are not.
+    """
+    return refuse_unequal(
+        (one.name, results(spark, files, one)), (other.name, results(spark, files, other))
+    )
+
+
+def results(spark: SparkSession, files: FileCache, contender: Contender) -> pa.Table:
+    """What is to be compared of all that comes out, once every window is closed."""
+    with files.folder() as home:
+        panes = contender.query(_source(spark, files.of(contender.shape).checked))
+        writer = panes.writeStream.format("parquet").option("path", str(home / "out"))
+        writer = writer.option("checkpointLocation", str(home / "checkpoint"))
+        writer.trigger(availableNow=True).start().awaitTermination()
+        written = spark.read.parquet(str(home / "out"))
+        return contender.comparable(written).toArrow()
+
+
+def refuse_unequal(one: tuple[str, pa.Table], other: tuple[str, pa.Table]) -> int:
+    """The number of results, when two named contenders have the same ones.
+
+    Raises:
+        Unequal: With how many and which of them the other does not have; also if there are none.
+    """
+    (name, found), (other_name, wanted) = one, other
+    if found.column_names != wanted.column_names:
+        raise Unequal(f"{name} has {found.column_names}, {other_name} {wanted.column_names}")
+    wanted = wanted.cast(found.schema)
+    by_all = [(column, "ascending") for column in found.column_names]
+    if found.num_rows == 0 and wanted.num_rows == 0:
+        raise Unequal(f"neither {name} nor {other_name} has any result")
+    if found.sort_by(by_all).equals(wanted.sort_by(by_all)):
+        return int(found.num_rows)
+    left, right = (
+        Counter(zip(*table.to_pydict().values(), strict=True)) for table in (found, wanted)
+    )
+    lines = [f"{name} has {found.num_rows:,} results and {other_name} {wanted.num_rows:,}"]
+    for owner, only in ((name, left - right), (other_name, right - left)):
+        lines.append(f"only {owner}: {only.total():,}")
+        lines += [f"  {row}" for row in list(only)[:_EXAMPLES]]
+    raise Unequal("\n".join(lines))
+
+
+def _source(spark: SparkSession, folder: Path) -> DataFrame:
+    reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", FILES_OF_A_BATCH)
+    return reader.parquet(str(folder))

@@ -1,0 +1,117 @@
+"""The queries that are timed: DataFrame of events in, DataFrame of results out.
+
+Each makes the columns ``key, start, end`` and its aggregates. What beamlike's own queries add is
+named at their function.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+import beamlike as bl
+from beamlike.model.aggregates import Aggregate
+
+__all__ = [
+    "Query",
+    "beamlike_fixed",
+    "beamlike_lists",
+    "beamlike_sessions",
+    "beamlike_tree",
+    "native_fixed",
+    "native_lists",
+    "native_sessions",
+]
+
+Query = Callable[[DataFrame], DataFrame]
+
+DELAY: Final = "1 minute"
+GAP: Final = "2 minutes"
+FIXED: Final = "5 minutes"
+
+
+def native_sessions(gap: str = GAP) -> Query:
+    """``session_window`` with count and sum."""
+    return _native(f"session_window(ts, '{gap}')", n="count(*)", s="sum(v)")
+
+
+def native_fixed() -> Query:
+    """``window`` with count and sum."""
+    return _native(f"window(ts, '{FIXED}')", n="count(*)", s="sum(v)")
+
+
+def native_lists() -> Query:
+    """``session_window`` with ``collect_list``."""
+    return _native(f"session_window(ts, '{GAP}')", vs="collect_list(v)")
+
+
+def _native(window: str, **aggregates: str) -> Query:
+    def query(df: DataFrame) -> DataFrame:
+        grouped = df.withWatermark("ts", DELAY).groupBy(F.expr(window).alias("w"), "key")
+        results = grouped.agg(*(F.expr(sql).alias(name) for name, sql in aggregates.items()))
+        return results.select("key", "w.start", "w.end", *aggregates)
+
+    return query
+
+
+def beamlike_sessions(gap: str = GAP) -> Query:
+    """`Sessions` with count and sum, default trigger."""
+    return _beamlike(bl.Sessions(gap), n=bl.count(), s=bl.sum("v"))
+
+
+def beamlike_fixed() -> Query:
+    """`FixedWindows` with count and sum, default trigger."""
+    return _beamlike(bl.FixedWindows(FIXED), n=bl.count(), s=bl.sum("v"))
+
+
+def beamlike_lists() -> Query:
+    """`Sessions` with all values, default trigger."""
+    return _beamlike(bl.Sessions(GAP), vs=bl.collect("v"))
+
+
+def beamlike_tree(accumulation: str) -> Query:
+    """`Sessions` with early, on-time and late panes, and ten minutes of allowed lateness.
+
+    The early trigger counts. One that waits for the clock would fire the more often the slower a
+    contender is, and two runs would never give the same panes.
+
+    Adds the columns ``timing`` and ``index``, and ``retraction`` if it retracts.
+    """
+
+    def query(df: DataFrame) -> DataFrame:
+        panes = _panes(
+            df,
+            bl.Sessions(GAP),
+            {"n": bl.count(), "s": bl.sum("v")},
+            trigger=bl.AfterWatermark(early=bl.AfterCount(2), late=bl.AfterCount(1)),
+            accumulation=accumulation,
+            allowed_lateness="10 minutes",
+        )
+        retraction = ["retraction"] if accumulation == "retracting" else []
+        window = ("window.start", "window.end")
+        return panes.select("key", *window, "n", "s", "pane.timing", "pane.index", *retraction)
+
+    return query
+
+
+def _beamlike(window: bl.WindowFn, **aggregates: Aggregate) -> Query:
+    def query(df: DataFrame) -> DataFrame:
+        panes = _panes(df, window, aggregates)
+        return panes.select("key", "window.start", "window.end", *aggregates)
+
+    return query
+
+
+def _panes(
+    df: DataFrame, window: bl.WindowFn, aggregates: dict[str, Aggregate], **options: Any
+) -> DataFrame:
+    return bl.windowed(
+        df,
+        key="key",
+        timestamp="ts",
+        watermark=DELAY,
+        window=window,
+        aggregate=aggregates,
+        **options,
+    )

@@ -1,0 +1,87 @@
+"""How much memory Spark's Python workers took, read from ``/proc`` of Linux."""
+
+import os
+import re
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+__all__ = ["WorkerMemory"]
+
+_PROC: Final = Path("/proc")
+_EVERY_SECONDS: Final = 0.5
+
+
+class WorkerMemory:
+    """The greatest resident memory of any one worker while this context is open.
+
+    Workers are the Python processes below this one: Spark's Java forks them through a daemon,
+    and several may work at once. Linux keeps the peak of each process (``VmHWM``); a worker that
+    served the run before would bring its old peak along, so peaks start over when this opens.
+    """
+
+    def __init__(self) -> None:
+        self.peak_bytes: int | None = None
+        """None if there was no worker, or no ``/proc`` to read."""
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Self:
+        for process in _workers():
+            try:
+                (process / "clear_refs").write_text("5")  # 5: forget the peak
+            except OSError:
+                continue  # ended meanwhile
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while True:
+            over = self._over.wait(_EVERY_SECONDS)
+            peaks = [peak for process in _workers() if (peak := _peak_bytes(process)) is not None]
+            self.peak_bytes = max((*peaks, self.peak_bytes or 0)) or None
+            if over:
+                return
+
+
+def _workers() -> list[Path]:
+    """The Python processes among the descendants of this one."""
+    children: dict[int, list[int]] = {}
+    for stat in _PROC.glob("[0-9]*/stat"):
+        try:
+            # "pid (name) state parent ...", and a name may hold anything.
+            parent = int(stat.read_text().rpartition(")")[2].split()[1])
+        except (OSError, IndexError, ValueError):
+            continue
+        children.setdefault(parent, []).append(int(stat.parent.name))
+    found, ahead = [], [os.getpid()]
+    while ahead:
+        below = children.get(ahead.pop(), [])
+        ahead += below
+        found += [_PROC / str(pid) for pid in below if _is_python(_PROC / str(pid))]
+    return found
+
+
+def _is_python(process: Path) -> bool:
+    try:
+        return Path(os.readlink(process / "exe")).name.startswith("python")
+    except OSError:
+        return False
+
+
+def _peak_bytes(process: Path) -> int | None:
+    try:
+        match = re.search(r"^VmHWM:\s+(\d+) kB", (process / "status").read_text(), re.MULTILINE)
+    except OSError:
+        return None
+    return int(match[1]) * 1024 if match else None

@@ -1,0 +1,268 @@
+"""What is compared with what, and how fast beamlike has to be."""
+
+from collections.abc import Callable
+from typing import Final, Literal
+
+from attrs import field, frozen
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from tests.benchmarks.data import LATE_KEYS, Shape, Standing, Stream
+from tests.benchmarks.perkey import per_key_sessions
+from tests.benchmarks.queries import (
+    DELAY,
+    GAP,
+    Query,
+    beamlike_fixed,
+    beamlike_lists,
+    beamlike_sessions,
+    beamlike_tree,
+    native_fixed,
+    native_lists,
+    native_sessions,
+)
+
+__all__ = ["ENGINES", "SWEEPS", "Bar", "Contender", "Engine", "Work", "all_works"]
+
+Engine = Literal["beamlike", "native", "per-key"]
+ENGINES: Final[tuple[Engine, ...]] = ("beamlike", "native", "per-key")
+
+
+@frozen
+class Contender:
+    """A query over some data. Two are compared by their results, and by their times."""
+
+    name: str
+    engine: Engine
+    query: Query
+    shape: Shape
+    comparable: Callable[[DataFrame], DataFrame] = lambda results: results
+    """The results that the other must have too, out of all; columns of plain types."""
+
+
+@frozen
+class Bar:
+    """So many times as fast as the baseline, at full size: what must be, and what would be fine."""
+
+    least: float
+    stretch: float
+
+
+@frozen
+class Work:
+    """One line of the table, or a line for each size of micro-batch in a sweep."""
+
+    name: str
+    title: str
+    subject: Contender
+    baseline: Contender
+    bar: Bar | None = None
+    compared: tuple[Contender, Contender] | None = field()
+    """The two whose results must be equal before a time is worth anything: subject and baseline,
+    if nothing else is said. None: nothing to compare."""
+    sweep: Literal["", "events", "touched"] = ""
+    """The curve that its times are points of."""
+    rounds: int = 100
+    """No more runs than this, for what is too slow to be repeated."""
+
+    @compared.default
+    def _both(self) -> tuple[Contender, Contender]:
+        return self.contenders
+
+    @property
+    def contenders(self) -> tuple[Contender, Contender]:
+        return self.subject, self.baseline
+
+
+SWEEPS: Final = {"events": "events in a micro-batch", "touched": "open windows it touches"}
+
+
+def all_works(scale: float, batches: int) -> tuple[Work, ...]:
+    """Every work.
+
+    Args:
+        scale: 1 for the sizes that the bars are meant for; less for a try.
+        batches: Micro-batches of a run; the first two are not measured.
+    """
+    large = Stream(_scaled(500_000, scale), _scaled(200_000, scale), batches)
+    small = Stream(_scaled(100_000, scale), _scaled(50_000, scale), batches)
+    few = Stream(small.events, small.keys, min(batches, 4), checked=2)
+    late = Stream(large.events, large.keys, batches, late=True)
+    hot = Stream(large.events, large.keys, batches, drawn="zipf")
+    open_windows = _scaled(2_000_000, scale)
+    sparse = Standing(open_windows, (_scaled(20_000, scale),) * batches)
+    medium = Standing(open_windows, (_scaled(200_000, scale),) * batches)
+    sessions = _beamlike(beamlike_sessions(), large)
+    zipf = Contender("zipf", "beamlike", beamlike_sessions(), hot)
+    native_zipf = Contender("native, zipf", "native", native_sessions(), hot)
+    tree = Contender("beamlike", "beamlike", beamlike_tree("accumulating"), late, _final_panes)
+    return (
+        Work(
+            "sessions-500k",
+            "sessions, count and sum",
+            sessions,
+            _native(native_sessions(), large),
+            Bar(3.0, 5.0),
+        ),
+        Work(
+            "sessions-100k",
+            "sessions, count and sum",
+            _beamlike(beamlike_sessions(), small),
+            _native(native_sessions(), small),
+            Bar(1.5, 2.5),
+        ),
+        Work(
+            "fixed",
+            "fixed windows, count and sum",
+            _beamlike(beamlike_fixed(), large),
+            _native(native_fixed(), large),
+            Bar(2.0, 4.0),
+        ),
+        Work(
+            "tree",
+            "sessions, early, on time and late, accumulating",
+            tree,
+            Contender("native", "native", native_sessions(), late, _without_late_keys),
+            Bar(2.0, 4.0),
+        ),
+        Work(
+            "lists",
+            "sessions, all values",
+            _beamlike(beamlike_lists(), large, _sorted_lists),
+            _native(native_lists(), large, _sorted_lists),
+            Bar(1.5, 3.0),
+        ),
+        Work(
+            "sparse",
+            f"{open_windows:,} open sessions, 1 in 100 touched",
+            _beamlike(beamlike_sessions("1 hour"), sparse),
+            _native(native_sessions("1 hour"), sparse),
+            Bar(0.5, 1.0),
+        ),
+        Work(
+            "medium",
+            f"{open_windows:,} open sessions, 1 in 10 touched",
+            _beamlike(beamlike_sessions("1 hour"), medium),
+            _native(native_sessions("1 hour"), medium),
+        ),
+        Work(
+            "per-key",
+            "sessions, against one group for each key",
+            _beamlike(beamlike_sessions(), few),
+            Contender("per-key", "per-key", _per_key, few),
+            Bar(20.0, 50.0),
+            rounds=1,
+        ),
+        Work(
+            "retracting",
+            "the tree, retracting against accumulating",
+            Contender("retracting", "beamlike", beamlike_tree("retracting"), late, _put_forward),
+            Contender("accumulating", "beamlike", beamlike_tree("accumulating"), late, _all_panes),
+            Bar(0.7, 0.9),
+        ),
+        Work(
+            "zipf",
+            "sessions, a key with 20 % of events against uniform",
+            zipf,
+            Contender("uniform", "beamlike", beamlike_sessions(), large),
+            Bar(0.7, 1.0),
+            compared=(zipf, native_zipf),
+        ),
+        Work(
+            "zipf-native",
+            "the same of session_window",
+            native_zipf,
+            Contender("native, uniform", "native", native_sessions(), large),
+            compared=None,
+        ),
+        *(_sweep_of_events(events) for events in _sizes(scale)),
+        _sweep_of_touched(open_windows),
+    )
+
+
+def _sizes(scale: float) -> tuple[int, ...]:
+    full: tuple[int, ...] = (10_000, 30_000, 100_000, 300_000, 1_000_000, 2_000_000)
+    if scale < 0.1:
+        full = full[::2]  # a try: so small, the curve says nothing
+    return tuple(_scaled(size, scale) for size in full)
+
+
+def _sweep_of_events(events: int) -> Work:
+    shape = Stream(events, events * 2 // 5, batches=5, checked=2)
+    return Work(
+        f"linear-{_short(events)}",
+        "sessions, count and sum",
+        _beamlike(beamlike_sessions(), shape),
+        _native(native_sessions(), shape),
+        sweep="events",
+        rounds=1,
+    )
+
+
+def _sweep_of_touched(open_windows: int) -> Work:
+    shares = (100, 100, 100, 100, 100, 32, 32, 32, 10, 10, 10, 3, 3, 3, 1, 1, 1)
+    shape = Standing(open_windows, tuple(open_windows // share for share in shares), checked=6)
+    return Work(
+        "touched",
+        f"{open_windows:,} open sessions, 1 in 100 to all touched",
+        _beamlike(beamlike_sessions("1 hour"), shape),
+        _native(native_sessions("1 hour"), shape),
+        sweep="touched",
+        rounds=1,
+    )
+
+
+def _scaled(size: int, scale: float) -> int:
+    return max(100, round(size * scale))
+
+
+def _short(events: int) -> str:
+    for unit, name in ((1_000_000, "m"), (1_000, "k")):
+        if events >= unit:
+            return f"{events / unit:g}{name}"
+    return str(events)
+
+
+def _beamlike(
+    query: Query,
+    shape: Shape,
+    comparable: Callable[[DataFrame], DataFrame] = lambda results: results,
+) -> Contender:
+    return Contender("beamlike", "beamlike", query, shape, comparable)
+
+
+def _native(
+    query: Query,
+    shape: Shape,
+    comparable: Callable[[DataFrame], DataFrame] = lambda results: results,
+) -> Contender:
+    return Contender("native", "native", query, shape, comparable)
+
+
+def _per_key(df: DataFrame) -> DataFrame:
+    return per_key_sessions(df.withWatermark("ts", DELAY), GAP)
+
+
+def _sorted_lists(results: DataFrame) -> DataFrame:
+    values = F.array_join(F.sort_array("vs"), " ")
+    return results.select("key", "start", "end", values.alias("vs"))
+
+
+def _without_late_keys(results: DataFrame) -> DataFrame:
+    number = F.substring_index("key", "-", -1).cast("long")
+    return results.filter(number % LATE_KEYS != 0)
+
+
+def _final_panes(panes: DataFrame) -> DataFrame:
+    """What stands when the window has ended. A late pane here would be one too many."""
+    ended = _without_late_keys(panes).filter(F.col("timing") != "EARLY")
+    return ended.select("key", "start", "end", "n", "s")
+
+
+def _all_panes(panes: DataFrame) -> DataFrame:
+    return panes.select("key", "start", "end", "timing", "index", "n", "s")
+
+
+def _put_forward(panes: DataFrame) -> DataFrame:
+    """The panes of retracting mode without what they withdraw: those of accumulating mode."""
+    return _all_panes(panes.filter(~F.col("retraction")))

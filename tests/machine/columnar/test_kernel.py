@@ -1,0 +1,387 @@
+"""The columnar machine beside the reference machine, where random scenarios do not come."""
+
+import warnings
+from collections.abc import Iterator
+from random import Random
+
+import attrs
+import numpy as np
+import pytest
+
+from beamlike.errors import UnsupportedError, WindowingError
+from beamlike.hosts.script import Arrive, Script, ScriptStep
+from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
+from beamlike.machine.columnar.folds import Fold, fold_of
+from beamlike.machine.columnar.step import ColumnarGrouping
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Lifted, Pane
+from beamlike.model import triggers
+from beamlike.model.combine import Collect, Count
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.triggers import (
+    AfterCount,
+    AfterEach,
+    AfterProcessingTime,
+    AfterWatermark,
+    OrFinally,
+    Repeatedly,
+)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+from beamlike.model.windows import IntervalWindow, Window
+from beamlike.testing.generate import any_script, any_strategy
+from beamlike.testing.in_columns import run_in_columns, unlike_memory
+
+FULL = AfterWatermark(AfterProcessingTime(2), AfterCount(1))
+END = AdvanceWatermark(MAX_TIMESTAMP)
+
+
+@pytest.fixture(autouse=True)
+def _numbers_stay_in_range() -> Iterator[None]:
+    with np.errstate(all="raise"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def arrive(*times: int, key: str = "k") -> Arrive:
+    return Arrive(tuple((key, Element(at, at)) for at in times))
+
+
+def lifted(*times: int, window: tuple[int, int], judged: bool = True) -> tuple[str, Lifted]:
+    return "k", Lifted(times, len(times), IntervalWindow(*window), max(times), judged)
+
+
+# -- elements that come with a window --------------------------------------------------------
+
+
+def with_windows(dice: Random, script: Script) -> Script:
+    def given(element: Element) -> Element:
+        if dice.randrange(3) == 0:
+            return element
+        start = element.timestamp - dice.randint(0, 5)
+        return attrs.evolve(element, window=IntervalWindow(start, start + dice.randint(1, 30)))
+
+    return tuple(
+        Arrive(tuple((key, given(element)) for key, element in step.elements))
+        if isinstance(step, Arrive)
+        else step
+        for step in script
+    )
+
+
+@pytest.mark.parametrize("seed", range(0, 100, 25))
+def test_elements_that_come_with_a_window_keep_it(seed: int) -> None:
+    for number in range(seed, seed + 25):
+        dice = Random(f"given {number}")
+        strategy = any_strategy(dice, retracting_options=True)
+
+        assert unlike_memory(strategy, with_windows(dice, any_script(dice)), Collect()) == []
+
+
+# -- combined before -------------------------------------------------------------------------
+
+
+def combined(dice: Random, step: ScriptStep) -> ScriptStep:
+    """Each element as one or more that were combined, in a window around it."""
+    if not isinstance(step, Arrive):
+        return step
+    items = []
+    for key, element in step.elements:
+        at, count = element.timestamp, dice.randint(1, 3)
+        window = IntervalWindow(at - dice.randint(0, 9), at + dice.randint(1, 9))
+        judged = bool(dice.randrange(2))
+        items.append((key, Lifted((element.value,) * count, count, window, at, judged)))
+    return Arrive(tuple(items))
+
+
+@pytest.mark.parametrize("seed", range(0, 100, 25))
+def test_elements_that_were_combined_before_count_one_by_one(seed: int) -> None:
+    for number in range(seed, seed + 25):
+        dice = Random(f"lifted {number}")
+        strategy = any_strategy(dice, retracting_options=True).configured(
+            timestamp_combiner="end_of_window"
+        )
+        script = tuple(combined(dice, step) for step in any_script(dice))
+
+        assert unlike_memory(strategy, script, Collect()) == []
+
+
+def test_a_time_that_is_lost_by_combining_is_refused_as_by_the_reference() -> None:
+    strategy = WindowingStrategy(FixedWindows(10), timestamp_combiner="latest")
+    with pytest.raises(WindowingError) as refused:
+        run_in_columns(strategy, (Arrive((lifted(1, 2, window=(0, 10)),)),), Collect())
+    assert str(refused.value) == (
+        "2 elements of [00:00:00, 00:00:00.010) were combined before they arrived, and "
+        'timestamp_combiner="latest" needs the time of each; combine them after they arrived, '
+        'or write timestamp_combiner="end_of_window"'
+    )
+
+
+def test_a_window_that_is_past_its_expiry_takes_nothing_in_and_keeps_what_it_has() -> None:
+    strategy = WindowingStrategy(Sessions(10), AfterCount(9))
+    first, second = lifted(0, 1, window=(0, 11)), lifted(5, window=(5, 15))
+    script = AdvanceWatermark(40), Arrive((first,)), Arrive((second,)), AdvanceWatermark(41)
+
+    assert unlike_memory(strategy, script, Collect()) == []
+    assert [
+        (spelled(output.effect.window), output.effect.value)
+        for output in run_in_columns(strategy, script, Collect()).panes
+    ] == [("[0,11)", [0, 1]), ("[0,15)", [5])]
+
+
+# -- the ends of time ------------------------------------------------------------------------
+
+EDGES = (MIN_TIMESTAMP, MIN_TIMESTAMP + 1, 0, END_OF_GLOBAL_WINDOW - 1, END_OF_GLOBAL_WINDOW)
+FNS = (FixedWindows(10), SlidingWindows(10, 4), GlobalWindows(), Sessions(10))
+
+
+@pytest.mark.parametrize("window_fn", [*FNS, Sessions(10, max_duration=15)], ids=str)
+@pytest.mark.parametrize("late_check", ["assigned", "element", "merged", "retain"])
+@pytest.mark.parametrize("lateness", [0, 20, MAX_TIMESTAMP])
+def test_the_whole_of_time_fits_into_one_bundle(
+    window_fn: WindowFn, late_check: str, lateness: int
+) -> None:
+    strategy = WindowingStrategy(
+        window_fn, FULL, "accumulating", lateness, "earliest", late_check=late_check
+    )
+    script = (
+        arrive(*EDGES, MAX_TIMESTAMP - 1),
+        AdvanceWatermark(MIN_TIMESTAMP + 5),
+        AdvanceWatermark(20),
+        arrive(*EDGES),
+        AdvanceClock(5),
+        AdvanceWatermark(END_OF_GLOBAL_WINDOW),
+        arrive(*EDGES),
+        END,
+        arrive(*EDGES),
+    )
+
+    assert unlike_memory(strategy, script, Collect()) == []
+
+
+# -- nothing at all --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("accumulation", ["discarding", "accumulating", "retracting"])
+@pytest.mark.parametrize("window_fn", FNS, ids=str)
+def test_empty_bundles_and_keys_without_windows_change_nothing(
+    window_fn: WindowFn, accumulation: str
+) -> None:
+    trigger = AfterEach(AfterCount(2), Repeatedly(AfterProcessingTime(1)))
+    strategy = WindowingStrategy(window_fn, trigger, accumulation)
+    for keys in (0, 3):
+        machine = ColumnarGrouping(strategy, COUNT)
+        state = machine.start(keys, MIN_TIMESTAMP, 0)
+        state, *out = machine.add(state, Arrivals(NONE, NONE, (None,)))
+        state, *more = machine.add_lifted(
+            state, LiftedArrivals(*[NONE] * 5, NONE > 0, (COUNT[0].create(0),))
+        )
+        state, panes = machine.advance_watermark(state, 5)
+        state, others = machine.advance_clock(state, 5)
+        state, last = machine.advance_watermark(state, MAX_TIMESTAMP)
+
+        assert (out, more, panes, others, last) == ([[], []], [[], []], [], [], [])
+        assert (len(state.table), state.promised.tolist()) == (0, [MAX_TIMESTAMP] * keys)
+
+
+NONE = np.zeros(0, np.int64)
+COUNT: list[Fold] = [fold_of(Count(), ())]
+
+
+def test_keys_that_no_clock_move_concerned_catch_up() -> None:
+    machine = ColumnarGrouping(WindowingStrategy(FixedWindows(10), AfterCount(5)), COUNT)
+    state = machine.start(2, 0, 0)
+    bundle = Arrivals(np.array([1]), np.array([25]), (None,))
+    state, _, _ = machine.add(state, bundle)
+
+    moved, _ = machine.advance_watermark(state, 8)
+    moved, _ = machine.advance_clock(moved, 3)
+    caught_up = machine.at(state, 8, 3)
+
+    assert (caught_up.watermark, caught_up.clock) == (moved.watermark, moved.clock) == (8, 3)
+    assert caught_up.promised.tolist() == moved.promised.tolist() == [8, 8]
+    assert machine.at(caught_up, 40, 3).promised.tolist() == [40, 29]
+
+
+# -- bounded sessions ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 20))
+def test_bounded_sessions_are_cut_where_the_reference_cuts_them(seed: int) -> None:
+    for number in range(seed, seed + 20):
+        dice = Random(f"bounded {number}")
+        gap = dice.randint(1, 9)
+        bounds = {
+            "max_duration": dice.choice([None, gap, gap + dice.randint(1, 30)]),
+            "max_elements": dice.choice([None, 1, 2, dice.randint(3, 9)]),
+        }
+        strategy = any_strategy(dice, window_fn=Sessions(gap, **bounds))
+        spread = dice.choice([20, 100])
+        bundles = [[dice.randrange(spread) for _ in range(30)] for _ in range(4)]
+        script = (
+            *(arrive(*times) for times in bundles),
+            AdvanceWatermark(30),
+            *(arrive(*times, key="l") for times in bundles),
+            AdvanceClock(9),
+            arrive(*bundles[0]),
+            END,
+        )
+
+        assert unlike_memory(strategy, script, Collect()) == []
+
+
+def test_sessions_merge_that_only_one_between_them_kept_apart() -> None:
+    """It closed, and the next bundle of their key makes the window function look again."""
+    strategy = WindowingStrategy(Sessions(10, max_elements=3), AfterCount(3), "accumulating", 99)
+    script = arrive(0, 0, 2, 2, 2, 4), arrive(50), END
+
+    assert unlike_memory(strategy, script, Collect()) == []
+    assert [
+        (output.step, spelled(output.effect.window), output.effect.value)
+        for output in run_in_columns(strategy, script, Collect()).panes
+    ] == [(0, "[2,12)", [2, 2, 2]), (2, "[0,14)", [0, 0, 4]), (2, "[50,60)", [50])]
+
+
+def test_a_drop_says_which_bounded_session_it_nearly_joined() -> None:
+    strategy = WindowingStrategy(Sessions(10, max_duration=25), FULL, "accumulating", 5)
+    script = (
+        arrive(0, 8, 15, 24, 33, 40),
+        AdvanceWatermark(22),
+        arrive(5, 6, 30),
+        AdvanceWatermark(31),
+        arrive(5, 14, 16, 24),
+    )
+
+    assert unlike_memory(strategy, script, Collect()) == []
+    drops = (output.effect for output in run_in_columns(strategy, script, Collect()).drops)
+    assert [(drop.value, drop.nearly and spelled(drop.nearly)) for drop in drops] == [
+        (5, "[0,25)"),
+        (6, "[0,25)"),
+        (5, None),
+        (14, None),
+        (16, None),
+    ]
+
+
+# -- names of sessions -----------------------------------------------------------------------
+
+
+def names_in(strategy: WindowingStrategy, script: Script) -> list[str]:
+    """Each pane with its session, if both machines say the same."""
+    assert unlike_memory(strategy, script, Collect()) == []
+    effects = (output.effect for output in run_in_columns(strategy, script, Collect()).outputs)
+    panes = (effect for effect in effects if isinstance(effect, Pane))
+    return [f"{spelled(pane.window)} of {spelled(pane.session)}" for pane in panes]
+
+
+def spelled(window: Window | None) -> str:
+    assert window is not None
+    return f"[{window.start},{window.end})"
+
+
+def test_a_session_that_begins_like_one_that_stands_has_another_name() -> None:
+    closes = AfterEach(AfterCount(1), AfterCount(1))
+    strategy = WindowingStrategy(Sessions(10), closes, "retracting", 50)
+
+    assert names_in(strategy, (arrive(0), arrive(5), arrive(0))) == [
+        "[0,10) of [0,10)",
+        "[0,10) of [0,10)",
+        "[0,15) of [0,10)",
+        "[0,10) of [-1,10)",
+    ]
+
+
+AT_THREE = OrFinally(Repeatedly(AfterCount(2)), AfterCount(3))
+
+
+def test_a_name_is_taken_until_its_session_expires() -> None:
+    strategy = WindowingStrategy(Sessions(10), AT_THREE, "retracting")
+
+    assert names_in(strategy, (arrive(0, 0), arrive(5), arrive(0), END)) == [
+        "[0,10) of [0,10)",
+        "[0,10) of [0,10)",
+        "[0,15) of [0,10)",
+        "[0,10) of [-1,10)",
+    ]
+
+
+def test_a_name_is_free_when_its_session_expires_a_moment_before() -> None:
+    strategy = WindowingStrategy(Sessions(10), AT_THREE, "retracting")
+
+    assert names_in(strategy, (arrive(0, 0), arrive(-5), arrive(0), END)) == [
+        "[0,10) of [0,10)",
+        "[0,10) of [0,10)",
+        "[-5,10) of [0,10)",
+        "[0,10) of [0,10)",
+    ]
+
+
+@pytest.mark.parametrize("seed", range(0, 80, 20))
+def test_sessions_that_often_begin_alike_have_the_names_that_the_reference_gives(seed: int) -> None:
+    for number in range(seed, seed + 20):
+        dice = Random(f"names {number}")
+        gap = dice.randint(3, 9)
+        longest = dice.choice([None, gap, gap + dice.randint(1, 9)])
+        strategy = any_strategy(
+            dice,
+            window_fn=Sessions(gap, max_duration=longest),
+            trigger=dice.choice(OFTEN),
+            accumulation=AccumulationMode.RETRACTING,
+        )
+        script: list[ScriptStep] = []
+        for watermark in range(0, 40, 2):
+            times = [watermark + dice.randint(-3, 5) for _ in range(dice.randint(0, 4))]
+            script += [arrive(*times), AdvanceWatermark(watermark), AdvanceClock(watermark)]
+
+        assert unlike_memory(strategy, (*script, END), Collect()) == []
+
+
+OFTEN = (
+    AfterEach(AfterCount(1), AfterCount(1)),
+    AfterEach(AfterCount(1), AfterCount(1), AfterCount(2)),
+    Repeatedly(AfterCount(1)),
+    AfterWatermark(AfterCount(1)),
+    AfterWatermark(AfterProcessingTime(1), AfterCount(2)),
+)
+
+
+# -- what it does not do ---------------------------------------------------------------------
+
+
+def gap_of(value: int) -> int:
+    return value
+
+
+class Mine(FixedWindows):
+    """Somebody's own, although it looks like one of beamlike's."""
+
+
+class MyTrigger(triggers.Trigger):
+    def __str__(self) -> str:
+        return "MyTrigger()"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "reason"),
+    [
+        (
+            WindowingStrategy(Sessions(gap_of)),
+            "the gap of Sessions(gap_of) is a function of yours, which is asked about one element "
+            "at a time",
+        ),
+        (
+            WindowingStrategy(Mine(10)),
+            "Mine is a window function of yours, which is asked about one element at a time",
+        ),
+        (
+            WindowingStrategy(FixedWindows(10), Repeatedly(MyTrigger())),
+            "MyTrigger() is a trigger of yours, and only beamlike's run over columns",
+        ),
+    ],
+)
+def test_what_calls_for_a_function_of_the_users_is_refused(
+    strategy: WindowingStrategy, reason: str
+) -> None:
+    with pytest.raises(UnsupportedError) as refused:
+        ColumnarGrouping(strategy, COUNT)
+    assert str(refused.value) == reason
