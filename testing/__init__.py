@@ -22,8 +22,9 @@ Read in this order. Scenarios: `spelling` (times and windows as a test writes th
 be in panes), `selection` and `matchers` (in which panes), `complete` (the whole output), `failures`
 (what a failure says). Scenarios as files:
 `transcript_schema`, `transcripts`, `transcript_results`, `transcript_writing`, `conformance`. Laws:
-`generate` (random scenarios), `laws` (of machines), `bundles` (of how elements arrive), `in_shard`,
-`in_columns` and `differential` (all of them, on many scenarios), `shrinking` (what breaks one),
+`generate` (random scenarios), `streams` (of many keys at once), `laws` (of machines), `bundles` (of
+how elements arrive), `in_shard`, `rows_of_plans`, `either_machine`, `both_machines`, `in_columns`
+and `differential` (all of them, on many scenarios), `shrinking` (what breaks one),
 `contract_case`, `contract_rules` and `contract` (of window functions), `combine_contract` (of
 combine functions).
 """

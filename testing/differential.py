@@ -3,24 +3,26 @@
 A scenario has a name: ``"0:17"`` is number 17 of seed 0. Each law of `LAWS` takes a `Case`, a
 scenario with its run in memory, and compares it with the same scenario hosted, restarted or
 bundled otherwise. `beamlike.testing.shrinking` makes what breaks a law smaller.
+
+Where machines are compared, ``"0:17 streams"`` is a case in which `KEYS` keys each have random
+elements of their own: so many scenarios in one pass, each compared key by key.
 """
 
 import pickle
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from beamlike.errors import UnsupportedError
-from beamlike.hosts.memory import MemoryStage, run_in_memory
+from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Arrive, Output, Run, Script, ScriptStep
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason
-from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, LateCheck, Unchanged, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.testing.bundles import (
@@ -31,8 +33,9 @@ from beamlike.testing.bundles import (
     keys_apart,
     while_open,
 )
+from beamlike.testing.either_machine import any_setting_of_shards, unlike_memory_in_shard
 from beamlike.testing.generate import RandomScenario, any_scenario
-from beamlike.testing.in_columns import FIGURES, play_in_columns
+from beamlike.testing.in_columns import unlike_memory
 from beamlike.testing.in_shard import micro_batches, run_in_shard
 from beamlike.testing.laws import (
     LazyRun,
@@ -44,12 +47,28 @@ from beamlike.testing.laws import (
     in_any_order,
     run_lazily,
 )
+from beamlike.testing.streams import any_streams
 from beamlike.testing.transcripts import AGGREGATIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["LAWS", "Broken", "Case", "broken_laws", "broken_on_spark", "case_of", "differences"]
+__all__ = [
+    "EITHER_MACHINE",
+    "KEYS",
+    "LAWS",
+    "Broken",
+    "Case",
+    "broken_laws",
+    "broken_on_spark",
+    "broken_streams",
+    "case_of",
+    "differences",
+    "streams_of",
+]
+
+KEYS: Final = 40
+"""Keys of a case of streams, each a scenario."""
 
 
 @attrs.frozen(slots=False)
@@ -104,6 +123,12 @@ def case_of(seed: int, number: int) -> Case:
     return Case(name, any_scenario(Random(name)))
 
 
+def streams_of(seed: int, number: int) -> Case:
+    """`KEYS` scenarios under one strategy, as one case; see `beamlike.testing.streams`."""
+    name = f"{seed}:{number} streams"
+    return Case(name, any_streams(Random(name), KEYS))
+
+
 Law = Callable[[Case], list[str] | None]
 """What is wrong with a case, in sentences; none if it keeps the law, None if the law has
 nothing to say about it."""
@@ -125,8 +150,10 @@ def _due_keys_only(case: Case) -> list[str]:
     return found
 
 
-def _shard(case: Case) -> list[str]:
+def _shard(case: Case) -> list[str] | None:
     """The Spark shard, with a step in each micro-batch: a restart everywhere."""
+    if not _is_drawn(case, "shard drawn"):
+        return None
     batches, owner = micro_batches(case.script, together=False)
     dice = case.dice("shard")
     buckets, move_at = dice.randint(1, 2), dice.randrange(len(batches) + 1)
@@ -144,7 +171,7 @@ def _micro_batches(case: Case) -> list[str] | None:
     """The Spark shard, with a key in each micro-batch or with as many steps as fit into one."""
     dice = case.dice("micro-batches")
     aggregation = case.scenario.aggregation
-    if dice.randrange(2):
+    if not _is_drawn(case, "micro-batches drawn"):
         return None
     if dice.randrange(2):
         apart, origin = keys_apart(case.script)
@@ -157,46 +184,41 @@ def _micro_batches(case: Case) -> list[str] | None:
 
 
 def _columns(case: Case) -> list[str] | None:
-    numbered = tuple(_with_tuples(happens) for happens in case.script)
-    memory = MemoryStage(Grouping(case.strategy, FIGURES))
-    try:
-        for happens, (outputs, states) in zip(
-            numbered, play_in_columns(case.strategy, numbered), strict=True
-        ):
-            expected = memory.play(happens)
-            wrong = _unlike(outputs, expected) or _unlike_states(states, memory.states)
-            if wrong:
-                return [f"step {len(memory.run.script) - 1}", *wrong]
-    except UnsupportedError:
+    if _asks_for_gaps(case.strategy) or not _is_drawn(case, "columns drawn"):
         return None
-    return []
+    return unlike_memory(case.strategy, tuple(_with_tuples(happens) for happens in case.script))
+
+
+def _either_machine(case: Case) -> list[str] | None:
+    """The Spark shard by turns, with some aggregates, restarts and work that is thrown away.
+
+    It costs as much for one key as for many, and so only streams are asked.
+    """
+    if not _has_streams(case):
+        return None
+    dice = case.dice("either machine")
+    return unlike_memory_in_shard(any_setting_of_shards(dice, case.strategy, case.script))
+
+
+def _is_drawn(case: Case, law: str) -> bool:
+    """Whether a law that costs much is checked of this case, as of one in three."""
+    return case.dice(law).randrange(3) == 0
+
+
+def _has_streams(case: Case) -> bool:
+    return case.name.endswith(" streams")
+
+
+def _asks_for_gaps(strategy: WindowingStrategy) -> bool:
+    """Whether a function of the user's is asked, which only the reference machine does."""
+    window_fn = strategy.window_fn
+    return isinstance(window_fn, Sessions) and callable(window_fn.gap)
 
 
 def _with_tuples(happens: ScriptStep) -> ScriptStep:
     if not isinstance(happens, Arrive):
         return happens
     return Arrive(tuple((key, attrs.evolve(it, value=(it.value,))) for key, it in happens.elements))
-
-
-def _unlike_states(
-    found: Mapping[Hashable, KeyState], expected: Mapping[Hashable, KeyState]
-) -> list[str]:
-    """Where states differ, but for their accumulators, which the panes tell of."""
-    bare = {
-        key: attrs.evolve(
-            state,
-            windows={
-                window: attrs.evolve(remembered, accumulator=None)
-                for window, remembered in state.windows.items()
-            },
-        )
-        for key, state in expected.items()
-    }
-    return [
-        f"the state of {key!r}: {found.get(key)}, in memory {state}"
-        for key, state in bare.items()
-        if found.get(key) != state
-    ]
 
 
 def _keys_apart(case: Case) -> list[str] | None:
@@ -289,12 +311,17 @@ def _retractions(case: Case) -> list[str] | None:
     ]
 
 
+EITHER_MACHINE: Final = (
+    "a Spark shard that either machine steps says and remembers what memory does, to the last row"
+)
+
 LAWS: Final[Mapping[str, Law]] = {
     "a restart before every step changes nothing": _restart,
     "a key may be stepped only when it is due": _due_keys_only,
     "the Spark shard emits what memory does": _shard,
     "the Spark shard does not care how steps are spread over micro-batches": _micro_batches,
     "the columnar machine says what the reference machine says, and remembers the same": _columns,
+    EITHER_MACHINE: _either_machine,
     "keys of a bundle may arrive one after the other": _keys_apart,
     "the order inside a bundle changes only the order of values": _order_in_bundles,
     "a patient strategy does not care how bundles are cut": _cuts_of_patient,
@@ -352,6 +379,12 @@ def broken_laws(case: Case, applied: Counter[str] | None = None) -> list[Broken]
         if found:
             broken.append(Broken(case, law, tuple(found)))
     return broken
+
+
+def broken_streams(case: Case) -> list[Broken]:
+    """The law that machines are compared by, if this case of streams breaks it."""
+    found = differences(case, EITHER_MACHINE)
+    return [Broken(case, EITHER_MACHINE, tuple(found))] if found else []
 
 
 ON_SPARK: Final = "a streaming query on Spark emits what memory does"

@@ -62,6 +62,7 @@ __all__ = [
     "RandomScenario",
     "any_scenario",
     "any_script",
+    "any_setting",
     "any_strategy",
     "any_trigger",
     "any_window_fn",
@@ -238,9 +239,13 @@ def any_strategy(
     )
 
 
-def patient_strategy(random: Random) -> WindowingStrategy:
-    """A strategy for which `beamlike.testing.bundles.is_patient` holds."""
-    window_fn = any_window_fn(random, gap_functions=True)
+def patient_strategy(random: Random, *, gap_functions: bool = True) -> WindowingStrategy:
+    """A strategy for which `beamlike.testing.bundles.is_patient` holds.
+
+    Args:
+        gap_functions: As for `any_window_fn`.
+    """
+    window_fn = any_window_fn(random, gap_functions=gap_functions)
     if isinstance(window_fn, Sessions):
         window_fn = Sessions(window_fn.gap)
     impatient: set[type[Trigger]] = {AfterCount, Always}
@@ -331,6 +336,23 @@ class RandomScenario:
     script: Script
 
 
+def any_setting(
+    random: Random, *, gap_functions: bool = True
+) -> tuple[WindowingStrategy, int, int]:
+    """A strategy of any kind, with the ``origin`` and the ``unit`` of a script for it."""
+    unit, origin = 1, _pick(random, _ORIGINS)
+    if random.randrange(7) == 0:
+        kind, unit = _pick(random, CALENDARS)
+        window_fn = kind(random.randint(1, 2), _pick(random, _ZONES))
+        origin = _pick(random, _DATES)
+        strategy = any_strategy(random, window_fn=window_fn, retracting_options=True, unit=unit)
+    elif random.randrange(4) == 0:
+        strategy = patient_strategy(random, gap_functions=gap_functions)
+    else:
+        strategy = any_strategy(random, gap_functions=gap_functions, retracting_options=True)
+    return strategy, origin, unit
+
+
 def any_scenario(random: Random) -> RandomScenario:
     """A scenario with anything in it that a strategy or a script can have.
 
@@ -340,16 +362,7 @@ def any_scenario(random: Random) -> RandomScenario:
     >>> any_scenario(Random("0:17")) == any_scenario(Random("0:17"))
     True
     """
-    unit, origin = 1, _pick(random, _ORIGINS)
-    if random.randrange(7) == 0:
-        kind, unit = _pick(random, CALENDARS)
-        window_fn = kind(random.randint(1, 2), _pick(random, _ZONES))
-        origin = _pick(random, _DATES)
-        strategy = any_strategy(random, window_fn=window_fn, retracting_options=True, unit=unit)
-    elif random.randrange(4) == 0:
-        strategy = patient_strategy(random)
-    else:
-        strategy = any_strategy(random, gap_functions=True, retracting_options=True)
+    strategy, origin, unit = any_setting(random)
     script = any_script(
         random,
         keys=_pick(random, _KEYS),

@@ -7,38 +7,28 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
+from beamlike.hosts.memory import MemoryStage
 from beamlike.hosts.script import Arrive, Output, Run, Script
 from beamlike.machine.columnar.arrays import NOTHING, Array, Ints
 from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, State
-from beamlike.machine.columnar.effects import drops_of, panes_of, window_of
+from beamlike.machine.columnar.effects import drops_of, panes_of
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
 from beamlike.machine.columnar.nodes import Nodes
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Outstanding, Table
 from beamlike.machine.events import AdvanceWatermark, Element, Item, Lifted, Pane
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
-from beamlike.model.combine import (
-    Collect,
-    CombineFn,
-    Count,
-    Latest,
-    Max,
-    Mean,
-    Min,
-    Sum,
-    Together,
-)
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Collect, CombineFn, Count, Sum, Together
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.model.windows import Window, bounds
+from beamlike.model.windows import Window, bounds, window_of
+from beamlike.testing.laws import in_any_order
 
-__all__ = ["FIGURES", "Step", "play_in_columns", "run_in_columns"]
+__all__ = ["FIGURES", "Step", "play_in_columns", "run_in_columns", "unlike_memory"]
 
-FIGURES: Final = Together(
-    {"n": (Count(), None), "sum": (Sum(), 0), "least": (Min(), 0), "most": (Max(), 0)}
-    | {"mean": (Mean(), 0), "all": (Collect(), 0), "last": (Latest(), 0)}
-)
+FIGURES: Final = Together({"n": (Count(), None), "sum": (Sum(), 0), "all": (Collect(), 0)})
 """Aggregates that have columns of their own. Elements are tuples of one whole number."""
 
 Step = tuple[list[Output], Mapping[Hashable, KeyState]]
@@ -79,6 +69,42 @@ def play_in_columns(
         else:
             outputs = host.advance(number, *host.machine.advance_clock(host.state, happens.to))
         yield outputs, host.states()
+
+
+def unlike_memory(
+    strategy: WindowingStrategy, script: Script, combine: CombineFn = FIGURES
+) -> list[str]:
+    """In what the two machines differ, in sentences, at the first step where they do.
+
+    What comes out is compared, and what is remembered but for the accumulators, which the panes
+    tell of.
+
+    Raises:
+        UnsupportedError: Only the reference machine can do this.
+    """
+    memory = MemoryStage(Grouping(strategy, combine))
+    steps = play_in_columns(strategy, script, combine)
+    for number, (happens, (outputs, states)) in enumerate(zip(script, steps, strict=True)):
+        found, expected = in_any_order(outputs), in_any_order(memory.play(happens))
+        unlike = [f"missing: {output}" for output in (expected - found).elements()]
+        unlike += [f"unexpected: {output}" for output in (found - expected).elements()]
+        unlike += [
+            f"the state of {key!r}: {states.get(key)}, in memory {state}"
+            for key, state in memory.states.items()
+            if _told(states.get(key, KeyState())) != _told(state)
+        ]
+        if unlike:
+            return [f"step {number}", *unlike]
+    return []
+
+
+def _told(state: KeyState) -> tuple[object, ...]:
+    """A state in words, which tell more than equality: panes are equal whatever their session."""
+    windows = {
+        window: repr(attrs.evolve(remembered, accumulator=None))
+        for window, remembered in state.windows.items()
+    }
+    return state.watermark, state.clock, state.output_watermark, windows
 
 
 class _Host:
@@ -142,8 +168,8 @@ class _Host:
         if self._figures:
             column = pa.array(_whole([element.value[0] for element in elements]))
             values = tuple(
-                fold.values_of([] if at is None else [column.cast(_kind(fn))])
-                for fold, (fn, at) in zip(self.machine.folds, FIGURES.parts.values(), strict=True)
+                fold.values_of([] if at is None else [column])
+                for fold, (_, at) in zip(self.machine.folds, FIGURES.parts.values(), strict=True)
             )
         else:
             values = (Values.of_objects([element.value for element in elements]),)
@@ -207,11 +233,7 @@ class _Host:
 
 def _folds() -> list[Fold]:
     parts = FIGURES.parts.values()
-    return [fold_of(fn, () if at is None else (_kind(fn),)) for fn, at in parts]
-
-
-def _kind(fn: CombineFn) -> pa.DataType:
-    return pa.float64() if isinstance(fn, Mean) else pa.int64()
+    return [fold_of(fn, () if at is None else (pa.int64(),)) for fn, at in parts]
 
 
 def _whole(numbers: Sequence[Any]) -> Array:

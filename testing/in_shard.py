@@ -5,7 +5,7 @@ a run in a shard is also a restart between any two of its steps.
 """
 
 import zlib
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -13,8 +13,6 @@ import cloudpickle
 import pyarrow as pa
 
 from beamlike.hosts.script import Arrive, Output, Script, ScriptStep
-from beamlike.hosts.spark.column_output import told_drops, told_panes
-from beamlike.hosts.spark.column_shard import ColumnShard
 from beamlike.hosts.spark.columns import (
     AccumulatorColumns,
     ListColumn,
@@ -107,7 +105,6 @@ def run_in_shard(
     *,
     buckets: int = 1,
     move_at: int | None = None,
-    in_columns: Callable[[int], bool] = lambda number: False,
 ) -> tuple[list[Output], DictStore]:
     """What comes out of each micro-batch, and the state that is left.
 
@@ -116,14 +113,9 @@ def run_in_shard(
         buckets: Over how many blobs the keys are spread.
         move_at: Before this micro-batch another worker takes over, with a plan that travelled
             to it as bytes.
-        in_columns: Which micro-batches, by their numbers, the columnar machine steps.
-
-    Raises:
-        UnsupportedError: It is asked to, and cannot.
     """
     plan = _plan(strategy, aggregation, buckets)
     shard, store, outputs = Shard(plan), DictStore(), list[Output]()
-    columns = ColumnShard(plan) if any(map(in_columns, range(len(batches)))) else None
     watermark, clock = MIN_TIMESTAMP, 0
     for number, batch in enumerate(batches):
         if number == move_at:
@@ -137,11 +129,7 @@ def run_in_shard(
                     watermark = to
                 case AdvanceClock(to):
                     clock = to
-        if columns is not None and in_columns(number):
-            stepped = columns.step(store, tables, watermark, clock)
-            effects = [*told_panes(plan, stepped), *told_drops(plan, stepped)]
-        else:
-            effects = shard.step(store, tables, watermark, clock).effects
+        effects = shard.step(store, tables, watermark, clock).effects
         outputs += [Output(number, key, _unwrapped(effect)) for (key,), effect in effects]
     return outputs, store
 

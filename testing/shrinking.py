@@ -1,13 +1,13 @@
 """What breaks a law, made smaller: a scenario that a person can read, and a transcript of it."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Hashable, Iterator
 from typing import Any
 
 import attrs
 
 from beamlike.errors import WindowingError
-from beamlike.hosts.script import Arrive
+from beamlike.hosts.script import Arrive, Script
 from beamlike.model import triggers as t
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -43,6 +43,10 @@ def smallest(broken: Broken, attempts: int = 2000) -> Broken:
 
 def _smaller(scenario: RandomScenario) -> Iterator[RandomScenario]:
     script, strategy = scenario.script, scenario.strategy
+    for keys in _fewer_keys(script):
+        yield attrs.evolve(scenario, script=_of_keys(script, keys))
+    if _windows_come_in(script):
+        yield attrs.evolve(scenario, script=_without_windows(script))
     for at in reversed(range(len(script))):
         yield attrs.evolve(scenario, script=script[:at] + script[at + 1 :])
     for at, happens in enumerate(script):
@@ -72,6 +76,41 @@ def _smaller(scenario: RandomScenario) -> Iterator[RandomScenario]:
         yield attrs.evolve(scenario, aggregation="list")
 
 
+def _fewer_keys(script: Script) -> Iterator[Collection[Hashable]]:
+    """One of the keys alone, then half of them, then all but one."""
+    steps = (step for step in script if isinstance(step, Arrive))
+    keys = list(dict.fromkeys(key for step in steps for key in step.by_key()))
+    if len(keys) > 1:
+        yield from ([key] for key in keys)
+        yield from (keys[: len(keys) // 2], keys[len(keys) // 2 :])
+        yield from ([key for key in keys if key != left_out] for left_out in keys)
+
+
+def _of_keys(script: Script, keys: Collection[Hashable]) -> Script:
+    """The script with the elements of these keys only."""
+    steps = (
+        Arrive(tuple((key, element) for key, element in step.elements if key in keys))
+        if isinstance(step, Arrive)
+        else step
+        for step in script
+    )
+    return tuple(step for step in steps if step != Arrive(()))
+
+
+def _windows_come_in(script: Script) -> bool:
+    steps = (step for step in script if isinstance(step, Arrive))
+    return any(element.window is not None for step in steps for _, element in step.elements)
+
+
+def _without_windows(script: Script) -> Script:
+    return tuple(
+        Arrive(tuple((key, attrs.evolve(element, window=None)) for key, element in step.elements))
+        if isinstance(step, Arrive)
+        else step
+        for step in script
+    )
+
+
 def _smaller_triggers(trigger: t.Trigger) -> Iterator[t.Trigger]:
     """The trigger with one node replaced by what is below it, or by a count of one."""
     yield from trigger.children
@@ -94,10 +133,13 @@ def transcript_of(broken: Broken) -> dict[str, Any]:
     """
     case = broken.case
     notes = [f"breaks: {broken.law}"]
-    if beyond := beyond_the_format(case.strategy):
+    beyond = beyond_the_format(case.strategy)
+    if _windows_come_in(case.script):
+        beyond.append("windows that elements come in")
+    if beyond:
         notes.append(f"what a replay leaves out: {', '.join(beyond)}")
     return write_scenario(
-        f"random_{case.name.replace(':', '_')}",
+        f"random_{case.name.replace(':', '_').replace(' ', '_')}",
         case.strategy,
         case.scenario.aggregation,
         case.run,

@@ -11,7 +11,7 @@ from beamlike.api.arguments import check_choice, check_name, counted
 from beamlike.api.explain import StagePlan, explained
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
 from beamlike.hosts.spark.options import STAGE, MachineName, OnError, Render
-from beamlike.machine.lifting import check_liftable
+from beamlike.machine.liftable import check_liftable
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.calendar import CalendarWindows
 from beamlike.model.report import report

@@ -144,7 +144,9 @@ def windowed(
             combines its own: for keys that get more rows than one task can take. Late rows are
             dropped one by one, as always.
         shards: How many groups the keys are spread over: the most tasks that can work at once.
-        buckets: State blobs in each shard. Shards and buckets belong to a checkpoint.
+        buckets: How many parts the keys of each shard are in. For functions of your own, a step
+            looks only at the parts with new rows or with something due. Shards and buckets belong
+            to a checkpoint.
         machine: ``"auto"`` takes the columnar machine, which steps all keys of a shard at once,
             for all that is built in, and the reference machine for functions of your own;
             `explain_plan` says which and why. ``"reference"`` takes that in any case, and

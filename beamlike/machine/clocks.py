@@ -2,7 +2,8 @@
 
 The watermark of a stage is the least of its inputs'. A source's watermark trails the greatest
 event time that it has delivered. The watermark of a grouping before is that grouping's output
-watermark, told by each of its shards: what it still holds back is not late here.
+watermark, told by each of its shards: what it still holds back is not late here. `promise` says
+where that stands.
 
 Source: Beam ``WatermarkManager``; idle sources as Flink's ``withIdleness`` (``RELEASE``) and
 Bytewax's ``EventClock`` (``ADVANCE``).
@@ -26,6 +27,7 @@ __all__ = [
     "InputState",
     "SourceClock",
     "StageClock",
+    "promise",
 ]
 
 
@@ -183,3 +185,14 @@ class Clocks:
             return MIN_TIMESTAMP
         moved = max(0, silent) if it.idle is Idle.ADVANCE else 0
         return min(max(state.greatest - it.delay + moved, MIN_TIMESTAMP), MAX_TIMESTAMP)
+
+
+def promise(before: int, watermark: int, held: int | None) -> int:
+    """The output watermark (ms) after a step, of a key or of all that a host keeps together.
+
+    Args:
+        before: Where it stood before the step.
+        watermark: The input watermark at its end.
+        held: The earliest hold at its end; None: nothing holds it back.
+    """
+    return max(before, watermark if held is None else min(watermark, held))

@@ -9,45 +9,18 @@ Source: Beam ``CombinePerKey`` with combiner lifting, ``withHotKeyFanout``.
 
 from collections.abc import Sequence
 
-from beamlike.errors import WindowingError
 from beamlike.machine.events import Bundle, Drop, Element, Lifted
 from beamlike.machine.failures import OnFailure
+from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import LateCheck, TimestampCombiner, WindowingStrategy
+from beamlike.model.strategy import LateCheck, WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.triggers import Never
 from beamlike.model.windows import Window
 
-__all__ = ["Lifting", "check_liftable"]
-
-
-def check_liftable(strategy: WindowingStrategy, *, unjudged: bool = False) -> None:
-    """Refuse to combine early what has to be told apart later.
-
-    Args:
-        unjudged: The elements are combined before anybody knows which of them are late.
-
-    Raises:
-        WindowingError: With the part of the strategy that needs each element.
-    """
-    reason = None
-    if strategy.timestamp_combiner is not TimestampCombiner.END_OF_WINDOW:
-        reason = f"timestamp_combiner={strategy.timestamp_combiner.value!r} needs the time of each"
-    elif strategy.late_check is LateCheck.ELEMENT:
-        reason = "late_check='element' judges each by its own time"
-    elif strategy.is_merging and unjudged:
-        reason = f"each has its own {strategy.window_fn} window, and may be late alone"
-    elif strategy.is_merging:
-        window_fn = strategy.window_fn
-        if not isinstance(window_fn, Sessions):
-            reason = f"{window_fn} may merge them otherwise once more are known"
-        elif window_fn.max_duration is not None or window_fn.max_elements is not None:
-            reason = f"{window_fn} cuts sessions where all of their elements are known"
-    if reason is not None:
-        raise WindowingError(f"elements cannot be combined before they are grouped: {reason}")
+__all__ = ["Lifting"]
 
 
 class Lifting:
@@ -108,6 +81,11 @@ class Lifting:
 
 
 def _greatest(elements: Sequence[Element], window: Window) -> int:
-    """The greatest event time (ms) of those in a window."""
-    inside = (it.timestamp for it in elements if window.start <= it.timestamp < window.end)
+    """The greatest event time (ms) of those in a window. Some may come in another one that
+    overlaps it."""
+    inside = (
+        it.timestamp
+        for it in elements
+        if window.start <= it.timestamp < window.end and it.window in (None, window)
+    )
     return max(inside, default=window.max_timestamp)

@@ -11,7 +11,15 @@ import attrs
 from beamlike.errors import WindowError
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP, show_instant
 
-__all__ = ["GLOBAL_WINDOW", "GlobalWindow", "IntervalWindow", "Window", "bounds", "expiry"]
+__all__ = [
+    "GLOBAL_WINDOW",
+    "GlobalWindow",
+    "IntervalWindow",
+    "Window",
+    "bounds",
+    "expiry",
+    "window_of",
+]
 
 
 @attrs.frozen(order=True, cache_hash=True)
@@ -72,6 +80,12 @@ GLOBAL_WINDOW = GlobalWindow()
 
 bounds = attrgetter("start", "end")
 """The order of windows, as a key: much quicker than comparing the windows themselves."""
+
+
+def window_of(start: int, end: int) -> Window:
+    """The window with these bounds (ms)."""
+    is_global = (start, end) == bounds(GLOBAL_WINDOW)
+    return GLOBAL_WINDOW if is_global else IntervalWindow(start, end)
 
 
 def expiry(window: Window, allowed_lateness: int) -> int:

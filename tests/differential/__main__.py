@@ -6,31 +6,43 @@ shard emits what memory does, with its state packed and unpacked at every step; 
 order inside a bundle and, where it must not matter, its cut change nothing; every element is
 emitted, buffered or dropped; and some more.
 
+Then the two machines are compared on many more (``--streams``): some tens of keys at once, each
+with random elements of its own, in a Spark shard that either machine steps by turns. Panes, drops,
+everything that is remembered and all deadlines have to be those of memory after each step.
+
 What breaks a law is made smaller and printed as a transcript, to be saved in a file and
 replayed with ``beamlike replay``. Exit status: 0 if every law holds, 1 if not.
 """
 
 import argparse
+import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 from beamlike.testing.differential import (
+    EITHER_MACHINE,
+    KEYS,
     LAWS,
     ON_SPARK,
     Broken,
     broken_laws,
     broken_on_spark,
+    broken_streams,
     case_of,
+    streams_of,
 )
 from beamlike.testing.shrinking import smallest, transcript_of
 from beamlike.testing.transcript_writing import scenario_text
 
 CHUNK = 250
 """Scenarios of one progress report; and so many run side by side on Spark."""
+
+PASSES = 25
+"""Passes of many keys in a progress report: about as long as a chunk."""
 
 ENOUGH = 5
 """After so many broken laws nothing new is to be learnt from more."""
@@ -44,9 +56,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--scenarios", type=int, default=20_000, metavar="N", help="default 20000")
+    parser.add_argument(
+        "--streams",
+        type=int,
+        default=50_000,
+        metavar="N",
+        help=f"scenarios for the machines, {KEYS} in a pass (default 50000)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="another one, other scenarios")
     parser.add_argument(
-        "--first", type=int, default=0, metavar="N", help="number of the first scenario (default 0)"
+        "--first",
+        type=int,
+        default=0,
+        metavar="N",
+        help="number of the first scenario, and of the first pass (default 0)",
     )
     parser.add_argument(
         "--spark",
@@ -60,10 +83,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     started = time.monotonic()
     numbers = range(args.first, args.first + args.scenarios)
+    passes = range(args.first, args.first + math.ceil(args.streams / KEYS))
+    chunks: list[Chunk] = [
+        *((_check_chunk, numbers[at : at + CHUNK]) for at in range(0, len(numbers), CHUNK)),
+        *((_check_passes, passes[at : at + PASSES]) for at in range(0, len(passes), PASSES)),
+    ]
     applied: Counter[str] = Counter()
     broken: list[Broken] = []
     done = 0
-    chunks = [numbers[at : at + CHUNK] for at in range(0, len(numbers), CHUNK)]
     for size, found, counts in _shown(_checked(args.seed, chunks, args.jobs), len(chunks)):
         done += size
         broken += found
@@ -90,6 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 Checked = tuple[int, list[Broken], Counter[str]]
 """Of a chunk: how many scenarios, what they break, and how often each law applied."""
 
+Chunk = tuple[Callable[[int, range], Checked], range]
+
 
 def _check_chunk(seed: int, numbers: range) -> Checked:
     applied: Counter[str] = Counter()
@@ -97,12 +126,22 @@ def _check_chunk(seed: int, numbers: range) -> Checked:
     return len(numbers), broken, applied
 
 
-def _checked(seed: int, chunks: Sequence[range], jobs: int) -> Iterator[Checked]:
+def _check_passes(seed: int, numbers: range) -> Checked:
+    broken = [one for number in numbers for one in broken_streams(streams_of(seed, number))]
+    return KEYS * len(numbers), broken, Counter({EITHER_MACHINE: KEYS * len(numbers)})
+
+
+def _check(seed: int, chunk: Chunk) -> Checked:
+    check, numbers = chunk
+    return check(seed, numbers)
+
+
+def _checked(seed: int, chunks: Sequence[Chunk], jobs: int) -> Iterator[Checked]:
     if jobs <= 1:
-        yield from (_check_chunk(seed, chunk) for chunk in chunks)
+        yield from (_check(seed, chunk) for chunk in chunks)
         return
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_check_chunk, [seed] * len(chunks), chunks)
+        yield from pool.map(_check, [seed] * len(chunks), chunks)
 
 
 def _on_spark(seed: int, numbers: range) -> list[Broken]:
@@ -142,9 +181,13 @@ def _counted(chunks: Iterable[Checked]) -> Iterator[Checked]:
 
 
 def _show(broken: Broken) -> None:
-    seed, number = broken.case.name.split(":")
-    print(f"\nscenario {number} of seed {seed} breaks a law: {broken.law}")
-    print(f"again: python -m tests.differential --seed {seed} --first {number} --scenarios 1\n")
+    seed, name = broken.case.name.split(":")
+    number, *streams = name.split()
+    what, counts = ("pass", f"0 --streams {KEYS}") if streams else ("scenario", "1 --streams 0")
+    print(f"\n{what} {number} of seed {seed} breaks a law: {broken.law}")
+    print(
+        f"again: python -m tests.differential --seed {seed} --first {number} --scenarios {counts}\n"
+    )
     for difference in broken.differences[:10]:
         print(f"  {difference}")
     print(f"\n{scenario_text(transcript_of(broken))}")

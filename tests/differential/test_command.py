@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 import pytest
 
 from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.spark.column_shard import ColumnShard
 from beamlike.testing import differential
 from beamlike.testing.transcripts import differences as unlike_expected
 from beamlike.testing.transcripts import load_transcripts
@@ -24,17 +26,18 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_it_counts_how_often_each_law_was_checked(command: Any, capsys: Any) -> None:
-    assert command(["--scenarios", "30", "--seed", "5"]) == 0
+    assert command(["--scenarios", "30", "--streams", "100", "--seed", "5"]) == 0
 
     said = capsys.readouterr().out.splitlines()
     assert [line[10:] for line in said[:-2]] == list(differential.LAWS)
     assert said[0] == "      30  a restart before every step changes nothing"
-    assert said[-1].startswith("30 scenarios of seed 5 in ")
+    # Forty keys in a pass.
+    assert said[-1].startswith("150 scenarios of seed 5 in ")
     assert said[-1].endswith(" s: every law holds")
 
 
 def test_jobs_share_the_work(command: Any, capsys: Any) -> None:
-    assert command(["--scenarios", "300", "--jobs", "2"]) == 0
+    assert command(["--scenarios", "300", "--streams", "0", "--jobs", "2"]) == 0
 
     assert capsys.readouterr().out.splitlines()[0].split()[0] == "300"
 
@@ -49,11 +52,12 @@ def test_what_breaks_a_law_is_printed_as_a_transcript_to_replay(
     monkeypatch.setattr(sys.modules[command.__module__], "LAWS", laws)
     monkeypatch.setattr("beamlike.testing.shrinking.LAWS", laws)
 
-    assert command(["--scenarios", "1", "--first", "12"]) == 1
+    assert command(["--scenarios", "1", "--first", "12", "--streams", "0"]) == 1
 
     said = capsys.readouterr().out
     assert f"scenario 12 of seed 0 breaks a law: {law}\n" in said
-    assert "again: python -m tests.differential --seed 0 --first 12 --scenarios 1\n" in said
+    again = "again: python -m tests.differential --seed 0 --first 12 --scenarios 1 --streams 0\n"
+    assert again in said
     file = tmp_path / "smallest.json"
     file.write_text(said[said.index("\n{\n") : said.rindex("}") + 1], encoding="utf-8")
     (scenario,) = load_transcripts(file, must_expect=True)
@@ -61,3 +65,26 @@ def test_what_breaks_a_law_is_printed_as_a_transcript_to_replay(
     run = run_in_memory(scenario.machine(), scenario.script)
     assert unlike_expected(scenario, run) == []
     assert len(run.panes) == 1
+
+
+def test_a_key_that_comes_out_otherwise_is_left_alone_in_its_transcript(
+    command: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = ColumnShard.step
+
+    def deaf(shard: ColumnShard, store: Any, arrivals: Any, *clocks: Any) -> Any:
+        keys = (table.column("key_key") for table in arrivals)
+        others = (pc.fill_null(pc.not_equal(key, "k7"), True) for key in keys)
+        heard = [table.filter(mask) for table, mask in zip(arrivals, others, strict=True)]
+        return step(shard, store, heard, *clocks)
+
+    monkeypatch.setattr(ColumnShard, "step", deaf)
+
+    assert command(["--scenarios", "0", "--streams", "40", "--first", "2"]) == 1
+
+    said = capsys.readouterr().out
+    again = "again: python -m tests.differential --seed 0 --first 2 --scenarios 0 --streams 40\n"
+    assert again in said
+    document = json.loads(said[said.index("\n{\n") : said.rindex("}") + 1])
+    keys = [one["key"] for step in document["steps"] for one in step.get("elements", ())]
+    assert keys == ["k7"]

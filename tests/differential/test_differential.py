@@ -1,33 +1,54 @@
 """20,000 random scenarios: host, restart and bundle cut change nothing that they must not change.
 
+And 50,000, in passes of 40 keys: the columnar machine says and remembers what the reference does.
+
 ``python -m tests.differential`` looks further, with other seeds; see there.
 """
 
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from beamlike.hosts.script import Arrive
+from beamlike.hosts.spark import pages
+from beamlike.hosts.spark.column_shard import ColumnShard
+from beamlike.hosts.spark.column_state import ColumnState
 from beamlike.hosts.spark.index import Index
 from beamlike.hosts.spark.state import StateLayout
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason
 from beamlike.model.panes import Timing
-from beamlike.model.strategy import AccumulationMode, LateCheck, TimestampCombiner
+from beamlike.model.strategy import (
+    AccumulationMode,
+    ClosingBehavior,
+    LateCheck,
+    OnTimeBehavior,
+    TimestampCombiner,
+    Unchanged,
+)
 from beamlike.testing import generate
 from beamlike.testing.differential import (
+    EITHER_MACHINE,
+    KEYS,
     LAWS,
     Broken,
     broken_laws,
     broken_on_spark,
+    broken_streams,
     case_of,
     differences,
+    streams_of,
 )
+from beamlike.testing.either_machine import any_setting_of_shards
+from beamlike.testing.rows_of_plans import PARTS
 from beamlike.testing.shrinking import smallest
+from beamlike.testing.streams import features_of
 
 SEED, SCENARIOS, CHUNK = 0, 20_000, 1_000
 ON_SPARK = 300
+STREAMS, PASSES = 50_000, 125
 
 
 @pytest.mark.parametrize("first", range(0, SCENARIOS, CHUNK))
@@ -40,7 +61,20 @@ def test_every_law_holds_of_every_scenario(first: int) -> None:
     ]
 
     assert broken == []
-    assert {law: count for law, count in applied.items() if count > CHUNK / 5}.keys() == LAWS.keys()
+    often = {law for law, count in applied.items() if count > CHUNK / 5}
+    assert often == LAWS.keys() - {EITHER_MACHINE}
+
+
+@pytest.mark.parametrize("first", range(0, STREAMS // KEYS, PASSES))
+def test_either_machine_says_and_remembers_after_each_step_what_memory_does(first: int) -> None:
+    """Windows of every kind, triggers to depth 3, all modes, merges and bundle cuts."""
+    broken = [
+        (one.case.name, one.differences)
+        for number in range(first, first + PASSES)
+        for one in broken_streams(streams_of(SEED, number))
+    ]
+
+    assert broken == []
 
 
 @pytest.mark.spark
@@ -78,6 +112,57 @@ def test_scenarios_have_everything_that_a_scenario_can_have() -> None:
     assert {case.scenario.aggregation for case in cases} == set(generate.AGGREGATIONS)
     assert {DropReason.EXPIRED, DropReason.CLOSED} <= drops
     assert {Timing.EARLY, Timing.ON_TIME, Timing.LATE} <= timings
+
+
+def test_streams_have_everything_that_a_columnar_machine_has_to_know() -> None:
+    """Each in so many of the 50,000: whoever loses one here, proves less."""
+    found: Counter[str] = Counter()
+    for number in range(STREAMS // KEYS):
+        case = streams_of(SEED, number)
+        present = features_of(case.scenario)
+        setting = any_setting_of_shards(case.dice("either machine"), case.strategy, case.script)
+        found.update(dict.fromkeys(present, KEYS))
+        found.update({f"aggregate {part.name}": KEYS for part in setting.plan.parts})
+        found["combined before they arrive"] += KEYS * setting.lift
+
+    triggers = {f"trigger {kind.__name__}" for kind in generate.TRIGGERS}
+    common = {
+        *triggers,
+        *(f"trigger depth {depth}" for depth in (1, 2, 3)),
+        *(f"accumulation {mode.value}" for mode in AccumulationMode),
+        *(f"timestamp {combiner.value}" for combiner in TimestampCombiner),
+        *(f"closing {behavior.value}" for behavior in ClosingBehavior),
+        *(f"on time {behavior.value}" for behavior in OnTimeBehavior),
+        *(f"unchanged {what.value}" for what in Unchanged),
+        *(f"lateness {how}" for how in ("none", "some", "endless")),
+        *("windows FixedWindows", "windows SlidingWindows", "windows GlobalWindows"),
+        *("windows Sessions", "elements with windows"),
+        *("step Arrive", "step AdvanceWatermark", "step AdvanceClock"),
+        *(f"aggregate {part.name}" for part in PARTS),
+    }
+    rare = {
+        *(f"late check {check.value}" for check in LateCheck),
+        *(f"late check {check.value} of sessions" for check in LateCheck),
+        *(f"windows Calendar{unit}" for unit in ("Days", "Weeks", "Months", "Years")),
+        *("sessions max_duration", "sessions max_elements", "combined before they arrive"),
+    }
+    assert found.keys() == common | rare
+    assert {name: found[name] for name in common if found[name] < 3_000} == {}
+    assert {name: found[name] for name in rare if found[name] < 500} == {}
+
+
+def test_streams_of_all_keys_fire_late_close_and_merge() -> None:
+    effects = [
+        output.effect for number in range(50) for output in streams_of(SEED, number).run.outputs
+    ]
+    drops = Counter(effect.reason for effect in effects if isinstance(effect, Drop))
+    panes = [effect for effect in effects if not isinstance(effect, Drop)]
+    timings = Counter(pane.info.timing for pane in panes)
+
+    assert min(drops[reason] for reason in (DropReason.EXPIRED, DropReason.CLOSED)) > 200
+    assert min(timings[timing] for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE)) > 500
+    assert sum(pane.retraction for pane in panes) > 500
+    assert sum(pane.info.index > 2 for pane in panes) > 200
 
 
 def test_most_scenarios_have_outputs_and_many_have_a_long_history() -> None:
@@ -118,24 +203,86 @@ def test_a_shard_that_forgets_holds_is_found_out(monkeypatch: pytest.MonkeyPatch
 
     broken = smallest(first_broken(SHARD))
 
-    # One element, and a watermark that brings it out with the wrong timestamp.
-    assert [type(step) for step in broken.case.script] == [Arrive, AdvanceWatermark]
+    # One element, and a move of a clock that brings it out with the wrong timestamp.
+    assert [type(step) is Arrive for step in broken.case.script] == [True, False]
     assert [text.split(":")[0] for text in broken.differences] == ["missing", "unexpected"]
     assert broken.case.strategy.timestamp_combiner is not TimestampCombiner.END_OF_WINDOW
 
 
+def too_late(index: Index) -> None:
+    index.event[:] = np.minimum(index.event, 2**62) + 1
+
+
 def test_a_shard_that_wakes_too_late_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    note = Index.note
+    move = Index.move
 
-    def sleepy(index: Index, bucket: int, states: Any, deadlines: Any) -> None:
-        note(index, bucket, states, deadlines)
-        index.event[bucket] = min(int(index.event[bucket]), 2**62) + 1
+    def sleepy(index: Index, to: Any) -> None:
+        too_late(index)
+        move(index, to)
 
-    monkeypatch.setattr(Index, "note", sleepy)
+    monkeypatch.setattr(Index, "move", sleepy)
 
     broken = smallest(first_broken(SHARD))
 
     assert [type(step) for step in broken.case.script] == [Arrive, AdvanceWatermark]
+
+
+def first_broken_streams() -> Broken:
+    for number in range(50):
+        for broken in broken_streams(streams_of(SEED, number)):
+            return broken
+    raise AssertionError("nothing breaks the law")
+
+
+def test_a_columnar_shard_that_wakes_too_late_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    note = ColumnShard._note
+
+    def sleepy(shard: ColumnShard, index: Index, *noted: Any) -> None:
+        note(shard, index, *noted)
+        too_late(index)
+
+    monkeypatch.setattr(ColumnShard, "_note", sleepy)
+
+    broken = first_broken_streams()
+
+    assert broken.differences[1].startswith("'event of bucket 0': ")
+
+
+def test_a_worker_that_remembers_rows_of_another_state_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pages, "_digest", lambda *blobs: "as always")
+
+    assert first_broken_streams().law == EITHER_MACHINE
+
+
+def test_rows_that_are_gone_and_stay_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    after = pages.Rows.after
+
+    def loyal(rows: pages.Rows, gone: Any, new: pa.Table) -> pages.Rows:
+        return after(rows, gone[1:], new)
+
+    monkeypatch.setattr(pages.Rows, "after", loyal)
+
+    assert first_broken_streams().law == EITHER_MACHINE
+
+
+@pytest.mark.parametrize("column", ["fresh", "index", "awaits_end", "output_watermark"])
+def test_a_column_that_comes_back_otherwise_is_found_out(
+    column: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rest = ColumnState.rest
+
+    def careless(layout: ColumnState, *state: Any) -> pa.Table:
+        table = rest(layout, *state)
+        at = table.schema.get_field_index(column)
+        field = table.schema.field(at)
+        zeros = pa.array([0] * table.num_rows).cast(field.type)
+        return table.set_column(at, field, zeros)
+
+    monkeypatch.setattr(ColumnState, "rest", careless)
+
+    assert first_broken_streams().law == EITHER_MACHINE
 
 
 def test_a_law_that_raises_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,19 +11,20 @@ from beamlike.hosts.spark.arrivals import arriving
 from beamlike.hosts.spark.blobs import unpack_blob
 from beamlike.hosts.spark.columns import PlainColumn
 from beamlike.hosts.spark.marks import SOURCE_MARKS
-from beamlike.hosts.spark.pack import packer, read_blobs
+from beamlike.hosts.spark.pack import Arrived, packer, read_blobs
 from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.machine.events import Element
+from beamlike.model.calendar import CalendarDays
 from beamlike.model.combine import Sum
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windowfns import FixedWindows
+from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
 
 NUMBER = pa.int64()
 
 
-def plan_of(on_error: Any) -> Plan:
+def plan_of(on_error: Any, **options: Any) -> Plan:
     return Plan(
         WindowingStrategy(FixedWindows(10)),
         keys={"user": pa.string()},
@@ -32,6 +33,7 @@ def plan_of(on_error: Any) -> Plan:
         shards=1,
         buckets=1,
         on_error=on_error,
+        **options,
     )
 
 
@@ -88,3 +90,54 @@ def test_such_a_row_is_reported_with_its_key():
         'with on_error="drop"'
     )
     assert isinstance(error.value.__cause__, KeyError)
+
+
+def arrived_with(window_fn: WindowFn, machine: Any, batch: pa.RecordBatch) -> Arrived:
+    batches = packer(plan_of("drop", machine_name=machine), assign=window_fn)(iter([batch]))
+    return read_blobs(blob for batch in batches for blob in batch.column("blob").to_pylist())
+
+
+@pytest.mark.parametrize("machine", ["auto", "reference"])
+def test_the_input_s_own_window_function_gives_each_row_its_windows(machine: Any):
+    batch = rows(("joe", 4, 7), ("ann", 5, 12), ("ann", 6, 16))
+    arrived = arrived_with(SlidingWindows(10, 5), machine, batch)
+    (table,) = arrived.tables
+    assert list(arriving(plan_of("drop"), table)) == [
+        (("joe",), Element((4,), 7, IntervalWindow(5, 15))),
+        (("joe",), Element((4,), 7, IntervalWindow(0, 10))),
+        (("ann",), Element((5,), 12, IntervalWindow(10, 20))),
+        (("ann",), Element((5,), 12, IntervalWindow(5, 15))),
+        (("ann",), Element((6,), 16, IntervalWindow(15, 25))),
+        (("ann",), Element((6,), 16, IntervalWindow(10, 20))),
+    ]
+    assert arrived.finished == []
+
+
+@pytest.mark.parametrize("machine", ["auto", "reference"])
+def test_a_row_beyond_the_input_s_calendar_is_dropped_alone(machine: Any):
+    year_20000 = 568_971_820_800_000
+    batch = rows(("joe", 4, 7), ("ann", 5, year_20000))
+    arrived = arrived_with(CalendarDays(1, "UTC"), machine, batch)
+    (table,) = arrived.tables
+    element = Element((4,), 7, IntervalWindow(0, 86_400_000))
+    assert list(arriving(plan_of("drop"), table)) == [(("joe",), element)]
+    (finished,) = arrived.finished
+    (row,) = unpack_blob(finished)[0].to_pylist()
+    dropped = row["__beamlike"]["dropped"]
+    assert (row["user"], dropped["reason"], dropped["count"]) == ("ann", "failed", 1)
+
+
+def test_rows_are_dealt_out_to_the_groups_of_a_fanout_in_turn():
+    plan = plan_of("drop", fanout=2)
+    batch = rows(("joe", 1, 1), ("joe", 2, 2), ("ann", 3, 3))
+    dealt = {
+        shard: [
+            element.value
+            for table in read_blobs(iter([blob])).tables
+            for _, element in arriving(plan, table)
+        ]
+        for packed in packer(plan)(iter([batch]))
+        for shard, blob in zip(*packed.to_pydict().values(), strict=True)
+        if blob
+    }
+    assert dealt == dict(zip(plan.fanout_ids, [[(1,), (3,)], [(2,)]], strict=True))

@@ -28,7 +28,7 @@ from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.machine.clocks import Clocks, Idle, InputClock, SourceClock, StageClock
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
-from beamlike.machine.lifting import check_liftable
+from beamlike.machine.liftable import check_liftable
 from beamlike.model.combine import Count, Sum
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP

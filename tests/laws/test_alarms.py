@@ -8,9 +8,9 @@ from random import Random
 
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Arrive, Run, Script
+from beamlike.machine.alarms import minds_stale_alarms
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
-from beamlike.machine.reference.wakes import minds_stale_alarms
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import (

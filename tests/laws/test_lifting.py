@@ -16,7 +16,8 @@ from beamlike.machine.events import (
     Lifted,
     Pane,
 )
-from beamlike.machine.lifting import Lifting, check_liftable
+from beamlike.machine.liftable import check_liftable
+from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count, Max, Sum, Together

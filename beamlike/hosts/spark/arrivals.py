@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.state import Key, key_tuples, window_of
+from beamlike.hosts.spark.state import Key, key_tuples
 from beamlike.machine.events import Element, Item, Lifted
-from beamlike.model.windows import Window
+from beamlike.model.windows import Window, window_of
 
 __all__ = ["arriving", "elements_in"]
 

@@ -13,13 +13,19 @@ import pyarrow as pa
 __all__ = ["pack_blob", "unpack_blob"]
 
 _HEADER = b"beamlike"
+# Threads of its own would take the cores that Spark gave to other tasks.
+_SMALL = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 
 
-def pack_blob(table: pa.Table, header: Mapping[str, Any]) -> bytes:
-    """A table and its header as one Arrow IPC stream."""
+def pack_blob(table: pa.Table, header: Mapping[str, Any], *, small: bool = False) -> bytes:
+    """A table and its header as one Arrow IPC stream.
+
+    With ``small`` it is compressed, which is worth its time for what goes to disk. Spark itself
+    compresses what it shuffles.
+    """
     table = table.replace_schema_metadata({_HEADER: json.dumps(header).encode()})
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
+    with pa.ipc.new_stream(sink, table.schema, options=_SMALL if small else None) as writer:
         writer.write_table(table)
     return bytes(sink.getvalue().to_pybytes())
 

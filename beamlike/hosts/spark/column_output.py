@@ -4,7 +4,7 @@ Rows that were dropped are few, and each has its own story: these are told one b
 and so are renderings of retractions, which follow each key's history.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -19,11 +19,13 @@ from beamlike.hosts.spark.marks import MARKS_TYPE, TIMESTAMP, WINDOW
 from beamlike.hosts.spark.output import PANE, READABLE, OutputTable
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.shard import KeyedEffect
+from beamlike.hosts.spark.state import Key
 from beamlike.machine.columnar.arrays import Ints
-from beamlike.machine.columnar.columns import Panes
+from beamlike.machine.columnar.columns import Drops, Panes
 from beamlike.machine.columnar.effects import drops_of, panes_of
 from beamlike.machine.columnar.folds import values_array
 from beamlike.machine.columnar.table import TIMINGS
+from beamlike.machine.events import Drop
 
 __all__ = ["ColumnOutput", "told_drops", "told_panes"]
 
@@ -51,7 +53,7 @@ class ColumnOutput:
             effects += told_panes(self.plan, stepped)
         else:
             tables += [self._panes(one, stepped.keys) for one in stepped.panes]
-        effects += told_drops(self.plan, stepped)
+        effects += told_drops(self.plan, stepped.drops, stepped.arrived, stepped.judged_at)
         if effects or report is not None:
             tables.append(self._one_by_one.build(effects, report))
         return pa.concat_tables(tables) if tables else None
@@ -99,12 +101,21 @@ def told_panes(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
     return [(names[key], pane) for key, pane in sorted(pairs, key=itemgetter(0))]
 
 
-def told_drops(plan: Plan, stepped: ColumnsStepped) -> Iterator[KeyedEffect]:
-    """The drops as values, with the elements that were dropped."""
-    for one in stepped.drops:
-        assert stepped.arrived is not None, "what is dropped has arrived"
-        lost = list(arriving(plan, stepped.arrived.take(pa.array(one.row))))
-        told = drops_of(one, [item for _, item in lost], stepped.judged_at)
+def told_drops(
+    plan: Plan, drops: Iterable[Drops], arrived: pa.Table | None, judged_at: int
+) -> Iterator[tuple[Key, Drop]]:
+    """The drops as values, with the elements that were dropped.
+
+    Args:
+        plan: What they are dropped from.
+        drops: Some of the rows that arrived.
+        arrived: These rows; None if there were none.
+        judged_at: The watermark (ms) that judged them.
+    """
+    for one in drops:
+        assert arrived is not None, "what is dropped has arrived"
+        lost = list(arriving(plan, arrived.take(pa.array(one.row))))
+        told = drops_of(one, [item for _, item in lost], judged_at)
         yield from zip((key for key, _ in lost), told, strict=True)
 
 

@@ -11,16 +11,16 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import UnsupportedError
-from beamlike.hosts.spark.column_state import ColumnState, whole
-from beamlike.hosts.spark.index import NEVER, Clock, Index
+from beamlike.hosts.spark.column_state import ColumnState
+from beamlike.hosts.spark.index import Clock, Index
 from beamlike.hosts.spark.keys import UNKNOWN, Numbered, number_keys
 from beamlike.hosts.spark.pages import Pages, Rows, Store
-from beamlike.hosts.spark.part_folds import fold_of_part, inputs_of_part
+from beamlike.hosts.spark.part_folds import arrivals_of, fold_of_part
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.state import with_bucket
 from beamlike.machine.clocks import Heard
-from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, take
-from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, Panes, State
+from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
+from beamlike.machine.columnar.columns import Drops, LiftedArrivals, Panes, State
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.columnar.wakes import wakes
 
@@ -85,13 +85,13 @@ class ColumnShard:
         if touched:
             pages = Pages(self._schema, store, index.contents)
             rows = pages.read()
-            resting = self._wake(rows, index)
+            resting = self._resting(rows, index)
             active, keys = self._active(rows, resting, arrived, to)
-            before = self._awake(resting, active, keys)
+            before = self._wake(rows, resting, active, keys)
             after, panes, drops = self._run(before, keys.number, arrived, to)
             bucket = self._buckets(rows, active, before, keys, buckets)
             saved = self.layout.rest(after, keys)
-            saved = saved.append_column("bucket", pa.array(bucket[after.table.key]))
+            saved = saved.append_column("bucket", pa.array(bucket[after.table.key], pa.int32()))
             pages.replace(rows, np.nonzero(active)[0], saved)
             index.contents = pages.contents
             self._note(index, rows, resting, rows.lives & ~active, after, bucket)
@@ -100,11 +100,11 @@ class ColumnShard:
             store.write_index(index.dump(self.plan))
         return ColumnsStepped(panes, drops, keys, arrived, judged_at, index.output)
 
-    def _wake(self, rows: Rows, index: Index) -> State:
-        """All rows, also those that are gone, each for itself: as if it had its own key."""
+    def _resting(self, rows: Rows, index: Index) -> State:
+        """What all rows wait for, also those that are gone, each as if it had its own key."""
         own = np.arange(len(rows.lives))
         promised = rows.table.column("output_watermark").to_numpy()
-        return State(index.watermark, index.clock, promised, self.layout.wake(rows.table, own))
+        return State(index.watermark, index.clock, promised, self.layout.waits(rows.table, own))
 
     def _active(
         self, rows: Rows, resting: State, arrived: pa.Table | None, to: Clock
@@ -118,20 +118,20 @@ class ColumnShard:
         names = [f"key_{name}" for name in self.plan.keys]
         tables = [] if arrived is None else [arrived.select(names)]
         tables.append(rows.table.select(names).filter(pa.array(due)))
-        wanted = pa.concat_tables(tables)
+        wanted = pa.concat_tables(tables, promote_options="default")  # some columns have no null
         keys = number_keys(wanted.columns, sum(table.num_rows for table in tables))
         number = keys.find(rows.table.select(names).columns, len(rows.lives))
         active = rows.lives & (number != UNKNOWN)
         return active, attrs.evolve(keys, number=np.append(keys.number, number))
 
-    def _awake(self, resting: State, active: Bools, keys: Numbered) -> State:
+    def _wake(self, rows: Rows, resting: State, active: Bools, keys: Numbered) -> State:
         """The windows of these keys."""
         at = np.nonzero(active)[0]
         number = keys.number[len(keys.number) - len(active) :][at]
         # A key without windows has promised nothing: it starts at the watermark.
         promised = np.full(keys.count, resting.watermark, np.int64)
         promised[number] = resting.promised[at]
-        table = attrs.evolve(take(resting.table, at), key=number)
+        table = self.layout.wake(rows.table.take(pa.array(at)), number)
         state = State(resting.watermark, resting.clock, promised, table)
         # Keys that nothing woke for a while have not said yet what they promise by now.
         return self.machine.at(state, state.watermark, state.clock)
@@ -150,22 +150,13 @@ class ColumnShard:
             if "count" in arrived.column_names:
                 state, out, drops = machine.add_lifted(state, self._lifted(arrived, number))
             else:
-                state, out, drops = machine.add(state, self._arrivals(arrived, number))
+                bundle = arrivals_of(self.plan, machine.folds, arrived, number)
+                state, out, drops = machine.add(state, bundle)
             panes += out
         if to.watermark > state.watermark:
             state, out = machine.advance_watermark(state, to.watermark)
             panes += out
         return state, panes, drops
-
-    def _arrivals(self, arrived: pa.Table, key: Ints) -> Arrivals:
-        start = end = None
-        if "start" in arrived.column_names:
-            start, end = (whole(arrived.column(name)) for name in ("start", "end"))
-        values = tuple(
-            inputs_of_part(part, fold, arrived)
-            for part, fold in zip(self.plan.parts, self.machine.folds, strict=True)
-        )
-        return Arrivals(key, arrived.column("ts").to_numpy(), values, start, end)
 
     def _lifted(self, arrived: pa.Table, key: Ints) -> LiftedArrivals:
         count, at, start, end, judged = (
@@ -178,7 +169,7 @@ class ColumnShard:
         self, rows: Rows, active: Bools, before: State, keys: Numbered, arrived: Ints
     ) -> Ints:
         """The bucket of each key."""
-        bucket = np.empty(keys.count, np.int32)
+        bucket = np.empty(keys.count, np.int64)
         bucket[before.table.key] = rows.table.column("bucket").to_numpy()[active]
         bucket[keys.number[: len(arrived)]] = arrived
         return bucket
@@ -195,18 +186,17 @@ class ColumnShard:
         """What the index has to know of all windows: those that rest and those just saved."""
         for column in (index.event, index.timer, index.hold):
             column[:] = NEVER
-        index.windows[:] = 0
-        at = np.nonzero(rests)[0]
         bucket_of_row = rows.table.column("bucket").to_numpy()
-        resting = attrs.evolve(resting, table=take(resting.table, at))
-        for state, bucket in ((resting, bucket_of_row), (after, bucket_of_key)):
+        everywhere = np.ones(len(after.table), np.bool_)
+        for state, bucket, counts in (
+            (resting, bucket_of_row, rests),
+            (after, bucket_of_key, everywhere),
+        ):
             table = state.table
             event, timer = wakes(self.machine.rules, state)
             # What a key has promised already, it cannot hold back again.
             hold = np.maximum(table.hold, state.promised[table.key])
             hold = np.where(table.hold == NOTHING, NEVER, hold)
-            of_bucket = bucket[table.key]
-            np.minimum.at(index.event, of_bucket, event)
-            np.minimum.at(index.timer, of_bucket, timer)
-            np.minimum.at(index.hold, of_bucket, hold)
-            index.windows += np.bincount(of_bucket, minlength=len(index.windows))
+            of_bucket = bucket[table.key[counts]]
+            for least, column in ((index.event, event), (index.timer, timer), (index.hold, hold)):
+                np.minimum.at(least, of_bucket, column[counts])

@@ -5,6 +5,7 @@ What one of the two machines saved, the other reads.
 
 from typing import Any
 
+import attrs
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,7 +16,7 @@ from beamlike.hosts.spark.state import StateLayout
 from beamlike.machine.columnar.arrays import NOTHING, Array, Ints, Lists
 from beamlike.machine.columnar.columns import State
 from beamlike.machine.columnar.folds import Values, values_array
-from beamlike.machine.columnar.folds.buffers import number_values
+from beamlike.machine.columnar.folds.buffers import list_array, number_values
 from beamlike.machine.columnar.nodes import Nodes, Trigger
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Outstanding, Table
@@ -39,6 +40,20 @@ class ColumnState:
         """The windows that rest in these rows; ``key`` is the number of each row's key."""
         column = {name: saved.column(name) for name in self.schema.names}
         keeps = self._machine.rules.keeps
+        return attrs.evolve(
+            self.waits(saved, key),
+            accumulators=self.accumulators(saved),
+            fresh=whole(column["fresh"]),
+            timing=_timing_numbers(column["timing"]),
+            index=whole(column["index"]),
+            nonspeculative=whole(column["nonspeculative"]),
+            outstanding=self._panes(column["outstanding"]) if keeps.outstanding else None,
+            size=whole(column["size"]) if keeps.size else None,
+        )
+
+    def waits(self, saved: pa.Table, key: Ints) -> Table:
+        """The same windows without what they hold: what they wait for, and hold back."""
+        column = {name: saved.column(name) for name in self.schema.names}
         bits, slots = whole(column["finished"]), iter(range(len(self.schema.names)))
 
         def nodes(trigger: Trigger, counter: Any) -> Nodes:
@@ -47,21 +62,20 @@ class ColumnState:
             finished = (bits >> at & 1).astype(np.bool_)
             return Nodes(finished, value, tuple(nodes(sub, counter) for sub in trigger.subs))
 
+        nobody = np.zeros(0, np.int64)
         return Table(
             key,
             whole(column["start"]),
             whole(column["end"]),
             nodes(self._machine.trigger, iter(range(64))),
-            self.accumulators(saved),
-            fresh=whole(column["fresh"]),
+            (),
+            fresh=nobody,
             hold=whole(column["element_hold"]),
             awaits_end=_array(column["awaits_end"]),
-            timing=_timing_numbers(column["timing"]),
-            index=whole(column["index"]),
-            nonspeculative=whole(column["nonspeculative"]),
-            outstanding=self._panes(column["outstanding"]) if keeps.outstanding else None,
-            alarms=_lists_of(column["alarms"]) if keeps.alarms else None,
-            size=whole(column["size"]) if keeps.size else None,
+            timing=nobody,
+            index=nobody,
+            nonspeculative=nobody,
+            alarms=_lists_of(column["alarms"]) if self._machine.rules.keeps.alarms else None,
         )
 
     def accumulators(self, rows: pa.Table) -> tuple[Any, ...]:
@@ -184,9 +198,7 @@ def _lists_of(column: pa.ChunkedArray) -> Lists:
 
 
 def _list_array(lists: Lists, items: pa.Array) -> pa.Array:
-    offsets = np.zeros(len(lists) + 1, np.int32)
-    np.cumsum(lists.lengths, out=offsets[1:])
-    return pa.ListArray.from_arrays(pa.array(offsets), items)
+    return list_array(Lists(lists.lengths, items), pa.list_(items.type))
 
 
 def _values_again(array: pa.Array, like: Values) -> Values:

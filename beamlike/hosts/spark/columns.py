@@ -16,6 +16,7 @@ import cloudpickle
 import pyarrow as pa
 
 from beamlike.errors import CombineError, InputRowError
+from beamlike.machine.equality import is_same
 from beamlike.model.combine import Stamped
 
 __all__ = [
@@ -176,7 +177,7 @@ class CheckedColumn(AccumulatorColumns):
         # All at once: it is faster, and nearly always right.
         with suppress(pa.ArrowException, OverflowError, TypeError, ValueError):
             array = pa.array(accumulators, self.kind)
-            if _equal(array.to_pylist(), list(accumulators)):
+            if is_same(array.to_pylist(), list(accumulators)):
                 return [array]
         for accumulator in accumulators:
             self.check(accumulator)
@@ -191,7 +192,7 @@ class CheckedColumn(AccumulatorColumns):
         back = converted(
             accumulator, self.kind, f"aggregate {self.name!r}: the accumulator", self.declared
         )
-        if not _equal(back, accumulator):
+        if not is_same(back, accumulator):
             raise CombineError(
                 f"aggregate {self.name!r}: the accumulator {accumulator!r} comes back from "
                 f"accumulator={self.declared!r} as {back!r}; let the function use that form (a "
@@ -244,16 +245,6 @@ def _holds(back: Any, given: Any) -> bool:
         case date():
             return not isinstance(given, datetime)
     return True
-
-
-def _equal(one: Any, other: Any) -> bool:
-    """Equality of plain values; NaN equals itself, a list no tuple."""
-    match one, other:
-        case (list(), list()) | (tuple(), tuple()):
-            return len(one) == len(other) and all(map(_equal, one, other))
-        case dict(), dict():
-            return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
-    return bool(one == other or (one != one and other != other))
 
 
 @attrs.frozen

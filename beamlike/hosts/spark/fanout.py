@@ -89,6 +89,7 @@ class FanoutProcessor(StatefulProcessor):
         self._handle = handle
         self._seen = handle.getValueState("seen", "seen string")
         self._group = _Group(self._plan)
+        self._stepped: set[int] = set()
 
     def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
         return self._step(key[0], read_blobs(bytes(row.blob) for row in rows), timerValues)
@@ -96,9 +97,14 @@ class FanoutProcessor(StatefulProcessor):
     def handleExpiredTimer(
         self, key: Any, timerValues: Any, expiredTimerInfo: Any
     ) -> Iterator[Row]:
-        return self._step(key[0], Arrived([], [], []), timerValues)
+        # Rows come first, and a group that had some has told the shards about this watermark.
+        # Spark makes a new processor, and calls `init`, once for each task: no group is taken for
+        # one of the micro-batch before.
+        if key[0] not in self._stepped:
+            yield from self._step(key[0], Arrived([], [], []), timerValues)
 
     def _step(self, group: int, arrived: Arrived, times: Any) -> Iterator[Row]:
+        self._stepped.add(group)
         saved = self._seen.get()
         before = _Seen.from_json(saved[0]) if saved is not None else _Seen()
         passed = self._group.pass_on(group, arrived, before.watermark)

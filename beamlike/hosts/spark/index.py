@@ -10,14 +10,11 @@ import pyarrow as pa
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.pages import Contents
 from beamlike.hosts.spark.plan import Plan
-from beamlike.machine.clocks import Heard, InputState
-from beamlike.machine.reference.state import promise
+from beamlike.machine.clocks import Heard, InputState, promise
+from beamlike.machine.columnar.arrays import NEVER
 from beamlike.model.time import MIN_TIMESTAMP
 
-__all__ = ["NEVER", "Clock", "Index"]
-
-NEVER = 2**63 - 1
-"""A deadline that no clock passes."""
+__all__ = ["Clock", "Index"]
 
 
 @attrs.define
@@ -33,13 +30,12 @@ class Index:
                    far of min(watermark, all holds), ms
     ``inputs``     what is known of each input's own     never, see `InputState`
                    watermark; none if Spark's is used
-    ``contents``   where the rows are, see `Contents`    when no window is left
+    ``contents``   where the rows are, see `Contents`    see there
     ``event``      per bucket, the event time that the   when no key of the bucket waits
                    watermark has to pass                 for the watermark
     ``timer``      per bucket, the same of the clock     when no key waits for the clock
     ``hold``       per bucket, its earliest hold of      when nothing holds any more
                    the output watermark, ms
-    ``windows``    per bucket, how many windows          -
     =============  ====================================  ===============================
     """
 
@@ -51,15 +47,13 @@ class Index:
     event: Any
     timer: Any
     hold: Any
-    windows: Any
 
     @classmethod
     def load(cls, plan: Plan, blob: bytes | None) -> "Index":
         if blob is None:
             never = np.full(plan.buckets, NEVER, np.int64)
-            windows = np.zeros(plan.buckets, np.int64)
             start = MIN_TIMESTAMP
-            return cls(start, 0, start, (), Contents(), never, never.copy(), never.copy(), windows)
+            return cls(start, 0, start, (), Contents(), never, never.copy(), never.copy())
         table, header = unpack_blob(blob)
         plan.check_identity(header["plan"])
         inputs = tuple(map(InputState.from_json, header["inputs"]))
@@ -119,4 +113,4 @@ class Clock:
         return self != Clock(index.watermark, index.clock, index.inputs)
 
 
-_PER_BUCKET = ("event", "timer", "hold", "windows")
+_PER_BUCKET = ("event", "timer", "hold")

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.columnar.folds.buffers import array_of, numbers_of, present_in
 
 __all__ = ["UNKNOWN", "Numbered", "can_number", "number_keys"]
 
@@ -52,7 +53,7 @@ class Numbered:
         """The numbers of other rows' keys; `UNKNOWN` for keys that are none of these."""
         number = np.full(rows, UNKNOWN if self.count == 0 else 0, np.int64)
         for how, column in zip(self.how, columns, strict=True):
-            number = how.number(number, column.combine_chunks())
+            number = how.number(number, _in_one(column))
         return number
 
 
@@ -60,8 +61,9 @@ def number_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> Numbered:
     """Number the keys of so many rows. Without key columns everything is one key."""
     number, how = np.zeros(rows, np.int64), list[_Column]()
     count = min(rows, 1)
-    for column in columns:
-        encoded = column.combine_chunks().dictionary_encode("encode")
+    cleaned = [_in_one(column) for column in columns]
+    for column in cleaned:
+        encoded = column.dictionary_encode("encode")
         values, pairs = encoded.dictionary, None
         if how:
             # Numbers stay small: after each column there are at most as many as rows.
@@ -75,8 +77,19 @@ def number_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> Numbered:
     shown = np.empty(count, np.int64)
     shown[number[::-1]] = np.arange(rows)[::-1]  # the first row of each key is written last
     rows_of = pa.array(shown)
-    keys = [column.take(rows_of).combine_chunks() for column in columns]
+    keys = [column.take(rows_of) for column in cleaned]
     return Numbered(number, keys, count, tuple(how))
+
+
+def _in_one(column: pa.ChunkedArray) -> pa.Array:
+    """A key column in one piece, whose equal values have equal bits: as in a dict of keys from
+    `key_tuples`, every NaN is the same, and -0.0 is 0.0."""
+    whole = column.combine_chunks()
+    if not pa.types.is_floating(whole.type):
+        return whole
+    data = numbers_of(whole) + 0.0
+    data[np.isnan(data)] = np.nan
+    return array_of(data, present_in(whole), whole.type)
 
 
 def _places(column: pa.Array, values: pa.Array) -> Ints:

@@ -13,15 +13,13 @@ import pyarrow as pa
 from beamlike.errors import UserFunctionError, WindowError
 from beamlike.hosts.spark.arrivals import elements_in
 from beamlike.hosts.spark.column_output import told_drops
-from beamlike.hosts.spark.column_shard import ColumnsStepped
-from beamlike.hosts.spark.column_state import whole
 from beamlike.hosts.spark.keys import Numbered, number_keys
-from beamlike.hosts.spark.part_folds import fold_of_part, inputs_of_part
+from beamlike.hosts.spark.part_folds import arrivals_of, fold_of_part
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.state import Key
 from beamlike.hosts.spark.stepping import choose_machine
 from beamlike.machine.columnar.arrays import Ints
-from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
+from beamlike.machine.columnar.columns import LiftedArrivals
 from beamlike.machine.columnar.lifting import ColumnarLifting
 from beamlike.machine.events import Drop, Element, Lifted
 from beamlike.model.time import MIN_TIMESTAMP
@@ -79,25 +77,15 @@ class _InColumns:
         arrived = pa.concat_tables(tables, promote_options="default").combine_chunks()
         names = [f"key_{name}" for name in plan.keys]
         keys = number_keys([arrived.column(name) for name in names], arrived.num_rows)
+        arrivals = arrivals_of(plan, self._folds, arrived, keys.number)
         try:
-            lifted, drops = self._lifting.lift(self._arrivals(arrived, keys.number), watermark)
+            lifted, drops = self._lifting.lift(arrivals, watermark)
         except WindowError:
             # The calendar has no window for some row: the reference machine says for which.
             return _KeyByKey(plan).lift(tables, watermark)
         at = MIN_TIMESTAMP if watermark is None else watermark
-        told = told_drops(plan, ColumnsStepped([], drops, keys, arrived, at, at))
-        dropped = [(key, effect) for key, effect in told if isinstance(effect, Drop)]
+        dropped = list(told_drops(plan, drops, arrived, at))
         return self._table(lifted, keys, arrived.column("hash").to_numpy()), dropped
-
-    def _arrivals(self, arrived: pa.Table, key: Ints) -> Arrivals:
-        start = end = None
-        if "start" in arrived.column_names:
-            start, end = (whole(arrived.column(name)) for name in ("start", "end"))
-        values = tuple(
-            inputs_of_part(part, fold, arrived)
-            for part, fold in zip(self._plan.parts, self._folds, strict=True)
-        )
-        return Arrivals(key, arrived.column("ts").to_numpy(), values, start, end)
 
     def _table(self, lifted: LiftedArrivals, keys: Numbered, hashes: Ints) -> pa.Table:
         hash_of_key = np.empty(keys.count, np.int64)

@@ -12,11 +12,10 @@ import pyarrow as pa
 
 from beamlike.hosts.spark.columns import AccumulatorColumns
 from beamlike.hosts.spark.operation import Operation
-from beamlike.hosts.spark.state import window_of
 from beamlike.machine.events import Element
 from beamlike.machine.side_input import Main, Side, SideInputs, SideWindow
 from beamlike.model.windowfns import WindowFn
-from beamlike.model.windows import bounds
+from beamlike.model.windows import bounds, window_of
 
 __all__ = ["PANE_BEFORE", "SIDE", "LookUp"]
 
@@ -76,6 +75,10 @@ class LookUp(Operation):
     @property
     def results(self) -> Types:
         return {**{name: kind for _, name, kind in self._shown}, **self.side}
+
+    @property
+    def why_key_by_key(self) -> str:
+        return "it looks values up instead of grouping rows"
 
     @property
     def words(self) -> Mapping[str, str]:

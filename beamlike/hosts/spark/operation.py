@@ -39,6 +39,11 @@ class Operation(ABC):
     def words(self) -> Mapping[str, str]:
         """What saved state depends on, beside the columns and how they are spread."""
 
+    @property
+    @abstractmethod
+    def why_key_by_key(self) -> str | None:
+        """Why only a machine that takes one key after the other can do this; None: others can."""
+
     @abstractmethod
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         """The value of an element for each row of the plan's value columns."""

@@ -14,7 +14,7 @@ MachineName = Literal["auto", "columnar", "reference"]
 SHARDS: Final = 8
 """Groups that keys are spread over. Part of a checkpoint's layout, as the next."""
 BUCKETS: Final = 64
-"""Blobs of state in each shard."""
+"""Parts of each shard's keys that are looked at apart from each other."""
 WAKE_EVERY: Final = "5 seconds"
 """How often a query is woken that waits on processing time."""
 STAGE: Final = "beamlike"

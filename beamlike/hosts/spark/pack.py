@@ -39,7 +39,6 @@ from beamlike.model.windowfns import WindowFn
 
 __all__ = [
     "PACKED",
-    "WAKE",
     "Arrived",
     "heard_blob",
     "packed_shards",
@@ -52,7 +51,7 @@ __all__ = [
 PACKED = "shard int, blob binary"
 """The Spark schema of packed rows."""
 
-WAKE = b""
+_WAKE = b""
 
 _ROWS_OF_A_BLOB = 200_000
 """So many rows are gathered before they are packed, over all shards."""
@@ -140,7 +139,7 @@ def _hear(plan: Plan, table: pa.Table, at: int) -> list[Heard]:
 
 def heard_blob(plan: Plan, heard: Sequence[Heard]) -> bytes:
     if plan.clocks is None:
-        return WAKE
+        return _WAKE
     sources = [[it.input, it.greatest] for it in heard if isinstance(it, FromSource)]
     shards = [[it.input, it.shard, it.watermark] for it in heard if isinstance(it, FromShard)]
     return pack_blob(pa.table({}), {"kind": "heard", "sources": sources, "shards": shards})
@@ -288,7 +287,7 @@ def waker(plan: Plan) -> Callable[[Batches], Batches]:
         for _ in batches:
             pass
         receivers = plan.fanout_ids or plan.shard_ids
-        yield _packed(list(receivers), [WAKE] * len(receivers))
+        yield _packed(list(receivers), [_WAKE] * len(receivers))
 
     return wake
 
@@ -312,7 +311,7 @@ def read_blobs(blobs: Iterator[bytes]) -> Arrived:
     finished: list[bytes] = []
     heard: list[Heard] = []
     for blob in blobs:
-        if blob == WAKE:
+        if blob == _WAKE:
             continue
         table, header = unpack_blob(blob)
         match header["kind"]:

@@ -4,7 +4,7 @@ A row is never changed. What changes a window makes its row *gone* and appends a
 writes as much as it changed, in one blob of the log, however many windows the shard has. When as
 many rows are gone or in the log as are alive, those alive are written to new pages and the log is
 empty again: over many steps that costs about as much as the log itself. Where most keys change in
-every step, each step writes pages and nothing else.
+every step, each step writes pages and nothing else. A log of many blobs, however short, ends too.
 
 Reading takes the pages and the log together. A worker that stepped the shard before remembers its
 rows. What it remembers has for its name a digest of the blobs that it was made from, and the index
@@ -22,16 +22,20 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
+from beamlike.errors import StateError
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.machine.columnar.arrays import Bools, Ints
 
 __all__ = ["Contents", "Pages", "Rows", "Store"]
 
-PAGE: Final = 50_000
-"""Rows of a page at most: some megabytes."""
+PAGE: Final = 8 * 2**20
+"""Bytes of a page at most, before it is compressed; one row may have more."""
 
 FEW: Final = 1_000
 """So many rows are written anew without a second thought."""
+
+LOG: Final = 64
+"""Blobs of a log at most: reading takes them all, and the index names them all."""
 
 REMEMBERED: Final = 384 * 2**20
 """Bytes of rows that a worker remembers at most, of all its shards."""
@@ -63,19 +67,20 @@ class Contents:
     ==========  ==========================================  ================================
     ``pages``   numbers of the pages, in order              replaced by new pages
     ``log``     numbers of the log's blobs, in order        when the pages are replaced
-    ``names``   digest of the pages, and after each blob    likewise
-                of the log
+    ``digests`` digest of the pages, then of pages and log  likewise
+                up to each blob of the log; none without
+                rows
     ``logged``  how many rows the log has                   likewise
-    ``gone``    how many of all rows are gone               likewise
+    ``dead``    how many of all rows are gone               likewise
     ``next``    the number of the next blob                 never, only forward
     ==========  ==========================================  ================================
     """
 
     pages: tuple[int, ...] = ()
     log: tuple[int, ...] = ()
-    names: tuple[str, ...] = ()
+    digests: tuple[str, ...] = ()
     logged: int = 0
-    gone: int = 0
+    dead: int = 0
     next: int = 0
 
     def to_json(self) -> list[Any]:
@@ -83,7 +88,8 @@ class Contents:
 
     @classmethod
     def from_json(cls, saved: Sequence[Any]) -> Self:
-        return cls(*(tuple(it) if isinstance(it, list) else it for it in saved))
+        pages, log, digests, *counts = saved
+        return cls(tuple(pages), tuple(log), tuple(digests), *counts)
 
 
 @attrs.frozen(eq=False)
@@ -110,20 +116,19 @@ class _Memory:
     """The rows that this worker stepped last, by the digest of their blobs."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, Rows] = OrderedDict()
+        self._known: OrderedDict[str, tuple[Rows, int]] = OrderedDict()
         self._size = 0
 
-    def recall(self, name: str) -> Rows | None:
-        return self._known.get(name)
+    def recall(self, digest: str) -> Rows | None:
+        return self._known.get(digest, (None, 0))[0]
 
-    def forget(self, name: str) -> None:
-        known = self._known.pop(name, None)
-        if known is not None:
-            self._size -= known.size
+    def forget(self, digest: str) -> None:
+        _, size = self._known.pop(digest, (None, 0))
+        self._size -= size
 
-    def keep(self, name: str, rows: Rows) -> None:
-        self.forget(name)
-        self._known[name] = rows
+    def keep(self, digest: str, rows: Rows) -> None:
+        self.forget(digest)
+        self._known[digest] = rows, rows.size
         self._size += rows.size
         while self._size > REMEMBERED:
             self.forget(next(iter(self._known)))
@@ -141,14 +146,18 @@ class Pages:
         self.contents = contents
 
     def read(self) -> Rows:
-        """All rows."""
+        """All rows.
+
+        Raises:
+            StateError: Some are not where the index says.
+        """
         contents = self.contents
-        if not contents.names:
+        if not contents.digests:
             return Rows(self._schema.empty_table(), np.zeros(0, np.bool_))
-        rows, known = None, len(contents.names)
+        rows, known = None, len(contents.digests)
         while rows is None and known:
             known -= 1
-            rows = _MEMORY.recall(contents.names[known])
+            rows = _MEMORY.recall(contents.digests[known])
         if rows is None:
             tables = [self._load(number)[0] for number in contents.pages]
             table = pa.concat_tables([self._schema.empty_table(), *tables]).combine_chunks()
@@ -156,7 +165,8 @@ class Pages:
         for number in contents.log[known:]:
             new, gone = self._load(number)
             rows = rows.after(gone, new)
-        _MEMORY.keep(contents.names[-1], rows)
+        _MEMORY.forget(contents.digests[known])
+        _MEMORY.keep(contents.digests[-1], rows)
         return rows
 
     def replace(self, rows: Rows, gone: Ints, new: pa.Table) -> None:
@@ -165,26 +175,28 @@ class Pages:
         if not len(gone) and not new.num_rows:
             return
         rows = rows.after(gone, new)
-        dead, logged = before.gone + len(gone), before.logged + new.num_rows
+        dead, logged = before.dead + len(gone), before.logged + new.num_rows
         living = len(rows.lives) - dead
-        if before.pages and living > FEW and logged + dead <= living:
+        is_cheap = logged + dead <= living and len(before.log) < LOG
+        if before.pages and living > FEW and is_cheap:
             self._append(gone, new, logged, dead)
         else:
             rows = Rows(rows.table.filter(pa.array(rows.lives)), np.ones(living, np.bool_))
             self._write_anew(rows.table)
-        if before.names:
-            _MEMORY.forget(before.names[-1])
-        if self.contents.names:
-            _MEMORY.keep(self.contents.names[-1], rows)
+        if before.digests:
+            _MEMORY.forget(before.digests[-1])
+        if self.contents.digests:
+            _MEMORY.keep(self.contents.digests[-1], rows)
 
     def _append(self, gone: Ints, new: pa.Table, logged: int, dead: int) -> None:
         before = self.contents
-        blob = pack_blob(new, {"gone": b64encode(gone.astype(np.int64).tobytes()).decode()})
+        places = b64encode(gone.astype(np.int64).tobytes()).decode()
+        blob = pack_blob(new, {"gone": places}, small=True)
         self._store.write(before.next, blob)
         self.contents = Contents(
             before.pages,
             (*before.log, before.next),
-            (*before.names, _digest(before.names[-1].encode(), blob)),
+            (*before.digests, _digest(before.digests[-1].encode(), blob)),
             logged,
             dead,
             before.next + 1,
@@ -194,18 +206,23 @@ class Pages:
         before = self.contents
         for number in (*before.pages, *before.log):
             self._store.write(number, None)
-        slices = [living.slice(at, PAGE) for at in range(0, living.num_rows, PAGE)]
-        blobs = [pack_blob(page.combine_chunks(), {}) for page in slices]
+        each = max(PAGE * living.num_rows // max(living.nbytes, 1), 1)
+        slices = [living.slice(at, each) for at in range(0, living.num_rows, each)]
+        blobs = [pack_blob(page.combine_chunks(), {}, small=True) for page in slices]
         numbers = range(before.next, before.next + len(blobs))
         for number, blob in zip(numbers, blobs, strict=True):
             self._store.write(number, blob)
-        names = (_digest(*blobs),) if blobs else ()
-        self.contents = Contents(tuple(numbers), (), names, 0, 0, numbers.stop)
+        digests = (_digest(*blobs),) if blobs else ()
+        self.contents = Contents(tuple(numbers), (), digests, next=numbers.stop)
 
     def _load(self, number: int) -> tuple[pa.Table, Ints]:
         """The rows of a blob, and the places of those that went when it was written."""
         blob = self._store.read(number)
-        assert blob is not None, "the index says that there are rows"
+        if blob is None:
+            raise StateError(
+                f"the state names blob {number} of a shard, and it is not there; the checkpoint is "
+                "damaged: continue from a copy of it, or start with a new checkpointLocation"
+            )
         table, header = unpack_blob(blob)
         gone = np.frombuffer(b64decode(header.get("gone", "")), np.int64)
         return table.replace_schema_metadata(None), gone

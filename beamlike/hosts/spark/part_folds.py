@@ -1,17 +1,27 @@
 """Aggregates of a plan as folds of the columnar machine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
 from beamlike.errors import UnsupportedError
-from beamlike.hosts.spark.plan import Part
+from beamlike.hosts.spark.column_state import whole
+from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.columnar.columns import Arrivals
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
 from beamlike.model import combine
 
-__all__ = ["fold_of_part", "inputs_of_part"]
+__all__ = ["arrivals_of", "fold_of_part", "inputs_of_part"]
 
-_BUILT_IN = frozenset(getattr(combine, name) for name in combine.__all__)
+_BUILT_IN = frozenset(
+    (
+        *(combine.Count, combine.CountValues, combine.Sum, combine.Mean, combine.Min, combine.Max),
+        *(combine.Collect, combine.CollectByTimestamp, combine.First, combine.Latest),
+        *(combine.Top, combine.TopBy, combine.Sample),
+        *(combine.ApproxQuantiles, combine.ApproxDistinct),
+    )
+)
 
 
 def fold_of_part(part: Part, values: Mapping[str, pa.DataType]) -> Fold:
@@ -38,6 +48,24 @@ def inputs_of_part(part: Part, fold: Fold, table: pa.Table) -> Values | None:
     return fold.values_of([_one_chunk(table.column(columns[at])) for at in _positions(part)])
 
 
+def arrivals_of(plan: Plan, folds: Sequence[Fold], table: pa.Table, key: Ints) -> Arrivals:
+    """Rows, see `beamlike.hosts.spark.arrivals`, for the columnar machine.
+
+    Args:
+        plan: Whose rows they are.
+        folds: Those of its parts.
+        table: The rows, in order of arrival.
+        key: The number of each row's key.
+    """
+    start = end = None
+    if "start" in table.column_names:
+        start, end = (whole(table.column(name)) for name in ("start", "end"))
+    values = tuple(
+        inputs_of_part(part, fold, table) for part, fold in zip(plan.parts, folds, strict=True)
+    )
+    return Arrivals(key, table.column("ts").to_numpy(), values, start, end)
+
+
 def _positions(part: Part) -> tuple[int, ...]:
     at = part.input
     return at if isinstance(at, tuple) else () if at is None else (at,)
@@ -46,5 +74,5 @@ def _positions(part: Part) -> tuple[int, ...]:
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     if column.num_chunks == 1:
         return column.chunk(0)
-    whole = column.combine_chunks()
-    return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
+    joined = column.combine_chunks()
+    return joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)

@@ -66,6 +66,10 @@ class Aggregation(Operation):
         return {part.name: part.result for part in self.parts}
 
     @property
+    def why_key_by_key(self) -> str | None:
+        return None
+
+    @property
     def words(self) -> Mapping[str, str]:
         strategy = self.strategy
         return {
@@ -163,8 +167,10 @@ class Plan:
 
     It aggregates ``parts`` by ``strategy``, unless ``does`` says that it does something else.
 
-    Keys are spread over ``shards`` groups of Spark, and within each over ``buckets`` blobs of
-    state. Both are part of the layout: they cannot change while a checkpoint is in use.
+    Keys are spread over ``shards`` groups of Spark, and within each over ``buckets``: parts of
+    which the shard's index keeps the earliest deadlines, so that the reference machine steps only
+    those that are touched. Both are part of the layout: they cannot change while a checkpoint is
+    in use.
 
     ``clocks`` are those of the inputs when each has a watermark of its own; None: Spark's
     watermark is that of the only input. With ``reports`` each shard tells its output watermark

@@ -17,23 +17,26 @@ from beamlike.model.time import MIN_TIMESTAMP
 __all__ = ["ShardProcessor", "SparkStore", "beam_watermark", "wake_at_next_watermark"]
 
 
+_INDEX = -1
+
+
 def beam_watermark(spark_watermark: int) -> int:
     """Spark's watermark as Beam's (ms): Spark says 0 while it knows none."""
     return spark_watermark if spark_watermark > 0 else MIN_TIMESTAMP
 
 
 class SparkStore:
-    """A shard's blobs in Spark's state of the current group.
+    """A shard's blobs in Spark's state of the current group, by number; -1 is the index.
 
-    State ``blobs`` has them by number, state ``index`` holds the index.
+    One state for both: each costs every task some milliseconds before it has done anything.
     """
 
     def __init__(self, handle: StatefulProcessorHandle) -> None:
         self._blobs = handle.getMapState("blobs", "number int", "blob binary")
-        self._index = handle.getValueState("index", "blob binary")
 
     def read(self, number: int) -> bytes | None:
-        return _blob(self._blobs.getValue((number,)))
+        row = self._blobs.getValue((number,))
+        return None if row is None else bytes(row[0])
 
     def write(self, number: int, blob: bytes | None) -> None:
         if blob is None:
@@ -42,14 +45,10 @@ class SparkStore:
             self._blobs.updateValue((number,), (blob,))
 
     def read_index(self) -> bytes | None:
-        return _blob(self._index.get())
+        return self.read(_INDEX)
 
     def write_index(self, blob: bytes) -> None:
-        self._index.update((blob,))
-
-
-def _blob(row: Any) -> bytes | None:
-    return None if row is None else bytes(row[0])
+        self.write(_INDEX, blob)
 
 
 def wake_at_next_watermark(handle: StatefulProcessorHandle, spark_watermark: int) -> None:
@@ -86,6 +85,7 @@ class ShardProcessor(StatefulProcessor):
         self._handle = handle
         self._store = SparkStore(handle)
         self._stepper = stepper_of(self._plan)
+        self._stepped: set[int] = set()
 
     def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
         arrived = read_blobs(bytes(row.blob) for row in rows)
@@ -95,10 +95,15 @@ class ShardProcessor(StatefulProcessor):
     def handleExpiredTimer(
         self, key: Any, timerValues: Any, expiredTimerInfo: Any
     ) -> Iterator[Row]:
-        yield from self._step(key[0], Arrived([], [], []), timerValues)
+        # Rows come first. A shard that had some has seen this watermark, and waits for the next.
+        # Spark makes a new processor, and calls `init`, once for each task: no shard is taken for
+        # one of the micro-batch before.
+        if key[0] not in self._stepped:
+            yield from self._step(key[0], Arrived([], [], []), timerValues)
 
     def _step(self, shard: int, arrived: Arrived, times: Any) -> Iterator[Row]:
         plan, watermark = self._plan, times.getCurrentWatermarkInMs()
+        self._stepped.add(shard)
         with paused_gc():
             out = self._stepper.step(
                 self._store,

@@ -102,10 +102,10 @@ def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
 class _NoStore:
     """A bounded shard steps once: it starts with nothing and leaves nothing."""
 
-    def read(self, bucket: int) -> bytes | None:
+    def read(self, number: int) -> bytes | None:
         return None
 
-    def write(self, bucket: int, blob: bytes | None) -> None:
+    def write(self, number: int, blob: bytes | None) -> None:
         pass
 
     def read_index(self) -> bytes | None:

@@ -50,6 +50,8 @@ OUTPUT = "run int, lane int, step int, key long, effect binary"
 """The Spark schema of the output: an effect is a pickled `Pane` or `Drop`; or the
 `UserFunctionError` that ended the lane, without a key of its own."""
 
+_PICKLED = "the values of its elements are pickles"
+
 
 @attrs.frozen
 class _Alone(CombineFn):
@@ -89,6 +91,10 @@ class _AggregationOfPickles(Aggregation):
     """An aggregation of pickled values by its only part."""
 
     @property
+    def why_key_by_key(self) -> str:
+        return _PICKLED
+
+    @property
     def machine(self) -> Grouping:
         (part,) = self.parts
         return Grouping(self.strategy, _Alone(part.fn), self.on_error)
@@ -126,6 +132,10 @@ class OverPickles(Operation):
     @property
     def results(self) -> Mapping[str, pa.DataType]:
         return {"value": pa.binary()}
+
+    @property
+    def why_key_by_key(self) -> str:
+        return _PICKLED
 
     @property
     def words(self) -> Mapping[str, str]:
@@ -188,15 +198,15 @@ class _LaneStore:
         self._blobs = blobs
         self._lane = lane
 
-    def read(self, bucket: int) -> bytes | None:
-        row = self._blobs.getValue((self._lane, bucket))
+    def read(self, number: int) -> bytes | None:
+        row = self._blobs.getValue((self._lane, number))
         return None if row is None else bytes(row[0])
 
-    def write(self, bucket: int, blob: bytes | None) -> None:
+    def write(self, number: int, blob: bytes | None) -> None:
         if blob is None:
-            self._blobs.removeKey((self._lane, bucket))
+            self._blobs.removeKey((self._lane, number))
         else:
-            self._blobs.updateValue((self._lane, bucket), (blob,))
+            self._blobs.updateValue((self._lane, number), (blob,))
 
     def read_index(self) -> bytes | None:
         return self.read(-1)
@@ -216,7 +226,7 @@ class LaneProcessor(StatefulProcessor):
         self._handle = handle
         self._control = handle.getValueState("control", "json string")
         self._stages = handle.getMapState("stages", "lane int", "stage binary")
-        self._blobs = handle.getMapState("blobs", "lane int, bucket int", "blob binary")
+        self._blobs = handle.getMapState("blobs", "lane int, number int", "blob binary")
 
     def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
         arrivals: dict[int, list[pa.Table]] = {}

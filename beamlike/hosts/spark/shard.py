@@ -17,12 +17,12 @@ import pyarrow as pa
 
 from beamlike.errors import UserFunctionError
 from beamlike.hosts.spark.arrivals import arriving
-from beamlike.hosts.spark.index import NEVER, Clock, Index
+from beamlike.hosts.spark.index import Clock, Index
 from beamlike.hosts.spark.pages import Pages, Rows, Store
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.state import Key, StateLayout, with_bucket
 from beamlike.machine.clocks import Heard
-from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.columnar.arrays import NEVER, Ints
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -178,4 +178,3 @@ def _note(index: Index, bucket: int, states: dict[Key, KeyState], deadlines: lis
         if (held := earliest_hold(state.windows)) is not None
     )
     index.hold[bucket] = min(holds, default=NEVER)
-    index.windows[bucket] = sum(len(state.windows) for state in states.values())

@@ -41,9 +41,9 @@ from beamlike.machine.events import Pane
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.panes import PaneInfo, Timing
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window, bounds
+from beamlike.model.windows import Window, bounds, window_of
 
-__all__ = ["Key", "StateLayout", "key_tuples", "window_of", "with_bucket"]
+__all__ = ["Key", "StateLayout", "key_tuples", "with_bucket"]
 
 Key = tuple[Any, ...]
 
@@ -131,15 +131,16 @@ class StateLayout:
             columns.append([[self._pane_row(pane) for pane in w.outstanding] for w in kept])
         if self._sized:
             columns.append([w.size for w in kept])
+        # First of all: what outgrew its type here, did so in the panes that stand, too.
+        accumulators = self._accumulator.encode([w.accumulator for w in kept])
         arrays = [
             pa.array(values, field.type)
             for values, field in zip(columns, self._plain_fields, strict=True)
         ]
-        arrays += self._accumulator.encode([w.accumulator for w in kept])
-        return pa.Table.from_arrays(arrays, schema=self.schema)
+        return pa.Table.from_arrays([*arrays, *accumulators], schema=self.schema)
 
     def decode(self, table: pa.Table, watermark: int, clock: int) -> dict[Key, KeyState]:
-        """The keys of a bucket, at the clocks of the shard's last step.
+        """The keys that these rows belong to, at the clocks of the shard's last step.
 
         The output watermark is caught up by the machine (`KeyState.at`) when a key is
         stepped, not here.
@@ -248,8 +249,3 @@ def _pane_info(timing: str, index: int, nonspeculative: int, is_last: bool = Fal
 def with_bucket(schema: pa.Schema) -> pa.Schema:
     """The schema of rows at rest."""
     return schema.append(pa.field("bucket", pa.int32()))
-
-
-def window_of(start: int, end: int) -> Window:
-    is_global = (start, end) == bounds(GLOBAL_WINDOW)
-    return GLOBAL_WINDOW if is_global else IntervalWindow(start, end)

@@ -6,7 +6,7 @@ from typing import Protocol
 import attrs
 import pyarrow as pa
 
-from beamlike.errors import UnsupportedError
+from beamlike.errors import UnsupportedError, WindowError
 from beamlike.hosts.spark.column_output import ColumnOutput
 from beamlike.hosts.spark.column_shard import ColumnShard
 from beamlike.hosts.spark.keys import can_number
@@ -67,8 +67,9 @@ class _KeyByKey:
 class _InColumns:
     """The columnar machine."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan, self._shard, self._output = plan, ColumnShard(plan), ColumnOutput(plan)
+    def __init__(self, plan: Plan, shard: ColumnShard) -> None:
+        self._plan, self._shard, self._output = plan, shard, ColumnOutput(plan)
+        self._key_by_key = _KeyByKey(plan)
 
     def step(
         self,
@@ -78,7 +79,12 @@ class _InColumns:
         clock: int,
         shard: int | None = None,
     ) -> pa.Table | None:
-        out = self._shard.step(store, arrivals, watermark, clock)
+        try:
+            out = self._shard.step(store, arrivals, watermark, clock)
+        except WindowError:
+            # Some element is beyond the calendar. Which one, and what becomes of it, is seen key
+            # by key; nothing was written yet, and both machines read the same state.
+            return self._key_by_key.step(store, arrivals, watermark, clock, shard)
         return self._output.build(out, _report(self._plan, shard, out.output_watermark))
 
 
@@ -102,29 +108,39 @@ def choose_machine(plan: Plan) -> Choice:
     Raises:
         UnsupportedError: The plan asks for the columnar machine, and that cannot do it.
     """
+    found = _in_columns(plan)
+    return found if isinstance(found, Choice) else Choice("columnar")
+
+
+def stepper_of(plan: Plan) -> Stepper:
+    """What steps the shards of this plan."""
+    found = _in_columns(plan)
+    return _KeyByKey(plan) if isinstance(found, Choice) else _InColumns(plan, found)
+
+
+def _in_columns(plan: Plan) -> ColumnShard | Choice:
+    """The columnar machine over this plan, or why it is not chosen; see `choose_machine`."""
     if plan.machine_name == "reference":
         return Choice("reference", 'machine="reference" asks for it')
     try:
-        _check(plan)
+        return _column_shard(plan)
     except UnsupportedError as error:
         if plan.machine_name == "columnar":
             raise UnsupportedError(
                 f'machine="columnar" cannot do this: {error}; leave the argument out'
             ) from error
         return Choice("reference", str(error))
-    return Choice("columnar")
 
 
-def _check(plan: Plan) -> None:
-    """Refuse what the columnar machine cannot do."""
-    if plan.does is not None:
-        raise UnsupportedError("it looks values up instead of grouping rows")
+def _column_shard(plan: Plan) -> ColumnShard:
+    """The columnar machine over this plan.
+
+    Raises:
+        UnsupportedError: It cannot do it.
+    """
+    if plan.operation.why_key_by_key is not None:
+        raise UnsupportedError(plan.operation.why_key_by_key)
     for name, kind in plan.keys.items():
         if not can_number(kind):
             raise UnsupportedError(f"the key {name!r} has the type {kind}")
-    ColumnShard(plan)
-
-
-def stepper_of(plan: Plan) -> Stepper:
-    """What steps the shards of this plan."""
-    return _InColumns(plan) if choose_machine(plan).machine == "columnar" else _KeyByKey(plan)
+    return ColumnShard(plan)

@@ -3,19 +3,28 @@
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, Lists, concat, keep, put, take
+from beamlike.machine.columnar.arrays import (
+    NOTHING,
+    Bools,
+    Ints,
+    Lists,
+    concat,
+    keep,
+    least,
+    put,
+    take,
+)
 from beamlike.machine.columnar.columns import Drops, State
 from beamlike.machine.columnar.homes import Homes
 from beamlike.machine.columnar.incoming import Bundle, Incoming
 from beamlike.machine.columnar.late import closed
 from beamlike.machine.columnar.merging import merged
-from beamlike.machine.columnar.nodes import least
 from beamlike.machine.columnar.order import among
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.table import Table
 from beamlike.model.strategy import TimestampCombiner
 
-__all__ = ["Grown", "take_in"]
+__all__ = ["take_in"]
 
 
 @attrs.frozen(eq=False)

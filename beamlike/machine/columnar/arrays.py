@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 __all__ = [
+    "NEVER",
     "NOTHING",
     "Array",
     "Bools",
@@ -24,6 +25,8 @@ __all__ = [
     "choose",
     "concat",
     "keep",
+    "least",
+    "lengths_of",
     "nothing",
     "put",
     "take",
@@ -37,6 +40,9 @@ Column = TypeVar("Column")
 
 NOTHING = -(2**63)
 """In a column of whole numbers: there is none."""
+
+NEVER = 2**63 - 1
+"""In a column of deadlines: no clock passes this."""
 
 
 def nothing(count: int) -> Ints:
@@ -92,6 +98,20 @@ class Lists:
 def within(lengths: Ints) -> Ints:
     """For lists of these lengths, the place of each item in its list."""
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def lengths_of(first: Ints, count: int) -> Ints:
+    """How long the runs of ``count`` rows are; ``first`` is where each begins."""
+    return np.diff(np.append(first, count))
+
+
+def least(values: Ints, first: Ints) -> Ints:
+    """The least value of each run of rows; `NOTHING` where none of them has one.
+
+    The greatest needs no such care: nothing is less than everything.
+    """
+    found = np.minimum.reduceat(np.where(values == NOTHING, NEVER, values), first)
+    return np.where(found == NEVER, NOTHING, found)
 
 
 def take(column: Column, rows: Ints) -> Column:

@@ -11,9 +11,9 @@ from beamlike.machine.columnar.columns import Drops, Panes
 from beamlike.machine.columnar.table import TIMINGS
 from beamlike.machine.events import Drop, DropReason, Item, Lifted, Pane
 from beamlike.model.panes import PaneInfo, Timing
-from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window, bounds
+from beamlike.model.windows import Window, window_of
 
-__all__ = ["drops_of", "panes_of", "window_of"]
+__all__ = ["drops_of", "panes_of"]
 
 _TIMINGS = tuple(Timing(name) for name in TIMINGS)
 
@@ -52,9 +52,3 @@ def drops_of(drops: Drops, items: Sequence[Item], watermark: int) -> Iterator[Dr
             watermark,
             item.count if isinstance(item, Lifted) else 1,
         )
-
-
-def window_of(start: int, end: int) -> Window:
-    """The window with these bounds (ms)."""
-    is_global = (start, end) == bounds(GLOBAL_WINDOW)
-    return GLOBAL_WINDOW if is_global else IntervalWindow(start, end)

@@ -1,4 +1,4 @@
-"""Whether values of panes are equal, as Python says."""
+"""Whether values of panes are equal, as `beamlike.machine.equality` says."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from beamlike.machine.columnar.arrays import Bools, Lists
 from beamlike.machine.columnar.folds import Values
+from beamlike.machine.equality import is_same
 
 __all__ = ["same_values"]
 
@@ -32,10 +33,13 @@ def _equal(one: Any, other: Any) -> Bools:
             return _one_by_one(one.to_pylist(), other.to_pylist())
         both_null = pc.and_(one.is_null(), other.is_null())
         equal = pc.if_else(both_null, True, pc.fill_null(pc.equal(one, other), False))
+        if pa.types.is_floating(one.type):
+            both_nan = pc.and_(pc.is_nan(one), pc.is_nan(other))
+            equal = pc.or_(equal, pc.fill_null(both_nan, False))
         return np.asarray(equal)
     if one.dtype == object:
         return _one_by_one(one, other)
-    equal_numbers: Bools = one == other
+    equal_numbers: Bools = (one == other) | ((one != one) & (other != other))
     return equal_numbers
 
 
@@ -50,11 +54,4 @@ def _equal_lists(one: Lists, other: Lists) -> Bools:
 
 def _one_by_one(one: Sequence[Any], other: Sequence[Any]) -> Bools:
     pairs = zip(one, other, strict=True)
-    return np.fromiter((_is_equal(a, b) for a, b in pairs), np.bool_, len(one))
-
-
-def _is_equal(one: Any, other: Any) -> bool:
-    try:
-        return bool(one == other)
-    except Exception:
-        return False  # values that cannot be compared are not known to be equal
+    return np.fromiter((is_same(a, b) for a, b in pairs), np.bool_, len(one))

@@ -5,7 +5,7 @@ from typing import Protocol
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, concat, take
+from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, concat, lengths_of, take
 from beamlike.machine.columnar.assign import Assigned, assign
 from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
 from beamlike.machine.columnar.folds import Accumulators, Fold
@@ -80,7 +80,7 @@ class PlainBundle:
     def added(
         self, folds: tuple[Fold, ...], held: tuple[Accumulators, ...], row: Ints, first: Ints
     ) -> tuple[Accumulators, ...]:
-        counts, at = np.diff(np.append(first, len(row))), self.arrivals.at[row]
+        counts, at = lengths_of(first, len(row)), self.arrivals.at[row]
         values = (None if one is None else take(one, row) for one in self.arrivals.values)
         return tuple(
             fold.add(before, column, at, first, counts)
@@ -103,6 +103,6 @@ class LiftedBundle:
         self, folds: tuple[Fold, ...], held: tuple[Accumulators, ...], row: Ints, first: Ints
     ) -> tuple[Accumulators, ...]:
         return tuple(
-            fold.both(before, fold.merged(take(parts, row), first))
+            fold.grown(before, take(parts, row), first)
             for fold, before, parts in zip(folds, held, self.lifted.accumulators, strict=True)
         )

@@ -1,5 +1,7 @@
 """What makes an element late, and what it nearly joined."""
 
+from typing import assert_never
+
 import attrs
 import numpy as np
 
@@ -8,6 +10,7 @@ from beamlike.machine.columnar.columns import Drops, State
 from beamlike.machine.columnar.incoming import Incoming
 from beamlike.machine.columnar.order import among, count_before
 from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.sweep import Sweep
 from beamlike.machine.columnar.table import Table
 from beamlike.model.strategy import LateCheck
 from beamlike.model.time import MAX_TIMESTAMP
@@ -39,8 +42,10 @@ def _deadline(rules: Rules, incoming: Incoming) -> Ints:
             return np.minimum(own, rules.expiry(incoming.end))
         case LateCheck.MERGED:
             return np.full(len(incoming), MAX_TIMESTAMP)  # only the merged window decides
-        case _:
+        case LateCheck.ASSIGNED | LateCheck.RETAIN:
             return rules.expiry(incoming.end)
+        case unknown:
+            assert_never(unknown)
 
 
 def split_expired_after_merging(
@@ -68,8 +73,8 @@ def _nearly(rules: Rules, state: State, late: Incoming) -> tuple[Ints, Ints]:
     """What each window would become if it alone merged with the live ones; else `NOTHING`."""
     live = keep(_Live.of(state.table), ~state.table.closed)
     assert rules.sweep is not None, "only windows that merge nearly join others"
-    join = _joined_in_turn if rules.sweep.is_bounded else _joined
-    start, end = join(rules, live, late)
+    bounded = rules.sweep.is_bounded
+    start, end = _joined_in_turn(rules.sweep, live, late) if bounded else _joined(live, late)
     # An expired session that is retained would not have taken it in either.
     gone = (start == NOTHING) | (state.watermark > rules.expiry(end))
     return np.where(gone, NOTHING, start), np.where(gone, NOTHING, end)
@@ -87,7 +92,7 @@ class _Live:
         return cls(table.key, table.start, table.end, table.size)
 
 
-def _joined(rules: Rules, live: _Live, late: Incoming) -> tuple[Ints, Ints]:
+def _joined(live: _Live, late: Incoming) -> tuple[Ints, Ints]:
     """Where all that overlaps merges: a key's live windows do not overlap each other, so those
     that a window overlaps lie next to each other, and their span with it overlaps no more."""
     order = np.lexsort((live.start, live.key))
@@ -101,9 +106,8 @@ def _joined(rules: Rules, live: _Live, late: Incoming) -> tuple[Ints, Ints]:
     return start, end
 
 
-def _joined_in_turn(rules: Rules, live: _Live, late: Incoming) -> tuple[Ints, Ints]:
+def _joined_in_turn(sweep: Sweep, live: _Live, late: Incoming) -> tuple[Ints, Ints]:
     """Where windows that overlap may stay apart: each is tried beside its key's live ones."""
-    assert rules.sweep is not None, "only windows that merge nearly join others"
     order = np.argsort(live.key, kind="stable")
     first = np.searchsorted(live.key[order], late.key)
     counts = np.searchsorted(live.key[order], late.key, side="right") - first
@@ -112,7 +116,7 @@ def _joined_in_turn(rules: Rules, live: _Live, late: Incoming) -> tuple[Ints, In
     size = None
     if live.size is not None:
         size = np.concatenate([live.size[row], np.ones(len(late), np.int64)])
-    runs = rules.sweep.runs(
+    runs = sweep.runs(
         np.concatenate([trial, np.arange(len(late))]),
         np.concatenate([live.start[row], late.start]),
         np.concatenate([live.end[row], late.end]),

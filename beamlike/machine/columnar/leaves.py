@@ -5,8 +5,8 @@ Whoever has read a trigger there finds the same rule here, once for all windows.
 
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints
-from beamlike.machine.columnar.nodes import Moment, Nodes, Parts, Trigger, least
+from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, least
+from beamlike.machine.columnar.nodes import Moment, Nodes, Parts, Trigger
 from beamlike.model import triggers as spec
 
 __all__ = ["AfterCount", "AfterEndOfWindow", "AfterTime", "Constant", "Default"]

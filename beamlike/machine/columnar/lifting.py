@@ -11,7 +11,7 @@ from beamlike.machine.columnar.homes import Homes, find_homes
 from beamlike.machine.columnar.incoming import Incoming, PlainBundle
 from beamlike.machine.columnar.late import split_expired
 from beamlike.machine.columnar.rules import Rules
-from beamlike.machine.lifting import check_liftable
+from beamlike.machine.liftable import check_liftable
 from beamlike.model.strategy import LateCheck, WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 

@@ -1,11 +1,13 @@
 """Windows that merge: what becomes of their state."""
 
+from typing import assert_never
+
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NOTHING, Ints, Lists, take
+from beamlike.machine.columnar.arrays import NOTHING, Ints, Lists, least, take
 from beamlike.machine.columnar.columns import State
-from beamlike.machine.columnar.nodes import Parts, least
+from beamlike.machine.columnar.nodes import Parts
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.table import Table
 from beamlike.model.strategy import TimestampCombiner
@@ -52,5 +54,7 @@ def _merged_hold(rules: Rules, state: State, into: Table, held: Ints, first: Int
             return np.where(state.watermark > into.last, NOTHING, into.last)
         case TimestampCombiner.LATEST:
             return np.maximum.reduceat(held, first)
-        case _:
+        case TimestampCombiner.EARLIEST:
             return least(held, first)
+        case unknown:
+            assert_never(unknown)

@@ -11,9 +11,9 @@ from typing import ClassVar, Self
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, nothing
+from beamlike.machine.columnar.arrays import Bools, Ints, nothing
 
-__all__ = ["Moment", "Nodes", "Parts", "Trigger", "least"]
+__all__ = ["Moment", "Nodes", "Parts", "Trigger"]
 
 
 @attrs.frozen(eq=False)
@@ -54,18 +54,6 @@ class Nodes:
 
 def _nothing(value: Ints | None) -> Ints | None:
     return None if value is None else nothing(len(value))
-
-
-def least(values: Ints, first: Ints) -> Ints:
-    """The least value of each run of rows; `NOTHING` where none of them has one.
-
-    The greatest needs no such care: nothing is less than everything.
-    """
-    found = np.minimum.reduceat(np.where(values == NOTHING, _FAR, values), first)
-    return np.where(found == _FAR, NOTHING, found)
-
-
-_FAR = 2**63 - 1
 
 
 @attrs.frozen(eq=False)

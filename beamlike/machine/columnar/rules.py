@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
+import attrs
 import numpy as np
 
+from beamlike.errors import UnsupportedError
+from beamlike.machine.alarms import minds_stale_alarms
 from beamlike.machine.columnar.arrays import Ints, Lists
 from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.columnar.columns import State
@@ -14,7 +18,6 @@ from beamlike.machine.columnar.order import order_of, starts_of_runs
 from beamlike.machine.columnar.sweep import Sweep
 from beamlike.machine.columnar.table import Keeps, Table
 from beamlike.machine.columnar.triggers import run_trigger
-from beamlike.machine.reference.wakes import minds_stale_alarms
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, LateCheck, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
@@ -35,6 +38,7 @@ class Rules:
     def __init__(self, strategy: WindowingStrategy, folds: Sequence[Fold]) -> None:
         window_fn = strategy.window_fn
         check_assignable(window_fn)
+        _check_durations(strategy)
         self.strategy = strategy
         self.folds = tuple(folds)
         self.trigger = run_trigger(strategy.trigger, strategy.is_merging)
@@ -96,6 +100,21 @@ class Rules:
         of, at = of[order], at[order]
         new = starts_of_runs(of, at)
         return Lists(np.bincount(of[new], minlength=len(pending)), at[new])
+
+
+def _check_durations(strategy: WindowingStrategy) -> None:
+    """Refuse what 64 bits cannot add to an instant; the reference machine has longer numbers.
+
+    Raises:
+        UnsupportedError: A duration is longer than time itself.
+    """
+    parts: list[Any] = [strategy.window_fn, *strategy.trigger.walk()]
+    parts = [part for part in parts if attrs.has(type(part))]
+    fields = ((part, getattr(part, it.name)) for part in parts for it in attrs.fields(type(part)))
+    durations = [(part, it) for part, it in fields if isinstance(it, int)]
+    for whose, duration in (("allowed_lateness", strategy.allowed_lateness), *durations):
+        if abs(duration) >= 2**62:
+            raise UnsupportedError(f"{duration} ms of {whose} are more than 64 bits can add up")
 
 
 def _walk(trigger: Trigger) -> Iterator[Trigger]:

@@ -13,7 +13,6 @@ import numpy as np
 from beamlike.machine.columnar.adding import take_in
 from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, Lists, concat, keep, take
 from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, Panes, State
-from beamlike.machine.columnar.effects import window_of
 from beamlike.machine.columnar.emission import fire
 from beamlike.machine.columnar.folds import Fold
 from beamlike.machine.columnar.homes import find_homes
@@ -23,9 +22,9 @@ from beamlike.machine.columnar.names import Turns
 from beamlike.machine.columnar.order import order_of_windows
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.table import Table
-from beamlike.machine.events import Lifted
-from beamlike.machine.reference.late import check_lifted
+from beamlike.machine.liftable import check_lifted
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.windows import window_of
 
 __all__ = ["ColumnarGrouping"]
 
@@ -79,8 +78,7 @@ class ColumnarGrouping:
         """
         if len(lifted.key):
             window = window_of(int(lifted.start[0]), int(lifted.end[0]))
-            first = Lifted(None, int(lifted.count[0]), window, int(lifted.at[0]))
-            check_lifted(self.strategy, first)
+            check_lifted(self.strategy, int(lifted.count[0]), window)
         return self._add(state, LiftedBundle(lifted))
 
     def _add(self, state: State, bundle: Bundle) -> tuple[State, list[Panes], list[Drops]]:

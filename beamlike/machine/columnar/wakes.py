@@ -2,14 +2,11 @@
 
 import numpy as np
 
-from beamlike.machine.columnar.arrays import NOTHING, Ints
+from beamlike.machine.columnar.arrays import NEVER, NOTHING, Ints
 from beamlike.machine.columnar.columns import State
 from beamlike.machine.columnar.rules import Rules
 
-__all__ = ["NEVER", "wakes"]
-
-NEVER = 2**63 - 1
-"""No clock passes this."""
+__all__ = ["wakes"]
 
 
 def wakes(rules: Rules, state: State) -> tuple[Ints, Ints]:

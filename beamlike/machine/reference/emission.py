@@ -4,6 +4,7 @@ from typing import Any
 
 import attrs
 
+from beamlike.machine.equality import is_same
 from beamlike.machine.events import DropReason, Fired, Pane, Suppressed
 from beamlike.machine.failures import Failure
 from beamlike.machine.reference.state import WindowState
@@ -162,10 +163,7 @@ def _stands(state: WindowState, window: Window, value: Any) -> bool:
     """Whether exactly this pane would be withdrawn and put back."""
     if len(state.outstanding) != 1 or state.outstanding[0].window != window:
         return False
-    try:
-        return bool(state.outstanding[0].value == value)
-    except Exception:
-        return False  # values that cannot be compared are not known to be equal
+    return is_same(state.outstanding[0].value, value)
 
 
 def _session(work: Work, window: Window, state: WindowState) -> Window:

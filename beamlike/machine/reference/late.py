@@ -3,17 +3,17 @@
 from collections.abc import Iterable
 from typing import assert_never
 
-from beamlike.errors import WindowingError
 from beamlike.machine.assigning import windows_of
 from beamlike.machine.events import Drop, DropReason, Item, Lifted
 from beamlike.machine.failures import Failure
+from beamlike.machine.liftable import check_lifted
 from beamlike.machine.reference.work import Arrival, Work
-from beamlike.model.strategy import LateCheck, TimestampCombiner, WindowingStrategy
+from beamlike.model.strategy import LateCheck, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
-__all__ = ["arrivals_of", "check_lifted", "deadline_before_merging"]
+__all__ = ["arrivals_of", "deadline_before_merging"]
 
 
 def deadline_before_merging(strategy: WindowingStrategy, window: Window, timestamp: int) -> int:
@@ -40,7 +40,7 @@ def arrivals_of(work: Work, items: Iterable[Item]) -> list[Arrival]:
     nearly: _Nearly | None = None
     for item in items:
         if isinstance(item, Lifted):
-            check_lifted(work.strategy, item)
+            check_lifted(work.strategy, item.count, item.window)
             work.lifted = True
             if item.judged:
                 arrivals.append((item.window, item))
@@ -65,21 +65,6 @@ def _windows_of(work: Work, item: Item) -> tuple[Window, ...]:
         work.lose(windows)
         return ()
     return windows
-
-
-def check_lifted(strategy: WindowingStrategy, lifted: Lifted) -> None:
-    """Refuse elements that were combined where the time of each is needed.
-
-    Raises:
-        WindowingError: That is so.
-    """
-    combiner = strategy.timestamp_combiner
-    if combiner is not TimestampCombiner.END_OF_WINDOW:
-        raise WindowingError(
-            f"{lifted.count} elements of {lifted.window} were combined before they arrived, and "
-            f'timestamp_combiner="{combiner.value}" needs the time of each; combine them after '
-            f'they arrived, or write timestamp_combiner="{TimestampCombiner.END_OF_WINDOW.value}"'
-        )
 
 
 class _Nearly:

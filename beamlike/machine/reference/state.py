@@ -8,12 +8,13 @@ from typing import Any
 
 import attrs
 
+from beamlike.machine.clocks import promise
 from beamlike.machine.events import Pane
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window
 
-__all__ = ["KeyState", "TriggerState", "WindowState", "earliest_hold", "promise"]
+__all__ = ["KeyState", "TriggerState", "WindowState", "earliest_hold"]
 
 
 @attrs.frozen
@@ -149,14 +150,3 @@ def earliest_hold(windows: Mapping[Window, WindowState]) -> int | None:
         if hold is not None and (held is None or hold < held):
             held = hold
     return held
-
-
-def promise(before: int, watermark: int, held: int | None) -> int:
-    """The output watermark (ms) after a step, of a key or of all that a host keeps together.
-
-    Args:
-        before: Where it stood before the step.
-        watermark: The input watermark at its end.
-        held: The earliest hold at its end, see `earliest_hold`.
-    """
-    return max(before, watermark if held is None else min(watermark, held))

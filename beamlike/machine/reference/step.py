@@ -15,6 +15,7 @@ from typing import assert_never
 import attrs
 
 from beamlike.errors import WatermarkError
+from beamlike.machine.alarms import minds_stale_alarms
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -33,7 +34,7 @@ from beamlike.machine.reference.late import arrivals_of
 from beamlike.machine.reference.merging import merge_windows
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.triggers import run_trigger
-from beamlike.machine.reference.wakes import Wakes, minds_stale_alarms, wakes
+from beamlike.machine.reference.wakes import Wakes, wakes
 from beamlike.machine.reference.work import Arrival, Failed, Work
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import option

@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.triggers import AfterEach, OrFinally, Trigger
 
-__all__ = ["Wakes", "minds_stale_alarms", "wakes"]
+__all__ = ["Wakes", "wakes"]
 
 
 class Wakes(NamedTuple):
@@ -47,17 +46,3 @@ def wakes(strategy: WindowingStrategy, state: KeyState) -> Wakes:
             first = remembered.alarms[0]  # ascending
             clock = first if clock is None else min(clock, first)
     return Wakes(event, clock)
-
-
-def minds_stale_alarms(trigger: Trigger) -> bool:
-    """Whether an alarm matters although its trigger no longer waits for it.
-
-    Beam never takes a timer back, and a window that is woken may fire for another reason: an
-    `AfterEach` whose next child is ready already, an `OrFinally` whose ``until`` fires again.
-    Elsewhere a second firing finds nothing new and leaves everything as it was, so only
-    current targets are kept, and a trigger that fires often does not pile up alarms.
-    """
-    return any(
-        isinstance(node, AfterEach) or (isinstance(node, OrFinally) and not node.until.fires_once)
-        for node in trigger.walk()
-    )

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from decimal import Context, Decimal, localcontext
+from functools import reduce
+from operator import add
 from typing import Any
 
 import attrs
@@ -17,6 +19,12 @@ _EXACT = Context(prec=76)
 def rank(value: Any) -> tuple[bool, Any]:
     """NaN after everything else: compared as it is, it would win or lose by its place."""
     return value != value, value
+
+
+def _total(values: Sequence[Any], start: Any) -> Any:
+    """The sum, one after the other: from Python 3.12 on, its own corrects floats on the way, and
+    last digits would depend on how elements arrive and on who adds them."""
+    return reduce(add, values, start)
 
 
 @attrs.frozen
@@ -61,9 +69,9 @@ class Sum(CombineFn):
     def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
         present = [value for value in values if value is not None]
         if not any(isinstance(value, Decimal) for value in (accumulator, *present[:1])):
-            return sum(present, accumulator)
+            return _total(present, accumulator)
         with localcontext(_EXACT):
-            return sum(present, accumulator)
+            return _total(present, accumulator)
 
     def merge(self, first: Any, second: Any) -> Any:
         with localcontext(_EXACT):
@@ -83,7 +91,7 @@ class Mean(CombineFn):
         self, accumulator: tuple[float, int], values: Sequence[Any], timestamps: Sequence[int]
     ) -> tuple[float, int]:
         present = [value for value in values if value is not None]
-        return (sum(present, accumulator[0]), accumulator[1] + len(present))
+        return (_total(present, accumulator[0]), accumulator[1] + len(present))
 
     def merge(self, first: tuple[float, int], second: tuple[float, int]) -> tuple[float, int]:
         return (first[0] + second[0], first[1] + second[1])

@@ -371,7 +371,8 @@ class MyTrigger(triggers.Trigger):
         ),
         (
             WindowingStrategy(Mine(10)),
-            "Mine is a window function of yours, which is asked about one element at a time",
+            "FixedWindows(10ms) asks a function of yours, Mine, and that about one element at a "
+            "time",
         ),
         (
             WindowingStrategy(FixedWindows(10), Repeatedly(MyTrigger())),

@@ -4,9 +4,6 @@ Each fold says what its function in `beamlike.model.combine` says, to the last d
 windows of a bundle, and rests in Arrow columns. Those that work on numbers and on whole Arrow
 columns have no loop over rows or windows; any other function runs in `Objects`.
 
-Python 3.12 and later add floats with a correction, within one bundle; here they are added one
-after the other, as Python 3.11 does. Last digits may differ there.
-
 Read in this order: `base` (what a fold is), `buffers` (between Arrow and NumPy), `numbers`
 (counts, sums of floats, means), `sums` (exact sums), `extremes` (least and greatest), `ordered`
 (lists, the first and the last), `objects` (everything else), `choice` (from a function to its

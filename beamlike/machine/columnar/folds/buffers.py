@@ -26,7 +26,6 @@ __all__ = [
     "numpy_type",
     "present_in",
     "values_array",
-    "words_of",
 ]
 
 
@@ -54,7 +53,7 @@ def numbers_of(array: pa.Array) -> Array:
     kind = numpy_type(array.type)
     if kind == np.bool_:
         return pc.fill_null(array, False).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
-    return words_of(array, kind)
+    return _words_of(array, kind)
 
 
 def number_values(array: pa.Array) -> Values:
@@ -62,7 +61,7 @@ def number_values(array: pa.Array) -> Values:
     return Values(numbers_of(array), present_in(array))
 
 
-def words_of(array: pa.Array, kind: Any, each: int = 1) -> Array:
+def _words_of(array: pa.Array, kind: Any, each: int = 1) -> Array:
     """The buffer of an array's values as numbers, ``each`` of them for a value."""
     buffer = array.buffers()[1]
     if buffer is None or not len(array):
@@ -73,7 +72,7 @@ def words_of(array: pa.Array, kind: Any, each: int = 1) -> Array:
 
 def decimal_words(array: pa.Array) -> tuple[Ints, Ints]:
     """The lower words of decimals of 128 bits, which have no sign, and the upper, which do."""
-    words = words_of(array, np.int64, 2).reshape(-1, 2)
+    words = _words_of(array, np.int64, 2).reshape(-1, 2)
     return np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, 1])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.machine.columnar.arrays import Array, Bools, Ints, choose
+from beamlike.machine.columnar.arrays import Array, Bools, Ints, choose, lengths_of
 from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
 from beamlike.machine.columnar.folds.buffers import (
     array_of,
@@ -47,7 +47,7 @@ class Extreme(Fold):
     def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
         assert values is not None, "an extreme is one of its values"
         if values.present is None:
-            return self._least(values.data, first), np.ones(len(first), np.bool_)
+            return self._picked(values.data, first), np.ones(len(first), np.bool_)
         return self.merged((self._filled(values.data, values.present), values.present), first)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
@@ -57,7 +57,7 @@ class Extreme(Fold):
         return data, one[1] | other[1]
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
-        return self._least(parts[0], first), np.logical_or.reduceat(parts[1], first)
+        return self._picked(parts[0], first), np.logical_or.reduceat(parts[1], first)
 
     def extract(self, accumulators: Accumulators) -> Values:
         return Values(*accumulators)
@@ -79,7 +79,7 @@ class Extreme(Fold):
         filled: Array = np.where(present, data, self.number.type(self.neutral))
         return filled
 
-    def _least(self, data: Array, first: Ints) -> Array:
+    def _picked(self, data: Array, first: Ints) -> Array:
         found: Array = self.pick.reduceat(data, first)
         if self.number.kind != "f" or (found != 0).all():
             return found
@@ -122,7 +122,7 @@ class ExtremeDecimal(Fold):
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         low, high = parts
         best = self.pick.reduceat(high, first)
-        lengths = np.diff(np.append(first, len(high)))
+        lengths = lengths_of(first, len(high))
         low = np.where(high == np.repeat(best, lengths), low, self.none)
         return self.pick.reduceat(low, first), best
 

@@ -5,21 +5,21 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from beamlike.machine.columnar.arrays import Array, Ints
+from beamlike.machine.columnar.arrays import Array, Ints, lengths_of
 from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
 from beamlike.machine.columnar.folds.buffers import array_of, number_values, numbers_of, present_in
 
-__all__ = ["Count", "CountValues", "FloatSum", "Mean", "added_in_order", "count_present"]
+__all__ = ["Count", "CountValues", "FloatSum", "Mean"]
 
 
-def count_present(values: Values, first: Ints, counts: Ints) -> Ints:
+def _count_present(values: Values, first: Ints, counts: Ints) -> Ints:
     """How many are not null."""
     if values.present is None:
         return counts
     return np.add.reduceat(values.present, first, dtype=np.int64)
 
 
-def added_in_order(start: Array, values: Array, counts: Ints) -> Array:
+def _added_in_order(start: Array, values: Array, counts: Ints) -> Array:
     """To each number those of its run added, one after the other.
 
     ``np.add.reduceat`` is no faster, and adds floats in another order: other last digits.
@@ -28,10 +28,6 @@ def added_in_order(start: Array, values: Array, counts: Ints) -> Array:
     with np.errstate(invalid="ignore", over="ignore"):
         np.add.at(total, np.repeat(np.arange(len(counts)), counts), values)
     return total
-
-
-def _lengths(first: Ints, count: int) -> Ints:
-    return np.diff(np.append(first, count))
 
 
 class Count(Fold):
@@ -67,7 +63,7 @@ class CountValues(Count):
 
     def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
         assert values is not None, "which values are null is what it counts"
-        return (count_present(values, first, counts),)
+        return (_count_present(values, first, counts),)
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
         return Values(None, present_in(columns[0]))
@@ -89,7 +85,7 @@ class FloatSum(Fold):
         self, held: Accumulators, values: Values | None, at: Ints, first: Ints, counts: Ints
     ) -> Accumulators:
         assert values is not None, "a sum has something to add up"
-        return (added_in_order(held[0], _or_zero(values), counts),)
+        return (_added_in_order(held[0], _or_zero(values), counts),)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -99,7 +95,7 @@ class FloatSum(Fold):
         return self.grown(self.create(len(first)), parts, first)
 
     def grown(self, held: Accumulators, parts: Accumulators, first: Ints) -> Accumulators:
-        return (added_in_order(held[0], parts[0], _lengths(first, len(parts[0]))),)
+        return (_added_in_order(held[0], parts[0], lengths_of(first, len(parts[0]))),)
 
     def extract(self, accumulators: Accumulators) -> Values:
         return Values(accumulators[0])
@@ -127,8 +123,8 @@ class Mean(FloatSum):
         self, held: Accumulators, values: Values | None, at: Ints, first: Ints, counts: Ints
     ) -> Accumulators:
         assert values is not None, "a mean has something to add up"
-        total = added_in_order(held[0], _or_zero(values), counts)
-        return total, held[1] + count_present(values, first, counts)
+        total = _added_in_order(held[0], _or_zero(values), counts)
+        return total, held[1] + _count_present(values, first, counts)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         return *super().both(one, other), one[1] + other[1]

@@ -5,7 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from beamlike.machine.columnar.arrays import NOTHING, Ints, Lists, choose, nothing, take
+from beamlike.machine.columnar.arrays import (
+    NOTHING,
+    Ints,
+    Lists,
+    choose,
+    least,
+    lengths_of,
+    nothing,
+    take,
+)
 from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
 from beamlike.machine.columnar.folds.buffers import (
     array_of,
@@ -15,7 +24,6 @@ from beamlike.machine.columnar.folds.buffers import (
     numpy_type,
     present_in,
 )
-from beamlike.machine.columnar.nodes import least
 
 __all__ = ["Collect", "Stamped"]
 
@@ -104,7 +112,7 @@ class Stamped(Fold):
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         values, at = parts
-        return self._chosen(values, at, first, np.diff(np.append(first, len(at))))
+        return self._chosen(values, at, first, lengths_of(first, len(at)))
 
     def extract(self, accumulators: Accumulators) -> Values:
         return accumulators[0]  # type: ignore[no-any-return]

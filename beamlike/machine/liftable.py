@@ -1,0 +1,54 @@
+"""What may be combined before it is grouped, and what a grouping takes that was."""
+
+from beamlike.errors import WindowingError
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import LateCheck, TimestampCombiner, WindowingStrategy
+from beamlike.model.windows import Window
+
+__all__ = ["check_liftable", "check_lifted"]
+
+
+def check_liftable(strategy: WindowingStrategy, *, unjudged: bool = False) -> None:
+    """Refuse to combine early what has to be told apart later.
+
+    Args:
+        unjudged: The elements are combined before anybody knows which of them are late.
+
+    Raises:
+        WindowingError: With the part of the strategy that needs each element.
+    """
+    reason = None
+    if strategy.timestamp_combiner is not TimestampCombiner.END_OF_WINDOW:
+        reason = f"timestamp_combiner={strategy.timestamp_combiner.value!r} needs the time of each"
+    elif strategy.late_check is LateCheck.ELEMENT:
+        reason = "late_check='element' judges each by its own time"
+    elif strategy.is_merging and unjudged:
+        reason = f"each has its own {strategy.window_fn} window, and may be late alone"
+    elif strategy.is_merging:
+        window_fn = strategy.window_fn
+        if not isinstance(window_fn, Sessions):
+            reason = f"{window_fn} may merge them otherwise once more are known"
+        elif window_fn.max_duration is not None or window_fn.max_elements is not None:
+            reason = f"{window_fn} cuts sessions where all of their elements are known"
+    if reason is not None:
+        raise WindowingError(f"elements cannot be combined before they are grouped: {reason}")
+
+
+def check_lifted(strategy: WindowingStrategy, count: int, window: Window) -> None:
+    """Refuse elements that were combined where the time of each is needed.
+
+    Args:
+        strategy: That of the grouping that they arrive at.
+        count: How many they are.
+        window: The window that they are combined for.
+
+    Raises:
+        WindowingError: That is so.
+    """
+    combiner = strategy.timestamp_combiner
+    if combiner is not TimestampCombiner.END_OF_WINDOW:
+        raise WindowingError(
+            f"{count} elements of {window} were combined before they arrived, and "
+            f'timestamp_combiner="{combiner.value}" needs the time of each; combine them after '
+            f'they arrived, or write timestamp_combiner="{TimestampCombiner.END_OF_WINDOW.value}"'
+        )

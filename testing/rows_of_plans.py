@@ -1,0 +1,131 @@
+"""Rows of a plan that has a column and an aggregate of every kind."""
+
+import zlib
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from decimal import Decimal
+from typing import Final
+
+import pyarrow as pa
+
+from beamlike.hosts.script import Arrive
+from beamlike.hosts.spark.arrivals import arriving
+from beamlike.hosts.spark.columns import (
+    ListColumn,
+    MeanColumns,
+    PlainColumn,
+    StampedColumns,
+    TuplesColumn,
+)
+from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.hosts.spark.state import Key
+from beamlike.machine.events import Element, Lifted
+from beamlike.model import combine
+from beamlike.model.windows import bounds
+
+__all__ = ["PARTS", "VALUES", "bucket_of", "combined_rows", "rows_of"]
+
+_WHOLE, _REAL, _TEXT, _MONEY = pa.int64(), pa.float64(), pa.string(), pa.decimal128(38, 2)
+
+VALUES: Final[Mapping[str, pa.DataType]] = {
+    "whole": _WHOLE,
+    "real": _REAL,
+    "text": _TEXT,
+    "money": _MONEY,
+}
+"""The columns of a row. What is in them follows from the number of its element."""
+
+_REALS: Final = (0.1, None, -0.0, 0.2, float("nan"), 1e16, 0.0, -3.5, float("inf"), 0.3)
+_TEXTS: Final = ("b", "", None, "é", "a", "b", "\U0001f600")
+
+PARTS: Final = (
+    Part("n", combine.Count(), None, PlainColumn(_WHOLE), _WHOLE),
+    Part("texts", combine.CountValues(), 2, PlainColumn(_WHOLE), _WHOLE),
+    Part("sum", combine.Sum(), 0, PlainColumn(_WHOLE), _WHOLE),
+    Part("real_sum", combine.Sum(), 1, PlainColumn(_REAL), _REAL),
+    Part("money_sum", combine.Sum(), 3, PlainColumn(_MONEY), _MONEY),
+    Part("mean", combine.Mean(), 1, MeanColumns(), _REAL),
+    Part("least", combine.Min(), 1, PlainColumn(_REAL), _REAL),
+    Part("most", combine.Max(), 2, PlainColumn(_TEXT), _TEXT),
+    Part("richest", combine.Max(), 3, PlainColumn(_MONEY), _MONEY),
+    Part("all", combine.Collect(), 0, ListColumn(_WHOLE), pa.list_(_WHOLE)),
+    Part("words", combine.Collect(keep_nulls=False), 2, ListColumn(_TEXT), pa.list_(_TEXT)),
+    Part("first", combine.First(keep_nulls=False), 2, StampedColumns(_TEXT), _TEXT),
+    Part("last", combine.Latest(), 1, StampedColumns(_REAL), _REAL),
+    Part("top", combine.Top(2), 1, ListColumn(_REAL), pa.list_(_REAL)),
+    Part(
+        "top_by",
+        combine.TopBy(2),
+        (2, 0),
+        TuplesColumn({"value": _TEXT, "by": _WHOLE}),
+        pa.list_(_TEXT),
+    ),
+    Part(
+        "sample",
+        combine.Sample(2, 0, keep_nulls=False),
+        0,
+        TuplesColumn({"place": _WHOLE, "value": _WHOLE}),
+        pa.list_(_WHOLE),
+    ),
+)
+"""An aggregate of every layout and of every kind of fold."""
+
+
+def rows_of(plan: Plan, happens: Arrive) -> pa.Table:
+    """Elements that are whole numbers as rows of a plan over `VALUES`, keyed by ``key``."""
+    elements = happens.elements
+    numbers = [element.value for _, element in elements]
+    values = {
+        "whole": [None if it % 11 == 10 else (-1) ** it * it for it in numbers],
+        "real": [_REALS[it % len(_REALS)] for it in numbers],
+        "text": [_TEXTS[it % len(_TEXTS)] for it in numbers],
+        "money": [None if it % 5 == 4 else Decimal(it * 37 - 90) / 100 for it in numbers],
+    }
+    columns = {
+        "key_key": pa.array([key for key, _ in elements], _TEXT),
+        "ts": pa.array([element.timestamp for _, element in elements], _WHOLE),
+        **{f"value_{name}": pa.array(values[name], kind) for name, kind in VALUES.items()},
+        "bucket": _buckets(plan, [key for key, _ in elements]),
+    }
+    windows = [element.window for _, element in elements]
+    if any(windows):
+        spans = [(None, None) if window is None else bounds(window) for window in windows]
+        columns["start"] = pa.array([start for start, _ in spans], _WHOLE)
+        columns["end"] = pa.array([end for _, end in spans], _WHOLE)
+    return pa.table(columns)
+
+
+def combined_rows(plan: Plan, table: pa.Table, watermark: int) -> pa.Table:
+    """The rows combined by key and window; those that come too late are left out."""
+    by_key: dict[Key, list[Element]] = defaultdict(list)
+    for key, element in arriving(plan, table):
+        assert isinstance(element, Element), "it was not combined so far"
+        by_key[key].append(element)
+    lifted: list[tuple[Key, Lifted]] = [
+        (key, one)
+        for key, elements in by_key.items()
+        for one in plan.lifting.lift(elements, watermark)[0]
+    ]
+    ones, layout = [one for _, one in lifted], plan.operation.accumulator
+    spans = [bounds(one.window) for one in ones]
+    accumulators = layout.encode([one.accumulator for one in ones])
+    return pa.table(
+        {
+            "key_key": pa.array([key for (key,), _ in lifted], _TEXT),
+            "start": pa.array([start for start, _ in spans], _WHOLE),
+            "end": pa.array([end for _, end in spans], _WHOLE),
+            "count": pa.array([one.count for one in ones], _WHOLE),
+            "ts": pa.array([one.timestamp for one in ones], _WHOLE),
+            "judged": pa.array([one.judged for one in ones], pa.bool_()),
+            **dict(zip(layout.types(), accumulators, strict=True)),
+            "bucket": _buckets(plan, [key for (key,), _ in lifted]),
+        }
+    )
+
+
+def _buckets(plan: Plan, keys: Sequence[Hashable]) -> pa.Array:
+    return pa.array([bucket_of(plan, key) for key in keys], pa.int32())
+
+
+def bucket_of(plan: Plan, key: Hashable) -> int:
+    return zlib.crc32(repr(key).encode()) % plan.buckets

@@ -1,0 +1,567 @@
+"""The columnar machine in a Spark shard, beside the reference machine, on input that is hard.
+
+Both step the same shard from the same state, see `beamlike.testing.both_machines`. Scenarios as
+they usually are, are in `tests.differential`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from random import Random
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from beamlike.errors import InputRowError, StateError, WindowingError
+from beamlike.hosts.spark.column_shard import ColumnShard
+from beamlike.hosts.spark.columns import PlainColumn
+from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.machine.lifting import Lifting
+from beamlike.model import combine
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.triggers import (
+    AfterCount,
+    AfterProcessingTime,
+    AfterWatermark,
+    Always,
+    Repeatedly,
+)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+from beamlike.testing.both_machines import BothMachines
+from beamlike.testing.either_machine import forgetful
+from beamlike.testing.generate import any_strategy
+from beamlike.testing.in_shard import DictStore
+from beamlike.testing.rows_of_plans import PARTS, VALUES
+
+NAN, INF = float("nan"), float("inf")
+BUCKETS = 4
+
+
+@pytest.fixture(autouse=True)
+def _numbers_stay_in_range() -> Iterator[None]:
+    with catch_warnings():
+        simplefilter("error")
+        yield
+
+
+@dataclass
+class Row:
+    """A row of a shard: an element of one key."""
+
+    at: int
+    key: str | None = "k"
+    whole: int | None = 1
+    real: float | None = None
+    text: str | None = None
+    money: Decimal | None = None
+    window: tuple[int, int] | None = field(default=None)
+
+
+def table(*rows: Row, buckets: int = BUCKETS, windows: bool = False) -> pa.Table:
+    columns = {
+        "key_key": pa.array([row.key for row in rows], pa.string()),
+        "ts": pa.array([row.at for row in rows], pa.int64()),
+        **{
+            f"value_{name}": pa.array([getattr(row, name) for row in rows], kind)
+            for name, kind in VALUES.items()
+        },
+        "bucket": pa.array([bucket_of(row.key, buckets) for row in rows], pa.int32()),
+    }
+    if windows or any(row.window for row in rows):
+        spans = [row.window or (None, None) for row in rows]
+        columns["start"] = pa.array([start for start, _ in spans], pa.int64())
+        columns["end"] = pa.array([end for _, end in spans], pa.int64())
+    return pa.table(columns)
+
+
+def bucket_of(key: str | None, buckets: int) -> int:
+    return sum(map(ord, str(key))) % buckets
+
+
+def plan_of(strategy: WindowingStrategy, *names: str, buckets: int = BUCKETS, **more: Any) -> Plan:
+    parts = [part for part in PARTS if part.name in names] if names else PARTS
+    keys = {"key": pa.string()}
+    return Plan(strategy, keys, VALUES, tuple(parts), shards=1, buckets=buckets, **more)
+
+
+def panes(rows: Sequence[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
+    """Key, start, timing and these aggregates of every pane, in order of key and start."""
+    shown = [row for row in rows if row["pane"] is not None]
+    shown.sort(key=lambda row: (str(row["key"]), row["__beamlike"]["start"]))
+    return [
+        (row["key"], row["__beamlike"]["start"], row["pane"]["timing"], *(row[n] for n in names))
+        for row in shown
+    ]
+
+
+# -- whatever may come -----------------------------------------------------------------------
+
+TIMES = (
+    *(MIN_TIMESTAMP, MIN_TIMESTAMP + 1, MIN_TIMESTAMP + 5, -1, 0, 1, 5, 1_000, 10**12),
+    *(END_OF_GLOBAL_WINDOW - 1_000, END_OF_GLOBAL_WINDOW - 1, END_OF_GLOBAL_WINDOW),
+    *(END_OF_GLOBAL_WINDOW + 1, MAX_TIMESTAMP - 1),
+)
+WATERMARKS = (*TIMES, MAX_TIMESTAMP)
+WINDOW_FNS: tuple[WindowFn, ...] = (
+    *(FixedWindows(1), FixedWindows(10, 3), FixedWindows(10**15), GlobalWindows()),
+    *(SlidingWindows(5, 1), SlidingWindows(7, 20), Sessions(1), Sessions(10**15)),
+    *(Sessions(5, max_elements=2), Sessions(5, max_duration=7), Sessions(12)),
+)
+WHOLES = (0, 1, -1, 2**40, None, 7, -(2**40))
+REALS = (0.1, NAN, -0.0, 0.0, None, INF, -INF, 1e308, -1e308, 5e-324)
+TEXTS = ("a", "", None, "é", "b" * 50)
+MONEY = (Decimal(0), Decimal("-0.01"), None, Decimal("9" * 33 + ".99"), Decimal("1.50"))
+
+
+def any_rows(dice: Random, keys: Sequence[str | None], *, far: bool, windows: bool) -> list[Row]:
+    rows = []
+    for _ in range(dice.choice((0, 1, 2, 8, 40))):
+        at = dice.choice(TIMES) if far else dice.randint(-30, 30)
+        window = None
+        if windows and dice.randrange(3):
+            start = max(MIN_TIMESTAMP, min(at, END_OF_GLOBAL_WINDOW) - dice.randint(0, 5))
+            window = start, min(END_OF_GLOBAL_WINDOW + 1, start + dice.randint(1, 20))
+        values = (dice.choice(column) for column in (WHOLES, REALS, TEXTS, MONEY))
+        rows += [Row(at, dice.choice(keys), *values, window)] * dice.choice((1, 1, 1, 5))
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(0, 120, 30))
+def test_whatever_comes_both_machines_say_and_remember_the_same(seed: int) -> None:
+    """Times at both ends, empty tables and steps, nulls, infinities, windows that come along."""
+    for number in range(seed, seed + 30):
+        dice = Random(f"whatever {number}")
+        strategy = any_strategy(dice, window_fn=dice.choice(WINDOW_FNS), retracting_options=True)
+        names = [part.name for part in dice.sample(PARTS, dice.randint(1, len(PARTS)))]
+        buckets, render = (
+            dice.choice((1, 4, 64)),
+            dice.choice(("retractions", "changelog", "upserts")),
+        )
+        plan = plan_of(strategy, *names, buckets=buckets, render=render, reports=number % 2 == 0)
+        keys = [*(f"k{at}" for at in range(dice.choice((1, 3, 30)))), None, ""]
+        far, watermark, clock = dice.randrange(3) > 0, MIN_TIMESTAMP, 0
+        with forgetful(dice.choice((0, 5, 1_000)), dice.choice((500, 2**20)), dice.choice((2, 64))):
+            both = BothMachines(plan)
+            for _ in range(dice.randint(2, 8)):
+                tables = []
+                for _ in range(dice.choice((0, 1, 1, 2))):
+                    windows = dice.randrange(4) == 0
+                    rows = any_rows(dice, keys, far=far, windows=windows)
+                    tables.append(table(*rows, buckets=buckets, windows=windows))
+                if dice.randrange(2):
+                    near = max(watermark, -30) + dice.randint(0, 12)
+                    watermark = max(watermark, dice.choice(WATERMARKS) if far else near)
+                clock += dice.choice((0, 0, 1, 5, 10**13))
+                both.step(*tables, watermark=watermark, clock=clock, shard=7)
+
+
+# -- the ends of time ------------------------------------------------------------------------
+
+
+def test_the_watermark_may_jump_to_the_end_of_time_at_once() -> None:
+    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "n"))
+    rows = [Row(at) for at in (MIN_TIMESTAMP, 0, END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP - 1)]
+
+    assert both.step(table(*rows), watermark=MIN_TIMESTAMP) == []
+    out = both.step(watermark=MAX_TIMESTAMP)
+
+    assert panes(out, "n") == [
+        ("k", MIN_TIMESTAMP - 5, "ON_TIME", 1),
+        ("k", 0, "ON_TIME", 1),
+        ("k", END_OF_GLOBAL_WINDOW // 10 * 10, "ON_TIME", 2),
+    ]
+    # Neither a window nor the year before the first has a time that SQL can show.
+    assert [row["window"] for row in out if row["__beamlike"]["start"] != 0] == [
+        {"start": None, "end": None}
+    ] * 2
+    assert both.store.buckets == {}
+
+
+def test_a_gap_as_long_as_time_joins_everything_on_its_way() -> None:
+    gap = END_OF_GLOBAL_WINDOW // 2
+    both = BothMachines(plan_of(WindowingStrategy(Sessions(gap)), "n"))
+
+    both.step(table(Row(0), Row(gap - 1), Row(0, "other")), watermark=MIN_TIMESTAMP)
+    out = both.step(watermark=MAX_TIMESTAMP)
+
+    assert panes(out, "n") == [("k", 0, "ON_TIME", 2), ("other", 0, "ON_TIME", 1)]
+
+
+def test_windows_of_a_millisecond_hold_one_instant_each() -> None:
+    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(1)), "n"))
+
+    both.step(table(*(Row(at // 2) for at in range(2_000))), watermark=-1)
+    out = both.step(watermark=1_000)
+
+    assert panes(out, "n") == [("k", at, "ON_TIME", 2) for at in range(1_000)]
+
+
+def test_the_global_window_fires_by_data_and_rests_until_the_end_of_time() -> None:
+    strategy = WindowingStrategy(GlobalWindows(), Repeatedly(AfterCount(2)), "accumulating")
+    both = BothMachines(plan_of(strategy, "n", "all"))
+
+    first = both.step(table(Row(5, whole=1), Row(-5, whole=2), Row(0, "b")), watermark=0)
+    second = both.step(table(Row(9, whole=3)), watermark=10)
+    third = both.step(table(Row(1, whole=4)), watermark=10**15)
+    last = both.step(watermark=MAX_TIMESTAMP)
+
+    begin = MIN_TIMESTAMP
+    assert panes(first, "n", "all") == [("k", begin, "EARLY", 2, [1, 2])]
+    assert second == []
+    assert panes(third, "n", "all") == [("k", begin, "EARLY", 4, [1, 2, 3, 4])]
+    assert panes(last, "n", "all") == [
+        ("b", begin, "ON_TIME", 1, [1]),
+        ("k", begin, "ON_TIME", 4, [1, 2, 3, 4]),
+    ]
+    assert [row["window"] for row in last] == [{"start": None, "end": None}] * 2
+    assert both.store.buckets == {}
+
+
+# -- little and nothing ----------------------------------------------------------------------
+
+
+def test_a_micro_batch_without_rows_may_only_move_the_clock() -> None:
+    strategy = WindowingStrategy(
+        FixedWindows(10), AfterWatermark(early=AfterProcessingTime(5)), "accumulating"
+    )
+    both = BothMachines(plan_of(strategy, "n"))
+    both.step(table(Row(3), Row(4)), watermark=0, clock=100)
+
+    assert both.step(watermark=0, clock=105) == []
+    assert panes(both.step(table(), watermark=0, clock=106), "n") == [("k", 0, "EARLY", 2)]
+    assert both.step(table(), table(), watermark=0, clock=200) == []
+    assert both.step(watermark=0, clock=200) == []
+    assert panes(both.step(watermark=10, clock=200), "n") == [("k", 0, "ON_TIME", 2)]
+
+
+def test_clocks_that_a_restarted_query_reports_too_low_are_not_believed() -> None:
+    strategy = WindowingStrategy(FixedWindows(10), AfterProcessingTime(5))
+    both = BothMachines(plan_of(strategy, "n"))
+    both.step(table(Row(3)), watermark=5, clock=100)
+
+    assert both.step(table(Row(3, "late"), Row(7)), watermark=-20, clock=3) == []
+    assert panes(both.step(watermark=0, clock=106), "n") == [
+        ("k", 0, "EARLY", 2),
+        ("late", 0, "EARLY", 1),
+    ]
+
+
+def test_a_step_in_which_everything_is_late_leaves_nothing_behind() -> None:
+    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "n"))
+    both.step(watermark=100)
+
+    out = both.step(table(*(Row(at, f"k{at}") for at in range(50))), watermark=100)
+
+    drops = [row["__beamlike"]["dropped"] for row in out]
+    assert sorted((drop["reason"], drop["missed_ms"]) for drop in drops) == sorted(
+        ("expired", 100 - (at // 10 * 10 + 9)) for at in range(50)
+    )
+    assert both.store.buckets == {}
+
+
+def test_a_key_of_which_one_element_is_late_keeps_the_others() -> None:
+    both = BothMachines(plan_of(WindowingStrategy(Sessions(10)), "n"))
+    both.step(watermark=50)
+
+    out = both.step(table(Row(0), Row(45), Row(52), Row(0, "b")), watermark=50)
+
+    assert [row["key"] for row in out] == ["b", "k"] or [row["key"] for row in out] == ["k", "b"]
+    assert panes(both.step(watermark=100), "n") == [("k", 45, "ON_TIME", 2)]
+
+
+# -- many ------------------------------------------------------------------------------------
+
+
+def test_of_200_keys_in_64_buckets_half_are_due() -> None:
+    strategy = WindowingStrategy(
+        Sessions(10), AfterWatermark(late=AfterCount(1)), "accumulating", 20
+    )
+    both = BothMachines(plan_of(strategy, "n", "sum", "all", buckets=64))
+    rows = [Row(at % 2 * 1_000 + at % 7, f"k{at % 200}", at) for at in range(1_000)]
+    with forgetful(few=10, page=3_000):
+        assert both.step(table(*rows, buckets=64), watermark=-1) == []
+        due = both.step(watermark=100)
+        late = both.step(table(Row(995, "k1", 7), Row(95, "k2", 8), buckets=64), watermark=100)
+        rest = both.step(watermark=2_000)
+
+    # Even keys have their elements before the watermark.
+    assert [(key, total) for key, _, _, total in panes(due, "n")] == [
+        (key, 5) for key in sorted(f"k{at}" for at in range(0, 200, 2))
+    ]
+    assert [(row["key"], row["__beamlike"]["start"]) for row in late] == []
+    assert [(key, n) for key, _, _, n in panes(rest, "n") if key in ("k1", "k2", "k3")] == [
+        *(("k1", 6), ("k2", 1), ("k3", 5)),
+    ]
+    assert len(panes(rest)) == 101
+    assert both.store.buckets == {}
+
+
+def test_thousands_of_equal_elements_are_all_counted() -> None:
+    both = BothMachines(plan_of(WindowingStrategy(Sessions(5)), "n", "sum", "words"))
+
+    both.step(table(*[Row(3, whole=2, text="x")] * 3_000), watermark=0)
+    out = both.step(table(*[Row(7, whole=2, text="x")] * 3_000), watermark=100)
+
+    assert panes(out, "n", "sum", "words") == [("k", 3, "ON_TIME", 6_000, 12_000, ["x"] * 6_000)]
+
+
+# -- numbers at their limits -----------------------------------------------------------------
+
+
+def test_a_sum_that_outgrows_its_type_is_refused_and_nothing_has_happened() -> None:
+    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "sum"))
+    both.step(table(Row(1, whole=2**62), Row(1, "b")), watermark=0)
+    before = dict(both.store.buckets)
+
+    with pytest.raises(InputRowError, match="outgrew its type int64") as refused:
+        both.step(table(Row(2, whole=2**62)), watermark=0)
+
+    assert "cast its input column to decimal(38, 0) or double" in str(refused.value)
+    assert both.store.buckets == before
+    out = both.step(table(Row(2, whole=2**62 - 1)), watermark=10)
+    assert panes(out, "sum") == [("b", 0, "ON_TIME", 1), ("k", 0, "ON_TIME", 2**63 - 1)]
+
+
+def test_a_sum_may_pass_its_limit_on_the_way_if_it_comes_back() -> None:
+    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "sum"))
+
+    rows = [Row(1, whole=value) for value in (2**63 - 1, 2**63 - 1, -(2**63), -5)]
+    both.step(table(*rows), watermark=0)
+
+    assert panes(both.step(watermark=10), "sum") == [("k", 0, "ON_TIME", 2**63 - 7)]
+
+
+@pytest.mark.parametrize("accumulation", ["discarding", "accumulating", "retracting"])
+def test_decimals_are_added_up_to_38_digits_and_no_further(accumulation: str) -> None:
+    strategy = WindowingStrategy(FixedWindows(10), Repeatedly(AfterCount(9)), accumulation)
+    both = BothMachines(plan_of(strategy, "money_sum", "richest"))
+    nines = Decimal("9" * 36 + ".98")
+    both.step(table(Row(1, money=nines)), watermark=0)
+    both.step(table(Row(1, money=Decimal("0.01")), Row(2, money=None)), watermark=0)
+
+    with pytest.raises(InputRowError, match=r"outgrew its type decimal128\(38, 2\)"):
+        both.step(table(Row(2, money=Decimal("0.01"))), watermark=0)
+
+    assert panes(both.step(watermark=10), "money_sum", "richest") == [
+        ("k", 0, "ON_TIME", Decimal("9" * 36 + ".99"), nines)
+    ]
+
+
+def test_a_decimal_that_outgrows_its_type_where_panes_stand_is_refused_alike() -> None:
+    strategy = WindowingStrategy(GlobalWindows(), Repeatedly(Always()), "retracting")
+    both = BothMachines(plan_of(strategy, "money_sum"))
+    nines = Decimal("9" * 36 + ".99")
+    both.step(table(Row(1, money=nines)), watermark=0)
+
+    with pytest.raises(InputRowError, match=r"outgrew its type decimal128\(38, 2\)"):
+        both.step(table(Row(2, money=nines)), watermark=0)
+
+
+def test_floats_that_are_no_numbers_come_out_as_they_are() -> None:
+    strategy = WindowingStrategy(FixedWindows(10), Repeatedly(AfterCount(1)), "accumulating")
+    both = BothMachines(plan_of(strategy, "real_sum", "mean", "least", "last", "top"))
+
+    def shown(*values: float | None) -> str:
+        out = both.step(table(*(Row(at, real=it) for at, it in enumerate(values))), watermark=0)
+        (pane,) = panes(out, "real_sum", "mean", "least", "last", "top")
+        return repr(pane[3:])
+
+    assert shown(None) == "(0.0, None, None, None, [])"
+    assert shown(-0.0) == "(0.0, 0.0, -0.0, -0.0, [-0.0])"
+    assert shown(INF, 1e308) == "(inf, inf, -0.0, 1e+308, [inf, 1e+308])"
+    assert shown(-INF) == "(nan, nan, -inf, 1e+308, [inf, 1e+308])"
+    assert shown(NAN) == "(nan, nan, -inf, 1e+308, [nan, inf])"
+
+
+def test_a_window_of_nothing_but_nulls_is_a_window() -> None:
+    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10))))
+
+    both.step(table(Row(1, None, None), Row(2, None, None)), watermark=0)
+    (row,) = both.step(watermark=10)
+
+    assert {part.name: row[part.name] for part in PARTS} == {
+        **{"n": 2, "texts": 0, "sum": 0, "real_sum": 0.0, "money_sum": Decimal("0.00")},
+        **{"mean": None, "least": None, "most": None, "richest": None},
+        **{"all": [None, None], "words": [], "first": None, "last": None},
+        **{"top": [], "top_by": [], "sample": []},
+    }
+
+
+# -- unchanged panes -------------------------------------------------------------------------
+
+
+def test_a_pane_whose_value_is_not_a_number_is_as_before_if_it_was_none_before() -> None:
+    strategy = WindowingStrategy(FixedWindows(10), Always(), "retracting", unchanged="omit")
+    both = BothMachines(plan_of(strategy, "least", "top", "words", "last"))
+
+    first = both.step(table(Row(3, real=NAN)), watermark=0)
+    again = both.step(watermark=10)
+
+    assert [row["retraction"] for row in first] == [False]
+    assert again == []
+
+
+# -- windows that come along -----------------------------------------------------------------
+
+
+def test_elements_with_and_without_a_window_arrive_together() -> None:
+    both = BothMachines(plan_of(WindowingStrategy(Sessions(10)), "n", "all"))
+    given = table(Row(3, whole=1, window=(0, 5)), Row(4, whole=2), Row(90, whole=3, window=(0, 9)))
+    plain = table(Row(50, whole=4), Row(51, "b", whole=5))
+
+    both.step(plain, given, watermark=0)
+    out = both.step(watermark=100)
+
+    assert panes(out, "n", "all") == [
+        ("b", 51, "ON_TIME", 1, [5]),
+        ("k", 0, "ON_TIME", 3, [1, 2, 3]),
+        ("k", 50, "ON_TIME", 1, [4]),
+    ]
+
+
+def test_an_element_may_come_in_the_global_window() -> None:
+    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "n"))
+    everything = MIN_TIMESTAMP, END_OF_GLOBAL_WINDOW + 1
+
+    both.step(table(Row(3, window=everything), Row(4)), watermark=0)
+
+    assert panes(both.step(watermark=10), "n") == [("k", 0, "ON_TIME", 1)]
+    (row,) = both.step(watermark=MAX_TIMESTAMP)
+    assert (row["window"], row["n"]) == ({"start": None, "end": None}, 1)
+
+
+# -- combined before they arrive -------------------------------------------------------------
+
+
+def combined(plan: Plan, rows: Sequence[tuple[Any, ...]], judged: bool = True) -> pa.Table:
+    """Rows of key, start, end, event time and how many ones there are, combined."""
+    ones = [(1,) * count for *_, count in rows]
+    layout = plan.operation.accumulator
+    accumulators = [
+        tuple(part.fn.add(part.fn.create(), one, [at] * len(one)) for part in plan.parts)
+        for one, (_, _, _, at, _) in zip(ones, rows, strict=True)
+    ]
+    key, start, end, at, count = zip(*rows, strict=True)
+    return pa.table(
+        {
+            "key_key": pa.array(key, pa.string()),
+            **{
+                name: pa.array(values, pa.int64())
+                for name, values in {"start": start, "end": end, "count": count, "ts": at}.items()
+            },
+            "judged": pa.array([judged] * len(rows)),
+            **dict(zip(layout.types(), layout.encode(accumulators), strict=True)),
+            "bucket": pa.array([bucket_of(it, plan.buckets) for it in key], pa.int32()),
+        }
+    )
+
+
+def test_rows_that_were_combined_before_count_one_by_one() -> None:
+    strategy = WindowingStrategy(FixedWindows(10), Repeatedly(AfterCount(3)), "accumulating")
+    plan = plan_of(strategy, "n", "sum", "all")
+    both = BothMachines(plan)
+
+    first = both.step(combined(plan, [("k", 0, 10, 4, 2), ("b", 0, 10, 9, 1)]), watermark=0)
+    tables = [combined(plan, [("b", 0, 10, 1, 2)]), combined(plan, [("k", 10, 20, 11, 5)])]
+    second = both.step(*tables, watermark=0)
+
+    assert first == []
+    assert panes(second, "n", "sum", "all") == [
+        ("b", 0, "EARLY", 3, 3, [1, 1, 1]),
+        ("k", 10, "EARLY", 5, 5, [1] * 5),
+    ]
+
+
+def test_what_was_combined_before_it_could_be_judged_may_be_late_together() -> None:
+    plan = plan_of(WindowingStrategy(FixedWindows(10)), "n")
+    both = BothMachines(plan)
+    both.step(watermark=25)
+
+    rows = [("k", 0, 10, 4, 2), ("k", 20, 30, 25, 3)]
+    out = both.step(combined(plan, rows, judged=False), watermark=25)
+
+    (drop,) = (row["__beamlike"]["dropped"] for row in out)
+    assert (drop["reason"], drop["missed_ms"], drop["count"]) == ("expired", 16, 2)
+    assert panes(both.step(watermark=30), "n") == [("k", 20, "ON_TIME", 3)]
+
+
+def test_combined_sessions_merge_as_their_elements_would() -> None:
+    plan = plan_of(WindowingStrategy(Sessions(10)), "n", "all")
+    both = BothMachines(plan)
+    lifting = Lifting(plan.strategy, combine.Count())
+    assert lifting.lift([], 0) == ((), ())
+
+    both.step(combined(plan, [("k", 0, 12, 2, 2), ("k", 20, 30, 20, 1)]), watermark=0)
+    both.step(combined(plan, [("k", 11, 21, 11, 1)]), watermark=0)
+
+    assert panes(both.step(watermark=30), "n", "all") == [("k", 0, "ON_TIME", 4, [1] * 4)]
+
+
+def test_where_the_time_of_each_element_matters_combined_ones_are_refused() -> None:
+    plan = plan_of(WindowingStrategy(FixedWindows(10), timestamp_combiner="latest"), "n")
+
+    with pytest.raises(WindowingError, match="needs the time of each"):
+        BothMachines(plan).step(combined(plan, [("k", 0, 10, 4, 2)]), watermark=0)
+
+
+# -- other state -----------------------------------------------------------------------------
+
+
+def test_state_of_another_plan_is_refused() -> None:
+    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "n"))
+    both.step(table(Row(3)), watermark=0)
+    other = ColumnShard(plan_of(WindowingStrategy(FixedWindows(20)), "n"))
+
+    with pytest.raises(StateError, match=r"the checkpoint has 'FixedWindows\(10ms\)'"):
+        other.step(both.store, [], 0, 0)
+
+
+def test_keys_of_several_columns_and_no_key_at_all() -> None:
+    number = pa.int64()
+    parts = (Part("n", combine.Count(), None, PlainColumn(number), number),)
+    strategy = WindowingStrategy(FixedWindows(10))
+    two = BothMachines(Plan(strategy, {"a": pa.float64(), "b": pa.string()}, {}, parts, 1, 2))
+    rows = {"ts": [1] * 6, "bucket": pa.array([1] * 6, pa.int32())}
+    keys = {"key_a": [NAN, 0.5, NAN, None, None, 0.5], "key_b": ["x", None, "x", None, None, "x"]}
+    two.step(pa.table({**keys, **rows}), watermark=0)
+    counted = [(row["a"], row["b"], row["n"]) for row in two.step(watermark=10)]
+    none = BothMachines(Plan(strategy, {}, {}, parts, 1, 1))
+    none.step(pa.table({"ts": [1, 2], "bucket": pa.array([0, 0], pa.int32())}), watermark=0)
+
+    assert sorted(map(repr, counted)) == [
+        "(0.5, 'x', 1)",
+        "(0.5, None, 1)",
+        "(None, None, 2)",
+        "(nan, 'x', 2)",
+    ]
+    assert [row["n"] for row in none.step(watermark=10)] == [2]
+
+
+def test_nan_keys_are_one_key_whatever_their_bits_over_several_steps() -> None:
+    number = pa.int64()
+    parts = (Part("n", combine.Count(), None, PlainColumn(number), number),)
+    both = BothMachines(
+        Plan(WindowingStrategy(FixedWindows(10)), {"a": pa.float64()}, {}, parts, 1, 1)
+    )
+    for bits in (0x7FF8000000000000, 0xFFF8000000000000, 0x7FF8000000000001):
+        key = np.array([bits], np.uint64).view(np.float64)
+        both.step(
+            pa.table({"key_a": key, "ts": [1], "bucket": pa.array([0], pa.int32())}), watermark=0
+        )
+
+    assert [row["n"] for row in both.step(watermark=10)] == [3]
+
+
+def test_a_store_holds_no_pickles_of_built_in_aggregates() -> None:
+    store = DictStore()
+    shard = ColumnShard(plan_of(WindowingStrategy(Sessions(10), Always(), "retracting")))
+
+    shard.step(store, [table(Row(3, real=1.5, text="a", money=Decimal(1)))], 0, 0)
+
+    assert not any("pickle" in name for name in shard.layout.schema.names)
+    assert all(b"cloudpickle" not in blob for blob in store.buckets.values())

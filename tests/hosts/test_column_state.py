@@ -1,0 +1,118 @@
+"""Rows at rest as the columns of a machine, and back: nothing is lost, nothing is added."""
+
+from random import Random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from beamlike.hosts.script import Arrive
+from beamlike.hosts.spark.column_shard import ColumnShard
+from beamlike.hosts.spark.column_state import ColumnState
+from beamlike.hosts.spark.index import Index
+from beamlike.hosts.spark.keys import number_keys
+from beamlike.hosts.spark.pages import Pages
+from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.shard import Shard
+from beamlike.hosts.spark.state import StateLayout, with_bucket
+from beamlike.machine.columnar.columns import State
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.triggers import (
+    AfterAll,
+    AfterCount,
+    AfterEach,
+    AfterFirst,
+    AfterProcessingTime,
+    AfterSynchronizedProcessingTime,
+    AfterWatermark,
+    Always,
+    DefaultTrigger,
+    Never,
+    OrFinally,
+    Repeatedly,
+    Trigger,
+)
+from beamlike.testing.either_machine import forgetful
+from beamlike.testing.generate import any_script
+from beamlike.testing.in_shard import DictStore
+from beamlike.testing.rows_of_plans import PARTS, VALUES, rows_of
+
+TIMED = AfterProcessingTime(3)
+TRIGGERS: tuple[Trigger, ...] = (
+    *(DefaultTrigger(), Never(), Always(), AfterCount(3), TIMED, AfterWatermark()),
+    *(AfterSynchronizedProcessingTime(), Repeatedly(AfterCount(2)), Repeatedly(TIMED)),
+    AfterWatermark(early=TIMED, late=AfterCount(2)),
+    AfterFirst(AfterCount(3), TIMED),
+    AfterAll(AfterCount(3), TIMED, AfterWatermark()),
+    AfterEach(AfterCount(1), TIMED, AfterWatermark()),
+    OrFinally(Repeatedly(AfterCount(2)), AfterAll(TIMED, AfterWatermark())),
+    Repeatedly(AfterFirst(AfterEach(AfterCount(2), TIMED), AfterAll(AfterCount(4), TIMED))),
+)
+
+
+def rows_at_rest(plan: Plan, store: DictStore) -> tuple[pa.Table, Index]:
+    schema, index = StateLayout(plan).schema, Index.load(plan, store.read_index())
+    with forgetful():
+        rows = Pages(with_bucket(schema), store, index.contents).read()
+    return rows.table.filter(pa.array(rows.lives)).select(schema.names), index
+
+
+def woken_and_rested(plan: Plan, rows: pa.Table, index: Index) -> pa.Table:
+    """The rows of a state that all rows make together."""
+    layout = ColumnState(plan, ColumnShard(plan).machine)
+    names = [f"key_{name}" for name in plan.keys]
+    keys = number_keys(rows.select(names).columns, rows.num_rows)
+    table = layout.wake(rows.combine_chunks(), keys.number)
+    promised = np.full(keys.count, MIN_TIMESTAMP, np.int64)
+    promised[keys.number] = rows.column("output_watermark").to_numpy()
+    return layout.rest(State(index.watermark, index.clock, promised, table), keys)
+
+
+@pytest.mark.parametrize("window_fn", [Sessions(10), Sessions(10, max_elements=3)], ids=str)
+@pytest.mark.parametrize("accumulation", ["discarding", "accumulating", "retracting"])
+@pytest.mark.parametrize("trigger", TRIGGERS, ids=str)
+def test_what_the_reference_machine_saved_is_saved_again_as_it_was(
+    trigger: Trigger, accumulation: str, window_fn: Sessions
+) -> None:
+    strategy = WindowingStrategy(window_fn, trigger, accumulation, 20, "earliest")
+    plan = Plan(strategy, {"key": pa.string()}, VALUES, PARTS, shards=1, buckets=2)
+    shard, store, seen = Shard(plan), DictStore(), 0
+    watermark, clock = MIN_TIMESTAMP, 0
+    dice = Random(f"{trigger} {accumulation}")
+    for happens in any_script(dice, keys=("a", "b", None), steps=16, to_infinity=False):
+        tables = []
+        match happens:
+            case Arrive():
+                tables = [rows_of(plan, happens)]
+            case AdvanceWatermark(to):
+                watermark = to
+            case AdvanceClock(to):
+                clock = to
+        shard.step(store, tables, watermark, clock)
+        rows, index = rows_at_rest(plan, store)
+        again = woken_and_rested(plan, rows, index)
+
+        assert again.schema == rows.schema
+        # In words: NaN is NaN.
+        assert repr(again.to_pylist()) == repr(rows.to_pylist())
+        seen += rows.num_rows
+    assert seen > 5
+
+
+def test_without_rows_there_is_a_state_without_windows() -> None:
+    plan = Plan(
+        WindowingStrategy(Sessions(10), Always(), "retracting"),
+        {"key": pa.string()},
+        VALUES,
+        PARTS,
+        shards=1,
+        buckets=2,
+    )
+    rows, index = rows_at_rest(plan, DictStore())
+
+    again = woken_and_rested(plan, rows, index)
+
+    assert (again.num_rows, again.schema) == (0, StateLayout(plan).schema)
