@@ -14,7 +14,7 @@ older state it catches up by the log.
 
 from base64 import b64decode, b64encode
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, Final, Protocol, Self
 
@@ -37,7 +37,7 @@ FEW: Final = 1_000
 LOG: Final = 64
 """Blobs of a log at most: reading takes them all, and the index names them all."""
 
-REMEMBERED: Final = 384 * 2**20
+REMEMBERED: Final = 256 * 2**20
 """Bytes of rows that a worker remembers at most, of all its shards."""
 
 
@@ -206,9 +206,7 @@ class Pages:
         before = self.contents
         for number in (*before.pages, *before.log):
             self._store.write(number, None)
-        each = max(PAGE * living.num_rows // max(living.nbytes, 1), 1)
-        slices = [living.slice(at, each) for at in range(0, living.num_rows, each)]
-        blobs = [pack_blob(page.combine_chunks(), {}, small=True) for page in slices]
+        blobs = [pack_blob(page.combine_chunks(), {}, small=True) for page in _pages(living)]
         numbers = range(before.next, before.next + len(blobs))
         for number, blob in zip(numbers, blobs, strict=True):
             self._store.write(number, blob)
@@ -226,6 +224,17 @@ class Pages:
         table, header = unpack_blob(blob)
         gone = np.frombuffer(b64decode(header.get("gone", "")), np.int64)
         return table.replace_schema_metadata(None), gone
+
+
+def _pages(rows: pa.Table) -> Iterator[pa.Table]:
+    """The rows in pages of equal length; a page of rows larger than most is cut once more."""
+    each = max(PAGE * rows.num_rows // max(rows.nbytes, 1), 1)
+    for at in range(0, rows.num_rows, each):
+        page = rows.slice(at, each)
+        if page.nbytes > PAGE and page.num_rows > 1:
+            yield from _pages(page)
+        else:
+            yield page
 
 
 def _digest(*blobs: bytes) -> str:
