@@ -306,7 +306,7 @@ def run_stage(
     if not packed[0].rows.isStreaming:
         return explained(query.bounded(packed, plan), stage), stage
     rows = explained(query.streaming(packed, plan, wake_every_ms), stage)
-    return rows.observe(plan.name, *query.counters(plan)), stage
+    return rows.observe(plan.name, *query.counters()), stage
 
 
 def own_windows(

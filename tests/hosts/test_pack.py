@@ -8,14 +8,16 @@ import pytest
 
 from beamlike.errors import UserFunctionError
 from beamlike.hosts.spark.arrivals import arriving
-from beamlike.hosts.spark.blobs import unpack_blob
+from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.columns import PlainColumn
-from beamlike.hosts.spark.marks import SOURCE_MARKS
-from beamlike.hosts.spark.pack import Arrived, packer, read_blobs
+from beamlike.hosts.spark.marks import COUNTED, MARKS, SOURCE_MARKS
+from beamlike.hosts.spark.output import OutputTable
+from beamlike.hosts.spark.pack import Arrived, packer, read_blobs, unpacker
 from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.machine.events import Element
+from beamlike.machine.events import Drop, DropReason, Element, Pane
 from beamlike.model.calendar import CalendarDays
 from beamlike.model.combine import Sum
+from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
@@ -141,3 +143,26 @@ def test_rows_are_dealt_out_to_the_groups_of_a_fanout_in_turn():
         if blob
     }
     assert dealt == dict(zip(plan.fanout_ids, [[(1,), (3,)], [(2,)]], strict=True))
+
+
+def test_one_row_of_each_blob_says_how_many_of_them_are_what() -> None:
+    plan = plan_of("drop", name="totals")
+    window = IntervalWindow(0, 10)
+    early = Pane(window, (1,), 9, PaneInfo(Timing.EARLY, 0, -1, True, False))
+    late = Pane(window, (2,), 9, PaneInfo(Timing.LATE, 1, 1, False, False))
+    lost = Drop(Element((3,), 4), window, DropReason.EXPIRED, 5, watermark=20)
+    mine = OutputTable(plan).build([(("ann",), it) for it in (early, late, late, lost, lost)])
+    before = OutputTable(plan_of("drop", name="earlier")).build([(("ann",), lost)])
+    blobs = [pack_blob(table, {"kind": "out"}) for table in (mine, before, mine.slice(0, 0))]
+    batch = pa.RecordBatch.from_pydict({"blob": pa.array(blobs, pa.binary())})
+
+    counts = [
+        dict(zip(COUNTED, row[MARKS]["counts"], strict=True)) if row[MARKS]["counts"] else None
+        for out in unpacker(plan)(iter([batch]))
+        for row in out.to_pylist()
+    ]
+
+    nothing = dict.fromkeys(COUNTED, 0)
+    told = {("panes", "EARLY"): 1, ("panes", "LATE"): 2, ("dropped", "expired"): 2}
+    # What a grouping before this one has dropped was counted there.
+    assert counts == [nothing | told, None, None, None, None, nothing]

@@ -20,10 +20,11 @@ import pytest
 from pyspark.sql import Row
 
 from beamlike.errors import UserFunctionError, WindowError
+from beamlike.hosts.spark.blobs import unpack_blob
 from beamlike.hosts.spark.column_shard import ColumnShard
 from beamlike.hosts.spark.columns import PlainColumn
 from beamlike.hosts.spark.marks import MARKS
-from beamlike.hosts.spark.pack import packer, unpack
+from beamlike.hosts.spark.pack import packer
 from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.hosts.spark.shard import Shard
@@ -117,8 +118,7 @@ class Query:
             handle.timers.remove(timer)
         processor.close()
         self.handle = handle
-        blobs = pa.RecordBatch.from_pydict({"blob": pa.array([row.blob for row in out])})
-        return [row for batch in unpack(iter([blobs])) for row in batch.to_pylist()]
+        return [each for row in out for each in unpack_blob(row.blob)[0].to_pylist()]
 
     def remembered(self, group: int) -> dict[str, list[str]]:
         """The states of the keys of a shard, and what its index knows."""

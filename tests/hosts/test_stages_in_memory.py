@@ -19,11 +19,12 @@ from pyspark.sql import Row
 from beamlike.errors import WindowingError
 from beamlike.hosts.chain import ChainStage, run_chain
 from beamlike.hosts.script import Arrive, Run, ScriptStep
+from beamlike.hosts.spark.blobs import unpack_blob
 from beamlike.hosts.spark.columns import PlainColumn
 from beamlike.hosts.spark.fanout import FanoutProcessor
 from beamlike.hosts.spark.marks import DROPPED, DROPPED_ROW, LEFT_OUT, MARKS, STAGE_MARKS
 from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.pack import packer, unpack, waker
+from beamlike.hosts.spark.pack import packer, waker
 from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.machine.clocks import Clocks, Idle, InputClock, SourceClock, StageClock
@@ -118,9 +119,8 @@ class Stage:
         rows = [Row(**row) for batch in packed for row in batch.to_pylist()]
         if plan.fanout:
             rows = self._run(FanoutProcessor, plan, self._groups, rows, clock)
-        blobs = [row.blob for row in self._run(ShardProcessor, plan, self._shards, rows, clock)]
-        out = pa.RecordBatch.from_arrays([pa.array(blobs, pa.binary())], ["blob"])
-        return [pa.Table.from_batches([batch]) for batch in unpack(iter([out]))]
+        out = self._run(ShardProcessor, plan, self._shards, rows, clock)
+        return [unpack_blob(row.blob)[0].replace_schema_metadata(None) for row in out]
 
     def _run(
         self,

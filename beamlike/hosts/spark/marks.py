@@ -16,6 +16,7 @@ field           type    holds
 ``shard``       int     position of the shard that reports
 ``watermark``   bigint  its output watermark, ms
 ``dropped``     struct  what was dropped, see `beamlike.hosts.spark.output`
+``counts``      array   on one of many rows: how many of them are what, see `COUNTED`
 ==============  ======  ================================================================
 """
 
@@ -24,10 +25,15 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 from pyspark.sql import functions as F
 
+from beamlike.machine.events import DropReason
+from beamlike.model.panes import Timing
+
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
 __all__ = [
+    "BAD_ROWS",
+    "COUNTED",
     "DROPPED",
     "DROPPED_ROW",
     "LEFT_OUT",
@@ -75,8 +81,18 @@ MARKS_TYPE: Final = pa.struct(
         ("shard", pa.int32()),
         ("watermark", pa.int64()),
         ("dropped", DROPPED),
+        ("counts", pa.list_(pa.int64())),
     ]
 )
+
+BAD_ROWS: Final = ("null_key", "bad_key", "null_timestamp", "bad_timestamp", "bad_value")
+"""Why a row never gets as far as a machine."""
+
+COUNTED: Final = (
+    *(("panes", timing.value) for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE)),
+    *(("dropped", reason) for reason in (*(known.value for known in DropReason), *BAD_ROWS)),
+)
+"""What Spark's query progress counts: panes by timing, dropped elements by reason."""
 
 SOURCE_MARKS: Final = ("kind", "ts")
 STAGE_MARKS: Final = (*SOURCE_MARKS, "start", "end", "shard", "watermark", "dropped")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
@@ -118,4 +119,5 @@ class ShardProcessor(StatefulProcessor):
             yield Row(blob=pack_blob(out, {"kind": "out"}))
 
     def close(self) -> None:
-        pass
+        # Between tasks a worker keeps what it remembers, and not what it needed meanwhile.
+        pa.default_memory_pool().release_unused()

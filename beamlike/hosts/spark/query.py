@@ -13,15 +13,13 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.hosts.spark.blobs import pack_blob
 from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
-from beamlike.hosts.spark.marks import is_data, mark
+from beamlike.hosts.spark.marks import COUNTED, mark
 from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.pack import PACKED, packer, read_blobs, unpack, waker
+from beamlike.hosts.spark.pack import PACKED, packer, read_blobs, unpacker, waker
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.hosts.spark.stepping import stepper_of
 from beamlike.hosts.spark.ticks import TickSource
-from beamlike.machine.events import DropReason
-from beamlike.model.panes import Timing
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
 
@@ -67,7 +65,7 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
     stepped = packed.groupBy("shard").transformWithState(
         ShardProcessor(plan), "blob binary", "append", "EventTime"
     )
-    return stepped.mapInArrow(unpack, output_schema(plan))
+    return stepped.mapInArrow(unpacker(plan), output_schema(plan))
 
 
 def _ticks(spark: "SparkSession", plan: Plan, every_ms: int) -> DataFrame:
@@ -82,7 +80,7 @@ def bounded(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
     if plan.fanout:
         packed = packed.groupBy("shard").applyInArrow(bounded_fanout(plan), PACKED)
     stepped = packed.groupBy("shard").applyInArrow(bounded_shard(plan), "blob binary")
-    return stepped.mapInArrow(unpack, output_schema(plan))
+    return stepped.mapInArrow(unpacker(plan), output_schema(plan))
 
 
 def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
@@ -120,19 +118,11 @@ def output_schema(plan: Plan) -> T.StructType:
     return from_arrow_schema(OutputTable(plan).schema, prefer_timestamp_ntz=True)
 
 
-BAD_ROWS = ("null_key", "bad_key", "null_timestamp", "bad_timestamp", "bad_value")
-"""Why a row never gets as far as a machine."""
-
-
-def counters(plan: Plan) -> Iterator[Column]:
-    """Counts for Spark's query progress: panes by timing, dropped elements by reason.
+def counters() -> Iterator[Column]:
+    """Counts for Spark's query progress, which `unpacker` has put on some of the rows.
 
     Drops of groupings before count where they happened, not here.
     """
-    for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE):
-        fired = is_data() & (F.col("pane.timing") == timing.value)
-        yield F.count_if(fired).alias(f"panes_{timing.value.lower()}")
-    own = mark("dropped.stage") == plan.name
-    for reason in (*(known.value for known in DropReason), *BAD_ROWS):
-        count = F.when(own & (mark("dropped.reason") == reason), mark("dropped.count"))
-        yield F.coalesce(F.sum(count), F.lit(0)).alias(f"dropped_{reason}")
+    for at, (what, which) in enumerate(COUNTED):
+        count = F.sum(F.get(mark("counts"), F.lit(at)))
+        yield F.coalesce(count, F.lit(0)).alias(f"{what}_{which.lower()}")
