@@ -217,6 +217,7 @@ def windowed(
         buckets=buckets,
         machine=machine,
     )
+    options["goes_on"] = False
     delay = None if watermark is None else duration_ms(watermark, "watermark")
     wake = positive_duration("wake_every", wake_every)
 

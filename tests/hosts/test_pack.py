@@ -145,8 +145,9 @@ def test_rows_are_dealt_out_to_the_groups_of_a_fanout_in_turn():
     assert dealt == dict(zip(plan.fanout_ids, [[(1,), (3,)], [(2,)]], strict=True))
 
 
-def test_one_row_of_each_blob_says_how_many_of_them_are_what() -> None:
-    plan = plan_of("drop", name="totals")
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_one_row_of_each_blob_says_how_many_of_them_are_what(goes_on: bool) -> None:
+    plan = plan_of("drop", name="totals", goes_on=goes_on)
     window = IntervalWindow(0, 10)
     early = Pane(window, (1,), 9, PaneInfo(Timing.EARLY, 0, -1, True, False))
     late = Pane(window, (2,), 9, PaneInfo(Timing.LATE, 1, 1, False, False))
@@ -157,9 +158,9 @@ def test_one_row_of_each_blob_says_how_many_of_them_are_what() -> None:
     batch = pa.RecordBatch.from_pydict({"blob": pa.array(blobs, pa.binary())})
 
     counts = [
-        dict(zip(COUNTED, row[MARKS]["counts"], strict=True)) if row[MARKS]["counts"] else None
+        marks and marks["counts"] and dict(zip(COUNTED, marks["counts"], strict=True))
         for out in unpacker(plan)(iter([batch]))
-        for row in out.to_pylist()
+        for marks in out.column(MARKS).to_pylist()
     ]
 
     nothing = dict.fromkeys(COUNTED, 0)

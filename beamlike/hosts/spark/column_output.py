@@ -73,7 +73,10 @@ class ColumnOutput:
             "end": pa.array(panes.end),
         }
         count = len(panes.key)
-        marks = [known.get(it.name, pa.nulls(count, it.type)) for it in MARKS_TYPE]
+        marks = pa.nulls(count, MARKS_TYPE)
+        if self.plan.goes_on:
+            fields = [known.get(it.name, pa.nulls(count, it.type)) for it in MARKS_TYPE]
+            marks = pa.StructArray.from_arrays(fields, fields=list(MARKS_TYPE))
         span = [_micros(panes.start), _micros(panes.end)]
         arrays = [column.take(of_row) for column in keys.columns]
         arrays += [
@@ -89,7 +92,7 @@ class ColumnOutput:
         ]
         if panes.retraction is not None:
             arrays.append(pa.array(panes.retraction))
-        arrays.append(pa.StructArray.from_arrays(marks, fields=list(MARKS_TYPE)))
+        arrays.append(marks)
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
 

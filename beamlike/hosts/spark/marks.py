@@ -1,9 +1,10 @@
 """The hidden column that goes with each row between the groupings of one query.
 
 It says what kind of row it is. Most are data and carry their event time, and after a grouping
-their window. Others have no columns of their own and only pass by: a row that was dropped
-before, what a shard tells about its watermark, a row that was left out and still moves the
-watermark. They survive what users do to the columns because every verb keeps this one.
+their window; where no grouping can follow they carry nothing, and the column is null. Others have
+no columns of their own and only pass by: a row that was dropped before, what a shard tells about
+its watermark, a row that was left out and still moves the watermark. They survive what users do to
+the columns because every verb keeps this one.
 
 ==============  ======  ================================================================
 field           type    holds

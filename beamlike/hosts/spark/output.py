@@ -84,7 +84,7 @@ class _Row:
 
     key: Key
     window: Window | None
-    marks: dict[str, Any]
+    marks: dict[str, Any] | None
     pane: Pane | None = None
     change: str | None = None
     session: Window | None = None
@@ -166,7 +166,11 @@ class OutputTable:
             yield from (self._drop(key, effect) for effect in own if isinstance(effect, Drop))
 
     def _pane(self, key: Key, pane: Pane) -> _Row:
-        return _Row(key, pane.window, _marks_of(pane), pane)
+        return _Row(key, pane.window, self._marks(pane), pane)
+
+    def _marks(self, pane: Pane) -> dict[str, Any] | None:
+        """What the next grouping has to know of a pane; nothing if there cannot be one."""
+        return _marks_of(pane) if self.plan.goes_on else None
 
     def _changes(self, key: Key, panes: Iterable[Pane]) -> Iterator[_Row]:
         by_session = self.plan.render == "upserts"
@@ -174,10 +178,10 @@ class OutputTable:
             session = change.identity if by_session else None
             if change.pane is None:
                 window = None if by_session else change.identity
-                yield _Row(key, window, {}, None, change.op, session)
+                yield _Row(key, window, None, None, change.op, session)
             else:
                 pane = change.pane
-                yield _Row(key, pane.window, _marks_of(pane), pane, change.op, session)
+                yield _Row(key, pane.window, self._marks(pane), pane, change.op, session)
 
     def _drop(self, key: Key, drop: Drop) -> _Row:
         element, fields = drop.element, dict(zip(self.plan.keys, key, strict=True))

@@ -362,5 +362,9 @@ def _counted(table: pa.Table, stage: str) -> pa.Table:
     kind = fields["counts"].type
     told = pa.array([[found[what] for what in COUNTED]], kind)
     fields["counts"] = pa.concat_arrays([told, pa.nulls(table.num_rows - 1, kind)])
-    marks = pa.StructArray.from_arrays(list(fields.values()), fields=list(MARKS_TYPE))
+    unmarked = pc.is_null(marks).to_numpy(zero_copy_only=False).copy()
+    unmarked[0] = False
+    marks = pa.StructArray.from_arrays(
+        list(fields.values()), fields=list(MARKS_TYPE), mask=pa.array(unmarked)
+    )
     return table.set_column(table.column_names.index(MARKS), table.schema.field(MARKS), marks)

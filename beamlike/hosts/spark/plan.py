@@ -159,6 +159,7 @@ class PlanOptions(TypedDict, total=False):
     lift: bool
     fanout: int
     machine_name: MachineName
+    goes_on: bool
 
 
 @attrs.frozen(slots=False)
@@ -179,7 +180,8 @@ class Plan:
 
     Elements are combined before they reach their shard with ``lift``, where they are read, or
     with a ``fanout`` of so many groups, among which they are dealt out. ``machine_name`` says
-    which machine steps the shards; both leave the same state behind.
+    which machine steps the shards; both leave the same state behind. Where another grouping may
+    follow in the same query, the query ``goes_on``, and rows tell it what it has to know of them.
     """
 
     strategy: WindowingStrategy
@@ -197,6 +199,7 @@ class Plan:
     lift: bool = False
     fanout: int = 0
     machine_name: MachineName = "auto"
+    goes_on: bool = True
 
     @property
     def needs_ticks(self) -> bool:
