@@ -86,7 +86,8 @@ class ColumnShard:
             pages = Pages(self._schema, store, index.contents)
             rows = pages.read()
             resting = self._resting(rows, index)
-            active, keys = self._active(rows, resting, arrived, to)
+            deadlines = wakes(self.machine.rules, resting)
+            active, keys = self._active(rows, deadlines, arrived, to)
             before = self._wake(rows, resting, active, keys)
             after, panes, drops = self._run(before, keys.number, arrived, to)
             bucket = self._buckets(rows, active, before, keys, buckets)
@@ -94,7 +95,12 @@ class ColumnShard:
             saved = saved.append_column("bucket", pa.array(bucket[after.table.key], pa.int32()))
             pages.replace(rows, np.nonzero(active)[0], saved)
             index.contents = pages.contents
-            self._note(index, rows, resting, rows.lives & ~active, after, bucket)
+            index.forget_deadlines()
+            rests = rows.lives & ~active
+            bucket_of_row = rows.table.column("bucket").to_numpy()
+            _note(index, resting, deadlines, bucket_of_row, rests)
+            everywhere = np.ones(len(after.table), np.bool_)
+            _note(index, after, wakes(self.machine.rules, after), bucket, everywhere)
         if touched or to.moves(index):
             index.move(to)
             store.write_index(index.dump(self.plan))
@@ -107,13 +113,17 @@ class ColumnShard:
         return State(index.watermark, index.clock, promised, self.layout.waits(rows.table, own))
 
     def _active(
-        self, rows: Rows, resting: State, arrived: pa.Table | None, to: Clock
+        self,
+        rows: Rows,
+        deadlines: tuple[Ints, Ints],
+        arrived: pa.Table | None,
+        to: Clock,
     ) -> tuple[Bools, Numbered]:
         """The rows of keys that get elements or have a window that is due, and these keys.
 
         What arrived comes first among the numbered rows.
         """
-        event, timer = wakes(self.machine.rules, resting)
+        event, timer = deadlines
         due = rows.lives & ((event < to.watermark) | (timer < to.clock))
         names = [f"key_{name}" for name in self.plan.keys]
         tables = [] if arrived is None else [arrived.select(names)]
@@ -174,29 +184,15 @@ class ColumnShard:
         bucket[keys.number[: len(arrived)]] = arrived
         return bucket
 
-    def _note(
-        self,
-        index: Index,
-        rows: Rows,
-        resting: State,
-        rests: Bools,
-        after: State,
-        bucket_of_key: Ints,
-    ) -> None:
-        """What the index has to know of all windows: those that rest and those just saved."""
-        for column in (index.event, index.timer, index.hold):
-            column[:] = NEVER
-        bucket_of_row = rows.table.column("bucket").to_numpy()
-        everywhere = np.ones(len(after.table), np.bool_)
-        for state, bucket, counts in (
-            (resting, bucket_of_row, rests),
-            (after, bucket_of_key, everywhere),
-        ):
-            table = state.table
-            event, timer = wakes(self.machine.rules, state)
-            # What a key has promised already, it cannot hold back again.
-            hold = np.maximum(table.hold, state.promised[table.key])
-            hold = np.where(table.hold == NOTHING, NEVER, hold)
-            of_bucket = bucket[table.key[counts]]
-            for least, column in ((index.event, event), (index.timer, timer), (index.hold, hold)):
-                np.minimum.at(least, of_bucket, column[counts])
+
+def _note(
+    index: Index, state: State, deadlines: tuple[Ints, Ints], bucket_of_key: Ints, counts: Bools
+) -> None:
+    """What the index has to know of the windows that count: their deadlines and holds."""
+    table, (event, timer) = state.table, deadlines
+    # What a key has promised already, it cannot hold back again.
+    hold = np.maximum(table.hold, state.promised[table.key])
+    hold = np.where(table.hold == NOTHING, NEVER, hold)
+    of_bucket = bucket_of_key[table.key[counts]]
+    for least, column in ((index.event, event), (index.timer, timer), (index.hold, hold)):
+        np.minimum.at(least, of_bucket, column[counts])

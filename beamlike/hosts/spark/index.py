@@ -68,6 +68,11 @@ class Index:
         self.watermark, self.clock, self.inputs = to.watermark, to.clock, to.inputs
         self.output = promise(self.output, to.watermark, int(self.hold.min()))
 
+    def forget_deadlines(self) -> None:
+        """As if no key waited or held back anything, before all of them are noted anew."""
+        for column in (self.event, self.timer, self.hold):
+            column[:] = NEVER
+
     def due(self, watermark: int, clock: int) -> set[int]:
         """The buckets where something is to happen when the clocks are there."""
         due = (self.event < watermark) | (self.timer < clock)

@@ -111,6 +111,14 @@ class Rows:
         lives[gone] = False
         return type(self)(pa.concat_tables([self.table, new]).combine_chunks(), lives)
 
+    def living(self, gone: Ints, new: pa.Table) -> Self:
+        """The same, and only those that live."""
+        stays = self.lives.copy()
+        stays[gone] = False
+        old = self.table.filter(pa.array(stays))
+        table = pa.concat_tables([old, new]).combine_chunks()
+        return type(self)(table, np.ones(table.num_rows, np.bool_))
+
 
 class _Memory:
     """The rows that this worker stepped last, by the digest of their blobs."""
@@ -174,14 +182,14 @@ class Pages:
         before = self.contents
         if not len(gone) and not new.num_rows:
             return
-        rows = rows.after(gone, new)
         dead, logged = before.dead + len(gone), before.logged + new.num_rows
-        living = len(rows.lives) - dead
+        living = len(rows.lives) + new.num_rows - dead
         is_cheap = logged + dead <= living and len(before.log) < LOG
         if before.pages and living > FEW and is_cheap:
+            rows = rows.after(gone, new)
             self._append(gone, new, logged, dead)
         else:
-            rows = Rows(rows.table.filter(pa.array(rows.lives)), np.ones(living, np.bool_))
+            rows = rows.living(gone, new)
             self._write_anew(rows.table)
         if before.digests:
             _MEMORY.forget(before.digests[-1])

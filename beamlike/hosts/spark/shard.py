@@ -81,6 +81,23 @@ class Shard:
         to = Clock.after(self.plan, index, watermark, clock)
         bundles = self._bundles(arrivals)
         touched = set(bundles) | index.due(to.watermark, to.clock)
+        effects: list[KeyedEffect] = []
+        if touched:
+            effects = self._step_buckets(store, touched, bundles, index, to)
+        if touched or to.moves(index):
+            index.move(to)
+            store.write_index(index.dump(self.plan))
+        return Stepped(effects, index.output)
+
+    def _step_buckets(
+        self,
+        store: Store,
+        touched: set[int],
+        bundles: dict[int, dict[Key, list[Item]]],
+        index: Index,
+        to: Clock,
+    ) -> list[KeyedEffect]:
+        """Step the keys of some buckets, write what changed, and note it in the index."""
         pages = Pages(self._schema, store, index.contents)
         states, gone, rows = self._wake(pages, touched, index)
         encoded: list[pa.Table] = []
@@ -98,13 +115,9 @@ class Shard:
                 deadlines.append(wakes)
             encoded.append(self._rest(bucket, of_bucket))
             _note(index, bucket, of_bucket, deadlines)
-        if encoded:
-            pages.replace(rows, gone, pa.concat_tables(encoded))
-            index.contents = pages.contents
-        if touched or to.moves(index):
-            index.move(to)
-            store.write_index(index.dump(self.plan))
-        return Stepped(effects, index.output)
+        pages.replace(rows, gone, pa.concat_tables(encoded))
+        index.contents = pages.contents
+        return effects
 
     def _bundles(self, arrivals: Iterable[pa.Table]) -> dict[int, dict[Key, list[Item]]]:
         """What arrives by bucket and key, in order of arrival."""

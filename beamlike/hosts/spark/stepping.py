@@ -1,7 +1,7 @@
 """Which machine steps the shards of a plan, why, and the step with its output rows."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from contextlib import suppress
 
 import attrs
 import pyarrow as pa
@@ -20,8 +20,13 @@ from beamlike.machine.clocks import Heard
 __all__ = ["Choice", "Stepper", "choose_machine", "stepper_of"]
 
 
-class Stepper(Protocol):
-    """Steps the shards of one plan."""
+class Stepper:
+    """Steps the shards of one plan, by the columnar machine if that can do it."""
+
+    def __init__(self, plan: Plan, in_columns: ColumnShard | None) -> None:
+        self._plan = plan
+        self._in_columns, self._columns = in_columns, ColumnOutput(plan)
+        self._key_by_key, self._rows = Shard(plan), OutputTable(plan)
 
     def step(
         self,
@@ -41,57 +46,22 @@ class Stepper(Protocol):
             shard: Its position among all. If it is told to the stage after this one where the
                 shard's output watermark is, the report carries it.
         """
-
-
-class _KeyByKey:
-    """The reference machine."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._plan, self._shard, self._output = plan, Shard(plan), OutputTable(plan)
-
-    def step(
-        self,
-        store: Store,
-        arrivals: Sequence[pa.Table],
-        watermark: int | Sequence[Heard],
-        clock: int,
-        shard: int | None = None,
-    ) -> pa.Table | None:
-        out = self._shard.step(store, arrivals, watermark, clock)
-        report = _report(self._plan, shard, out.output_watermark)
+        if self._in_columns is not None:
+            # Some element may be beyond the calendar. Which one, and what becomes of it, is seen
+            # key by key; nothing was written yet, and both machines read the same state.
+            with suppress(WindowError):
+                stepped = self._in_columns.step(store, arrivals, watermark, clock)
+                return self._columns.build(stepped, self._report(shard, stepped.output_watermark))
+        out = self._key_by_key.step(store, arrivals, watermark, clock)
+        report = self._report(shard, out.output_watermark)
         if not out.effects and report is None:
             return None
-        return self._output.build(out.effects, report)
+        return self._rows.build(out.effects, report)
 
-
-class _InColumns:
-    """The columnar machine."""
-
-    def __init__(self, plan: Plan, shard: ColumnShard) -> None:
-        self._plan, self._shard, self._output = plan, shard, ColumnOutput(plan)
-        self._key_by_key = _KeyByKey(plan)
-
-    def step(
-        self,
-        store: Store,
-        arrivals: Sequence[pa.Table],
-        watermark: int | Sequence[Heard],
-        clock: int,
-        shard: int | None = None,
-    ) -> pa.Table | None:
-        try:
-            out = self._shard.step(store, arrivals, watermark, clock)
-        except WindowError:
-            # Some element is beyond the calendar. Which one, and what becomes of it, is seen key
-            # by key; nothing was written yet, and both machines read the same state.
-            return self._key_by_key.step(store, arrivals, watermark, clock, shard)
-        return self._output.build(out, _report(self._plan, shard, out.output_watermark))
-
-
-def _report(plan: Plan, shard: int | None, output_watermark: int) -> tuple[int, int] | None:
-    if not plan.reports or shard is None:
-        return None
-    return shard, output_watermark
+    def _report(self, shard: int | None, output_watermark: int) -> tuple[int, int] | None:
+        if not self._plan.reports or shard is None:
+            return None
+        return shard, output_watermark
 
 
 @attrs.frozen
@@ -115,7 +85,7 @@ def choose_machine(plan: Plan) -> Choice:
 def stepper_of(plan: Plan) -> Stepper:
     """What steps the shards of this plan."""
     found = _in_columns(plan)
-    return _KeyByKey(plan) if isinstance(found, Choice) else _InColumns(plan, found)
+    return Stepper(plan, None if isinstance(found, Choice) else found)
 
 
 def _in_columns(plan: Plan) -> ColumnShard | Choice:
