@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 QUICK = {"scale": 0.01, "rounds": 1, "batches": 3}
 """For a smoke run of everything; the bars are not judged."""
-FULL = {"scale": 1.0, "rounds": 2, "batches": 8}
+FULL = {"scale": 1.0, "rounds": 3, "batches": 8}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

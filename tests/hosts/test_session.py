@@ -1,6 +1,7 @@
 """What a Spark host needs of a machine, and what it says when something is missing."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,3 +101,12 @@ def test_an_old_pyspark_is_refused_first(monkeypatch: pytest.MonkeyPatch, tmp_pa
         "the Spark host needs PySpark 4.1 or later, and this is 4.0.1; run: "
         'pip install -U "pyspark>=4.1"'
     )
+
+
+@pytest.mark.spark
+def test_java_knows_what_a_local_session_names_for_the_files_of_a_checkpoint(spark: Any) -> None:
+    named = spark.conf.get("spark.sql.streaming.checkpointFileManagerClass")
+
+    manager = spark._jvm.java.lang.Class.forName(named)
+
+    assert manager.getSimpleName() == "FileSystemBasedCheckpointFileManager"

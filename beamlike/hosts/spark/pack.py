@@ -29,6 +29,7 @@ from beamlike.hosts.spark.marks import COUNTED, DROPPED_ROW, MARKS, MARKS_TYPE, 
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.state import Key
+from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.assigning import windows_of
 from beamlike.machine.clocks import FromShard, FromSource, Heard, SourceClock
 from beamlike.machine.columnar.arrays import Ints
@@ -88,6 +89,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
     def pack(batches: Batches) -> Batches:
         from pyspark import TaskContext
 
+        ease_worker()
         context = TaskContext.get()
         part = context.partitionId() if context else 0
         heard: list[Heard] = []
@@ -285,6 +287,7 @@ def waker(plan: Plan) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that turns ticks of a clock into wakes of all shards."""
 
     def wake(batches: Batches) -> Batches:
+        ease_worker()
         for _ in batches:
             pass
         receivers = plan.fanout_ids or plan.shard_ids
@@ -336,6 +339,7 @@ def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
     """
 
     def unpack(batches: Batches) -> Batches:
+        ease_worker()
         for batch in batches:
             for blob in batch.column("blob").to_pylist():
                 table, _ = unpack_blob(blob)

@@ -7,18 +7,24 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import Row
+from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from beamlike.hosts.spark.blobs import pack_blob
 from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.stepping import stepper_of
+from beamlike.hosts.spark.workers import ease_worker
 from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["ShardProcessor", "SparkStore", "beam_watermark", "wake_at_next_watermark"]
 
 
 _INDEX = -1
+
+# As text, Spark would have to be asked in each task what they mean.
+_NUMBER = T.StructType([T.StructField("number", T.IntegerType())])
+_BLOB = T.StructType([T.StructField("blob", T.BinaryType())])
 
 
 def beam_watermark(spark_watermark: int) -> int:
@@ -33,7 +39,7 @@ class SparkStore:
     """
 
     def __init__(self, handle: StatefulProcessorHandle) -> None:
-        self._blobs = handle.getMapState("blobs", "number int", "blob binary")
+        self._blobs = handle.getMapState("blobs", _NUMBER, _BLOB)
 
     def read(self, number: int) -> bytes | None:
         row = self._blobs.getValue((number,))
@@ -83,6 +89,7 @@ class ShardProcessor(StatefulProcessor):
         self._plan = plan
 
     def init(self, handle: StatefulProcessorHandle) -> None:
+        ease_worker()
         self._handle = handle
         self._store = SparkStore(handle)
         self._stepper = stepper_of(self._plan)
