@@ -234,9 +234,13 @@ def keys_at_rest(plan: Plan, store: DictStore) -> dict[Key, tuple[Any, ...]]:
     layout, index = StateLayout(plan), Index.load(plan, store.read_index())
     with forgetful():
         rows = Pages(with_bucket(layout.schema), store, index.contents).read()
-    states = layout.decode(rows.table.filter(pa.array(rows.lives)), index.watermark, index.clock)
+    states = layout.decode(
+        rows.table.filter(pa.array(rows.lives)), index.at.watermark, index.at.clock
+    )
     # Keys that nothing woke for a while have not said yet what they promise by now.
-    return {key: _told(state.at(index.watermark, index.clock)) for key, state in states.items()}
+    return {
+        key: _told(state.at(index.at.watermark, index.at.clock)) for key, state in states.items()
+    }
 
 
 def _unlike_index(

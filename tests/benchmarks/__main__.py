@@ -81,7 +81,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--contenders", nargs="+", metavar="ENGINE", choices=ENGINES, help=", ".join(ENGINES))
     add("--quick", action="store_true", help="small sizes: does everything work?")
     add("--scale", type=_positive(float), metavar="X", help="sizes in parts of the full ones")
-    add("--rounds", type=_positive(int), metavar="N", help="timed runs of each contender (2)")
+    add("--rounds", type=_positive(int), metavar="N", help="timed runs of each contender (3)")
     add("--batches", type=_positive(int), metavar="N", help="micro-batches in a run (8)")
     add("--plot", type=Path, metavar="FILE.png", help="draw ratios and growth; needs matplotlib")
     add("--json", type=Path, metavar="FILE", help="write every time")

@@ -60,7 +60,7 @@ def test_a_full_run_has_the_sizes_that_the_bars_are_meant_for(command: Any):
 
     works = {work.name: work for work in command.chosen_works(options)}
 
-    assert (options.scale, options.rounds, options.batches) == (1.0, 2, 8)
+    assert (options.scale, options.rounds, options.batches) == (1.0, 3, 8)
     assert {
         name: (work.bar.least, work.bar.stretch) for name, work in works.items() if work.bar
     } == {

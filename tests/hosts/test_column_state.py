@@ -68,7 +68,7 @@ def woken_and_rested(plan: Plan, rows: pa.Table, index: Index) -> pa.Table:
     table = layout.wake(rows.combine_chunks(), keys.number)
     promised = np.full(keys.count, MIN_TIMESTAMP, np.int64)
     promised[keys.number] = rows.column("output_watermark").to_numpy()
-    return layout.rest(State(index.watermark, index.clock, promised, table), keys)
+    return layout.rest(State(index.at.watermark, index.at.clock, promised, table), keys)
 
 
 @pytest.mark.parametrize("window_fn", [Sessions(10), Sessions(10, max_elements=3)], ids=str)

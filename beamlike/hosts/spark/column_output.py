@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from beamlike.hosts.spark.arrivals import arriving
 from beamlike.hosts.spark.column_shard import ColumnsStepped
+from beamlike.hosts.spark.column_state import timing_names
 from beamlike.hosts.spark.keys import Numbered
 from beamlike.hosts.spark.marks import MARKS_TYPE, TIMESTAMP, WINDOW
 from beamlike.hosts.spark.output import PANE, READABLE, OutputTable
@@ -24,12 +25,9 @@ from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.columns import Drops, Panes
 from beamlike.machine.columnar.effects import drops_of, panes_of
 from beamlike.machine.columnar.folds import values_array
-from beamlike.machine.columnar.table import TIMINGS
 from beamlike.machine.events import Drop
 
 __all__ = ["ColumnOutput", "told_drops", "told_panes"]
-
-_TIMINGS = pa.array(TIMINGS)
 
 
 class ColumnOutput:
@@ -61,7 +59,7 @@ class ColumnOutput:
     def _panes(self, panes: Panes, keys: Numbered) -> pa.Table:
         of_row = pa.array(panes.key)
         pane = [
-            _TIMINGS.take(pa.array(panes.timing)),
+            timing_names(panes.timing),
             pa.array(panes.index),
             pa.array(panes.nonspeculative),
             pa.array(panes.index == 0),
@@ -81,12 +79,7 @@ class ColumnOutput:
         arrays = [column.take(of_row) for column in keys.columns]
         arrays += [
             pa.StructArray.from_arrays(span, fields=list(WINDOW)),
-            *(
-                values_array(values, kind, name)
-                for values, (name, kind) in zip(
-                    panes.values, self.plan.operation.results.items(), strict=True
-                )
-            ),
+            *_values(self.plan, panes),
             _micros(panes.timestamp),
             pa.StructArray.from_arrays(pane, fields=list(PANE)),
         ]
@@ -100,7 +93,7 @@ def told_panes(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
     """The panes as values, key by key."""
     columns = (column.to_pylist() for column in stepped.keys.columns)
     names = list(zip(*columns, strict=True)) if plan.keys else [()]
-    pairs = chain.from_iterable(panes_of(one, _values(plan, one)) for one in stepped.panes)
+    pairs = chain.from_iterable(panes_of(one, _rows(plan, one)) for one in stepped.panes)
     return [(names[key], pane) for key, pane in sorted(pairs, key=itemgetter(0))]
 
 
@@ -122,14 +115,16 @@ def told_drops(
         yield from zip((key for key, _ in lost), told, strict=True)
 
 
-def _values(plan: Plan, panes: Panes) -> Iterator[tuple[Any, ...]]:
-    """The values of panes, one by one."""
+def _values(plan: Plan, panes: Panes) -> Iterator[pa.Array]:
+    """The values of panes, column by column."""
     kinds = plan.operation.results.items()
-    columns = (
-        values_array(values, kind, name).to_pylist()
-        for values, (name, kind) in zip(panes.values, kinds, strict=True)
-    )
-    return zip(*columns, strict=True)
+    for values, (name, kind) in zip(panes.values, kinds, strict=True):
+        yield values_array(values, kind, name)
+
+
+def _rows(plan: Plan, panes: Panes) -> Iterator[tuple[Any, ...]]:
+    """The values of panes, one by one."""
+    return zip(*(column.to_pylist() for column in _values(plan, panes)), strict=True)
 
 
 def _micros(milliseconds: Ints) -> pa.Array:

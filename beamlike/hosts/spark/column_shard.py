@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import UnsupportedError
+from beamlike.hosts.spark.clock import Clock
 from beamlike.hosts.spark.column_state import ColumnState
-from beamlike.hosts.spark.index import Clock, Index
+from beamlike.hosts.spark.index import Index
 from beamlike.hosts.spark.keys import UNKNOWN, Numbered, number_keys
 from beamlike.hosts.spark.pages import Pages, Rows, Store
 from beamlike.hosts.spark.part_folds import arrivals_of, fold_of_part
@@ -73,8 +74,8 @@ class ColumnShard:
             InputRowError: A value outgrew its type.
         """
         index = Index.load(self.plan, store.read_index())
-        judged_at = index.watermark
-        to = Clock.after(self.plan, index, watermark, clock)
+        judged_at = index.at.watermark
+        to = index.at.after(self.plan, watermark, clock)
         arrived, buckets = None, np.zeros(0, np.int64)
         if arrivals:
             # Tables without carried windows lack the columns of these.
@@ -101,7 +102,7 @@ class ColumnShard:
             _note(index, resting, deadlines, bucket_of_row, rests)
             everywhere = np.ones(len(after.table), np.bool_)
             _note(index, after, wakes(self.machine.rules, after), bucket, everywhere)
-        if touched or to.moves(index):
+        if touched or to != index.at:
             index.move(to)
             store.write_index(index.dump(self.plan))
         return ColumnsStepped(panes, drops, keys, arrived, judged_at, index.output)
@@ -110,7 +111,9 @@ class ColumnShard:
         """What all rows wait for, also those that are gone, each as if it had its own key."""
         own = np.arange(len(rows.lives))
         promised = rows.table.column("output_watermark").to_numpy()
-        return State(index.watermark, index.clock, promised, self.layout.waits(rows.table, own))
+        return State(
+            index.at.watermark, index.at.clock, promised, self.layout.waits(rows.table, own)
+        )
 
     def _active(
         self,

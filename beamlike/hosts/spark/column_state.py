@@ -21,7 +21,7 @@ from beamlike.machine.columnar.nodes import Nodes, Trigger
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Outstanding, Table
 
-__all__ = ["ColumnState", "whole"]
+__all__ = ["ColumnState", "timing_names", "whole"]
 
 _TIMINGS = pa.array(TIMINGS)
 
@@ -103,7 +103,7 @@ class ColumnState:
             _nullable(table.hold),
             pa.array(table.awaits_end),
             self._alarms(state),
-            _timing_names(table.timing),
+            timing_names(table.timing),
             _nullable(table.index),
             _nullable(table.nonspeculative),
         ]
@@ -159,7 +159,7 @@ class ColumnState:
             "timestamp": pa.array(panes.timestamp),
             "session_start": pa.array(panes.session_start),
             "session_end": pa.array(panes.session_end),
-            "timing": _timing_names(panes.timing),
+            "timing": timing_names(panes.timing),
             "index": pa.array(panes.index),
             "nonspeculative": pa.array(panes.nonspeculative),
             "is_last": pa.array(panes.is_last),
@@ -223,5 +223,6 @@ def _timing_numbers(column: pa.ChunkedArray | pa.Array) -> Ints:
     return _array(numbers).astype(np.int64)
 
 
-def _timing_names(timing: Ints) -> pa.Array:
+def timing_names(timing: Ints) -> pa.Array:
+    """Timings as they rest and as a pane shows them; null for a window without a pane."""
     return _TIMINGS.take(pa.array(timing, mask=timing == NO_PANE))

@@ -15,7 +15,8 @@ import attrs
 import cloudpickle
 import pyarrow as pa
 
-from beamlike.errors import CombineError, InputRowError
+from beamlike.errors import CombineError
+from beamlike.machine.columnar.folds import from_objects
 from beamlike.machine.equality import is_same
 from beamlike.model.combine import Stamped
 
@@ -51,16 +52,6 @@ class AccumulatorColumns(ABC):
         """The accumulators of all rows."""
 
 
-def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    try:
-        return pa.array(values, kind)
-    except (OverflowError, pa.ArrowInvalid) as error:
-        raise InputRowError(
-            f"an aggregate outgrew its type {kind}: {error}; cast its input column to "
-            "decimal(38, 0) or double before the call"
-        ) from error
-
-
 @attrs.frozen
 class PlainColumn(AccumulatorColumns):
     """The accumulator is a plain value: counts, sums, least and greatest values."""
@@ -71,7 +62,7 @@ class PlainColumn(AccumulatorColumns):
         return {"": self.kind}
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [_array(accumulators, self.kind)]
+        return [from_objects(accumulators, self.kind)]
 
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
         return columns[0].to_pylist()  # type: ignore[no-any-return]
@@ -87,7 +78,7 @@ class ListColumn(AccumulatorColumns):
         return {"": pa.list_(self.kind)}
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [_array([list(items) for items in accumulators], pa.list_(self.kind))]
+        return [from_objects([list(items) for items in accumulators], pa.list_(self.kind))]
 
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
         return [tuple(items) for items in columns[0].to_pylist()]
@@ -121,7 +112,7 @@ class StampedColumns(AccumulatorColumns):
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
         return [
-            _array([stamped and stamped.value for stamped in accumulators], self.kind),
+            from_objects([stamped and stamped.value for stamped in accumulators], self.kind),
             pa.array([stamped and stamped.timestamp for stamped in accumulators], pa.int64()),
         ]
 
@@ -147,7 +138,7 @@ class TuplesColumn(AccumulatorColumns):
             [dict(zip(self.fields, items, strict=True)) for items in accumulator]
             for accumulator in accumulators
         ]
-        return [_array(rows, self.types()[""])]
+        return [from_objects(rows, self.types()[""])]
 
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
         return [

@@ -6,53 +6,26 @@ its rows by key and window, and passes on one combined element for each.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
-import attrs
 import pyarrow as pa
 from pyspark.sql import Row
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql import types as T
+from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from beamlike.hosts.spark.blobs import pack_blob
+from beamlike.hosts.spark.clock import Clock
 from beamlike.hosts.spark.lift import lifter_of
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pack import Arrived, heard_blob, packed_shards, read_blobs
 from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.processor import beam_watermark, wake_at_next_watermark
-from beamlike.machine.clocks import InputState
+from beamlike.hosts.spark.processor import GroupProcessor
+from beamlike.machine.clocks import Heard
 from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["FanoutProcessor", "bounded_fanout"]
 
-
-@attrs.frozen
-class _Seen:
-    """What a group remembers: the clocks (ms) of its last step, and what each input told.
-
-    They move as those of a shard do, or the two would not agree on what is late: neither ever
-    goes back, whatever the clock of the machine does.
-    """
-
-    watermark: int = MIN_TIMESTAMP
-    clock: int = 0
-    inputs: tuple[InputState, ...] = ()
-
-    def after(self, plan: Plan, arrived: Arrived, spark_watermark: int, clock: int) -> "_Seen":
-        clock = max(clock, self.clock)
-        if plan.clocks is None:
-            return _Seen(max(self.watermark, beam_watermark(spark_watermark)), clock)
-        inputs, watermark = plan.clocks.listen(self.inputs, arrived.heard, clock)
-        return _Seen(max(self.watermark, watermark), clock, inputs)
-
-    def to_json(self) -> str:
-        inputs = [state.to_json() for state in self.inputs]
-        return json.dumps([self.watermark, self.clock, inputs])
-
-    @classmethod
-    def from_json(cls, text: str) -> "_Seen":
-        watermark, clock, inputs = json.loads(text)
-        return cls(watermark, clock, tuple(map(InputState.from_json, inputs)))
+_SEEN = T.StructType([T.StructField("seen", T.StringType())])
 
 
 class _Group:
@@ -79,45 +52,26 @@ class _Group:
         return pa.Table.from_batches(batches)
 
 
-class FanoutProcessor(StatefulProcessor):
-    """One group of the fanout in a streaming query. State ``seen``: its watermarks, as JSON."""
+class FanoutProcessor(GroupProcessor):
+    """One group of the fanout in a streaming query. State ``seen``: its `Clock`, as JSON.
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+    Its clocks move as those of a shard do, or the two would not agree on what is late.
+    """
 
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        self._handle = handle
-        self._seen = handle.getValueState("seen", "seen string")
+    def open(self, handle: StatefulProcessorHandle) -> None:
+        self._seen = handle.getValueState("seen", _SEEN)
         self._group = _Group(self._plan)
-        self._stepped: set[int] = set()
 
-    def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
-        return self._step(key[0], read_blobs(bytes(row.blob) for row in rows), timerValues)
-
-    def handleExpiredTimer(
-        self, key: Any, timerValues: Any, expiredTimerInfo: Any
+    def step(
+        self, group: int, arrived: Arrived, heard: int | Sequence[Heard], clock: int
     ) -> Iterator[Row]:
-        # Rows come first, and a group that had some has told the shards about this watermark.
-        # Spark makes a new processor, and calls `init`, once for each task: no group is taken for
-        # one of the micro-batch before.
-        if key[0] not in self._stepped:
-            yield from self._step(key[0], Arrived([], [], []), timerValues)
-
-    def _step(self, group: int, arrived: Arrived, times: Any) -> Iterator[Row]:
-        self._stepped.add(group)
         saved = self._seen.get()
-        before = _Seen.from_json(saved[0]) if saved is not None else _Seen()
+        before = Clock() if saved is None else Clock.from_json(json.loads(saved[0]))
         passed = self._group.pass_on(group, arrived, before.watermark)
-        spark_watermark = times.getCurrentWatermarkInMs()
-        clock = times.getCurrentProcessingTimeInMs()
-        self._seen.update((before.after(self._plan, arrived, spark_watermark, clock).to_json(),))
-        if self._plan.clocks is None:
-            wake_at_next_watermark(self._handle, spark_watermark)
+        after = before.after(self._plan, heard, clock)
+        self._seen.update((json.dumps(after.to_json()),))
         for row in passed.to_pylist():
             yield Row(**row)
-
-    def close(self) -> None:
-        pass
 
 
 def bounded_fanout(plan: Plan) -> Callable[[pa.Table], pa.Table]:

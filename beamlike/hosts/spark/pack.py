@@ -355,10 +355,9 @@ def _counted(table: pa.Table, stage: str) -> pa.Table:
     marks = table.column(MARKS).combine_chunks()
     fields = dict(zip(MARKS_TYPE.names, marks.flatten(), strict=True))
     found: Counter[tuple[str, str]] = Counter()
-    if "pane" in table.column_names:
-        timings = pc.struct_field(table.column("pane"), "timing").filter(pc.is_null(fields["kind"]))
-        for each in timings.value_counts().to_pylist():
-            found["panes", each["values"]] += each["counts"]
+    timings = pc.struct_field(table.column("pane"), "timing").filter(pc.is_null(fields["kind"]))
+    for each in timings.value_counts().to_pylist():
+        found["panes", each["values"]] += each["counts"]
     dropped = fields["dropped"].filter(pc.equal(fields["kind"], DROPPED_ROW))
     for row in dropped.to_pylist():
         if row["stage"] == stage:

@@ -7,12 +7,13 @@ from typing import Any, TypedDict
 import attrs
 import pyarrow as pa
 
-from beamlike.errors import InputRowError, StateError
+from beamlike.errors import StateError
 from beamlike.hosts.script import Machine
 from beamlike.hosts.spark.columns import AccumulatorColumns
 from beamlike.hosts.spark.operation import Operation
 from beamlike.hosts.spark.options import BUCKETS, SHARDS, STAGE, MachineName, OnError, Render
 from beamlike.machine.clocks import Clocks, StageClock
+from beamlike.machine.columnar.folds import from_objects
 from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn, Together
@@ -102,19 +103,11 @@ class Aggregation(Operation):
 
     def show(self, values: Sequence[Any]) -> list[pa.Array]:
         return [
-            _results(part, [value and value[at] for value in values])
+            from_objects(
+                [value and value[at] for value in values], part.result, f"aggregate {part.name!r}"
+            )
             for at, part in enumerate(self.parts)
         ]
-
-
-def _results(part: Part, values: list[Any]) -> pa.Array:
-    try:
-        return pa.array(values, part.result)
-    except (OverflowError, pa.ArrowInvalid) as error:
-        raise InputRowError(
-            f"aggregate {part.name!r} outgrew its type {part.result}: {error}; cast its input "
-            "column to decimal(38, 0) or double before the call"
-        ) from error
 
 
 @attrs.frozen

@@ -1,7 +1,8 @@
-"""The stateful processor of Spark: a shard is a group, its blobs are the group's state."""
+"""The stateful processors of Spark: a shard is a group, its blobs are the group's state."""
 
 import gc
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,9 +16,10 @@ from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.stepping import stepper_of
 from beamlike.hosts.spark.workers import ease_worker
+from beamlike.machine.clocks import Heard
 from beamlike.model.time import MIN_TIMESTAMP
 
-__all__ = ["ShardProcessor", "SparkStore", "beam_watermark", "wake_at_next_watermark"]
+__all__ = ["GroupProcessor", "ShardProcessor", "SparkStore", "wake_at_next_watermark"]
 
 
 _INDEX = -1
@@ -82,8 +84,8 @@ def paused_gc() -> Iterator[None]:
             gc.enable()
 
 
-class ShardProcessor(StatefulProcessor):
-    """Carries micro-batches to a shard's step and what comes out onwards. Decides nothing."""
+class GroupProcessor(StatefulProcessor, ABC):
+    """Has each group of Spark step once in a micro-batch, with rows or without."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -91,37 +93,66 @@ class ShardProcessor(StatefulProcessor):
     def init(self, handle: StatefulProcessorHandle) -> None:
         ease_worker()
         self._handle = handle
-        self._store = SparkStore(handle)
-        self._stepper = stepper_of(self._plan)
         self._stepped: set[int] = set()
+        self.open(handle)
 
     def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
         arrived = read_blobs(bytes(row.blob) for row in rows)
-        yield from (Row(blob=blob) for blob in arrived.finished)
         yield from self._step(key[0], arrived, timerValues)
 
     def handleExpiredTimer(
         self, key: Any, timerValues: Any, expiredTimerInfo: Any
     ) -> Iterator[Row]:
-        # Rows come first. A shard that had some has seen this watermark, and waits for the next.
-        # Spark makes a new processor, and calls `init`, once for each task: no shard is taken for
+        # Rows come first. A group that had some has seen this watermark, and waits for the next.
+        # Spark makes a new processor, and calls `init`, once for each task: no group is taken for
         # one of the micro-batch before.
         if key[0] not in self._stepped:
             yield from self._step(key[0], Arrived([], [], []), timerValues)
 
-    def _step(self, shard: int, arrived: Arrived, times: Any) -> Iterator[Row]:
-        plan, watermark = self._plan, times.getCurrentWatermarkInMs()
-        self._stepped.add(shard)
+    def _step(self, group: int, arrived: Arrived, times: Any) -> Iterator[Row]:
+        self._stepped.add(group)
+        heard: int | Sequence[Heard] = arrived.heard
+        if self._plan.clocks is None:
+            spark_watermark = times.getCurrentWatermarkInMs()
+            wake_at_next_watermark(self._handle, spark_watermark)
+            heard = beam_watermark(spark_watermark)
+        yield from self.step(group, arrived, heard, times.getCurrentProcessingTimeInMs())
+
+    @abstractmethod
+    def open(self, handle: StatefulProcessorHandle) -> None:
+        """Get ready for the groups of one task."""
+
+    @abstractmethod
+    def step(
+        self, group: int, arrived: Arrived, heard: int | Sequence[Heard], clock: int
+    ) -> Iterator[Row]:
+        """Take the group through the micro-batch.
+
+        Args:
+            group: Its grouping key.
+            arrived: What it was sent.
+            heard: The input watermark (ms), or what the plan's inputs told about theirs.
+            clock: Processing time (ms).
+        """
+
+    def close(self) -> None:
+        pass
+
+
+class ShardProcessor(GroupProcessor):
+    """Carries micro-batches to a shard's step and what comes out onwards. Decides nothing."""
+
+    def open(self, handle: StatefulProcessorHandle) -> None:
+        self._store = SparkStore(handle)
+        self._stepper = stepper_of(self._plan)
+
+    def step(
+        self, group: int, arrived: Arrived, heard: int | Sequence[Heard], clock: int
+    ) -> Iterator[Row]:
+        yield from (Row(blob=blob) for blob in arrived.finished)
+        shard = self._plan.shard_ids.index(group)
         with paused_gc():
-            out = self._stepper.step(
-                self._store,
-                arrived.tables,
-                beam_watermark(watermark) if plan.clocks is None else arrived.heard,
-                times.getCurrentProcessingTimeInMs(),
-                plan.shard_ids.index(shard),
-            )
-        if plan.clocks is None:
-            wake_at_next_watermark(self._handle, watermark)
+            out = self._stepper.step(self._store, arrived.tables, heard, clock, shard)
         if out is not None:
             yield Row(blob=pack_blob(out, {"kind": "out"}))
 

@@ -18,6 +18,12 @@ __all__ = ["ROCKSDB", "check_environment", "check_state_store", "local_session"]
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 CHECKPOINT_FILES = "spark.sql.streaming.checkpointFileManagerClass"
+RENAMED_IN_PROCESS = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
+"""How files of a checkpoint get their names. Spark's own choice for a local disk asks a command,
+``readlink``, about every file that it renames: some 40 processes in each micro-batch, 100 to
+200 ms. This one renames in the process itself, which is atomic on local disks."""
 
 
 def check_environment() -> None:
@@ -119,25 +125,10 @@ def local_session(app_name: str = "beamlike", cores: int = 2) -> "SparkSession":
         # With a limit of bytes Spark adds up the size of a batch again at each of its rows.
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", 20_000)
         .config("spark.sql.execution.arrow.maxBytesPerBatch", 2**31 - 1)
+        .config(CHECKPOINT_FILES, RENAMED_IN_PROCESS)
         .config(STATE_STORE, ROCKSDB)
         .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("ERROR")
-    _write_checkpoints_without_forks(spark)
     return spark
-
-
-def _write_checkpoints_without_forks(spark: "SparkSession") -> None:
-    """Rename files of a checkpoint in the process itself.
-
-    Spark's own choice for a local disk asks a command, ``readlink``, about every file that it
-    renames: some 40 processes in each micro-batch, 100 to 200 ms. This is a choice for local
-    disks only: `FileSystem.rename` is atomic there.
-    """
-    loader = spark.sparkContext._jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    for package in ("streaming.checkpointing", "streaming"):  # moved in Spark 4.1
-        name = f"org.apache.spark.sql.execution.{package}.FileSystemBasedCheckpointFileManager"
-        if loader.getResource(name.replace(".", "/") + ".class") is not None:
-            spark.conf.set(CHECKPOINT_FILES, name)
-            return

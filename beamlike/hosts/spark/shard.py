@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from beamlike.errors import UserFunctionError
 from beamlike.hosts.spark.arrivals import arriving
-from beamlike.hosts.spark.index import Clock, Index
+from beamlike.hosts.spark.clock import Clock
+from beamlike.hosts.spark.index import Index
 from beamlike.hosts.spark.pages import Pages, Rows, Store
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.state import Key, StateLayout, with_bucket
@@ -78,13 +79,13 @@ class Shard:
             UserFunctionError: A function of the user's raised, and the plan says to fail then.
         """
         index = Index.load(self.plan, store.read_index())
-        to = Clock.after(self.plan, index, watermark, clock)
+        to = index.at.after(self.plan, watermark, clock)
         bundles = self._bundles(arrivals)
         touched = set(bundles) | index.due(to.watermark, to.clock)
         effects: list[KeyedEffect] = []
         if touched:
             effects = self._step_buckets(store, touched, bundles, index, to)
-        if touched or to.moves(index):
+        if touched or to != index.at:
             index.move(to)
             store.write_index(index.dump(self.plan))
         return Stepped(effects, index.output)
@@ -138,23 +139,23 @@ class Shard:
     ) -> tuple[list[KeyedEffect], Wakes]:
         """The events of one key in one micro-batch, those that can change anything."""
         machine = self.machine
-        state = states.get(key) or KeyState.unseen(index.watermark, index.clock)
+        state = states.get(key) or KeyState.unseen(index.at.watermark, index.at.clock)
         effects: tuple[Effect, ...] = ()
         wakes = None
         if not arrived or machine.needs_clock:
             wakes = machine.wakes(state)
             if wakes.clock_due(to.clock):
-                state = state.at(index.watermark, index.clock)
+                state = state.at(index.at.watermark, index.at.clock)
                 state, effects = machine.step(state, AdvanceClock(to.clock))
                 wakes = None
         if arrived:
-            state = state.at(index.watermark, to.clock)
+            state = state.at(index.at.watermark, to.clock)
             state, out = machine.step(state, Bundle(tuple(arrived)))
             effects += out
             wakes = None
         wakes = wakes or machine.wakes(state)
         if wakes.event_due(to.watermark):
-            state = state.at(index.watermark, to.clock)
+            state = state.at(index.at.watermark, to.clock)
             state, out = machine.step(state, AdvanceWatermark(to.watermark))
             effects += out
             wakes = machine.wakes(state)
@@ -171,7 +172,7 @@ class Shard:
         states = {}
         for each in np.unique(bucket[at]).tolist():
             own = rows.table.take(pa.array(at[bucket[at] == each]))
-            states[each] = self.layout.decode(own, index.watermark, index.clock)
+            states[each] = self.layout.decode(own, index.at.watermark, index.at.clock)
         return states, at, rows
 
     def _rest(self, bucket: int, states: dict[Key, KeyState]) -> pa.Table:

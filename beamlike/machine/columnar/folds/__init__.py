@@ -11,8 +11,17 @@ fold).
 """
 
 from beamlike.machine.columnar.folds.base import Accumulators, Fold, Resting, Values
-from beamlike.machine.columnar.folds.buffers import values_array
+from beamlike.machine.columnar.folds.buffers import from_objects, values_array
 from beamlike.machine.columnar.folds.choice import fold_of
 from beamlike.machine.columnar.folds.objects import Objects
 
-__all__ = ["Accumulators", "Fold", "Objects", "Resting", "Values", "fold_of", "values_array"]
+__all__ = [
+    "Accumulators",
+    "Fold",
+    "Objects",
+    "Resting",
+    "Values",
+    "fold_of",
+    "from_objects",
+    "values_array",
+]
