@@ -1,11 +1,13 @@
 """The Apache Beam / Scio model of windows, triggers and panes, on PySpark.
 
 Start with `windowed` for one grouping of a DataFrame, with `stream` for several in one query, and
-with `beamlike.testing.TestStream` for scenarios.
+with `beamlike.testing.TestStream` for scenarios. Pipelines of Python functions are written in the
+words of Beam, ``import beamlike.beam as beam``, or of Scio, ``from beamlike.scio import ...``.
 Importing beamlike does not import pyspark; the first use of a Spark host does.
 
 To read the code, go from the ground up: `errors`, `model` (values), `machine` (the rules), `hosts`
-(where they run), `api` (what users call), `viz` and `testing`, `demo`, `cli`.
+(where they run), `api` (what users call; `beam` and `scio` are names of it), `viz` and `testing`,
+`demo`, `cli`.
 """
 
 from beamlike.api.explain import explain_plan

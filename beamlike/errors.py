@@ -13,10 +13,12 @@ __all__ = [
     "CombineError",
     "EnvironmentProblem",
     "InputRowError",
+    "PipelineError",
     "StateError",
     "TestStreamError",
     "TimeError",
     "TranscriptError",
+    "TransformError",
     "TriggerError",
     "UnsafeTriggerError",
     "UnsupportedError",
@@ -115,6 +117,27 @@ class UserFunctionError(BeamlikeError, RuntimeError):
             f"{self.function} raised {self.problem}; it was asked for {self.place}{key}; mend the "
             'function, or leave out what it cannot take with on_error="drop"'
         )
+
+
+class PipelineError(BeamlikeError, ValueError):
+    """A pipeline was built, or asked to run, in a way that has no meaning."""
+
+
+class TransformError(BeamlikeError, RuntimeError):
+    """A function of the user's raised inside a pipeline. What it raised is the ``__cause__``.
+
+    Attributes:
+        label: The transform that it belongs to.
+        problem: What it raised, as ``TypeError: ...``.
+        place: For which element.
+    """
+
+    def __init__(self, label: str, problem: str, place: str) -> None:
+        super().__init__(label, problem, place)  # as it is pickled
+        self.label, self.problem, self.place = label, problem, place
+
+    def __str__(self) -> str:
+        return f"{self.label!r} raised {self.problem} for {self.place}"
 
 
 class EnvironmentProblem(BeamlikeError, RuntimeError):

@@ -13,43 +13,65 @@
         )
     )
 
+Whole pipelines are asked about in a block, which runs them at its end:
+
+    with run_with_context() as sc:
+        counts = sc.test_stream(lines).flat_map(str.split).count_by_value()
+        expect(counts).to(contain_value(("foo", 2)))
+
 Time is made up: nothing sleeps, and no clock is read. `load_transcripts` reads scenarios from
 files, `differences` says how a run differs from what a scenario expects. Importing this does
 not import pyspark.
 
 Read in this order. Scenarios: `spelling` (times and windows as a test writes them), `stream`,
 `changes` (a run as the changes of a table), `results`. Assertions: `equality`, `values` (what must
-be in panes), `selection` and `matchers` (in which panes), `complete` (the whole output), `failures`
-(what a failure says). Scenarios as files:
+be in panes), `selection` and `matchers` (in which panes), `expected` and `complete` (the whole
+output), `failures` (what a failure says). Pipelines: `checks` (when assertions are asked),
+`collections`, `pipelines`, `jobs`, `beam` (Beam Python's words), `plugin` (of pytest). Scenarios as
+files:
 `transcript_schema`, `transcripts`, `transcript_results`, `transcript_writing`, `conformance`. Laws:
 `generate` (random scenarios), `streams` (of many keys at once), `laws` (of machines), `bundles` (of
 how elements arrive), `in_shard`, `rows_of_plans`, `either_machine`, `both_machines`, `in_columns`
 and `differential` (all of them, on many scenarios), `shrinking` (what breaks one),
 `contract_case`, `contract_rules` and `contract` (of window functions), `combine_contract` (of
-combine functions).
+combine functions). Laws of pipelines: `random_pipelines`, `told_runs` (what came out, in words),
+`in_letters` (the layers of the Spark host, without Spark), `side_by_side` (tests in one query).
 """
 
+from beamlike.testing.beam import (
+    BeamAssertException,
+    TestWindowedValue,
+    assert_that,
+    equal_to,
+    equal_to_per_window,
+    is_empty,
+    is_not_empty,
+)
+from beamlike.testing.checks import NothingRanWarning
+from beamlike.testing.collections import Expectation, expect
 from beamlike.testing.combine_contract import (
     CombineFnAssertionError,
     broken_combine_fn_laws,
     check_combine_fn,
 )
-from beamlike.testing.complete import (
-    ExpectedDrop,
-    ExpectedPane,
-    dropped,
-    early_pane,
-    emit_exactly,
-    late_pane,
-    on_time_pane,
-    pane,
-)
+from beamlike.testing.complete import emit_exactly
 from beamlike.testing.contract import (
     WindowFnAssertionError,
     broken_window_fn_rules,
     check_window_fn,
 )
+from beamlike.testing.expected import (
+    ExpectedDrop,
+    ExpectedPane,
+    dropped,
+    early_pane,
+    element,
+    late_pane,
+    on_time_pane,
+    pane,
+)
 from beamlike.testing.failures import PaneAssertionError
+from beamlike.testing.jobs import JobTest
 from beamlike.testing.matchers import (
     in_combined_non_late_panes,
     in_early_global_window_panes,
@@ -60,9 +82,15 @@ from beamlike.testing.matchers import (
     in_only_pane,
     in_window,
 )
+from beamlike.testing.pipelines import (
+    TestPipeline,
+    run_with_context,
+    run_with_data,
+    run_with_local_output,
+)
 from beamlike.testing.results import Results
 from beamlike.testing.spelling import TimestampedValue
-from beamlike.testing.stream import FinishedTestStream, TestStream
+from beamlike.testing.stream import FinishedTestStream, TestStream, test_stream_of
 from beamlike.testing.transcripts import Scenario, differences, load_transcripts, to_document
 from beamlike.testing.values import (
     be_empty,
@@ -81,16 +109,23 @@ from beamlike.testing.values import (
 )
 
 __all__ = [
+    "BeamAssertException",
     "CombineFnAssertionError",
+    "Expectation",
     "ExpectedDrop",
     "ExpectedPane",
     "FinishedTestStream",
+    "JobTest",
+    "NothingRanWarning",
     "PaneAssertionError",
     "Results",
     "Scenario",
+    "TestPipeline",
     "TestStream",
+    "TestWindowedValue",
     "TimestampedValue",
     "WindowFnAssertionError",
+    "assert_that",
     "be_empty",
     "broken_combine_fn_laws",
     "broken_window_fn_rules",
@@ -105,9 +140,13 @@ __all__ = [
     "differences",
     "dropped",
     "early_pane",
+    "element",
     "emit_exactly",
     "equal_map_of",
+    "equal_to",
+    "equal_to_per_window",
     "exist",
+    "expect",
     "for_all",
     "have_size",
     "in_combined_non_late_panes",
@@ -118,11 +157,17 @@ __all__ = [
     "in_on_time_pane",
     "in_only_pane",
     "in_window",
+    "is_empty",
+    "is_not_empty",
     "late_pane",
     "load_transcripts",
     "on_time_pane",
     "pane",
+    "run_with_context",
+    "run_with_data",
+    "run_with_local_output",
     "satisfy",
     "satisfy_single_value",
+    "test_stream_of",
     "to_document",
 ]

@@ -9,7 +9,10 @@ __all__ = ["same", "same_content", "same_pair", "take"]
 
 
 def same(expected: Any, actual: Any) -> bool:
-    """Equal, where a list and a tuple of equal items count as equal, at any depth."""
+    """Equal, where a list and a tuple of equal items count as equal, at any depth.
+
+    Arrays are equal by content.
+    """
     if isinstance(expected, TimestampedValue):
         return same((expected.value, expected.timestamp), actual)
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
@@ -18,6 +21,8 @@ def same(expected: Any, actual: Any) -> bool:
         )
     if _is_sequence(expected) and _is_sequence(actual):
         return len(expected) == len(actual) and all(map(same, expected, actual))
+    if getattr(expected, "shape", ()) or getattr(actual, "shape", ()):  # arrays, by content
+        return type(expected) is type(actual) and bool(expected.tolist() == actual.tolist())
     return bool(expected == actual)
 
 

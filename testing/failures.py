@@ -34,11 +34,28 @@ class Failure:
     notes: tuple[str, ...] = ()
 
 
-def failure_text(failure: Failure, run: Run, strategy: WindowingStrategy | None) -> str:
-    """The text of a failure, with a table of everything and a timeline at the end."""
+def failure_text(
+    failure: Failure,
+    run: Run,
+    strategy: WindowingStrategy | None,
+    collection: str = "",
+    trace: str = "",
+) -> str:
+    """The text of a failure, with a table of everything.
+
+    Args:
+        failure: What is wrong.
+        run: What came out.
+        strategy: How it was windowed.
+        collection: The collection of a pipeline that it came out of. Without one, there is a
+            timeline at the end.
+        trace: What came out on the way to an empty collection.
+    """
     from beamlike.viz.timeline import text_timeline  # only a failure pays for it
 
     facts = failure.facts
+    if collection:
+        facts = (("collection", collection), *facts)
     if strategy is not None:
         facts = (*facts, ("windowing", str(strategy)))
     label_width = max(len(label) for label, _ in facts) if facts else 0
@@ -50,8 +67,11 @@ def failure_text(failure: Failure, run: Run, strategy: WindowingStrategy | None)
     ]
     if failure.notes:
         sections.append("near, but not selected:\n" + "\n".join(f"  {n}" for n in failure.notes))
-    window_fn = strategy.window_fn if strategy else None
-    sections.append("timeline:\n" + text_timeline(run, window_fn=window_fn))
+    if trace:
+        sections.append("what came out on the way:\n" + trace)
+    if not collection:
+        window_fn = strategy.window_fn if strategy else None
+        sections.append("timeline:\n" + text_timeline(run, window_fn=window_fn))
     return "\n\n".join(section for section in sections if section)
 
 

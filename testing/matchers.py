@@ -17,6 +17,7 @@ import attrs
 
 from beamlike.errors import TestStreamError
 from beamlike.machine.events import Pane
+from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GLOBAL_WINDOW, Window
 from beamlike.testing.failures import Failure
 from beamlike.testing.results import Matcher, Results
@@ -44,10 +45,19 @@ class _InPanes:
 
     def failure(self, results: Results, *, negated: bool) -> Failure | None:
         scope = f"{self.name} {self.window}"
+        if self.name == "in_early_global_window_panes" and _can_have_none(results):
+            fact = ("expected", "a collection in the global window")
+            return Failure(f"{self.name} says nothing: no such window occurs", (fact,))
         selection = Selection.of(results, scope, self.window, self.choice)
         if self.name == "in_only_pane" and (spoiled := _not_alone(scope, selection)):
             return spoiled
         return judge(results, selection, self.question, negated=negated)
+
+
+def _can_have_none(results: Results) -> bool:
+    """Whether this is a collection in other windows, of which Scio cannot even ask this."""
+    strategy = results.strategy if results.origin is not None else None
+    return strategy is not None and not isinstance(strategy.window_fn, GlobalWindows)
 
 
 def _not_alone(scope: str, selection: Selection) -> Failure | None:
@@ -106,7 +116,10 @@ def in_combined_non_late_panes(*window_and_matcher: Any) -> Matcher:
 
 
 def in_early_global_window_panes(matcher: Question) -> Matcher:
-    """Look at the EARLY panes of the global window."""
+    """Look at the EARLY panes of the global window.
+
+    Of a pipeline's collection in other windows this never holds, whatever is asked.
+    """
     return _in_panes("in_early_global_window_panes", Choice.EARLY, (GLOBAL_WINDOW, matcher))
 
 

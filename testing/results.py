@@ -1,6 +1,7 @@
 """Results: everything that came out of a run, and the two ways to ask about it."""
 
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from collections.abc import Callable
+from typing import Any, Final, Literal, Protocol, Self, runtime_checkable
 
 import attrs
 
@@ -10,12 +11,24 @@ from beamlike.machine.events import Pane
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import instant_ms
 from beamlike.testing.changes import Changes, changes_of
-from beamlike.testing.equality import same_pair
+from beamlike.testing.equality import same, same_pair
 from beamlike.testing.failures import Failure, PaneAssertionError, failure_text
 from beamlike.viz.table import pane_table
 
-__all__ = ["Matcher", "Results"]
+__all__ = ["NO_KEY", "Matcher", "Origin", "Results"]
+
+
+class _NoKey:
+    """The key of what is no pair; nothing to see in a table."""
+
+    def __repr__(self) -> str:
+        return ""
+
+
+NO_KEY: Final = _NoKey()
+"""In place of the key of an element that is no ``(key, value)`` pair."""
 
 
 @runtime_checkable
@@ -27,9 +40,30 @@ class Matcher(Protocol):
         ...
 
 
+@attrs.frozen
+class Origin:
+    """A collection of a pipeline: where results come from that are not one grouping.
+
+    Args:
+        label: The transform that made it, and its output.
+        trace: How much came out of each transform before it, in words.
+        dropped_by: The transforms on the way there that dropped something.
+        carries_times: Whether each element is a pair with its own timestamp (ms) in it, as
+            Scio's ``with_timestamp`` makes them.
+    """
+
+    label: str
+    trace: Callable[[], str]
+    dropped_by: tuple[str, ...] = ()
+    carries_times: bool = False
+
+
 @attrs.frozen(str=False)
 class Results:
-    """Everything that came out of one run. Elements are ``(key, value)`` pairs, one a pane.
+    """Everything that came out of one run, or of one collection of a pipeline.
+
+    Elements of a run are ``(key, value)`` pairs, one a pane. Those of a pipeline may be
+    anything; each counts once for each window that it is in, as in Beam.
 
     Lists made by `Collect` are compared without their order, which nobody promises. Panes
     that withdraw earlier ones are no elements; `emit_exactly` sees them.
@@ -43,6 +77,10 @@ class Results:
     strategy: WindowingStrategy | None = None
     aggregate: CombineFn | None = None
     stamped: bool = False
+    origin: Origin | None = None
+    """None: the panes of one grouping of a test stream."""
+    equal: Callable[[Any, Any], bool] = attrs.field(default=same, eq=False)
+    """When an expected element and one that came out are the same."""
 
     @property
     def panes(self) -> tuple[Output, ...]:
@@ -91,7 +129,17 @@ class Results:
             raise TestStreamError(f"{verb} needs a matcher, got {matcher!r}{hint}")
         failure = matcher.failure(self, negated=negated)
         if failure is not None:
-            raise PaneAssertionError(failure_text(failure, self.run, self.strategy))
+            raise PaneAssertionError(self.text_of(failure))
+
+    def text_of(self, failure: Failure) -> str:
+        """A failure with everything that came out."""
+        if self.origin is None:
+            return failure_text(failure, self.run, self.strategy)
+        if self.origin.dropped_by:
+            labels = ", ".join(map(repr, self.origin.dropped_by))
+            failure = attrs.evolve(failure, facts=(*failure.facts, ("dropped by", labels)))
+        trace = "" if self.panes else self.origin.trace()
+        return failure_text(failure, self.run, self.strategy, self.origin.label, trace)
 
     def changes(self, by: Literal["window", "session"] = "session") -> Changes:
         """The run as the changes of a table, such as a sink that puts and deletes rows sees.
@@ -117,19 +165,66 @@ class Results:
             )
         return changes_of(self.run.outputs, by)
 
+    def element(self, output: Output) -> Any:
+        """The element that an output is: ``(key, value)``, or the value if there is no key."""
+        value = output.effect.value
+        return value if output.key is NO_KEY else (output.key, value)
+
     def elements(self, outputs: tuple[Output, ...], *, stamped: bool) -> list[Any]:
-        """The outputs that are panes as ``(key, value)``, or with their timestamps."""
+        """The outputs that are panes as elements, or as pairs of element and timestamp."""
         return [
-            ((output.key, output.effect.value), output.effect.timestamp)
-            if stamped
-            else (output.key, output.effect.value)
+            (self.element(output), output.effect.timestamp) if stamped else self.element(output)
             for output in outputs
             if isinstance(output.effect, Pane)
         ]
 
-    def same_pair(self, expected: Any, actual: tuple[Any, Any]) -> bool:
-        """The same key and value, in the sense of this run's aggregation."""
-        return same_pair(expected, actual, any_order=isinstance(self.aggregate, Collect))
+    def same_element(self, expected: Any, actual: Any) -> bool:
+        """The same element, in the sense of this run's aggregation."""
+        if isinstance(self.aggregate, Collect) and isinstance(actual, tuple) and len(actual) == 2:
+            return same_pair(expected, actual, any_order=True)
+        return self.equal(expected, actual)
+
+    def same_stamped(self, expected: tuple[Any, int], actual: tuple[Any, int]) -> bool:
+        """The same element at the same time (ms).
+
+        Where elements carry their times, the time may be left out of the expected one.
+        """
+        (wanted, when), (element, at) = expected, actual
+        if when != at:
+            return False
+        if self.same_element(wanted, element):
+            return True
+        carried = self.origin is not None and self.origin.carries_times
+        return carried and self.same_element(wanted, element[0])
+
+    def wanted(self, expected: Any, matcher: str, *, stamped: bool) -> Any:
+        """An expected element as these results have them.
+
+        Args:
+            expected: The element, or a pair of element and time (ms) if ``stamped``.
+            matcher: For messages.
+            stamped: Whether the matcher gave it a time.
+
+        Raises:
+            TestStreamError: It can never come out: it is no pair, or has no time, where all
+                elements are and have.
+            TimeError: Its time cannot be read.
+        """
+        if self.stamped and not stamped:
+            if not isinstance(expected, tuple) or len(expected) != 2:
+                raise TestStreamError(
+                    f"{matcher}: with timestamps elements are pairs of element and time, got "
+                    f'{expected!r}; write (element, "00:00:59.999")'
+                )
+            expected = expected[0], instant_ms(expected[1], f"{matcher} time")
+            stamped = True
+        element = expected[0] if stamped else expected
+        if self.origin is None and not (isinstance(element, tuple) and len(element) == 2):
+            raise TestStreamError(
+                f'{matcher}: elements are (key, value) pairs such as ("joe", ["open app"]), '
+                f"got {element!r}"
+            )
+        return expected
 
     def __str__(self) -> str:
         return pane_table(self.run.outputs)

@@ -12,13 +12,14 @@ from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.testing.failures import Failure, some_lines
-from beamlike.testing.results import Results
+from beamlike.testing.results import NO_KEY, Results
 from beamlike.viz.table import shorten
 
 __all__ = ["Choice", "Mismatch", "Question", "Selection", "judge", "show_element"]
 
 _MOST_NEAR: Final = 4
 _ELEMENT_WIDTH: Final = 200
+_NAME_WIDTH: Final = 40
 
 
 class Choice(Enum):
@@ -102,9 +103,10 @@ class Selection:
             distance, reasons = _distance(self.window, pane.window)
             objection = self.choice.objection(pane.info)
             reasons += [objection] if objection else []
-            pair = (output.key, pane.value)
+            element = results.element(output)
             holds = any(
-                results.same_pair(wanted[0] if stamped else wanted, pair) for wanted in missing
+                results.same_element(wanted[0] if stamped else wanted, element)
+                for wanted in missing
             )
             if self.outputs and distance and not holds:
                 continue
@@ -220,7 +222,8 @@ def _join(reasons: list[str]) -> str:
 
 def _name(output: Output, pane: Pane) -> str:
     info = pane.info
-    return f"step {output.step}, {output.key!r} {pane.window} {info.timing.value} #{info.index}"
+    what = shorten(pane.value, _NAME_WIDTH) if output.key is NO_KEY else repr(output.key)
+    return f"step {output.step}, {what} {pane.window} {info.timing.value} #{info.index}"
 
 
 def _bounds(window: Window) -> tuple[int, int]:

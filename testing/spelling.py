@@ -2,38 +2,24 @@
 
 from typing import Any
 
-import attrs
-
+from beamlike.api.pipelines.dofn import TimestampedValue
 from beamlike.errors import TestStreamError, TimeError
-from beamlike.model.time import InstantLike, instant_ms, show_instant
+from beamlike.hosts.script import Arrive, Script
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark
+from beamlike.model.time import InstantLike, instant_ms, show_duration, show_instant
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
 
-__all__ = ["TimestampedValue", "WindowLike", "instant_code", "read_window", "window_code"]
+__all__ = [
+    "TimestampedValue",
+    "WindowLike",
+    "instant_code",
+    "read_window",
+    "script_code",
+    "window_code",
+]
 
 WindowLike = IntervalWindow | GlobalWindow | tuple[InstantLike, InstantLike] | str
 """A window, its two bounds as ``("00:00:00", "00:11:00")``, or ``"global"``."""
-
-
-def _timestamp(value: InstantLike) -> int:
-    return instant_ms(value, "TimestampedValue timestamp")
-
-
-@attrs.frozen
-class TimestampedValue:
-    """A value with an event time of its own; in a `TestStream` the value is a (key, value) pair.
-
-    Args:
-        value: Anything.
-        timestamp: An instant, kept as milliseconds.
-
-    Source: Beam ``TimestampedValue``.
-    """
-
-    value: Any
-    timestamp: int = attrs.field(converter=_timestamp)
-
-    def __repr__(self) -> str:
-        return f"TimestampedValue({self.value!r}, {instant_code(self.timestamp)})"
 
 
 def read_window(parts: tuple[Any, ...], owner: str) -> Window:
@@ -82,3 +68,28 @@ def window_code(window: Window) -> str:
     if isinstance(window, GlobalWindow):
         return '"global"'
     return f"{instant_code(window.start)}, {instant_code(window.end)}"
+
+
+def script_code(steps: Script) -> str:
+    """The steps of a test stream as the calls that make them."""
+    calls, clock = [], 0
+    for step in steps:
+        match step:
+            case Arrive() as arrive:
+                calls.append(_arrival(arrive))
+            case AdvanceWatermark(to):
+                calls.append(f".advance_watermark_to({instant_code(to)})")
+            case AdvanceClock(to):
+                calls.append(f'.advance_processing_time("{show_duration(to - clock)}")')
+                clock = to
+    return "".join(calls)
+
+
+def _arrival(arrive: Arrive) -> str:
+    times = {element.timestamp for _, element in arrive.elements}
+    timed = [(element.value, element.timestamp) for _, element in arrive.elements]
+    if len(times) > 1:
+        parts = [f"TimestampedValue({value!r}, {instant_code(at)})" for value, at in timed]
+        return f".add_elements({', '.join(parts)})"
+    parts = [instant_code(at) for at in times] + [repr(value) for value, _ in timed]
+    return f".add_elements_at_time({', '.join(parts)})"

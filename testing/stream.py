@@ -1,4 +1,4 @@
-"""TestStream: what happens to a stage, told step by step, and then run on a host.
+"""TestStream: what happens to a stage or a pipeline, told step by step, and then run.
 
 Source: Beam Java ``TestStream.Builder``, Scio ``testStreamOf``, and the verbs
 ``addElementsAtTime`` and friends that mkuthan/stream-processing adds.
@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 import attrs
 
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import TestStreamError
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Arrive, Run, Script, ScriptStep
@@ -16,6 +19,7 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, goi
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CombineFn
+from beamlike.model.graph import Given
 from beamlike.model.options import (
     AccumulationMode,
     ClosingBehavior,
@@ -33,27 +37,29 @@ from beamlike.model.time import (
     InstantLike,
     duration_ms,
     instant_ms,
-    show_duration,
 )
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
 from beamlike.testing.results import Results
-from beamlike.testing.spelling import TimestampedValue, instant_code
+from beamlike.testing.spelling import TimestampedValue, script_code
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["FinishedTestStream", "TestStream"]
+__all__ = ["FinishedTestStream", "TestStream", "test_stream_of"]
 
 Host = Literal["memory", "spark"]
 
 
 @attrs.frozen(repr=False)
-class TestStream:
+class TestStream(PTransform[Pipeline, PCollection[Any]]):
     """A stream under construction. Every verb returns a new, longer stream.
 
     A prefix can be shared by many tests, because nothing ever changes it. The stream has to
-    be finished by `advance_watermark_to_infinity` before it can be run.
+    be finished by `advance_watermark_to_infinity` before it can be run, or feed a pipeline.
+
+    Elements are of any kind where it feeds a pipeline, and ``(key, value)`` pairs where it is
+    run by itself. ``steps`` has whole elements; the keys there mean nothing.
 
     >>> TestStream().add_elements_at_time("00:01:00", ("joe", "open app"))
     TestStream().add_elements_at_time("00:01:00", ('joe', 'open app'))
@@ -76,15 +82,25 @@ class TestStream:
         """Elements that arrive together, as ONE bundle for each key.
 
         Args:
-            elements: Each a ``(key, value)`` pair, which happens at the stream's current
-                watermark (the minimum timestamp at first), or a
-                ``TimestampedValue((key, value), "00:01:00")``.
+            elements: Each happens at the stream's current watermark (the minimum timestamp at
+                first), if it is no ``TimestampedValue(element, "00:01:00")``.
 
         Raises:
-            TestStreamError: No elements, an element that is no pair, a key that cannot be
-                hashed, or a timestamp at the end of time.
+            TestStreamError: No elements, or a timestamp at the end of time.
         """
         return self._arrive(self.watermark, elements)
+
+    def add_elements_at_watermark_time(self, *elements: Any) -> "TestStream":
+        """Elements that happen at the stream's current watermark, like `add_elements`."""
+        return self._arrive(self.watermark, elements)
+
+    def add_elements_at_minimum_time(self, *elements: Any) -> "TestStream":
+        """Elements that happen at the minimum timestamp, wherever the watermark stands.
+
+        Raises:
+            TestStreamError: As `add_elements`.
+        """
+        return self._arrive(MIN_TIMESTAMP, elements)
 
     def add_elements_at_time(self, time: InstantLike, *elements: Any) -> "TestStream":
         """Elements that all happen at ``time`` and arrive together, as ONE bundle for each key.
@@ -145,18 +161,65 @@ class TestStream:
             "it with advance_watermark_to_infinity(), then run it"
         )
 
+    def expand(self, given: Pipeline) -> PCollection[Any]:
+        """Not yet.
+
+        Raises:
+            TestStreamError: Always. Only a finished stream can feed a pipeline.
+        """
+        raise _open_yet(given.label)
+
+    def __rrshift__(self, label: str) -> NoReturn:
+        """Not yet.
+
+        Raises:
+            TestStreamError: As `expand`.
+        """
+        raise _open_yet(label)
+
     def _arrive(self, default: int, elements: tuple[Any, ...]) -> "TestStream":
         if not elements:
             raise TestStreamError('no elements to add; write add_elements(("key", "value"))')
-        return TestStream((*self.steps, Arrive(tuple(_keyed(e, default) for e in elements))))
+        timed = tuple((None, _timed(element, default)) for element in elements)
+        return TestStream((*self.steps, Arrive(timed)))
 
     def __repr__(self) -> str:
-        return "TestStream()" + _verbs(self.steps)
+        return "TestStream()" + script_code(self.steps)
+
+
+def _open_yet(label: str) -> TestStreamError:
+    return TestStreamError(
+        f"{label!r} is still open, and windows that are open would never come out; finish it with "
+        "advance_watermark_to_infinity()"
+    )
+
+
+test_stream_of = TestStream
+"""Scio's name for it: ``sc.test_stream(test_stream_of().add_elements("a")...)``."""
+
+
+class _Played(PTransform[Pipeline, PCollection[Any]]):
+    """The source of a pipeline that plays a script."""
+
+    def __init__(self, steps: Script) -> None:
+        self.steps = steps
+
+    @property
+    def default_label(self) -> str:
+        return "TestStream"
+
+    def expand(self, given: Pipeline) -> PCollection[Any]:
+        node = Given(given.label, (), self.steps, bounded=False)
+        return given.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
 
 
 @attrs.frozen(repr=False)
-class FinishedTestStream:
-    """A stream that reached the end of time. It cannot be added to, only run."""
+class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
+    """A stream that reached the end of time. It cannot be added to, only run.
+
+    ``pipeline | stream`` and ``pipeline | "name" >> stream`` make it a source of a pipeline.
+    Of several streams each has a watermark of its own, and they take turns, a step each.
+    """
 
     steps: Script
 
@@ -204,6 +267,7 @@ class FinishedTestStream:
                 pipeline makes: triggers that finish and lose data among them.
 
         Raises:
+            TestStreamError: An element is no (key, value) pair, or its key cannot be hashed.
             WindowingError: The parts do not go together; the message says what to change.
             UserFunctionError: A function of the window function or of the aggregate raised.
             UnsafeTriggerError: The trigger can finish and lose data.
@@ -243,11 +307,24 @@ class FinishedTestStream:
                 unbounded=True,
             )
         failing = option(OnFailure, on_error, "on_error")
-        run = _run_on(host, strategy, combine, self.steps, failing, spark)
+        script = tuple(_keyed(step) for step in self.steps)
+        run = _run_on(host, strategy, combine, script, failing, spark)
         return Results(run, strategy, combine)
 
+    @property
+    def default_label(self) -> str:
+        return "TestStream"
+
+    def expand(self, given: Pipeline) -> PCollection[Any]:
+        """The source of a pipeline that plays this stream."""
+        return _Played(self.steps).expand(given)
+
+    def __rrshift__(self, label: str) -> PTransform[Pipeline, PCollection[Any]]:  # type: ignore[override]
+        """A source of a pipeline under a name: ``"name" >> stream``."""
+        return label >> _Played(self.steps)
+
     def __repr__(self) -> str:
-        return f"TestStream(){_verbs(self.steps[:-1])}.advance_watermark_to_infinity()"
+        return f"TestStream(){script_code(self.steps[:-1])}.advance_watermark_to_infinity()"
 
 
 def _run_on(
@@ -271,50 +348,38 @@ def _run_on(
     raise TestStreamError(f'host must be "memory" or "spark", got {host!r}')
 
 
-def _keyed(element: Any, default: int) -> tuple[Hashable, Element]:
-    timed = isinstance(element, TimestampedValue)
-    pair, timestamp = (element.value, element.timestamp) if timed else (element, default)
+def _timed(given: Any, default: int) -> Element:
+    timed = isinstance(given, TimestampedValue)
+    value, timestamp = (given.value, given.timestamp) if timed else (given, default)
+    if timestamp >= MAX_TIMESTAMP:
+        raise TestStreamError(
+            f"an element must happen before the end of time, {MAX_TIMESTAMP} ms, "
+            f"got {timestamp} ms for {value!r}"
+        )
+    return Element(value, timestamp)
+
+
+def _keyed(step: ScriptStep) -> ScriptStep:
+    """A step whose elements are grouped by their keys."""
+    if not isinstance(step, Arrive):
+        return step
+    return Arrive(tuple(_pair(element) for _, element in step.elements))
+
+
+def _pair(element: Element) -> tuple[Hashable, Element]:
+    pair = element.value
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise TestStreamError(
-            f"an element must be a (key, value) pair, got {element!r}; write "
-            '("joe", "open app") or TimestampedValue(("joe", "open app"), "00:01:00")'
+            f"a stream that is run by itself has (key, value) pairs, got {pair!r}; write "
+            '("joe", "open app") or TimestampedValue(("joe", "open app"), "00:01:00"), or give '
+            "the stream to a pipeline"
         )
     key, value = pair
     try:
         hash(key)
     except TypeError:
         raise TestStreamError(
-            f"the key of an element must be hashable, got {key!r} in {element!r}; "
+            f"the key of an element must be hashable, got {key!r} in {pair!r}; "
             "write a tuple instead of a list"
         ) from None
-    if timestamp >= MAX_TIMESTAMP:
-        raise TestStreamError(
-            f"an element must happen before the end of time, {MAX_TIMESTAMP} ms, "
-            f"got {timestamp} ms for {pair!r}"
-        )
-    return key, Element(value, timestamp)
-
-
-def _verbs(steps: tuple[ScriptStep, ...]) -> str:
-    """The steps as the calls that make them."""
-    calls, clock = [], 0
-    for step in steps:
-        match step:
-            case Arrive(elements):
-                calls.append(_arrival(elements))
-            case AdvanceWatermark(to):
-                calls.append(f".advance_watermark_to({instant_code(to)})")
-            case AdvanceClock(to):
-                calls.append(f'.advance_processing_time("{show_duration(to - clock)}")')
-                clock = to
-    return "".join(calls)
-
-
-def _arrival(elements: tuple[tuple[Hashable, Element], ...]) -> str:
-    times = {element.timestamp for _, element in elements}
-    pairs = [((key, element.value), element.timestamp) for key, element in elements]
-    if len(times) > 1:
-        parts = [f"TimestampedValue({pair!r}, {instant_code(at)})" for pair, at in pairs]
-        return f".add_elements({', '.join(parts)})"
-    parts = [instant_code(at) for at in times] + [repr(pair) for pair, _ in pairs]
-    return f".add_elements_at_time({', '.join(parts)})"
+    return key, Element(value, element.timestamp)

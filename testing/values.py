@@ -1,7 +1,8 @@
 """Value matchers: what the selected elements must be.
 
-An element is a ``(key, value)`` pair. Each matcher can be asked of everything that came out,
-or put inside any pane matcher of `beamlike.testing.matchers`.
+An element of a test stream's results is a ``(key, value)`` pair, one of a pipeline's collection
+anything. Each matcher can be asked of everything that came out, or put inside any pane matcher of
+`beamlike.testing.matchers`.
 
 Source: Scio ``SCollectionMatchers``; the ``at_time`` forms come from mkuthan/stream-processing.
 """
@@ -14,7 +15,6 @@ import attrs
 
 from beamlike.errors import TestStreamError
 from beamlike.model.time import InstantLike, instant_ms
-from beamlike.testing.equality import same
 from beamlike.testing.failures import Failure, some_lines
 from beamlike.testing.results import Results
 from beamlike.testing.selection import Mismatch, Question, Selection, judge, show_element
@@ -22,6 +22,8 @@ from beamlike.testing.spelling import TimestampedValue
 from beamlike.viz.table import shorten
 
 __all__ = [
+    "BeEmpty",
+    "Contain",
     "ValueMatcher",
     "be_empty",
     "contain_in_any_order",
@@ -48,7 +50,9 @@ class ValueMatcher(Question):
 
 
 @attrs.frozen
-class _Contain(ValueMatcher):
+class Contain(ValueMatcher):
+    """These elements, and perhaps others; with their times (ms) if ``stamped``."""
+
     name: str
     wanted: tuple[Any, ...]
     stamped: bool
@@ -72,11 +76,13 @@ class _Contain(ValueMatcher):
         return not self.wanted
 
     def verdict(self, selected: list[Any], results: Results) -> Mismatch | None:
+        everything = [results.wanted(it, self.name, stamped=self.stamped) for it in self.wanted]
         stamped = self.stamped or results.stamped
+        same = results.same_stamped if stamped else results.same_element
         rest, missing = list(selected), []
-        for wanted in self.wanted:
+        for wanted in everything:
             for at, actual in enumerate(rest):
-                if _same_element(results, wanted, actual, stamped=stamped):
+                if same(wanted, actual):
                     del rest[at]
                     break
             else:
@@ -110,10 +116,10 @@ class _HaveSize(ValueMatcher):
 
 
 @attrs.frozen
-class _BeEmpty(_HaveSize):
+class BeEmpty(_HaveSize):
     """No elements. ``be_empty`` and ``be_empty()`` are the same."""
 
-    def __call__(self) -> "_BeEmpty":
+    def __call__(self) -> "BeEmpty":
         return self
 
 
@@ -132,15 +138,20 @@ class _EqualMapOf(ValueMatcher):
 
     def verdict(self, selected: list[Any], results: Results) -> Mismatch | None:
         pairs = [element[0] for element in selected] if results.stamped else selected
+        for pair in pairs:
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise TestStreamError(
+                    f"{self.name} needs a collection of (key, value) pairs, and got {pair!r}"
+                )
         keys = [key for key, _ in pairs]
         twice = sorted({repr(key) for key in keys if keys.count(key) > 1})
         missing = [
-            p for p in self.wanted.items() if not any(results.same_pair(p, s) for s in pairs)
+            p for p in self.wanted.items() if not any(results.same_element(p, s) for s in pairs)
         ]
         unexpected = [
             shown
             for shown, pair in zip(selected, pairs, strict=True)
-            if not any(results.same_pair(wanted, pair) for wanted in self.wanted.items())
+            if not any(results.same_element(wanted, pair) for wanted in self.wanted.items())
         ]
         if not missing and not unexpected and not twice:
             return None
@@ -191,29 +202,25 @@ class _Satisfy(ValueMatcher):
 
 
 def contain_in_any_order(elements: Iterable[Any]) -> ValueMatcher:
-    """Exactly these elements, each as often as it is listed.
-
-    Raises:
-        TestStreamError: An element is not a (key, value) pair.
-    """
+    """Exactly these elements, each as often as it is listed."""
     name = "contain_in_any_order"
-    return _Contain(name, tuple(_pair(element, name) for element in elements), stamped=False)
+    return Contain(name, tuple(_plain(element) for element in elements), stamped=False)
 
 
 def contain_in_any_order_at_time(*expected: Any) -> ValueMatcher:
     """Exactly these elements with these timestamps.
 
     Either one list of ``("00:00:59.999", (key, value))``, or one instant for all and a list
-    of pairs: ``contain_in_any_order_at_time("00:00:59.999", [("foo", 1), ("bar", 1)])``.
+    of elements: ``contain_in_any_order_at_time("00:00:59.999", [("foo", 1), ("bar", 1)])``.
 
     Raises:
-        TestStreamError: The arguments are neither, or an element is not a (key, value) pair.
+        TestStreamError: The arguments are neither.
         TimeError: An instant cannot be read.
     """
     name = "contain_in_any_order_at_time"
     match expected:
         case (elements,) if not isinstance(elements, str):
-            stamped = [_stamped(*_time_and_pair(element, name), name) for element in elements]
+            stamped = [_stamped(*_time_and_element(element, name), name) for element in elements]
         case (instant, elements):
             stamped = [_stamped(instant, element, name) for element in elements]
         case _:
@@ -221,52 +228,42 @@ def contain_in_any_order_at_time(*expected: Any) -> ValueMatcher:
                 f'{name} needs [("00:00:59.999", ("foo", 1)), ...], or "00:00:59.999" and '
                 f'[("foo", 1), ...]; got {", ".join(map(repr, expected)) or "nothing"}'
             )
-    return _Contain(name, tuple(stamped), stamped=True)
+    return Contain(name, tuple(stamped), stamped=True)
 
 
 def contain_single_value(element: Any) -> ValueMatcher:
-    """Exactly one element, over all keys, and it is this one.
-
-    Raises:
-        TestStreamError: The element is not a (key, value) pair.
-    """
+    """Exactly one element, over all keys, and it is this one."""
     name = "contain_single_value"
-    return _Contain(name, (_pair(element, name),), stamped=False)
+    return Contain(name, (_plain(element),), stamped=False)
 
 
 def contain_single_value_at_time(time: InstantLike, element: Any) -> ValueMatcher:
     """Exactly one element, over all keys, and it is this one with this timestamp.
 
     Raises:
-        TestStreamError: The element is not a (key, value) pair.
         TimeError: The instant cannot be read.
     """
     name = "contain_single_value_at_time"
-    return _Contain(name, (_stamped(time, element, name),), stamped=True)
+    return Contain(name, (_stamped(time, element, name),), stamped=True)
 
 
 def contain_value(element: Any) -> ValueMatcher:
-    """At least one element is this one.
-
-    Raises:
-        TestStreamError: The element is not a (key, value) pair.
-    """
+    """At least one element is this one."""
     name = "contain_value"
-    return _Contain(name, (_pair(element, name),), stamped=False, others_allowed=True)
+    return Contain(name, (_plain(element),), stamped=False, others_allowed=True)
 
 
 def contain_value_at_time(time: InstantLike, element: Any) -> ValueMatcher:
     """At least one element is this one with this timestamp.
 
     Raises:
-        TestStreamError: The element is not a (key, value) pair.
         TimeError: The instant cannot be read.
     """
     name = "contain_value_at_time"
-    return _Contain(name, (_stamped(time, element, name),), stamped=True, others_allowed=True)
+    return Contain(name, (_stamped(time, element, name),), stamped=True, others_allowed=True)
 
 
-be_empty: Final = _BeEmpty("be_empty", 0)
+be_empty: Final = BeEmpty("be_empty", 0)
 """No elements. ``be_empty`` and ``be_empty()`` are the same."""
 
 
@@ -306,38 +303,26 @@ def exist(predicate: Predicate) -> ValueMatcher:
     return _Satisfy("exist", predicate, "at least one element")
 
 
-def _same_element(results: Results, wanted: Any, actual: Any, *, stamped: bool) -> bool:
-    if not stamped:
-        return results.same_pair(wanted, actual)
-    pair, timestamp = actual
-    return same(wanted[1], timestamp) and results.same_pair(wanted[0], pair)
-
-
-def _pair(element: Any, name: str) -> Any:
-    """An expected element; on results with timestamps it is ((key, value), timestamp)."""
+def _plain(element: Any) -> Any:
+    """An expected element; on results with timestamps it is (element, timestamp)."""
     if isinstance(element, TimestampedValue):
         return element.value, element.timestamp
-    if not isinstance(element, tuple) or len(element) != 2:
-        raise TestStreamError(
-            f'{name}: elements are (key, value) pairs such as ("joe", ["open app"]), '
-            f"got {element!r}"
-        )
     return element
 
 
-def _time_and_pair(element: Any, name: str) -> tuple[InstantLike, Any]:
+def _time_and_element(element: Any, name: str) -> tuple[InstantLike, Any]:
     if isinstance(element, TimestampedValue):
         return element.timestamp, element.value
     if not isinstance(element, tuple) or len(element) != 2:
         raise TestStreamError(
             f'{name}: write ("00:00:59.999", ("foo", 1)) for each element, got {element!r}'
         )
-    time, pair = element
-    return time, pair
+    time, rest = element
+    return time, rest
 
 
 def _stamped(time: InstantLike, element: Any, name: str) -> tuple[Any, int]:
-    return _pair(element, name), instant_ms(time, f"{name} time")
+    return _plain(element), instant_ms(time, f"{name} time")
 
 
 def _count(size: int) -> str:

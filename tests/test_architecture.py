@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("machine",),
     ("hosts",),
-    ("api", ""),  # "" is the package itself, which gathers the names for its users
+    ("api", "beam", "scio", ""),  # "" is the package itself, which gathers the names for its users
     ("viz", "testing"),
     ("demo",),
     ("cli",),

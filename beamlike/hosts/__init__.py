@@ -2,5 +2,7 @@
 
 Read in this order: `script` (what a test tells a host, and the record of a run), `memory` (runs it
 in this process), `chain` (several groupings there, one after the other), `clock` (the time of
-day), `live` (a stage that runs on it), `spark` (streaming queries and bounded DataFrames).
+day), `live` (a stage that runs on it). Whole pipelines: `keys` (keys as bytes), `metrics` (what
+users' functions count), `nodes` (what each kind of node does), `pipeline` (a graph in this
+process). Then `spark` (streaming queries and bounded DataFrames).
 """

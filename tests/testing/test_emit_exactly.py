@@ -262,7 +262,8 @@ def test_the_defaults_are_those_of_an_only_pane() -> None:
         (
             lambda: emit_exactly([on_time_pane("joe", 1, *FIRST, is_last=True)]),
             TestStreamError,
-            "emit_exactly takes early_pane, on_time_pane, late_pane, pane and dropped, got [",
+            "emit_exactly takes early_pane, on_time_pane, late_pane, pane, element and dropped, "
+            "got [",
         ),
         (
             lambda: pane("joe", 1, *FIRST, timing="on time", is_last=True),

@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
+from beamlike import FixedWindows
 from beamlike.errors import TestStreamError, TimeError
 from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
@@ -20,9 +21,26 @@ def test_elements_without_a_time_happen_at_the_watermark() -> None:
     stream = TestStream().add_elements(A).advance_watermark_to("00:01:00").add_elements(B)
 
     assert stream.steps == (
-        Arrive((("joe", Element("a", MIN_TIMESTAMP)),)),
+        Arrive(((None, Element(A, MIN_TIMESTAMP)),)),
         AdvanceWatermark(60_000),
-        Arrive((("ben", Element("b", 60_000)),)),
+        Arrive(((None, Element(B, 60_000)),)),
+    )
+
+
+def test_elements_at_the_watermark_and_at_the_minimum_time() -> None:
+    stream = (
+        TestStream()
+        .add_elements_at_watermark_time(A, TimestampedValue(B, 5))
+        .advance_watermark_to("00:01:00")
+        .add_elements_at_watermark_time(A)
+        .add_elements_at_minimum_time(B)
+    )
+
+    assert stream.steps == (
+        Arrive(((None, Element(A, MIN_TIMESTAMP)), (None, Element(B, 5)))),
+        AdvanceWatermark(60_000),
+        Arrive(((None, Element(A, 60_000)),)),
+        Arrive(((None, Element(B, MIN_TIMESTAMP)),)),
     )
 
 
@@ -32,9 +50,9 @@ def test_elements_of_one_call_are_one_bundle_with_times_of_their_own() -> None:
     assert stream.steps == (
         Arrive(
             (
-                ("joe", Element("a", MIN_TIMESTAMP)),
-                ("ben", Element("b", 1_000)),
-                ("joe", Element("a", 2)),
+                (None, Element(A, MIN_TIMESTAMP)),
+                (None, Element(B, 1_000)),
+                (None, Element(A, 2)),
             )
         ),
     )
@@ -43,13 +61,13 @@ def test_elements_of_one_call_are_one_bundle_with_times_of_their_own() -> None:
 def test_elements_at_a_time_may_lie_behind_the_watermark() -> None:
     stream = TestStream().advance_watermark_to("01:00:00").add_elements_at_time("00:00:01", A, B)
 
-    assert stream.steps[1] == Arrive((("joe", Element("a", 1_000)), ("ben", Element("b", 1_000))))
+    assert stream.steps[1] == Arrive(((None, Element(A, 1_000)), (None, Element(B, 1_000))))
 
 
 def test_a_timestamped_value_keeps_its_time_in_elements_at_a_time() -> None:
     stream = TestStream().add_elements_at_time("00:00:01", A, TimestampedValue(B, "00:00:02"))
 
-    assert stream.steps == (Arrive((("joe", Element("a", 1_000)), ("ben", Element("b", 2_000)))),)
+    assert stream.steps == (Arrive(((None, Element(A, 1_000)), (None, Element(B, 2_000)))),)
 
 
 @pytest.mark.parametrize(
@@ -127,26 +145,6 @@ REFUSED: dict[str, tuple[Callable[[TestStream], object], str]] = {
         lambda stream: stream.add_elements(),
         'no elements to add; write add_elements(("key", "value"))',
     ),
-    "an element without a key": (
-        lambda stream: stream.add_elements("open app"),
-        "an element must be a (key, value) pair, got 'open app'; write "
-        '("joe", "open app") or TimestampedValue(("joe", "open app"), "00:01:00")',
-    ),
-    "a pair of three": (
-        lambda stream: stream.add_elements_at_time(0, ("joe", "a", 1)),
-        "an element must be a (key, value) pair, got ('joe', 'a', 1); write "
-        '("joe", "open app") or TimestampedValue(("joe", "open app"), "00:01:00")',
-    ),
-    "a timestamped value that is no pair": (
-        lambda stream: stream.add_elements(TimestampedValue("a", "00:01:00")),
-        "an element must be a (key, value) pair, got TimestampedValue('a', \"00:01:00\"); write "
-        '("joe", "open app") or TimestampedValue(("joe", "open app"), "00:01:00")',
-    ),
-    "a key that cannot be hashed": (
-        lambda stream: stream.add_elements((["joe"], "a")),
-        "the key of an element must be hashable, got ['joe'] in (['joe'], 'a'); "
-        "write a tuple instead of a list",
-    ),
     "an element at the end of time": (
         lambda stream: stream.add_elements_at_time(MAX_TIMESTAMP, A),
         "an element must happen before the end of time, 9223372036854775 ms, "
@@ -185,10 +183,38 @@ def test_a_stream_refuses(told: Callable[[TestStream], object], message: str) ->
     assert stream.steps == (AdvanceWatermark(60_000),)
 
 
+PAIRS_ONLY = (
+    'write ("joe", "open app") or TimestampedValue(("joe", "open app"), "00:01:00"), or give the '
+    "stream to a pipeline"
+)
+
+
+@pytest.mark.parametrize(
+    ("element", "message"),
+    [
+        ("open app", f"has (key, value) pairs, got 'open app'; {PAIRS_ONLY}"),
+        (("joe", "a", 1), f"has (key, value) pairs, got ('joe', 'a', 1); {PAIRS_ONLY}"),
+        (TimestampedValue("a", "00:01:00"), f"has (key, value) pairs, got 'a'; {PAIRS_ONLY}"),
+        (
+            (["joe"], "a"),
+            "the key of an element must be hashable, got ['joe'] in (['joe'], 'a'); "
+            "write a tuple instead of a list",
+        ),
+    ],
+)
+def test_a_stream_that_is_run_by_itself_has_pairs_with_keys(element: Any, message: str) -> None:
+    stream = TestStream().add_elements(A, element).advance_watermark_to_infinity()
+
+    with pytest.raises(TestStreamError) as refused:
+        stream.run(window=FixedWindows("1 minute"))
+
+    assert str(refused.value).endswith(message)
+
+
 @pytest.mark.parametrize(
     ("told", "message"),
     [
-        (lambda: TimestampedValue(A, "noon"), "TimestampedValue timestamp is not an instant"),
+        (lambda: TimestampedValue(A, "noon"), "timestamp is not an instant"),
         (
             lambda: TestStream().add_elements_at_time(MIN_TIMESTAMP - 1, A),
             "add_elements_at_time time must lie between",

@@ -171,18 +171,6 @@ def test_sequences_inside_mappings_and_sequences_are_compared_the_same_way() -> 
     ("write", "error", "message"),
     [
         (
-            lambda: contain_single_value("joe"),
-            TestStreamError,
-            "contain_single_value: elements are (key, value) pairs such as "
-            '("joe", ["open app"]), got \'joe\'',
-        ),
-        (
-            lambda: contain_in_any_order(("joe", 1)),
-            TestStreamError,
-            "contain_in_any_order: elements are (key, value) pairs such as "
-            '("joe", ["open app"]), got \'joe\'',
-        ),
-        (
             lambda: contain_in_any_order_at_time([BEN[1]]),
             TestStreamError,
             'contain_in_any_order_at_time: write ("00:00:59.999", ("foo", 1)) for each '
@@ -210,6 +198,31 @@ def test_a_value_matcher_refuses(
         write()
 
     assert str(refused.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "matcher", [contain_single_value("joe"), contain_in_any_order(("joe", 1))], ids=repr
+)
+def test_what_is_no_pair_never_comes_out_of_a_stream_of_pairs(
+    results: Results, matcher: Any
+) -> None:
+    with pytest.raises(TestStreamError) as refused:
+        results.should_not(late(matcher))
+
+    assert str(refused.value) == (
+        f"{matcher.name}: elements are (key, value) pairs such as "
+        '("joe", ["open app"]), got \'joe\''
+    )
+
+
+def test_with_timestamps_an_element_has_a_time(results: Results) -> None:
+    with pytest.raises(TestStreamError) as refused:
+        results.with_timestamp().should(late(contain_value("joe")))
+
+    assert str(refused.value) == (
+        "contain_value: with timestamps elements are pairs of element and time, got 'joe'; write "
+        '(element, "00:00:59.999")'
+    )
 
 
 def test_a_predicate_that_returns_nothing_is_a_mistake_and_not_a_no(results: Results) -> None:

@@ -10,12 +10,14 @@ a side input), `values` (which value a window function is given), `blobs` (table
 is known without reading it), `arrivals` (elements out of tables, also combined ones), `lift` (rows
 combined before they reach their shard), `pack` (rows to blobs and back).
 
-The work, by either machine: `shard` (one shard's step, key by key), `keys` (keys as numbers),
-`part_folds` (aggregates as folds over columns), `column_state` and `column_output` (state and
-panes in columns), `column_shard` (one shard's step, all keys at once), `stepping` (which of the
-two, and why), `processor` and `query` (how Spark calls it), `fanout` (groups that combine the rows
-of hot keys first), `ticks` (what wakes a query without data). The edges: `inputs` (columns of a
-DataFrame and their types), `aggregates` (what each aggregate needs of them), `bind` (from the
-columns of a DataFrame to a plan), `session` (a Spark session that fits), `replay` and
-`replay_worker` (scripts on a real query, on the driver and on the workers).
+The work, by either machine: `clock` (where the clocks of a shard stand), `shard` (one shard's step,
+key by key), `keys` (keys as numbers), `part_folds` (aggregates as folds over columns),
+`column_state` and `column_output` (state and panes in columns), `column_shard` (one shard's step,
+all keys at once), `stepping` (which of the two, and why), `workers` (what keeps them quick),
+`processor` and `query` (how Spark calls it), `fanout` (groups that combine the rows of hot keys
+first), `ticks` (what wakes a query without data). The edges: `inputs` (columns of a DataFrame and
+their types), `aggregates` (what each aggregate needs of them), `bind` (from the columns of a
+DataFrame to a plan), `session` (a Spark session that fits), `replay` and `replay_worker` (scripts
+on a real query, on the driver and on the workers). Whole pipelines of Python functions are in
+`graph`.
 """

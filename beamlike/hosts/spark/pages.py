@@ -26,7 +26,7 @@ from beamlike.errors import StateError
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.machine.columnar.arrays import Bools, Ints
 
-__all__ = ["Contents", "Pages", "Rows", "Store"]
+__all__ = ["Contents", "NoStore", "Pages", "Rows", "Store"]
 
 PAGE: Final = 8 * 2**20
 """Bytes of a page at most, before it is compressed; one row may have more."""
@@ -56,6 +56,22 @@ class Store(Protocol):
     def read_index(self) -> bytes | None: ...
 
     def write_index(self, blob: bytes) -> None: ...
+
+
+class NoStore:
+    """A bounded shard steps once: it starts with nothing and leaves nothing."""
+
+    def read(self, number: int) -> bytes | None:
+        return None
+
+    def write(self, number: int, blob: bytes | None) -> None:
+        pass
+
+    def read_index(self) -> bytes | None:
+        return None
+
+    def write_index(self, blob: bytes) -> None:
+        pass
 
 
 @attrs.frozen

@@ -19,14 +19,16 @@ from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import Heard
 from beamlike.model.time import MIN_TIMESTAMP
 
-__all__ = ["GroupProcessor", "ShardProcessor", "SparkStore", "wake_at_next_watermark"]
+__all__ = [
+    "GroupProcessor",
+    "ShardProcessor",
+    "SparkStore",
+    "blobs_of",
+    "wake_at_next_watermark",
+]
 
 
 _INDEX = -1
-
-# As text, Spark would have to be asked in each task what they mean.
-_NUMBER = T.StructType([T.StructField("number", T.IntegerType())])
-_BLOB = T.StructType([T.StructField("blob", T.BinaryType())])
 
 
 def beam_watermark(spark_watermark: int) -> int:
@@ -38,26 +40,38 @@ class SparkStore:
     """A shard's blobs in Spark's state of the current group, by number; -1 is the index.
 
     One state for both: each costs every task some milliseconds before it has done anything.
+
+    Args:
+        blobs: The state, see `blobs_of`.
+        place: What comes before the number, where one state has the blobs of several stages.
     """
 
-    def __init__(self, handle: StatefulProcessorHandle) -> None:
-        self._blobs = handle.getMapState("blobs", _NUMBER, _BLOB)
+    def __init__(self, blobs: Any, *place: int) -> None:
+        self._blobs, self._place = blobs, place
 
     def read(self, number: int) -> bytes | None:
-        row = self._blobs.getValue((number,))
+        row = self._blobs.getValue((*self._place, number))
         return None if row is None else bytes(row[0])
 
     def write(self, number: int, blob: bytes | None) -> None:
         if blob is None:
-            self._blobs.removeKey((number,))
+            self._blobs.removeKey((*self._place, number))
         else:
-            self._blobs.updateValue((number,), (blob,))
+            self._blobs.updateValue((*self._place, number), (blob,))
 
     def read_index(self) -> bytes | None:
         return self.read(_INDEX)
 
     def write_index(self, blob: bytes) -> None:
         self.write(_INDEX, blob)
+
+
+def blobs_of(handle: StatefulProcessorHandle, *place: str) -> Any:
+    """The state of a `SparkStore`, with names for what comes before the number."""
+    # As text, Spark would have to be asked in each task what the types mean.
+    names = [T.StructField(name, T.IntegerType()) for name in (*place, "number")]
+    blob = T.StructType([T.StructField("blob", T.BinaryType())])
+    return handle.getMapState("blobs", T.StructType(names), blob)
 
 
 def wake_at_next_watermark(handle: StatefulProcessorHandle, spark_watermark: int) -> None:
@@ -143,7 +157,7 @@ class ShardProcessor(GroupProcessor):
     """Carries micro-batches to a shard's step and what comes out onwards. Decides nothing."""
 
     def open(self, handle: StatefulProcessorHandle) -> None:
-        self._store = SparkStore(handle)
+        self._store = SparkStore(blobs_of(handle))
         self._stepper = stepper_of(self._plan)
 
     def step(

@@ -16,6 +16,7 @@ from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
 from beamlike.hosts.spark.marks import COUNTED, mark
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pack import PACKED, packer, read_blobs, unpacker, waker
+from beamlike.hosts.spark.pages import NoStore
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.hosts.spark.stepping import stepper_of
@@ -88,29 +89,13 @@ def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
 
     def run(blobs: pa.Table) -> pa.Table:
         arrived = read_blobs(iter(blobs.column("blob").to_pylist()))
-        stepped = stepper_of(plan).step(_NoStore(), arrived.tables, MAX_TIMESTAMP, 0)
+        stepped = stepper_of(plan).step(NoStore(), arrived.tables, MAX_TIMESTAMP, 0)
         out = arrived.finished
         if stepped is not None:
             out.append(pack_blob(stepped, {"kind": "out"}))
         return pa.table({"blob": pa.array(out, pa.binary())})
 
     return run
-
-
-class _NoStore:
-    """A bounded shard steps once: it starts with nothing and leaves nothing."""
-
-    def read(self, number: int) -> bytes | None:
-        return None
-
-    def write(self, number: int, blob: bytes | None) -> None:
-        pass
-
-    def read_index(self) -> bytes | None:
-        return None
-
-    def write_index(self, blob: bytes) -> None:
-        pass
 
 
 def output_schema(plan: Plan) -> T.StructType:

@@ -23,9 +23,10 @@ from beamlike.hosts.spark.columns import AccumulatorColumns, PickledColumn
 from beamlike.hosts.spark.operation import Operation
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.plan import Aggregation, Plan
-from beamlike.hosts.spark.processor import wake_at_next_watermark
+from beamlike.hosts.spark.processor import SparkStore, blobs_of, wake_at_next_watermark
 from beamlike.hosts.spark.shard import Shard, Stepped
 from beamlike.hosts.spark.values import pickled_value
+from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn, EmptyPane
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -180,6 +181,7 @@ class WatermarkScale:
 
 def lane_packer(batches: Batches) -> Batches:
     """The function for ``mapInArrow``: all lanes are one shard, the control row with them."""
+    ease_worker()
     for batch in batches:
         table = pa.Table.from_batches([batch]).drop_columns(["mark"])
         controls = [text for text in table.column("control").to_pylist() if text is not None]
@@ -191,30 +193,6 @@ def lane_packer(batches: Batches) -> Batches:
         )
 
 
-class _LaneStore:
-    """The blobs of one lane within the state of its shard."""
-
-    def __init__(self, blobs: Any, lane: int) -> None:
-        self._blobs = blobs
-        self._lane = lane
-
-    def read(self, number: int) -> bytes | None:
-        row = self._blobs.getValue((self._lane, number))
-        return None if row is None else bytes(row[0])
-
-    def write(self, number: int, blob: bytes | None) -> None:
-        if blob is None:
-            self._blobs.removeKey((self._lane, number))
-        else:
-            self._blobs.updateValue((self._lane, number), (blob,))
-
-    def read_index(self) -> bytes | None:
-        return self.read(-1)
-
-    def write_index(self, blob: bytes) -> None:
-        self.write(-1, blob)
-
-
 class LaneProcessor(StatefulProcessor):
     """Steps every lane through the current step of its script.
 
@@ -223,10 +201,11 @@ class LaneProcessor(StatefulProcessor):
     """
 
     def init(self, handle: StatefulProcessorHandle) -> None:
+        ease_worker()
         self._handle = handle
         self._control = handle.getValueState("control", "json string")
         self._stages = handle.getMapState("stages", "lane int", "stage binary")
-        self._blobs = handle.getMapState("blobs", "lane int, number int", "blob binary")
+        self._blobs = blobs_of(handle, "lane")
 
     def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
         arrivals: dict[int, list[pa.Table]] = {}
@@ -275,7 +254,7 @@ class LaneProcessor(StatefulProcessor):
         self, lane: int, arrivals: Sequence[pa.Table], watermark: int, clock: int
     ) -> Stepped | UserFunctionError:
         try:
-            store = _LaneStore(self._blobs, lane)
+            store = SparkStore(self._blobs, lane)
             return Shard(self._plan(lane)).step(store, arrivals, watermark, clock)
         except UserFunctionError as error:
             # It ends its own script. Raised here, it would end the query, and all the others.

@@ -1,0 +1,11 @@
+"""Pipelines in Beam's words, and collections with Scio's verbs.
+
+Read in this order: `transform` (what a transform is), `collection` (what it is applied to),
+`pipeline` (what holds both), `result` and `metrics` (what a run says of itself), `variables` (what
+type checkers infer). Then how elements are worked on: `dofn` (functions over elements), `views`
+(side inputs that these are given), `combinefn` (Beam's combine functions), `grouping` (what all
+that group are made of). Then Beam's transforms: `elements`, `windowing`, `groups`, `combiners`,
+`pairs`, `times`, `rows`, `stateful`, and what Beam Python counts in seconds, `python_windows`.
+From outside and to the outside: `frames` (DataFrames) and `named` (inputs and outputs of jobs).
+Scio's verbs are in `scio`.
+"""

@@ -1,0 +1,98 @@
+"""Collections of elements with timestamps, windows and panes."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from beamlike.api.pipelines.scio.verbs import ScioVerbs
+from beamlike.api.pipelines.transform import Applied, PTransform
+from beamlike.api.pipelines.variables import Out
+from beamlike.errors import PipelineError
+from beamlike.model.graph import Edge
+from beamlike.model.strategy import WindowingStrategy
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.pipeline import Pipeline
+
+__all__ = ["PCollection", "apply"]
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class PCollection(ScioVerbs[T_co], Generic[T_co]):
+    """Elements of one type on their way through a pipeline. Immutable; many may read it.
+
+    Transforms make collections: ``pcoll | "name" >> Map(f)``.
+
+    Source: Beam ``PCollection``.
+
+    Attributes:
+        pipeline: What it belongs to.
+        edge: Where in the graph it comes out.
+        windowing: How it is windowed, and what a grouping of it does.
+        is_bounded: Whether it comes to an end by itself.
+    """
+
+    def __init__(
+        self, pipeline: "Pipeline", edge: Edge, windowing: WindowingStrategy, is_bounded: bool
+    ) -> None:
+        self.pipeline = pipeline
+        self.edge = edge
+        self.windowing = windowing
+        self.is_bounded = is_bounded
+        pipeline.edges[edge] = None
+
+    def __or__(self, transform: "Applied[PCollection[T_co], Out]") -> Out:
+        """Apply a transform.
+
+        Raises:
+            PipelineError: It is no transform, or its name is taken.
+        """
+        return cast(Out, apply(cast(PTransform[Any, Any], transform), self))
+
+    def apply(self, label: str, transform: "Applied[PCollection[T_co], Out]") -> Out:
+        """Apply a transform under a name; Scio's way to write ``|`` and ``>>``."""
+        return cast(Out, apply(label >> cast(PTransform[Any, Any], transform), self))
+
+    def __repr__(self) -> str:
+        tag = f", output {self.edge.tag!r}" if self.edge.tag else ""
+        return f"<PCollection of {self.edge.node.label!r}{tag}>"
+
+
+def apply(transform: PTransform[Any, Any], given: Any) -> Any:
+    """Apply a transform to a collection, to several, or to a pipeline.
+
+    Raises:
+        PipelineError: It is no transform, nothing is given, or what is given belongs to several
+            pipelines.
+    """
+    if not isinstance(transform, PTransform):
+        call = f"; write {transform.__name__}(...)" if isinstance(transform, type) else ""
+        raise PipelineError(f"| needs a transform such as Map(f), got {transform!r}{call}")
+    pipelines = list(dict.fromkeys(_pipelines_of(given, transform)))
+    if len(pipelines) != 1:
+        number = "no pipeline" if not pipelines else "several pipelines"
+        raise PipelineError(
+            f"{transform.label or transform.default_label!r} was given collections of {number}; "
+            "give it collections that one pipeline has"
+        )
+    return pipelines[0].apply(transform, given)
+
+
+def _pipelines_of(given: Any, transform: PTransform[Any, Any]) -> Iterable["Pipeline"]:
+    from beamlike.api.pipelines.pipeline import Pipeline
+
+    if isinstance(given, Pipeline):
+        yield given
+    elif isinstance(given, PCollection):
+        yield given.pipeline
+    elif isinstance(given, Mapping):
+        for each in given.values():
+            yield from _pipelines_of(each, transform)
+    elif isinstance(given, tuple | list):
+        for each in given:
+            yield from _pipelines_of(each, transform)
+    else:
+        raise PipelineError(
+            f"{transform.label or transform.default_label!r} was given {given!r}, which is no "
+            "collection; apply it to a PCollection, to several in a tuple, or to a Pipeline"
+        )

@@ -1,0 +1,146 @@
+"""Combine functions as Beam writes them, and how a grouping takes them.
+
+Source: Beam Python ``core.CombineFn`` and ``CallableWrapperCombineFn``.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, Final, Generic
+
+import attrs
+
+from beamlike.api.pipelines.variables import In, R
+from beamlike.api.pipelines.views import AsSideInput
+from beamlike.errors import PipelineError
+from beamlike.model import combine as model
+from beamlike.model.words import in_words
+
+__all__ = ["CombineFn", "combine_fn"]
+
+_METHODS: Final = ("create_accumulator", "add_input", "merge_accumulators", "extract_output")
+
+
+class CombineFn(Generic[In, R]):
+    """How elements become one value, step by step: subclasses write four methods.
+
+    Accumulators may be changed in place, as in Beam: each method is given a copy of its own.
+
+    Source: Beam ``CombineFn``.
+    """
+
+    def setup(self, *args: Any, **kwargs: Any) -> None:
+        """Before anything is combined. Not called here: nothing is kept between two calls."""
+
+    @abstractmethod
+    def create_accumulator(self, *args: Any, **kwargs: Any) -> Any:
+        """The accumulator of no elements."""
+
+    @abstractmethod
+    def add_input(self, mutable_accumulator: Any, element: In, *args: Any, **kwargs: Any) -> Any:
+        """The accumulator with one more element."""
+
+    @abstractmethod
+    def merge_accumulators(self, accumulators: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+        """One accumulator for the elements of several."""
+
+    def compact(self, accumulator: Any, *args: Any, **kwargs: Any) -> Any:
+        """A smaller accumulator of the same elements."""
+        return accumulator
+
+    @abstractmethod
+    def extract_output(self, accumulator: Any, *args: Any, **kwargs: Any) -> R:
+        """The value of an accumulator."""
+
+    def teardown(self, *args: Any, **kwargs: Any) -> None:
+        """After everything. Not called here, as `setup`."""
+
+
+@attrs.frozen
+class _Stepwise(model.CombineFn):
+    """A combine function with Beam's four methods."""
+
+    fn: Any
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+    def create(self) -> Any:
+        return self.fn.create_accumulator(*self.args, **self.kwargs)
+
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        mine = deepcopy(accumulator)
+        for value in values:
+            mine = self.fn.add_input(mine, value, *self.args, **self.kwargs)
+        return mine
+
+    def merge(self, first: Any, second: Any) -> Any:
+        parts = [deepcopy(first), deepcopy(second)]
+        return self.fn.merge_accumulators(parts, *self.args, **self.kwargs)
+
+    def compact(self, accumulator: Any) -> Any:
+        compact = getattr(self.fn, "compact", None)
+        if compact is None:
+            return accumulator
+        return compact(deepcopy(accumulator), *self.args, **self.kwargs)
+
+    def extract(self, accumulator: Any) -> Any:
+        return self.fn.extract_output(deepcopy(accumulator), *self.args, **self.kwargs)
+
+    def __str__(self) -> str:
+        return in_words(self.fn)
+
+
+@attrs.frozen
+class _OfAll(model.Collect):
+    """A plain function of all values of a pane."""
+
+    fn: Callable[..., Any] = attrs.field(kw_only=True)
+    args: tuple[Any, ...] = attrs.field(kw_only=True)
+    kwargs: Mapping[str, Any] = attrs.field(kw_only=True)
+
+    def extract(self, accumulator: tuple[Any, ...]) -> Any:
+        return self.fn(list(accumulator), *self.args, **self.kwargs)
+
+    def __str__(self) -> str:
+        return in_words(self.fn)
+
+
+def combine_fn(
+    given: Any, owner: str, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+) -> model.CombineFn:
+    """What a grouping takes for a combine function of beamlike's or of Beam's shape, or a
+    function.
+
+    Args:
+        owner: The transform that was given it, for messages.
+        args: Given to each call, if it is not of beamlike's shape.
+        kwargs: Likewise.
+
+    Raises:
+        PipelineError: It is neither, or has arguments that it cannot be given.
+    """
+    kwargs = {} if kwargs is None else kwargs
+    if isinstance(given, type) and not _is_plain(given):
+        raise PipelineError(f"{owner} needs a combine function; write {owner}({given.__name__}())")
+    if any(isinstance(it, AsSideInput) for it in (*args, *kwargs.values())):
+        raise PipelineError(
+            f"{owner} cannot give a side input to a combine function; look into it before, with "
+            "Map(fn, AsSingleton(...)), or after"
+        )
+    if isinstance(given, model.CombineFn):
+        if args or kwargs:
+            raise PipelineError(
+                f"{owner} cannot give arguments to {given}; make it with them instead"
+            )
+        return given
+    if all(callable(getattr(given, method, None)) for method in _METHODS):
+        return _Stepwise(given, args, kwargs)
+    if callable(given):
+        return _OfAll(fn=given, args=args, kwargs=kwargs)
+    raise PipelineError(f"{owner} needs a combine function or a function, got {given!r}")
+
+
+def _is_plain(given: type) -> bool:
+    """Whether a class is called as a function, such as `set`."""
+    shaped = all(hasattr(given, method) for method in _METHODS)
+    return not shaped and not issubclass(given, model.CombineFn)

@@ -1,0 +1,336 @@
+"""Combine functions as transforms: counts, means, extremes, samples and the like.
+
+Each is a name with a transform for all elements of a window (``Globally``) and one for each key
+(``PerKey``). Those for all elements have a value of nothing in the global window; elsewhere say
+``without_defaults()``, as of `CombineGlobally`.
+
+Source: Beam Python ``transforms.combiners``; `Sum`, `Min` and `Max` are Beam Java's.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import attrs
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.elements import Map
+from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.variables import K, T
+from beamlike.model import combine
+from beamlike.model.combine import CombineFn
+
+__all__ = [
+    "Count",
+    "CountCombineFn",
+    "Latest",
+    "LatestCombineFn",
+    "Max",
+    "Mean",
+    "MeanCombineFn",
+    "Min",
+    "Sample",
+    "SampleCombineFn",
+    "Sum",
+    "ToDict",
+    "ToDictCombineFn",
+    "ToList",
+    "ToListCombineFn",
+    "ToSet",
+    "ToSetCombineFn",
+    "Top",
+    "TopCombineFn",
+]
+
+
+class _Global(PTransform[Any, Any]):
+    """Something made of all elements of a window."""
+
+    fn: CombineFn
+    has_defaults = True
+
+    def without_defaults(self) -> Self:
+        """The same, without a value for no elements."""
+        copy = self._copy()
+        copy.has_defaults = False
+        return copy
+
+    def _combined(self, given: PCollection[Any]) -> PCollection[Any]:
+        whole: CombineGlobally[Any] = CombineGlobally(self.fn)
+        return given | "Combine" >> (whole if self.has_defaults else whole.without_defaults())
+
+
+class _OfNumbers(_Global):
+    """One number of all."""
+
+    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
+        return self._combined(given)
+
+
+class _OneOf(_Global):
+    """One element of all."""
+
+    def expand(self, given: PCollection[T]) -> PCollection[T]:
+        return self._combined(given)
+
+
+class _ListOf(_Global):
+    """Some elements of all."""
+
+    def expand(self, given: PCollection[T]) -> PCollection[list[T]]:
+        return self._combined(given)
+
+
+class _PerKey(PTransform[Any, Any]):
+    """Something made of the values of a key and window."""
+
+    fn: CombineFn
+
+    def _combined(self, given: PCollection[Any]) -> PCollection[Any]:
+        return given | "Combine" >> CombinePerKey[Any](self.fn)
+
+
+class _OneOfEach(_PerKey):
+    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, T]]:
+        return self._combined(given)
+
+
+class _ListOfEach(_PerKey):
+    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
+        return self._combined(given)
+
+
+class Count:
+    """How many elements there are. Source: Beam ``Count``."""
+
+    class Globally(_Global):
+        """In each window."""
+
+        fn = combine.Count()
+
+        def expand(self, given: PCollection[Any]) -> PCollection[int]:
+            return self._combined(given)
+
+    class PerKey(_PerKey):
+        """Of each key."""
+
+        fn = combine.Count()
+
+        def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, int]]:
+            return self._combined(given)
+
+    class PerElement(_PerKey):
+        """Of each value: pairs of an element and how often it is there."""
+
+        fn = combine.Count()
+
+        def expand(self, given: PCollection[T]) -> PCollection[tuple[T, int]]:
+            return self._combined(given | "PairWithVoid" >> Map(lambda element: (element, None)))
+
+
+class Mean:
+    """The mean of numbers; None of no numbers, where Beam has NaN. Source: Beam ``Mean``."""
+
+    class Globally(_Global):
+        """In each window."""
+
+        fn = combine.Mean()
+
+        def expand(self, given: PCollection[Any]) -> PCollection[float | None]:
+            return self._combined(given)
+
+    class PerKey(_PerKey):
+        """Of each key."""
+
+        fn = combine.Mean()
+
+        def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, float | None]]:
+            return self._combined(given)
+
+
+class Sum:
+    """The sum of numbers. Source: Beam Java ``Sum``."""
+
+    class Globally(_OneOf):
+        """In each window."""
+
+        fn = combine.Sum()
+
+    class PerKey(_OneOfEach):
+        """Of each key."""
+
+        fn = combine.Sum()
+
+
+class Min:
+    """The least of values; None of no values. Source: Beam Java ``Min``."""
+
+    class Globally(_OneOf):
+        """In each window."""
+
+        fn = combine.Min()
+
+    class PerKey(_OneOfEach):
+        """Of each key."""
+
+        fn = combine.Min()
+
+
+class Max:
+    """The greatest of values; None of no values. Source: Beam Java ``Max``."""
+
+    class Globally(_OneOf):
+        """In each window."""
+
+        fn = combine.Max()
+
+    class PerKey(_OneOfEach):
+        """Of each key."""
+
+        fn = combine.Max()
+
+
+class Latest:
+    """The value with the greatest event time; None of no values. Source: Beam ``Latest``."""
+
+    class Globally(_OneOf):
+        """In each window."""
+
+        fn = combine.Latest()
+
+    class PerKey(_OneOfEach):
+        """Of each key."""
+
+        fn = combine.Latest()
+
+
+class Sample:
+    """Elements drawn without replacement. Source: Beam ``Sample``.
+
+    The same elements give the same sample, see `beamlike.model.combine.Sample`.
+    """
+
+    class FixedSizeGlobally(_ListOf):
+        """``n`` of each window."""
+
+        def __init__(self, n: int, seed: int = 0) -> None:
+            self.fn = combine.Sample(n, seed)
+
+    class FixedSizePerKey(_ListOfEach):
+        """``n`` of each key."""
+
+        def __init__(self, n: int, seed: int = 0) -> None:
+            self.fn = combine.Sample(n, seed)
+
+
+class Top:
+    """The greatest or the least elements, as lists. Source: Beam ``Top``."""
+
+    class Of(_ListOf):
+        """The ``n`` greatest of each window, the greatest first.
+
+        Args:
+            n: How many at most.
+            key: From an element to what is compared in its place.
+            reverse: The least, the least first.
+        """
+
+        def __init__(
+            self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
+        ) -> None:
+            self.fn = combine.Top(n, key, smallest=reverse)
+
+    class PerKey(_ListOfEach):
+        """The ``n`` greatest of each key; arguments as of `Of`."""
+
+        def __init__(
+            self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
+        ) -> None:
+            self.fn = combine.Top(n, key, smallest=reverse)
+
+    class Largest(Of):
+        """The ``n`` greatest of each window, the greatest first."""
+
+        def __init__(self, n: int, key: Callable[[Any], Any] | None = None) -> None:
+            super().__init__(n, key)
+
+    class Smallest(Of):
+        """The ``n`` least of each window, the least first."""
+
+        def __init__(self, n: int, key: Callable[[Any], Any] | None = None) -> None:
+            super().__init__(n, key, reverse=True)
+
+    class LargestPerKey(PerKey):
+        """The ``n`` greatest of each key, the greatest first."""
+
+        def __init__(self, n: int, key: Callable[[Any], Any] | None = None) -> None:
+            super().__init__(n, key)
+
+    class SmallestPerKey(PerKey):
+        """The ``n`` least of each key, the least first."""
+
+        def __init__(self, n: int, key: Callable[[Any], Any] | None = None) -> None:
+            super().__init__(n, key, reverse=True)
+
+
+class ToList(_ListOf):
+    """All elements of a window as a list, in no promised order. Source: Beam ``ToList``."""
+
+    fn = combine.Collect()
+
+
+@attrs.frozen
+class _Listed(combine.Collect):
+    """All elements, made into something at the end."""
+
+    made: ClassVar[Callable[[Any], Any]]
+
+    def extract(self, accumulator: tuple[Any, ...]) -> Any:
+        return type(self).made(accumulator)
+
+
+@attrs.frozen
+class _AsDict(_Listed):
+    made = dict
+
+
+@attrs.frozen
+class _AsSet(_Listed):
+    made = set
+
+
+class ToDict(_Global):
+    """All pairs of a window as a mapping; of several values of a key, any.
+
+    Source: Beam ``ToDict``.
+    """
+
+    fn = _AsDict()
+
+    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[dict[K, T]]:
+        return self._combined(given)
+
+
+class ToSet(_Global):
+    """All elements of a window as a set. Source: Beam ``ToSet``."""
+
+    fn = _AsSet()
+
+    def expand(self, given: PCollection[T]) -> PCollection[set[T]]:
+        return self._combined(given)
+
+
+CountCombineFn = combine.Count
+MeanCombineFn = combine.Mean
+SampleCombineFn = combine.Sample
+LatestCombineFn = combine.Latest
+ToListCombineFn = combine.Collect
+ToDictCombineFn = _AsDict
+ToSetCombineFn = _AsSet
+
+
+def TopCombineFn(
+    n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
+) -> combine.Top:
+    """The combine function of `Top`."""
+    return combine.Top(n, key, smallest=reverse)

@@ -1,0 +1,293 @@
+"""Functions over elements: Beam's ``DoFn``, what it may ask for, and what it may answer.
+
+Source: Beam Python ``DoFn``, ``pvalue.TaggedOutput``, ``window.TimestampedValue``.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final, Generic, NoReturn
+
+import attrs
+
+from beamlike.api.pipelines.variables import In, T
+from beamlike.api.pipelines.views import AsSideInput, View
+from beamlike.errors import PipelineError
+from beamlike.model.graph import MAIN, Do, Windowed
+from beamlike.model.time import (
+    DurationLike,
+    InstantLike,
+    duration_ms,
+    instant_ms,
+    show_duration,
+    show_instant,
+)
+
+__all__ = ["DoFn", "Doing", "TaggedOutput", "TimestampedValue", "views_of"]
+
+
+@attrs.frozen
+class TaggedOutput:
+    """An element for the output with this tag."""
+
+    tag: str
+    value: Any
+
+
+def _instant(at: InstantLike) -> int:
+    return instant_ms(at, "timestamp")
+
+
+@attrs.frozen
+class TimestampedValue(Generic[T]):
+    """An element with an event time of its own: an instant, kept as milliseconds."""
+
+    value: T
+    timestamp: int = attrs.field(converter=_instant)
+
+
+@attrs.frozen
+class _Param:
+    """What a ``process`` may ask for by the default of a parameter."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return f"DoFn.{self.name}"
+
+
+class DoFn(Generic[In, T]):
+    """A function over elements, with a life.
+
+    Subclasses write ``process(self, element)``, which returns or yields what comes out: plain
+    values, `TimestampedValue`, or `TaggedOutput` around either. More parameters may ask for
+    more, by their default: ``timestamp=DoFn.TimestampParam`` (event time in ms),
+    ``window=DoFn.WindowParam``, ``pane_info=DoFn.PaneInfoParam`` and
+    ``windowed=DoFn.WindowedValueParam``. A function that asks for its window is called once for
+    each window of an element.
+
+    An output may happen later than the element that it came from, but not earlier by more than
+    ``allowed_timestamp_skew``, because the watermark may have passed there.
+
+    Source: Beam ``DoFn``.
+    """
+
+    ElementParam: ClassVar[Any] = _Param("ElementParam")
+    TimestampParam: ClassVar[Any] = _Param("TimestampParam")
+    WindowParam: ClassVar[Any] = _Param("WindowParam")
+    PaneInfoParam: ClassVar[Any] = _Param("PaneInfoParam")
+    WindowedValueParam: ClassVar[Any] = _Param("WindowedValueParam")
+
+    allowed_timestamp_skew: DurationLike = 0
+    """How far before its element an output may happen. Beam Java ``getAllowedTimestampSkew``."""
+
+    @staticmethod
+    def StateParam(*_spec: Any) -> NoReturn:
+        """Not here.
+
+        Raises:
+            PipelineError: Always, with what to use instead.
+        """
+        raise PipelineError(
+            "a DoFn has no state or timers here; write ApplyPerKey(fn) with a function from a "
+            "state and an element to the next state and the outputs"
+        )
+
+    TimerParam = StateParam
+
+    def setup(self) -> None:
+        """Before the first bundle in a process."""
+
+    def start_bundle(self) -> None:
+        """Before the first element of each bundle."""
+
+    def process(self, element: In, *args: Any, **kwargs: Any) -> Iterable[T] | None:
+        """What an element becomes.
+
+        Raises:
+            PipelineError: The subclass does not say.
+        """
+        raise PipelineError(
+            f"{type(self).__name__} has no process method; write def process(self, element) "
+            "that yields what the element becomes"
+        )
+
+    def called(self) -> Callable[..., Any]:
+        """What is called for each element: its parameters say what it asks for."""
+        return self.process
+
+    def finish_bundle(self) -> Iterable[Windowed] | None:
+        """After the last element of each bundle: what was kept back, each in its window."""
+        return None
+
+    def teardown(self) -> None:
+        """After the last bundle in a process."""
+
+
+_READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
+    "ElementParam": lambda element: element.value,
+    "TimestampParam": lambda element: element.timestamp,
+    "WindowParam": lambda element: element.windows[0],
+    "PaneInfoParam": lambda element: element.pane,
+    "WindowedValueParam": lambda element: element,
+}
+
+
+@attrs.frozen
+class _Slot:
+    """The place of a side input among the arguments."""
+
+    number: int
+
+
+class Doing(Do):
+    """A `DoFn` as a graph knows it.
+
+    Args:
+        fn: What is done.
+        args: Given to each call after the element. Side inputs among them are seen by the
+            elements already: a value is ``((value, items), items)``, the last outermost.
+        kwargs: Given to each call, likewise.
+        tags: The outputs that have names; None if any name will do.
+        label: The transform's, for messages.
+
+    Raises:
+        TimeError: The allowed skew of the function cannot be read.
+    """
+
+    def __init__(
+        self,
+        fn: DoFn[Any, Any],
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        tags: frozenset[str] | None,
+        label: str,
+    ) -> None:
+        self.fn, self.tags, self.label = fn, tags, label
+        views = [View(it, label) for it in views_of(args, kwargs)]
+        slots = iter(range(len(views)))
+        self.args = tuple(_Slot(next(slots)) if isinstance(it, AsSideInput) else it for it in args)
+        self.kwargs = {
+            name: _Slot(next(slots)) if isinstance(it, AsSideInput) else it
+            for name, it in kwargs.items()
+        }
+        self.views: Sequence[View] = views
+        self.asked = _asked(fn)
+        kinds = {it.name for it in self.asked.values()}
+        self.takes_element = "ElementParam" not in kinds
+        self.sees_window = "WindowParam" in kinds
+        self.skew = duration_ms(fn.allowed_timestamp_skew, f"{label} allowed_timestamp_skew")
+
+    def setup(self) -> None:
+        self.fn.setup()
+
+    def start_bundle(self) -> None:
+        self.fn.start_bundle()
+
+    def process(self, element: Windowed) -> Iterator[tuple[str, Windowed]]:
+        args, kwargs = self.args, self.kwargs
+        if self.views:
+            element, seen = self._seen(element)
+            args = tuple(seen[it.number] if isinstance(it, _Slot) else it for it in args)
+            kwargs = {
+                name: seen[it.number] if isinstance(it, _Slot) else it
+                for name, it in kwargs.items()
+            }
+        if not self.sees_window:
+            yield from self._call(element, args, kwargs)
+            return
+        for window in element.windows:
+            yield from self._call(attrs.evolve(element, windows=(window,)), args, kwargs)
+
+    def finish_bundle(self) -> Iterator[tuple[str, Windowed]]:
+        for kept in self.fn.finish_bundle() or ():
+            tag, value = self._untagged(kept)
+            if not isinstance(value, Windowed):
+                raise PipelineError(
+                    f"{self.label!r} yields {kept!r} at the end of a bundle, where no element "
+                    "says its window; yield Windowed(value, timestamp, windows)"
+                )
+            yield tag, value
+
+    def teardown(self) -> None:
+        self.fn.teardown()
+
+    def in_words(self, element: Windowed) -> str:
+        value = element.value
+        for _ in self.views:
+            value, _items = value
+        return repr(value)
+
+    def _seen(self, element: Windowed) -> tuple[Windowed, list[Any]]:
+        value, contents = element.value, []
+        for _ in self.views:
+            value, items = value
+            contents.append(items)
+        seen = [view.seen(it) for view, it in zip(self.views, reversed(contents), strict=True)]
+        return attrs.evolve(element, value=value), seen
+
+    def _call(
+        self, element: Windowed, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Iterator[tuple[str, Windowed]]:
+        asked = {name: _READ[it.name](element) for name, it in self.asked.items()}
+        if self.takes_element:
+            args = (element.value, *args)
+        answers = self.fn.process(*args, **{**kwargs, **asked})
+        if answers is None:
+            return
+        if isinstance(answers, str | bytes | Mapping) or not isinstance(answers, Iterable):
+            raise PipelineError(
+                f"{self.label!r} returned {answers!r} for one element; return a list of what "
+                "comes out, or yield it"
+            )
+        for answer in answers:
+            yield self._output(answer, element)
+
+    def _output(self, answer: Any, element: Windowed) -> tuple[str, Windowed]:
+        tag, answer = self._untagged(answer)
+        if isinstance(answer, Windowed):
+            return tag, self._in_time(answer, element)
+        if isinstance(answer, TimestampedValue):
+            moved = attrs.evolve(element, value=answer.value, timestamp=answer.timestamp)
+            return tag, self._in_time(moved, element)
+        return tag, attrs.evolve(element, value=answer)
+
+    def _untagged(self, answer: Any) -> tuple[str, Any]:
+        if not isinstance(answer, TaggedOutput):
+            return MAIN, answer
+        if self.tags is not None and answer.tag not in self.tags:
+            named = ", ".join(map(repr, sorted(self.tags))) or "none"
+            raise PipelineError(
+                f"{self.label!r} has no output {answer.tag!r}; its outputs are: {named}; name it "
+                f"in with_outputs({answer.tag!r})"
+            )
+        return answer.tag, answer.value
+
+    def _in_time(self, output: Windowed, element: Windowed) -> Windowed:
+        if output.timestamp < element.timestamp - self.skew:
+            raise PipelineError(
+                f"{self.label!r}: Cannot output with timestamp {show_instant(output.timestamp)}. "
+                "Output timestamps must be no earlier than the timestamp of the current input, "
+                f"{show_instant(element.timestamp)}, minus the allowed skew, "
+                f"{show_duration(self.skew)}, because the watermark may be past it; write "
+                "WithTimestamps(fn, allowed_timestamp_skew=...), or set allowed_timestamp_skew "
+                "of the DoFn"
+            )
+        return output
+
+
+def views_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[AsSideInput[Any]]:
+    """The side inputs among the arguments of a function."""
+    return [it for it in (*args, *kwargs.values()) if isinstance(it, AsSideInput)]
+
+
+def _asked(fn: DoFn[Any, Any]) -> dict[str, _Param]:
+    try:
+        parameters = inspect.signature(fn.called()).parameters
+    except ValueError:  # some functions in C do not tell
+        return {}
+    asked = {name: it.default for name, it in parameters.items() if isinstance(it.default, _Param)}
+    first = next(iter(parameters), None)
+    # The element is given as the first argument anyway.
+    if first in asked and asked[first] == DoFn.ElementParam:
+        del asked[first]
+    return asked

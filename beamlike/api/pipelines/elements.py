@@ -1,0 +1,230 @@
+"""Sources in memory, and transforms that take elements one by one.
+
+Source: Beam Python ``transforms.core`` and ``transforms.util``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Concatenate, Generic, overload
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.dofn import DoFn, Doing, TimestampedValue, views_of
+from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.variables import In, T
+from beamlike.api.pipelines.views import looking
+from beamlike.errors import PipelineError
+from beamlike.hosts.script import Arrive
+from beamlike.machine.events import AdvanceWatermark, Element
+from beamlike.model.graph import MAIN, Each, Edge, Given
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.words import in_words
+
+__all__ = ["Create", "DoOutputs", "Filter", "FlatMap", "Map", "ParDo"]
+
+
+class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
+    """Elements that are there from the start. They all happen at the minimum timestamp, but
+    those that are a `TimestampedValue`.
+
+    Source: Beam ``Create``.
+    """
+
+    def __init__(self, values: Iterable[T | TimestampedValue[T]]) -> None:
+        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+            raise PipelineError(f"Create needs a list of elements, got {values!r}")
+        self.values = list(values.items()) if isinstance(values, Mapping) else list(values)
+
+    def expand(self, given: Pipeline) -> PCollection[T]:
+        arrive = Arrive(tuple((None, _element(value)) for value in self.values))
+        script = (arrive, AdvanceWatermark(MAX_TIMESTAMP))
+        node = Given(given.label, (), script, bounded=True)
+        return given.add(node, WindowingStrategy.unwindowed(), is_bounded=True)
+
+
+def _element(value: Any) -> Element:
+    if isinstance(value, TimestampedValue):
+        return Element(value.value, value.timestamp)
+    return Element(value, MIN_TIMESTAMP)
+
+
+class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
+    """A `DoFn` over each element.
+
+    Args:
+        fn: What is done.
+        args: Given to each call after the element.
+        kwargs: Given to each call.
+
+    Source: Beam ``ParDo``.
+    """
+
+    def __init__(self, fn: DoFn[In, T], *args: Any, **kwargs: Any) -> None:
+        if not isinstance(fn, DoFn):
+            call = f"; write ParDo({fn.__name__}())" if isinstance(fn, type) else ""
+            hint = call or "; for a plain function use Map, FlatMap or Filter"
+            raise PipelineError(f"ParDo needs a DoFn, got {fn!r}{hint}")
+        self.fn, self.args, self.kwargs = fn, args, kwargs
+
+    @property
+    def default_label(self) -> str:
+        return f"ParDo({type(self.fn).__name__})"
+
+    def with_outputs(self, *tags: str, main: str | None = None) -> "WithOutputs":
+        """The same with several outputs.
+
+        Args:
+            tags: Names of outputs, for `TaggedOutput`. None at all: any name will do.
+            main: The name of the output of everything that has no tag.
+        """
+        return WithOutputs(self, tags, main)
+
+    def expand(self, given: PCollection[In]) -> PCollection[T]:
+        return expanded(self, given, frozenset())
+
+
+def expanded(
+    transform: ParDo[Any, T], given: PCollection[Any], tags: frozenset[str] | None
+) -> PCollection[T]:
+    """The collection of everything that a function answers without a tag."""
+    label = given.pipeline.label
+    do = Doing(transform.fn, transform.args, transform.kwargs, tags, label)
+    given = looking(given, views_of(transform.args, transform.kwargs))
+    return given.pipeline.add(Each(label, (given.edge,), do), given.windowing, given.is_bounded)
+
+
+class DoOutputs:
+    """The outputs of a transform by name: ``outputs.name`` or ``outputs["name"]``.
+
+    Source: Beam ``DoOutputsTuple``.
+    """
+
+    def __init__(self, main: PCollection[Any], tags: tuple[str, ...], name: str | None) -> None:
+        self._main, self._tags, self._name = main, tags, name
+
+    def __getitem__(self, tag: str | None) -> PCollection[Any]:
+        if tag is None or tag == self._name:
+            return self._main
+        if self._tags and tag not in self._tags:
+            named = ", ".join(map(repr, [*self._tags, *([self._name] if self._name else [])]))
+            raise PipelineError(f"there is no output {tag!r}; the outputs are {named}")
+        main = self._main
+        return PCollection(
+            main.pipeline, Edge(main.edge.node, tag), main.windowing, main.is_bounded
+        )
+
+    def __getattr__(self, tag: str) -> PCollection[Any]:
+        if tag.startswith("_"):
+            raise AttributeError(tag)
+        return self[tag]
+
+    def __iter__(self) -> Any:
+        """The main output if it has a name, then the others in the order of their names."""
+        named = [self._main] if self._name is not None else []
+        return iter([*named, *(self[tag] for tag in self._tags)])
+
+
+class WithOutputs(PTransform[PCollection[Any], DoOutputs]):
+    """A `ParDo` with several outputs."""
+
+    def __init__(self, pardo: ParDo[Any, Any], tags: tuple[str, ...], main: str | None) -> None:
+        wrong = [tag for tag in (*tags, *([] if main is None else [main])) if tag == MAIN]
+        if wrong:
+            raise PipelineError('an output needs a name; write with_outputs("name", ...)')
+        self._pardo, self._tags, self._main = pardo, tags, main
+
+    @property
+    def default_label(self) -> str:
+        return self._pardo.label or self._pardo.default_label
+
+    def expand(self, given: PCollection[Any]) -> DoOutputs:
+        main = expanded(self._pardo, given, frozenset(self._tags) or None)
+        return DoOutputs(main, self._tags, self._main)
+
+
+class _Calling(DoFn[Any, Any]):
+    """A plain function as a `DoFn`; subclasses say what its answer means."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self.fn = fn
+
+    def called(self) -> Callable[..., Any]:
+        return self.fn
+
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any] | None:
+        return self.fn(element, *args, **kwargs)  # type: ignore[no-any-return]
+
+
+class _Mapping(_Calling):
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
+        return (self.fn(element, *args, **kwargs),)
+
+
+class _Filtering(_Calling):
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
+        return (element,) if self.fn(element, *args, **kwargs) else ()
+
+
+class _OfFunction(ParDo[In, T]):
+    """A transform of a plain function."""
+
+    calling: type[_Calling]
+
+    def __init__(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+        if not callable(fn):
+            raise PipelineError(f"{type(self).__name__} needs a function, got {fn!r}")
+        super().__init__(self.calling(fn), *args, **kwargs)
+        self.function = fn
+
+    @property
+    def default_label(self) -> str:
+        return f"{type(self).__name__}({in_words(self.function)})"
+
+
+class Map(_OfFunction[In, T]):
+    """Each element becomes what a function makes of it. Source: Beam ``Map``."""
+
+    calling = _Mapping
+
+    # Named functions first. Type checkers cannot say of a lambda under a label what it is given.
+    @overload
+    def __init__(
+        self, fn: Callable[Concatenate[In, ...], T], *args: Any, **kwargs: Any
+    ) -> None: ...
+
+    @overload
+    def __init__(self: "Map[Any, T]", fn: Callable[..., T], *args: Any, **kwargs: Any) -> None: ...
+
+    def __init__(self, fn: Callable[..., T], *args: Any, **kwargs: Any) -> None:
+        super().__init__(fn, *args, **kwargs)
+
+
+class FlatMap(_OfFunction[In, T]):
+    """Each element becomes what a function lists. Source: Beam ``FlatMap``."""
+
+    calling = _Calling
+
+    @overload
+    def __init__(
+        self, fn: Callable[Concatenate[In, ...], Iterable[T] | None], *args: Any, **kwargs: Any
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "FlatMap[Any, T]",
+        fn: Callable[..., Iterable[T] | None],
+        *args: Any,
+        **kwargs: Any,
+    ) -> None: ...
+
+    def __init__(self, fn: Callable[..., Iterable[T] | None], *args: Any, **kwargs: Any) -> None:
+        super().__init__(fn, *args, **kwargs)
+
+
+class Filter(_OfFunction[Any, Any]):
+    """Elements for which a function is true. Source: Beam ``Filter``."""
+
+    calling = _Filtering
+
+    def expand(self, given: PCollection[T]) -> PCollection[T]:
+        return super().expand(given)

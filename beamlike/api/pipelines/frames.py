@@ -1,0 +1,105 @@
+"""DataFrames in and out of pipelines."""
+
+from typing import TYPE_CHECKING, Any
+
+from beamlike.api.arguments import counted
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.errors import PipelineError
+from beamlike.hosts.spark.options import SHARDS, WAKE_EVERY
+from beamlike.machine.clocks import Idle, SourceClock
+from beamlike.model.graph import Given
+from beamlike.model.options import option
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import DurationLike, duration_ms
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["FromDataFrame", "to_data_frame"]
+
+
+class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
+    """The rows of a DataFrame, batch or streaming, as elements: `pyspark.sql.Row`.
+
+    A row whose event time is null is dropped, and told among what the pipeline lost.
+
+    Args:
+        rows: The DataFrame.
+        timestamp: The column of event time. A batch without one happens at the minimum timestamp.
+        watermark: How far event time may be out of order. Must be said of a stream.
+        idle_after: After how much processing time without a row a stream counts as silent.
+        idle: What happens then, see `Idle`.
+
+    Raises:
+        PipelineError: It is no DataFrame, or a stream without timestamp or watermark.
+        TimeError: A duration cannot be read.
+    """
+
+    def __init__(
+        self,
+        rows: "DataFrame",
+        *,
+        timestamp: str | None = None,
+        watermark: DurationLike | None = None,
+        idle_after: DurationLike | None = None,
+        idle: Idle | str = Idle.RELEASE,
+    ) -> None:
+        if not hasattr(rows, "isStreaming"):
+            raise PipelineError(f"FromDataFrame needs a DataFrame of Spark, got {rows!r}")
+        if rows.isStreaming and (timestamp is None or watermark is None):
+            raise PipelineError(
+                "the rows of a stream need event time: write FromDataFrame(df, "
+                'timestamp="ts", watermark="1 minute")'
+            )
+        self.rows, self.timestamp = rows, timestamp
+        silent = None if idle_after is None else duration_ms(idle_after, "idle_after")
+        delay = 0 if watermark is None else duration_ms(watermark, "watermark")
+        self.clock = SourceClock(delay, silent, option(Idle, idle, "idle"))
+
+    def expand(self, given: Pipeline) -> PCollection[Any]:
+        from beamlike.hosts.spark.graph.frames import Frame
+
+        bounded = not self.rows.isStreaming
+        frame = Frame(self.rows, self.timestamp, self.clock)
+        node = Given(given.label, (), frame, bounded)
+        return given.add(node, WindowingStrategy.unwindowed(), bounded)
+
+
+def to_data_frame(
+    pcoll: PCollection[Any],
+    schema: str,
+    *,
+    spark: "SparkSession | None" = None,
+    shards: int = SHARDS,
+    wake_every: DurationLike = WAKE_EVERY,
+) -> "DataFrame":
+    """The elements of a collection as rows: a DataFrame like any other, streaming if a source is.
+
+    Everything that the collection stands on is one query. Each call makes a query of its own.
+
+    Args:
+        pcoll: The collection.
+        schema: The Spark schema of the rows, as ``"user string, n long"``. An element is a `Row`,
+            a mapping, a named tuple, an attrs object or a tuple of the columns; any other
+            element is the only column.
+        spark: The session; None takes the active one or starts one.
+        shards: The groups of Spark that share the keys of a grouping.
+        wake_every: How often a query that waits on processing time is woken without data.
+
+    Raises:
+        UnsupportedError: Some sources are streams and others are not.
+        WindowingError: ``shards`` is no whole number of 1 or more.
+        TimeError: A duration cannot be read.
+    """
+    from pyspark.sql import SparkSession
+
+    from beamlike.hosts.spark.graph.frames import frame_of
+    from beamlike.hosts.spark.session import local_session
+
+    session = spark or SparkSession.getActiveSession() or local_session()
+    every = duration_ms(wake_every, "wake_every")
+    return frame_of(
+        session, pcoll.edge, schema, shards=counted("shards", shards), wake_every_ms=every
+    )

@@ -1,0 +1,332 @@
+"""Transforms that group: by key, with a combine function, and several collections together.
+
+Source: Beam Python ``GroupByKey``, ``CombinePerKey``, ``CombineGlobally``, ``CoGroupByKey``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Generic, Self, overload
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
+from beamlike.api.pipelines.combinefn import combine_fn
+from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.elements import Create, Map, ParDo
+from beamlike.api.pipelines.grouping import grouped
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.variables import K, R, T
+from beamlike.api.pipelines.views import AsIter, AsSingleton
+from beamlike.api.pipelines.windowing import Flatten
+from beamlike.errors import PipelineError
+from beamlike.model.combine import Collect, CombineFn, Count
+from beamlike.model.graph import Joined
+from beamlike.model.panes import PaneInfo
+from beamlike.model.triggers import DefaultTrigger
+from beamlike.model.windowfns import GlobalWindows
+from beamlike.model.words import in_words
+
+__all__ = [
+    "CoGroupByKey",
+    "CombineGlobally",
+    "CombinePerKey",
+    "CombineValues",
+    "Distinct",
+    "GroupByKey",
+    "grouped",
+]
+
+
+class GroupByKey(PTransform[Any, Any]):
+    """Pairs grouped by key and window: a key and its values for each pane.
+
+    Nobody promises an order of the values. A pane may be empty, see `OnTimeBehavior`.
+
+    Raises:
+        PipelineError: When it is applied: the windowing cannot be grouped.
+
+    Source: Beam ``GroupByKey``.
+    """
+
+    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
+        return grouped(given, Collect())
+
+
+class CombinePerKey(PTransform[Any, Any], Generic[R]):
+    """Pairs grouped by key and window, and the values of each pane made into one.
+
+    Args:
+        fn: A combine function, or a plain function of all values of a pane, such as `sum`.
+        args: Given to each call of a plain function, or of a method of Beam's shape.
+        kwargs: Likewise.
+
+    Raises:
+        PipelineError: It is neither; when it is applied: the windowing cannot be grouped.
+
+    Source: Beam ``CombinePerKey``.
+    """
+
+    @overload
+    def __init__(self, fn: Stepwise[Any, R], *args: Any, **kwargs: Any) -> None: ...
+
+    @overload
+    def __init__(self: "CombinePerKey[Any]", fn: CombineFn) -> None: ...
+
+    @overload
+    def __init__(self, fn: Callable[..., R], *args: Any, **kwargs: Any) -> None: ...
+
+    def __init__(self, fn: Any, *args: Any, **kwargs: Any) -> None:
+        self.fn = fn
+        self.combine = combine_fn(fn, type(self).__name__, args, kwargs)
+
+    @property
+    def default_label(self) -> str:
+        return f"{type(self).__name__}({in_words(self.fn)})"
+
+    def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
+        return grouped(given, self.combine)
+
+
+class CombineValues(PTransform[Any, Any], Generic[R]):
+    """The values of each group made into one: pairs of a key and a list.
+
+    Args:
+        fn: As for `CombinePerKey`.
+        args: Likewise.
+        kwargs: Likewise.
+
+    Source: Beam ``CombineValues``.
+    """
+
+    @overload
+    def __init__(self, fn: Stepwise[Any, R], *args: Any, **kwargs: Any) -> None: ...
+
+    @overload
+    def __init__(self: "CombineValues[Any]", fn: CombineFn) -> None: ...
+
+    @overload
+    def __init__(self, fn: Callable[..., R], *args: Any, **kwargs: Any) -> None: ...
+
+    def __init__(self, fn: Any, *args: Any, **kwargs: Any) -> None:
+        self.fn = fn
+        self.combine = combine_fn(fn, type(self).__name__, args, kwargs)
+
+    @property
+    def default_label(self) -> str:
+        return f"{type(self).__name__}({in_words(self.fn)})"
+
+    def expand(self, given: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
+        return given | "Combine" >> ParDo(_CombineList(self.combine))
+
+
+class _CombineList(DoFn[Any, Any]):
+    def __init__(self, combine: CombineFn) -> None:
+        self.combine = combine
+
+    def process(
+        self, element: tuple[Any, Iterable[Any]], timestamp: int = DoFn.TimestampParam
+    ) -> Iterable[tuple[Any, Any]]:
+        key, values = element
+        listed = list(values)
+        fn = self.combine
+        accumulator = fn.add(fn.create(), listed, [timestamp] * len(listed))
+        yield key, fn.extract(fn.compact(accumulator))
+
+
+class CombineGlobally(PTransform[Any, Any], Generic[R]):
+    """All elements of each window made into one.
+
+    In the global window there is a value also if there are no elements: that of none, at the
+    minimum timestamp. In other windows there cannot be, because nobody knows of the windows in
+    which nothing happened; there, say `without_defaults`.
+
+    Args:
+        fn: As for `CombinePerKey`.
+        args: Likewise.
+        kwargs: Likewise.
+
+    Raises:
+        PipelineError: It is no combine function; when it is applied: the collection is windowed
+            and `without_defaults` was not said, or the windowing cannot be grouped.
+
+    Source: Beam ``CombineGlobally``, Beam Java ``Combine.Globally``.
+    """
+
+    @overload
+    def __init__(self, fn: Stepwise[Any, R], *args: Any, **kwargs: Any) -> None: ...
+
+    @overload
+    def __init__(self: "CombineGlobally[Any]", fn: CombineFn) -> None: ...
+
+    @overload
+    def __init__(self, fn: Callable[..., R], *args: Any, **kwargs: Any) -> None: ...
+
+    def __init__(self, fn: Any, *args: Any, **kwargs: Any) -> None:
+        self.fn = fn
+        self.combine = combine_fn(fn, type(self).__name__, args, kwargs)
+        self.has_defaults = True
+
+    @property
+    def default_label(self) -> str:
+        return f"{type(self).__name__}({in_words(self.fn)})"
+
+    def without_defaults(self) -> Self:
+        """The same, without a value for no elements."""
+        copy = self._copy()
+        copy.has_defaults = False
+        return copy
+
+    def as_singleton_view(self) -> "CombinedView[R]":
+        """The same as a side input, for use in other transforms."""
+        return CombinedView(self)
+
+    def expand(self, given: PCollection[Any]) -> PCollection[R]:
+        label = given.pipeline.label
+        in_global = isinstance(given.windowing.window_fn, GlobalWindows)
+        if self.has_defaults and not in_global:
+            raise PipelineError(
+                f"{label!r}: Default values are not supported in CombineGlobally if the input is "
+                f"not windowed by GlobalWindows, and it is by {given.windowing.window_fn}; write "
+                "CombineGlobally(...).without_defaults()"
+            )
+        combined = self.only_combined(given)
+        if not self.has_defaults:
+            return combined
+        missing = (
+            given.pipeline
+            | "DoOnce" >> Create([None])
+            | "InjectDefault" >> ParDo(_IfEmpty(self.combine), AsIter(combined))
+        )
+        # Its element is there for the windows and the trigger of the others.
+        node = Joined(label, (combined.edge, missing.edge))
+        return given.pipeline.add(node, combined.windowing, combined.is_bounded)
+
+    def only_combined(self, given: PCollection[Any]) -> PCollection[Any]:
+        """What there is for windows with elements."""
+        keyed = given | "AddVoidKey" >> Map(_with_no_key)
+        panes = keyed | "PerKey" >> CombinePerKey[Any](self.combine)
+        return panes | "DropKey" >> Map(_without_key)
+
+
+class CombinedView(PTransform[Any, Any], Generic[R]):
+    """What `CombineGlobally` makes, as a side input; where there are no elements, its value of
+    none.
+
+    Source: Beam Java ``Combine.Globally.asSingletonView``.
+    """
+
+    def __init__(self, combine: CombineGlobally[R]) -> None:
+        self._combine = combine
+
+    @property
+    def default_label(self) -> str:
+        return self._combine.label or self._combine.default_label
+
+    def expand(self, given: PCollection[Any]) -> AsSingleton[R]:
+        combined = self._combine.only_combined(given)
+        if not self._combine.has_defaults:
+            return AsSingleton(combined)
+        return _AsCombined(combined, self._combine.combine)
+
+
+class _AsCombined(AsSingleton[R]):
+    def __init__(self, pcoll: PCollection[R], combine: CombineFn) -> None:
+        super().__init__(pcoll)
+        self.combine = combine
+
+    def seen(self, items: list[Any], label: str) -> Any:
+        # Not all functions have a value of nothing: it is asked for where there is nothing.
+        if not items:
+            return self.combine.extract(self.combine.create())
+        return super().seen(items, label)
+
+
+class _IfEmpty(DoFn[None, Any]):
+    def __init__(self, combine: CombineFn) -> None:
+        self.combine = combine
+
+    def process(self, element: None, found: list[Any]) -> Iterable[Any]:
+        if not found:
+            yield self.combine.extract(self.combine.create())
+
+
+def _with_nothing(element: T) -> tuple[T, None]:
+    return element, None
+
+
+def _with_no_key(element: T) -> tuple[tuple[()], T]:
+    return (), element
+
+
+def _without_key(pair: tuple[Any, Any]) -> Any:
+    return pair[1]
+
+
+class Distinct(PTransform[Any, Any]):
+    """Each element once in each window: when the first pane with it comes out.
+
+    Raises:
+        PipelineError: When it is applied: the windows merge, and there is a trigger or an
+            allowed lateness. A session that grows would bring out its elements again.
+
+    Source: Beam ``Distinct``; that only first panes count is Beam Java's.
+    """
+
+    def expand(self, given: PCollection[T]) -> PCollection[T]:
+        windowing = given.windowing
+        plain = isinstance(windowing.trigger, DefaultTrigger) and not windowing.allowed_lateness
+        if windowing.is_merging and not plain:
+            raise PipelineError(
+                f"{given.pipeline.label!r}: Distinct does not support merging windowing "
+                "strategies, except when using the default trigger and zero allowed lateness, "
+                f"and the collection has {windowing}; window it with "
+                f"WindowInto({windowing.window_fn}) for this"
+            )
+        panes = given | "ToPairs" >> Map(_with_nothing) | "Group" >> CombinePerKey[Any](Count())
+        return panes | "FirstPane" >> ParDo(_OfFirstPane())
+
+
+class _OfFirstPane(DoFn[Any, Any]):
+    def process(
+        self, element: tuple[Any, Any], pane: PaneInfo = DoFn.PaneInfoParam
+    ) -> Iterable[Any]:
+        if pane.is_first:
+            yield element[0]
+
+
+class CoGroupByKey(PTransform[Any, Any]):
+    """Several collections of pairs grouped by one key: ``{"left": a, "right": b} | ...``.
+
+    A key comes with the values that each collection has for it in the pane: a mapping of lists
+    under the names of the collections, or a tuple of lists if they have none. Their windows
+    have to be compatible, and sessions of all of them merge together.
+
+    Source: Beam ``CoGroupByKey``.
+    """
+
+    def expand(self, given: Any) -> PCollection[tuple[Any, Any]]:
+        named = isinstance(given, Mapping)
+        collections = dict(given) if named else dict(enumerate(given))
+        tagged = tuple(
+            each | f"Tag({name!r})" >> Map(_Tagger(name)) for name, each in collections.items()
+        )
+        together = tagged | "Flatten" >> Flatten()
+        panes = together | "GroupByKey" >> GroupByKey()
+        return panes | "Split" >> Map(_Splitter(list(collections), named))
+
+
+class _Tagger:
+    def __init__(self, name: Any) -> None:
+        self.name = name
+
+    def __call__(self, pair: tuple[Any, Any]) -> tuple[Any, tuple[Any, Any]]:
+        return pair[0], (self.name, pair[1])
+
+
+class _Splitter:
+    def __init__(self, names: list[Any], named: bool) -> None:
+        self.names, self.named = names, named
+
+    def __call__(self, pair: tuple[Any, list[tuple[Any, Any]]]) -> tuple[Any, Any]:
+        lists: dict[Any, list[Any]] = {name: [] for name in self.names}
+        for name, value in pair[1]:
+            lists[name].append(value)
+        return pair[0], lists if self.named else tuple(lists.values())

@@ -1,0 +1,207 @@
+"""Metrics: what users' functions count, and how a result is asked for it.
+
+Source: Beam Python ``metrics.metric.Metrics``, ``MetricsFilter``, ``MetricResults``.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Literal
+
+import attrs
+
+from beamlike.errors import PipelineError
+from beamlike.hosts.metrics import (
+    DistributionData,
+    MetricKey,
+    MetricName,
+    Recorder,
+    record,
+)
+
+__all__ = [
+    "Counter",
+    "Distribution",
+    "DistributionData",
+    "Gauge",
+    "MetricKey",
+    "MetricName",
+    "MetricResult",
+    "MetricResults",
+    "Metrics",
+    "MetricsFilter",
+]
+
+Kind = Literal["counters", "distributions", "gauges"]
+
+
+@attrs.frozen
+class Counter:
+    """A number that goes up and down. Source: Beam ``Counter``."""
+
+    name: MetricName
+
+    def inc(self, n: int = 1) -> None:
+        """Count ``n`` more."""
+        record(self.name, lambda recorder, key: recorder.add(key, n))
+
+    def dec(self, n: int = 1) -> None:
+        """Count ``n`` less."""
+        self.inc(-n)
+
+
+@attrs.frozen
+class Distribution:
+    """Sum, number, least and greatest of some numbers. Source: Beam ``Distribution``."""
+
+    name: MetricName
+
+    def update(self, value: int) -> None:
+        """One more number."""
+        record(self.name, lambda recorder, key: recorder.update(key, value))
+
+
+@attrs.frozen
+class Gauge:
+    """The latest of some values. Source: Beam ``Gauge``."""
+
+    name: MetricName
+
+    def set(self, value: Any) -> None:
+        """The value now."""
+        record(self.name, lambda recorder, key: recorder.set(key, value))
+
+
+class Metrics:
+    """Makes metrics. They belong to the transform whose function changes them.
+
+    A namespace is a text or a class, which stands for its name. Outside a pipeline nothing is
+    counted.
+
+    >>> Metrics.counter("words", "empty lines").inc()
+
+    Source: Beam ``Metrics``.
+    """
+
+    @staticmethod
+    def counter(namespace: str | type, name: str) -> Counter:
+        """A number that goes up and down."""
+        return Counter(_name(namespace, name))
+
+    @staticmethod
+    def distribution(namespace: str | type, name: str) -> Distribution:
+        """Sum, number, least and greatest of some numbers."""
+        return Distribution(_name(namespace, name))
+
+    @staticmethod
+    def gauge(namespace: str | type, name: str) -> Gauge:
+        """The latest of some values."""
+        return Gauge(_name(namespace, name))
+
+
+def _name(namespace: str | type, name: str) -> MetricName:
+    if isinstance(namespace, type):
+        namespace = f"{namespace.__module__}.{namespace.__qualname__}"
+    for what, given in (("namespace", namespace), ("name", name)):
+        if not isinstance(given, str) or not given:
+            raise PipelineError(
+                f"the {what} of a metric must be a text, got {given!r}; write "
+                'Metrics.counter("namespace", "name")'
+            )
+    return MetricName(namespace, name)
+
+
+@attrs.frozen
+class MetricsFilter:
+    """Which metrics are asked for: all, or those with one of some names, namespaces and steps.
+
+    A step is the full label of a transform, or of a composite that it is a part of.
+
+    Source: Beam ``MetricsFilter``.
+    """
+
+    names: frozenset[str] = frozenset()
+    namespaces: frozenset[str] = frozenset()
+    steps: frozenset[str] = frozenset()
+
+    def with_name(self, name: str) -> "MetricsFilter":
+        """Those with this name too."""
+        return self.with_names([name])
+
+    def with_names(self, names: Iterable[str]) -> "MetricsFilter":
+        """Those with one of these names too."""
+        return attrs.evolve(self, names=self.names | _texts("names", names))
+
+    def with_namespace(self, namespace: str | type) -> "MetricsFilter":
+        """Those with this namespace too."""
+        return self.with_namespaces([namespace])
+
+    def with_namespaces(self, namespaces: Iterable[str | type]) -> "MetricsFilter":
+        """Those with one of these namespaces too."""
+        given = (_name(namespace, "any").namespace for namespace in namespaces)
+        return attrs.evolve(self, namespaces=self.namespaces | frozenset(given))
+
+    def with_step(self, step: str) -> "MetricsFilter":
+        """Those of this step too."""
+        return self.with_steps([step])
+
+    def with_steps(self, steps: Iterable[str]) -> "MetricsFilter":
+        """Those of one of these steps too."""
+        return attrs.evolve(self, steps=self.steps | _texts("steps", steps))
+
+    def matches(self, key: MetricKey) -> bool:
+        """Whether a metric is asked for."""
+        return (
+            (not self.names or key.metric.name in self.names)
+            and (not self.namespaces or key.metric.namespace in self.namespaces)
+            and (not self.steps or any(f"{key.step}/".startswith(f"{it}/") for it in self.steps))
+        )
+
+
+def _texts(what: str, given: Iterable[str]) -> frozenset[str]:
+    if isinstance(given, str):
+        raise PipelineError(f"{what} must be a list of texts, got {given!r}; write [{given!r}]")
+    return frozenset(given)
+
+
+@attrs.frozen
+class MetricResult:
+    """A metric and its value: a number, a `DistributionData`, or what a gauge was set to.
+
+    Nothing runs twice here, so what was attempted is what was committed.
+    """
+
+    key: MetricKey
+    committed: Any
+
+    @property
+    def attempted(self) -> Any:
+        """The value with that of work that failed and was done again."""
+        return self.committed
+
+    @property
+    def result(self) -> Any:
+        """The value."""
+        return self.committed
+
+
+class MetricResults:
+    """The metrics of a run. Source: Beam ``MetricResults``."""
+
+    COUNTERS: ClassVar[Kind] = "counters"
+    DISTRIBUTIONS: ClassVar[Kind] = "distributions"
+    GAUGES: ClassVar[Kind] = "gauges"
+
+    def __init__(self, recorded: Recorder) -> None:
+        self._recorded = recorded
+
+    def query(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:
+        """Those that are asked for, by kind, in the order of their steps and names."""
+        wanted = MetricsFilter() if filter is None else filter
+        kinds: dict[Kind, Mapping[MetricKey, Any]] = {
+            "counters": self._recorded.counters,
+            "distributions": self._recorded.distributions,
+            "gauges": self._recorded.gauges,
+        }
+        return {
+            kind: [MetricResult(key, found[key]) for key in sorted(found) if wanted.matches(key)]
+            for kind, found in kinds.items()
+        }

@@ -1,0 +1,83 @@
+"""Inputs and outputs of a job by name, so that a test can put its own in their place.
+
+Source: Scio ``customInput``, ``saveAsCustomOutput``, ``CustomIO``.
+"""
+
+from typing import Any, Generic
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.variables import T
+from beamlike.errors import PipelineError
+
+__all__ = ["Read", "SaveAs"]
+
+
+class Read(PTransform[Pipeline, PCollection[T]], Generic[T]):
+    """An input with a name.
+
+    Args:
+        name: What a ``JobTest`` calls it.
+        source: What is read where no test runs.
+
+    Raises:
+        PipelineError: The name is no text, or the source no transform; when it is applied: there
+            is neither a source nor a test that has elements under this name.
+    """
+
+    def __init__(
+        self, name: str, source: PTransform[Pipeline, PCollection[T]] | None = None
+    ) -> None:
+        self.name, self.source = _checked("Read", "source", name, source), source
+
+    @property
+    def default_label(self) -> str:
+        return f"Read({self.name!r})"
+
+    def expand(self, given: Pipeline) -> PCollection[T]:
+        if self.source is None:
+            raise PipelineError(
+                f"{given.label!r}: nothing says what input {self.name!r} is; write "
+                f"Read({self.name!r}, source), or run the job in a JobTest that has it"
+            )
+        return given | self.source
+
+
+class SaveAs(PTransform[PCollection[T], PCollection[T]], Generic[T]):
+    """An output with a name. What it makes is what it was given.
+
+    Args:
+        name: What a ``JobTest`` calls it.
+        sink: What writes it where no test runs.
+
+    Raises:
+        PipelineError: The name is no text, or the sink no transform; when it is applied: there is
+            neither a sink nor a test that looks at this output.
+    """
+
+    def __init__(self, name: str, sink: PTransform[PCollection[T], Any] | None = None) -> None:
+        self.name, self.sink = _checked("SaveAs", "sink", name, sink), sink
+
+    @property
+    def default_label(self) -> str:
+        return f"SaveAs({self.name!r})"
+
+    def expand(self, given: PCollection[T]) -> PCollection[T]:
+        if self.sink is None:
+            raise PipelineError(
+                f"{given.pipeline.label!r}: nothing says where output {self.name!r} goes; write "
+                f"SaveAs({self.name!r}, sink), or run the job in a JobTest that looks at it"
+            )
+        given | self.sink
+        return given
+
+
+def _checked(owner: str, what: str, name: str, transform: object) -> str:
+    if not isinstance(name, str) or not name:
+        raise PipelineError(f"{owner} needs a name, got {name!r}")
+    if transform is not None and not isinstance(transform, PTransform):
+        raise PipelineError(
+            f"the {what} of {owner}({name!r}) must be a transform, got {transform!r}"
+        )
+    return name

@@ -1,0 +1,234 @@
+"""Transforms of pairs, and those that take collections apart.
+
+Source: Beam Python ``transforms.util`` and ``core.Partition``.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, Protocol, overload
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
+from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.variables import K, R, T
+from beamlike.errors import PipelineError
+from beamlike.model.words import in_words
+
+__all__ = [
+    "FlatMapTuple",
+    "Keys",
+    "KvSwap",
+    "MapTuple",
+    "Partition",
+    "PartitionFn",
+    "Reshuffle",
+    "Values",
+    "WithKeys",
+]
+
+
+class Keys(PTransform[Any, Any]):
+    """The first of each pair. Source: Beam ``Keys``."""
+
+    def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[K]:
+        return given | "Keys" >> Map(_first)
+
+
+class Values(PTransform[Any, Any]):
+    """The second of each pair. Source: Beam ``Values``."""
+
+    def expand(self, given: PCollection[tuple[Any, T]]) -> PCollection[T]:
+        return given | "Values" >> Map(_second)
+
+
+class KvSwap(PTransform[Any, Any]):
+    """Each pair the other way round. Source: Beam ``KvSwap``."""
+
+    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[T, K]]:
+        return given | "KvSwap" >> Map(_swapped)
+
+
+def _first(pair: tuple[Any, Any]) -> Any:
+    return _both(pair)[0]
+
+
+def _second(pair: tuple[Any, Any]) -> Any:
+    return _both(pair)[1]
+
+
+def _swapped(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+    key, value = _both(pair)
+    return value, key
+
+
+def _both(pair: Any) -> tuple[Any, Any]:
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        raise TypeError(f"pairs of key and value are needed, not {pair!r}")
+    return pair
+
+
+class WithKeys(PTransform[Any, Any], Generic[K]):
+    """Each element as a pair with a key: what a function makes of it, or the same for all.
+
+    Args:
+        key: A function of the element, or a key.
+        args: Given to each call of the function after the element; side inputs may be among
+            them.
+        kwargs: Likewise.
+
+    Source: Beam ``WithKeys``.
+    """
+
+    @overload
+    def __init__(self, key: Callable[..., K], *args: Any, **kwargs: Any) -> None: ...
+
+    @overload
+    def __init__(self, key: K) -> None: ...
+
+    def __init__(self, key: Any, *args: Any, **kwargs: Any) -> None:
+        self.key = key
+        self.args, self.kwargs = args, kwargs
+        if not callable(key) and (args or kwargs):
+            raise PipelineError(
+                f"WithKeys has the key {key!r} for all elements, and so no use for arguments; "
+                "give it a function of the element"
+            )
+
+    @property
+    def default_label(self) -> str:
+        return f"WithKeys({in_words(self.key)})"
+
+    def expand(self, given: PCollection[T]) -> PCollection[tuple[K, T]]:
+        key = self.key
+        if not callable(key):
+            return given | "AddKey" >> Map(lambda element: (key, element))
+        return given | "AddKeys" >> ParDo(_AddKeys(key), *self.args, **self.kwargs)
+
+
+class _AddKeys(DoFn[Any, Any]):
+    def __init__(self, key: Callable[..., Any]) -> None:
+        self.key = key
+
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[tuple[Any, Any]]:
+        yield self.key(element, *args, **kwargs), element
+
+
+class MapTuple(Map[Any, R]):
+    """As `Map`, for elements that are tuples: the function is given their parts.
+
+    Source: Beam ``MapTuple``.
+    """
+
+    def __init__(self, fn: Callable[..., R], *args: Any, **kwargs: Any) -> None:
+        super().__init__(_Opened(fn, type(self).__name__), *args, **kwargs)
+
+    @property
+    def default_label(self) -> str:
+        return f"{type(self).__name__}({self.function})"
+
+
+class FlatMapTuple(FlatMap[Any, R]):
+    """As `FlatMap`, for elements that are tuples: the function is given their parts.
+
+    Source: Beam ``FlatMapTuple``.
+    """
+
+    def __init__(self, fn: Callable[..., Iterable[R] | None], *args: Any, **kwargs: Any) -> None:
+        super().__init__(_Opened(fn, type(self).__name__), *args, **kwargs)
+
+    @property
+    def default_label(self) -> str:
+        return f"{type(self).__name__}({self.function})"
+
+
+class _Opened:
+    def __init__(self, fn: Callable[..., Any], owner: str) -> None:
+        if not callable(fn):
+            raise PipelineError(f"{owner} needs a function, got {fn!r}")
+        self.fn = fn
+        # It is the function's own parameters that say what it asks for.
+        self.__wrapped__ = fn
+
+    def __call__(self, element: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
+        return self.fn(*element, *args, **kwargs)
+
+    def __str__(self) -> str:
+        return in_words(self.fn)
+
+
+class PartitionFn(Protocol):
+    """Says which part an element belongs to. Source: Beam ``PartitionFn``."""
+
+    def partition_for(
+        self, element: Any, num_partitions: int, *args: Any, **kwargs: Any
+    ) -> int: ...
+
+
+class Partition(PTransform[Any, Any]):
+    """A collection taken apart: each element goes where a function says.
+
+    ``few, many = words | Partition(lambda word, n: int(len(word) > 9), 2)``
+
+    Args:
+        fn: Called with an element and the number of parts; answers with one of 0 to that number
+            less 1. Or a `PartitionFn`.
+        number: How many parts there are.
+        args: Given to each call after these; side inputs may be among them.
+        kwargs: Likewise.
+
+    Raises:
+        PipelineError: The number is no whole number of 1 or more; at run: the function answers
+            with no part.
+
+    Source: Beam ``Partition``.
+    """
+
+    def __init__(
+        self, fn: Callable[..., int] | PartitionFn, number: int, *args: Any, **kwargs: Any
+    ) -> None:
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise PipelineError(
+                f"Partition needs 1 part or more, got {number!r}; write Partition(fn, 2)"
+            )
+        self.fn, self.number = fn, number
+        self.args, self.kwargs = args, kwargs
+        called = getattr(fn, "partition_for", fn)
+        if not callable(called):
+            raise PipelineError(f"Partition needs a function, got {fn!r}")
+        self.called: Callable[..., int] = called
+
+    @property
+    def default_label(self) -> str:
+        return f"Partition({in_words(self.fn)})"
+
+    def expand(self, given: PCollection[T]) -> tuple[PCollection[T], ...]:
+        tags = [str(at) for at in range(self.number)]
+        part = _Part(self.called, self.number, given.pipeline.label)
+        pardo = ParDo[Any, Any](part, *self.args, **self.kwargs)
+        outputs = given | "Part" >> pardo.with_outputs(*tags)
+        return tuple(outputs[tag] for tag in tags)
+
+
+class _Part(DoFn[Any, Any]):
+    def __init__(self, fn: Callable[..., int], number: int, label: str) -> None:
+        self.fn, self.number, self.label = fn, number, label
+
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
+        at = self.fn(element, self.number, *args, **kwargs)
+        # True and False are parts too: a condition takes a collection apart in two.
+        if not isinstance(at, int) or not 0 <= at < self.number:
+            raise PipelineError(
+                f"{self.label!r} put {element!r} into the part {at!r}, and its parts are 0 to "
+                f"{self.number - 1}; answer with one of them"
+            )
+        yield TaggedOutput(str(int(at)), element)
+
+
+class Reshuffle(PTransform[Any, Any]):
+    """The same elements. In Beam it says where work is spread anew, which hosts decide here.
+
+    Source: Beam ``Reshuffle``.
+    """
+
+    def expand(self, given: PCollection[T]) -> PCollection[T]:
+        return given

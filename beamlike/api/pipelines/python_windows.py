@@ -1,0 +1,102 @@
+"""Windows, triggers and times as Beam Python makes them, where a bare number counts seconds.
+
+Here a number counts milliseconds. What was written for Beam Python would mean a thousandth of what
+it says, and nothing would fail; so these refuse a bare number, and say what to write.
+
+Source: Beam Python ``transforms.window``, ``transforms.trigger``, ``utils.timestamp``.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
+from beamlike.errors import PipelineError
+from beamlike.model import sessions, triggers, windowfns
+from beamlike.model.options import TimestampCombiner as Combiner
+from beamlike.model.time import DurationLike
+
+__all__ = [
+    "AfterProcessingTime",
+    "Duration",
+    "FixedWindows",
+    "Sessions",
+    "SlidingWindows",
+    "Timestamp",
+    "TimestampCombiner",
+    "WindowInto",
+]
+
+Length = timedelta | str
+"""A duration that says its unit: ``"60 s"``, ``"10 minutes"`` or a ``timedelta``."""
+
+
+def _with_unit(value: Any, argument: str) -> DurationLike:
+    if isinstance(value, int | float) and value != 0:
+        raise PipelineError(
+            f"{argument}: {value!r} is {value!r} seconds in Beam Python and {value!r} milliseconds "
+            f'here; write "{value!r} s", or timedelta(seconds={value!r})'
+        )
+    length: DurationLike = value
+    return length
+
+
+def FixedWindows(size: Length, offset: Length | int = 0) -> windowfns.FixedWindows:
+    """Windows one after the other, see `beamlike.FixedWindows`."""
+    return windowfns.FixedWindows(
+        _with_unit(size, "FixedWindows size"), _with_unit(offset, "FixedWindows offset")
+    )
+
+
+def SlidingWindows(
+    size: Length, period: Length, offset: Length | int = 0
+) -> windowfns.SlidingWindows:
+    """Windows that overlap, see `beamlike.SlidingWindows`."""
+    return windowfns.SlidingWindows(
+        _with_unit(size, "SlidingWindows size"),
+        _with_unit(period, "SlidingWindows period"),
+        _with_unit(offset, "SlidingWindows offset"),
+    )
+
+
+def Sessions(gap_size: Length) -> sessions.Sessions:
+    """Windows of activity, ended by a gap, see `beamlike.Sessions`."""
+    return sessions.Sessions(_with_unit(gap_size, "Sessions gap_size"))
+
+
+def AfterProcessingTime(delay: Length | int = 0) -> triggers.AfterProcessingTime:
+    """So long after the first element of a pane, see `beamlike.AfterProcessingTime`."""
+    return triggers.AfterProcessingTime(_with_unit(delay, "AfterProcessingTime delay"))
+
+
+def Duration(seconds: int | float = 0, micros: int = 0) -> timedelta:
+    """A duration of so many seconds, as Beam Python's class of that name."""
+    return timedelta(seconds=seconds, microseconds=micros)
+
+
+def Timestamp(seconds: int | float = 0, micros: int = 0) -> int:
+    """So many seconds after the epoch, in milliseconds; as Beam Python's class of that name."""
+    return (round(seconds * 1_000_000) + micros) // 1000
+
+
+class TimestampCombiner:
+    """Which event time a pane is stamped with, in Beam Python's words."""
+
+    OUTPUT_AT_EOW = Combiner.END_OF_WINDOW
+    OUTPUT_AT_EARLIEST = Combiner.EARLIEST
+    OUTPUT_AT_LATEST = Combiner.LATEST
+
+
+class WindowInto(AnyWindowInto):
+    """Elements put into windows, see `beamlike.api.pipelines.windowing.WindowInto`."""
+
+    def __init__(
+        self,
+        windowfn: windowfns.WindowFn | None = None,
+        *,
+        allowed_lateness: DurationLike | None = None,
+        **parts: Any,
+    ) -> None:
+        lateness = allowed_lateness
+        if lateness is not None:
+            lateness = _with_unit(lateness, "WindowInto allowed_lateness")
+        super().__init__(windowfn, allowed_lateness=lateness, **parts)

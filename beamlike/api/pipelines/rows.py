@@ -1,0 +1,233 @@
+"""Elements with named fields, and grouping by them.
+
+Source: Beam Python ``pvalue.Row``, ``core.Select`` and ``core.GroupBy``.
+"""
+
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.combinefn import combine_fn
+from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.elements import Map, ParDo
+from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.variables import T
+from beamlike.errors import PipelineError
+from beamlike.model.combine import CombineFn, Together
+from beamlike.model.words import in_words
+
+__all__ = ["GroupBy", "Row", "Select"]
+
+Field = str | Callable[[Any], Any]
+"""The name of an attribute, or a function of the element."""
+
+
+class Row:
+    """An element with named fields: ``Row(user="joe", score=3).score``. Not to be changed.
+
+    Source: Beam ``Row``.
+    """
+
+    def __init__(self, **fields: Any) -> None:
+        self.__dict__.update(fields)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        return dict(self.__dict__)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Row cannot be changed; make another with {name}={value!r}")
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{self!r} has no field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Row) and list(self.__dict__.items()) == list(
+            other.__dict__.items()
+        )
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.__dict__.items()))
+
+    def __iter__(self) -> Any:
+        """The values, in the order of the fields."""
+        return iter(self.__dict__.values())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _row, (dict(self.__dict__),)
+
+    def __repr__(self) -> str:
+        return f"Row({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
+
+def _row(fields: Mapping[str, Any]) -> Row:
+    return Row(**fields)
+
+
+class _Read:
+    """A field as a function."""
+
+    def __init__(self, field: Field, owner: str) -> None:
+        if not isinstance(field, str) and not callable(field):
+            raise PipelineError(
+                f"{owner} needs names of fields or functions of the element, got {field!r}"
+            )
+        self.field = field
+
+    def __call__(self, element: Any) -> Any:
+        return getattr(element, self.field) if isinstance(self.field, str) else self.field(element)
+
+
+def _named(owner: str, fields: tuple[Field, ...], named: Mapping[str, Field]) -> dict[str, _Read]:
+    found = {
+        field if isinstance(field, str) else f"key{number}": _Read(field, owner)
+        for number, field in enumerate(fields)
+    }
+    return found | {name: _Read(field, owner) for name, field in named.items()}
+
+
+class Select(PTransform[Any, Any]):
+    """Each element as a `Row` of some of its fields: ``Select("user", double=lambda r: 2 * r.n)``.
+
+    Source: Beam ``Select``.
+    """
+
+    def __init__(self, *fields: Field, **named: Field) -> None:
+        self.fields = _named("Select", fields, named)
+
+    @property
+    def default_label(self) -> str:
+        return f"Select({', '.join(self.fields)})"
+
+    def expand(self, given: PCollection[Any]) -> PCollection[Row]:
+        return given | "ToRows" >> Map(_ToRow(self.fields))
+
+
+class _ToRow:
+    def __init__(self, fields: Mapping[str, _Read]) -> None:
+        self.fields = fields
+
+    def __call__(self, element: Any) -> Row:
+        return Row(**{name: read(element) for name, read in self.fields.items()})
+
+
+class GroupBy(PTransform[Any, Any]):
+    """Elements grouped by some of their fields: pairs of a key and the elements that have it.
+
+    The key is what one function says, or a named tuple of several fields, or of named ones.
+
+    Args:
+        fields: Names of attributes, or functions of the element.
+        named: Likewise, under names.
+
+    Source: Beam ``GroupBy``.
+    """
+
+    def __init__(self, *fields: Field, **named: Field) -> None:
+        if not fields and not named:
+            raise PipelineError('GroupBy needs what to group by; write GroupBy("user")')
+        reads = _named("GroupBy", fields, named)
+        self.keys: dict[str, _Read] = reads
+        self.key: Callable[[Any], Any] = (
+            next(iter(reads.values())) if len(fields) == 1 and not named else _ToKey(reads)
+        )
+
+    @property
+    def default_label(self) -> str:
+        return f"GroupBy({', '.join(self.keys)})"
+
+    def expand(self, given: PCollection[T]) -> PCollection[tuple[Any, list[T]]]:
+        keyed = given | "Keyed" >> ParDo[Any, Any](_WithKey(self.key))
+        return keyed | "GroupByKey" >> GroupByKey()
+
+    def aggregate_field(self, field: Field, fn: Any, name: str) -> "Aggregated":
+        """Rows of the fields of the key and of something made of a field, for each key.
+
+        Args:
+            field: What is combined: the name of an attribute, or a function of the element.
+            fn: A combine function, or a plain function of all values.
+            name: What the result is called.
+        """
+        return Aggregated(self, {}).aggregate_field(field, fn, name)
+
+
+class _ToKey:
+    def __init__(self, fields: Mapping[str, _Read]) -> None:
+        self.fields = dict(fields)
+
+    def __call__(self, element: Any) -> Any:
+        return _key(tuple(self.fields), [read(element) for read in self.fields.values()])
+
+
+def _key(names: tuple[str, ...], values: Iterable[Any]) -> Any:
+    kind = _KINDS.get(names)
+    if kind is None:
+        kind = _KINDS[names] = _kind(names)
+    return kind(*values)
+
+
+_KINDS: dict[tuple[str, ...], Any] = {}
+
+
+def _kind(names: tuple[str, ...]) -> Any:
+    def reduced(self: Any) -> tuple[Any, ...]:
+        return _key, (names, list(self))
+
+    plain = namedtuple("Key", names)  # type: ignore[misc]
+    # Pickled by its names: the class is made as it is needed, in every process.
+    return type("Key", (plain,), {"__slots__": (), "__reduce__": reduced})
+
+
+class _WithKey(DoFn[Any, Any]):
+    def __init__(self, key: Callable[[Any], Any]) -> None:
+        self.key = key
+
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[tuple[Any, Any]]:
+        yield self.key(element), element
+
+
+class Aggregated(PTransform[Any, Any]):
+    """`GroupBy` with fields made of the elements of each key. Source: Beam ``GroupBy``."""
+
+    def __init__(self, by: GroupBy, parts: Mapping[str, tuple[_Read, CombineFn]]) -> None:
+        self.by, self.parts = by, dict(parts)
+
+    @property
+    def default_label(self) -> str:
+        return f"{self.by.default_label}.aggregate({', '.join(self.parts)})"
+
+    def aggregate_field(self, field: Field, fn: Any, name: str) -> Self:
+        """The same with one more field, as `GroupBy.aggregate_field`."""
+        if name in self.parts or name in self.by.keys:
+            raise PipelineError(
+                f"GroupBy has a field {name!r} already; give the aggregate of {in_words(field)} "
+                "another name"
+            )
+        part = _Read(field, "aggregate_field"), combine_fn(fn, "aggregate_field")
+        return type(self)(self.by, {**self.parts, name: part})
+
+    def expand(self, given: PCollection[Any]) -> PCollection[Row]:
+        reads = [read for read, _ in self.parts.values()]
+        fns = {name: (fn, at) for at, (name, (_, fn)) in enumerate(self.parts.items())}
+        keyed = given | "Keyed" >> Map(_Inputs(self.by.keys, reads))
+        combined = keyed | "Combine" >> CombinePerKey[Any](Together(fns))
+        return combined | "ToRows" >> Map(_Result([*self.by.keys, *self.parts]))
+
+
+class _Inputs:
+    def __init__(self, keys: Mapping[str, _Read], reads: list[_Read]) -> None:
+        self.keys, self.reads = list(keys.values()), reads
+
+    def __call__(self, element: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        key = tuple(read(element) for read in self.keys)
+        return key, tuple(read(element) for read in self.reads)
+
+
+class _Result:
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+
+    def __call__(self, pair: tuple[tuple[Any, ...], tuple[Any, ...]]) -> Row:
+        return Row(**dict(zip(self.names, (*pair[0], *pair[1]), strict=True)))

@@ -1,0 +1,245 @@
+"""The context: where a job of Scio's begins.
+
+Source: Scio ``ScioContext``.
+"""
+
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast, overload
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.dofn import TimestampedValue
+from beamlike.api.pipelines.elements import Create
+from beamlike.api.pipelines.named import Read
+from beamlike.api.pipelines.pipeline import Host, Pipeline
+from beamlike.api.pipelines.result import PipelineResult
+from beamlike.api.pipelines.scio.steps import free_label, joined
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.errors import PipelineError
+from beamlike.hosts.script import Script
+from beamlike.model.graph import Given
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import InstantLike
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["ScioContext", "Stepwise"]
+
+T = TypeVar("T")
+
+
+class Stepwise(Protocol):
+    """A stream told step by step, such as a finished test stream."""
+
+    @property
+    def steps(self) -> Script:
+        """What happens. The elements are whole; keys beside them mean nothing."""
+        ...
+
+
+class ScioContext:
+    """A pipeline in Scio's words: it makes collections, whose verbs do the rest.
+
+    As a context manager it runs at the end of the block.
+
+    >>> sc = ScioContext()
+    >>> counts = sc.parallelize(["to", "be", "to"]).count_by_value()
+    >>> result = sc.run()
+    >>> [came.element.value for came in result.out_of(counts.edge)]
+    [('to', 2), ('be', 1)]
+
+    Args:
+        pipeline: To go on with a pipeline of Beam's; by default a new one.
+
+    Source: Scio ``ScioContext``.
+    """
+
+    def __init__(self, pipeline: Pipeline | None = None) -> None:
+        self.pipeline = Pipeline() if pipeline is None else pipeline
+
+    def parallelize(self, elements: Iterable[T], name: str | None = None) -> PCollection[T]:
+        """Elements that are there from the start, at the minimum timestamp.
+
+        Args:
+            elements: The elements; of a mapping its pairs.
+            name: For the pipeline; by default after the verb.
+
+        Raises:
+            PipelineError: There are no elements to take.
+
+        Source: Scio ``parallelize``.
+        """
+        if not isinstance(elements, Iterable):
+            raise PipelineError(f"parallelize needs elements in a list, got {elements!r}")
+        if isinstance(elements, Mapping):
+            elements = cast(Iterable[T], elements.items())
+        return self._create(list(elements), "parallelize", name)
+
+    @overload
+    def parallelize_timestamped(
+        self,
+        elements: Iterable[tuple[T, InstantLike]],
+        timestamps: None = None,
+        name: str | None = None,
+    ) -> PCollection[T]: ...
+
+    @overload
+    def parallelize_timestamped(
+        self,
+        elements: Iterable[TimestampedValue[T]],
+        timestamps: None = None,
+        name: str | None = None,
+    ) -> PCollection[T]: ...
+
+    @overload
+    def parallelize_timestamped(
+        self, elements: Iterable[T], timestamps: Iterable[InstantLike], name: str | None = None
+    ) -> PCollection[T]: ...
+
+    def parallelize_timestamped(
+        self,
+        elements: Iterable[Any],
+        timestamps: Iterable[InstantLike] | None = None,
+        name: str | None = None,
+    ) -> PCollection[Any]:
+        """Elements that are there from the start, each at its own event time.
+
+        Args:
+            elements: Pairs of an element and its time, or `TimestampedValue`; with
+                ``timestamps`` the elements alone.
+            timestamps: Their times, in the same order.
+            name: For the pipeline; by default after the verb.
+
+        Raises:
+            PipelineError: There are not as many times as elements, or an element has none.
+            TimeError: A time cannot be read.
+
+        Source: Scio ``parallelizeTimestamped``.
+        """
+        given: list[Any] = list(elements)
+        if timestamps is not None:
+            times = list(timestamps)
+            if len(times) != len(given):
+                raise PipelineError(
+                    f"parallelize_timestamped got {len(given)} elements and {len(times)} "
+                    "timestamps; give one for each"
+                )
+            given = list(zip(given, times, strict=True))
+        return self._create([_timed(it) for it in given], "parallelize_timestamped", name)
+
+    def test_stream(
+        self, stream: "Stepwise | PTransform[Pipeline, PCollection[Any]]", name: str | None = None
+    ) -> PCollection[Any]:
+        """The elements of a stream told step by step, such as a finished ``TestStream``.
+
+        Args:
+            stream: Anything with ``steps``.
+            name: For the pipeline; by default after the verb.
+
+        Raises:
+            PipelineError: It has none.
+
+        Source: Scio ``testStream``.
+        """
+        transform: PTransform[Pipeline, PCollection[Any]]
+        if isinstance(stream, PTransform):
+            transform = stream
+        elif isinstance(steps := getattr(stream, "steps", None), tuple):
+            transform = _Steps(steps)
+        else:
+            raise PipelineError(
+                f"test_stream needs a finished test stream, got {stream!r}; build one with "
+                "TestStream()....advance_watermark_to_infinity()"
+            )
+        return self._start(transform, "test_stream", name)
+
+    def read(
+        self, name: str, source: PTransform[Pipeline, PCollection[T]] | None = None
+    ) -> PCollection[T]:
+        """An input with a name, for which a ``JobTest`` has elements of its own.
+
+        Args:
+            name: The input's.
+            source: What is read where no test runs.
+
+        Raises:
+            PipelineError: There is neither a source nor a test.
+
+        Source: Scio ``customInput``.
+        """
+        return self.pipeline | Read[T](name, source)
+
+    named_input = read
+    """The same as `read`."""
+
+    custom_input = read
+    """The same as `read`. Source: Scio ``customInput``."""
+
+    def union_all(self, collections: "Iterable[PCollection[T]]") -> PCollection[T]:
+        """The elements of several collections as one; of none, an empty one.
+
+        Source: Scio ``unionAll``.
+        """
+        given = list(collections)
+        return joined(given, "union_all") if given else self.empty()
+
+    def empty(self) -> PCollection[Any]:
+        """A collection without elements. Source: Scio ``empty``."""
+        return self._create([], "empty", None)
+
+    def run(self, host: Host = "memory", spark: "SparkSession | None" = None) -> PipelineResult:
+        """Run everything to its end, and keep all that comes out. Source: Scio ``run``.
+
+        Args:
+            host: ``"memory"`` or ``"spark"``, as `Pipeline.run`.
+            spark: The session for host ``"spark"``.
+
+        Raises:
+            TransformError: A function raised, or a pane had no value.
+            PipelineError: A transform cannot take an element.
+        """
+        return self.pipeline.run(host, spark)
+
+    close = run
+    """The same as `run`, as it was called before Scio 0.8."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.run()
+
+    def _create(self, elements: list[Any], verb: str, name: str | None) -> PCollection[Any]:
+        return self._start(Create(elements), verb, name)
+
+    def _start(self, transform: PTransform[Pipeline, T], verb: str, name: str | None) -> T:
+        label = free_label(self.pipeline, verb) if name is None else name
+        return self.pipeline | label >> transform
+
+
+class _Steps(PTransform[Pipeline, PCollection[Any]]):
+    def __init__(self, steps: Script) -> None:
+        self._steps = steps
+
+    def expand(self, given: Pipeline) -> PCollection[Any]:
+        node = Given(given.label, (), self._steps, bounded=False)
+        return given.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
+
+
+def _timed(given: Any) -> TimestampedValue[Any]:
+    if isinstance(given, TimestampedValue):
+        return given
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise PipelineError(
+            f"parallelize_timestamped needs pairs of an element and its time, got {given!r}; "
+            "write (element, time), or give the times apart: "
+            "parallelize_timestamped(elements, timestamps)"
+        )
+    return TimestampedValue(*given)

@@ -1,0 +1,121 @@
+"""What the verbs do that plain functions cannot: functions of time, window and pane."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from beamlike.api.pipelines.dofn import DoFn
+from beamlike.errors import TransformError
+from beamlike.model.graph import Windowed
+from beamlike.model.panes import PaneInfo
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.windows import Window
+
+__all__ = [
+    "Batching",
+    "Present",
+    "WithPaneInfo",
+    "WithTimestamp",
+    "WithTimestampedValue",
+    "WithWindow",
+]
+
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class WithTimestamp(DoFn[T, tuple[T, int]]):
+    """Each element with its event time (ms)."""
+
+    def process(self, element: T, timestamp: int = DoFn.TimestampParam) -> list[tuple[T, int]]:
+        return [(element, timestamp)]
+
+
+class WithPaneInfo(DoFn[T, tuple[T, PaneInfo]]):
+    """Each element with its pane."""
+
+    def process(self, element: T, pane: PaneInfo = DoFn.PaneInfoParam) -> list[tuple[T, PaneInfo]]:
+        return [(element, pane)]
+
+
+class WithWindow(DoFn[T, tuple[T, Window]]):
+    """Each element with its window, once for each."""
+
+    def process(self, element: T, window: Window = DoFn.WindowParam) -> list[tuple[T, Window]]:
+        return [(element, window)]
+
+
+class WithTimestampedValue(DoFn[tuple[K, V], tuple[K, tuple[V, int]]]):
+    """Pairs, each value with its event time (ms)."""
+
+    def process(
+        self, element: tuple[K, V], timestamp: int = DoFn.TimestampParam
+    ) -> list[tuple[K, tuple[V, int]]]:
+        key, value = element
+        return [(key, (value, timestamp))]
+
+
+class Present(DoFn[Any, Any]):
+    """The one value of each pane, which a combine function put into a tuple.
+
+    Args:
+        label: The full name of the verb.
+        instead: The verbs that have a value for nothing.
+        keyed: Whether elements are pairs of a key and that tuple, or the tuple alone.
+    """
+
+    def __init__(self, label: str, instead: str, *, keyed: bool) -> None:
+        self.label, self.instead, self.keyed = label, instead, keyed
+
+    def process(
+        self,
+        element: Any,
+        window: Window = DoFn.WindowParam,
+        pane: PaneInfo = DoFn.PaneInfoParam,
+    ) -> Iterable[Any]:
+        key, found = element if self.keyed else (None, element)
+        if not found:
+            of_key = f"key {key!r} in " if self.keyed else ""
+            raise TransformError(
+                self.label,
+                "AssertionError: Empty output in combine*/sum*: the pane has no elements, and "
+                f"nothing can be made of them without a zero; use {self.instead}, or "
+                'WindowOptions(on_time_behavior="fire_if_non_empty"),',
+                f"{of_key}window {window}, pane {pane.index} ({pane.timing.value})",
+            )
+        return [(key, found[0]) if self.keyed else found[0]]
+
+
+class Batching(DoFn[T, list[T]]):
+    """Elements in lists of one size, in their windows, within each bundle.
+
+    Args:
+        weight: How much is enough for a list.
+        cost: How much an element counts.
+        max_live_windows: With more windows than that, the fullest list comes out early.
+    """
+
+    # No watermark moves within a bundle, so whatever window a list is in, it is not late by it.
+    allowed_timestamp_skew = MAX_TIMESTAMP - MIN_TIMESTAMP
+
+    def __init__(self, weight: int, cost: Callable[[T], int], max_live_windows: int) -> None:
+        self.weight, self.cost, self.max_live_windows = weight, cost, max_live_windows
+        self.kept: dict[Window, tuple[int, list[T]]] = {}
+
+    def start_bundle(self) -> None:
+        self.kept = {}
+
+    def process(self, element: T, window: Window = DoFn.WindowParam) -> Any:
+        weight, elements = self.kept.pop(window, (0, []))
+        self.kept[window] = weight + self.cost(element), [*elements, element]
+        if self.kept[window][0] >= self.weight:
+            yield self._batch(window)
+        elif len(self.kept) > self.max_live_windows:
+            yield self._batch(max(self.kept, key=lambda window: self.kept[window][0]))
+
+    def finish_bundle(self) -> list[Windowed]:
+        return [self._batch(window) for window in list(self.kept)]
+
+    def _batch(self, window: Window) -> Windowed:
+        _, elements = self.kept.pop(window)
+        return Windowed(elements, window.max_timestamp, (window,))

@@ -1,0 +1,280 @@
+"""Verbs that take elements one by one. Time, windows and pane of an element stay as they are.
+
+Source: Scio ``SCollection``.
+"""
+
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast, overload
+
+from beamlike.api.pipelines.scio.steps import (
+    Verbs,
+    checked,
+    composed,
+    done,
+    flat_mapped,
+    full_name,
+    here,
+    joined,
+    made,
+    mapped,
+    named,
+    stepped,
+)
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.errors import PipelineError
+from beamlike.model.combine.plain import digest
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.collection import PCollection
+
+__all__ = ["ElementVerbs"]
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+U = TypeVar("U")
+K = TypeVar("K")
+
+
+class ElementVerbs(Verbs[T_co]):
+    """What one can do with the elements of a collection, one by one."""
+
+    def with_name(self: "ElementVerbs[T]", name: str) -> "PCollection[T]":
+        """The same collection; the next verb that is called on it has this name.
+
+        A name can be used once. Without one, verbs are named after themselves and numbered.
+
+        Source: Scio ``withName``.
+        """
+        if not isinstance(name, str) or not name:
+            raise PipelineError(f"with_name needs a text, got {name!r}")
+        return named(self, name)
+
+    def transform(self: "ElementVerbs[T]", name: str, fn: "Callable[[PCollection[T]], U]") -> U:
+        """Several verbs under one name. Source: Scio ``transform``."""
+        return composed(named(self, name), "transform", checked(self, "transform", fn))
+
+    def apply_transform(self: "ElementVerbs[T]", transform: "PTransform[PCollection[T], U]") -> U:
+        """A transform of Beam's, named after itself or by `with_name`.
+
+        Source: Scio ``applyTransform``.
+        """
+        if not isinstance(transform, PTransform):
+            return here(self) | transform  # which says what is wrong
+        label = transform.label or transform.default_label
+        return cast(U, stepped(self, label, transform))
+
+    def map(self: "ElementVerbs[T]", fn: Callable[[T], U]) -> "PCollection[U]":
+        """Each element becomes what a function makes of it. Source: Scio ``map``."""
+        return mapped(self, "map", checked(self, "map", fn), fn)
+
+    def flat_map(self: "ElementVerbs[T]", fn: Callable[[T], Iterable[U]]) -> "PCollection[U]":
+        """Each element becomes what a function lists. Source: Scio ``flatMap``."""
+        return flat_mapped(self, "flat_map", checked(self, "flat_map", fn), fn)
+
+    def filter(self: "ElementVerbs[T]", fn: Callable[[T], Any]) -> "PCollection[T]":
+        """Elements for which a function is true. Source: Scio ``filter``."""
+        keep = checked(self, "filter", fn)
+        return flat_mapped(self, "filter", lambda it: (it,) if keep(it) else (), fn)
+
+    def filter_not(self: "ElementVerbs[T]", fn: Callable[[T], Any]) -> "PCollection[T]":
+        """Elements for which a function is false. Source: Scio ``filterNot``."""
+        drop = checked(self, "filter_not", fn)
+        return flat_mapped(self, "filter_not", lambda it: () if drop(it) else (it,), fn)
+
+    def collect(self: "ElementVerbs[T]", fn: Callable[[T], U | None]) -> "PCollection[U]":
+        """What a function makes of the elements for which it is defined.
+
+        Where Scala has a partial function, here is a function that returns None for elements
+        that it does not speak of; these are left out. A ``match`` without a case for them does
+        so by itself.
+
+        Source: Scio ``collect``.
+        """
+        choose = checked(self, "collect", fn)
+
+        def chosen(element: T) -> tuple[U, ...]:
+            found = choose(element)
+            return () if found is None else (found,)
+
+        return flat_mapped(self, "collect", chosen, fn)
+
+    def flatten(self: "ElementVerbs[Iterable[U]]") -> "PCollection[U]":
+        """The items of elements that are lists. Source: Scio ``flatten``."""
+        return flat_mapped(self, "flatten", iter)
+
+    def key_by(self: "ElementVerbs[T]", fn: Callable[[T], K]) -> "PCollection[tuple[K, T]]":
+        """Each element with its key before it. Source: Scio ``keyBy``."""
+        key_of = checked(self, "key_by", fn)
+        return mapped(self, "key_by", lambda it: (key_of(it), it), fn)
+
+    def tap(self: "ElementVerbs[T]", fn: Callable[[T], Any]) -> "PCollection[T]":
+        """The same elements, each shown to a function first. Source: Scio ``tap``."""
+        look = checked(self, "tap", fn)
+
+        def shown(element: T) -> T:
+            look(element)
+            return element
+
+        return mapped(self, "tap", shown, fn)
+
+    def debug(
+        self: "ElementVerbs[T]",
+        out: Callable[[], TextIO] = lambda: sys.stdout,
+        prefix: str = "",
+        enabled: bool = True,
+    ) -> "PCollection[T]":
+        """The same elements, each printed. For panes, after `with_pane_info` or `with_window`.
+
+        Args:
+            out: Where to.
+            prefix: Printed before each element.
+            enabled: False: the collection as it is.
+
+        Source: Scio ``debug``.
+        """
+        if not enabled:
+            return here(self)
+
+        def shown(element: T) -> T:
+            print(f"{prefix}{element}", file=out())
+            return element
+
+        return mapped(self, "debug", shown)
+
+    def batch(
+        self: "ElementVerbs[T]", batch_size: int, max_live_windows: int = 10
+    ) -> "PCollection[list[T]]":
+        """Lists of elements of one window, for work that is cheaper for many at once.
+
+        A list holds elements of one bundle, and comes out when it is full or at the end of the
+        bundle, at the end of its window. How elements are cut into bundles is the host's.
+
+        Args:
+            batch_size: How many elements are enough.
+            max_live_windows: With more windows in a bundle, the fullest list comes out early.
+
+        Source: Scio ``batch``.
+        """
+        return here(self).batch_weighted(batch_size, lambda _: 1, max_live_windows)
+
+    def batch_weighted(
+        self: "ElementVerbs[T]",
+        batch_weight: int,
+        cost: Callable[[T], int],
+        max_live_windows: int = 10,
+    ) -> "PCollection[list[T]]":
+        """As `batch`; a list is full when what its elements cost is enough.
+
+        Source: Scio ``batchWeighted``.
+        """
+        from beamlike.api.pipelines.scio.dofns import Batching
+
+        for argument, number in (
+            ("the size", batch_weight),
+            ("max_live_windows", max_live_windows),
+        ):
+            if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+                raise PipelineError(
+                    f"{full_name(self, 'batch')!r}: {argument} must be a whole number of 1 or "
+                    f"more, got {number!r}"
+                )
+        counted = checked(self, "batch", cost)
+        return done(self, "batch", Batching(batch_weight, counted, max_live_windows))
+
+    def hash_partition(
+        self: "ElementVerbs[T]", num_partitions: int
+    ) -> "tuple[PCollection[T], ...]":
+        """The collection in several parts, equal elements in one. Elements are plain data.
+
+        Source: Scio ``hashPartition``.
+        """
+        part = partial(_hashed, num_partitions)
+        return _parts(self, "hash_partition", num_partitions, part, None)
+
+    def union(self: Verbs[T], *others: "PCollection[T]") -> "PCollection[T]":
+        """The elements of several collections as one; their windows have to be compatible.
+
+        Source: Scio ``union``, ``++``.
+        """
+        return joined([self, *others], "union")
+
+    def __add__(self: Verbs[T], other: "PCollection[T]") -> "PCollection[T]":
+        """As `union`. Source: Scio ``++``."""
+        return joined([self, other], "union")
+
+    @overload
+    def partition(
+        self: "ElementVerbs[T]", number: Callable[[T], Any]
+    ) -> "tuple[PCollection[T], PCollection[T]]": ...
+
+    @overload
+    def partition(
+        self: "ElementVerbs[T]", number: int, fn: Callable[[T], int]
+    ) -> "tuple[PCollection[T], ...]": ...
+
+    def partition(self: Any, number: Any, fn: Any = None) -> "tuple[PCollection[Any], ...]":
+        """The collection in several parts: ``partition(3, lambda it: it % 3)``.
+
+        With a predicate alone, two parts: where it is true, and where it is not.
+
+        Args:
+            number: How many parts; or the predicate.
+            fn: From an element to the number of its part, counted from 0.
+
+        Raises:
+            PipelineError: There would be no part.
+            TransformError: In the run: there is no part of that number.
+
+        Source: Scio ``partition``.
+        """
+        if callable(number):
+            is_left = checked(self, "partition", number)
+            return _parts(self, "partition", 2, lambda it: 0 if is_left(it) else 1, number)
+        if fn is None:
+            raise PipelineError(
+                f"{full_name(self, 'partition')!r} needs to know the part of each element; write "
+                f"partition({number!r}, lambda element: ...), or partition(lambda element: ...) "
+                "with a condition for two parts"
+            )
+        return _parts(self, "partition", number, checked(self, "partition", fn), fn)
+
+    def partition_by_key(
+        self: "ElementVerbs[T]", keys: Iterable[K], fn: Callable[[T], K]
+    ) -> "dict[K, PCollection[T]]":
+        """A collection for each of these keys.
+
+        Args:
+            keys: All keys that there are.
+            fn: From an element to one of them.
+
+        Raises:
+            TransformError: In the run: an element has another key.
+
+        Source: Scio ``partitionByKey``.
+        """
+        known = list(dict.fromkeys(keys))
+        key_of = checked(self, "partition_by_key", fn)
+
+        def part(element: T) -> int:
+            key = key_of(element)
+            if key not in known:
+                raise LookupError(f"the key {key!r} is none of {known!r}; name all keys")
+            return known.index(key)
+
+        parts = _parts(self, "partition_by_key", len(known), part, fn)
+        return dict(zip(known, parts, strict=True))
+
+
+def _hashed(number: int, element: Any) -> int:
+    return digest(element) % number
+
+
+def _parts(
+    given: Verbs[T], verb: str, number: int, part: Callable[[T], Any], of: Any
+) -> "tuple[PCollection[T], ...]":
+    from beamlike.api.pipelines.pairs import Partition
+
+    transform = made(given, verb, lambda: Partition(lambda it, _: part(it), number))
+    return cast("tuple[PCollection[T], ...]", stepped(given, verb, transform, of))

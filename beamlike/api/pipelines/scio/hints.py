@@ -1,0 +1,107 @@
+"""Verbs of Scio's that say how to compute something and not what: the results are the same.
+
+Source: Scio ``PairSCollectionFunctions``, ``SCollectionWithFanout``.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from beamlike.api.pipelines.scio.steps import Verbs, composed, here
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.collection import PCollection
+
+__all__ = ["HintVerbs"]
+
+T_co = TypeVar("T_co", covariant=True)
+K = TypeVar("K")
+V = TypeVar("V")
+W = TypeVar("W")
+
+
+class HintVerbs(Verbs[T_co]):
+    """What one may say to make Scio faster.
+
+    A sparse join of Scio's looks elements up in a filter before it groups them, an estimate of
+    the number of keys and a share of wrong answers in hand. Hosts here need neither.
+    """
+
+    def with_fanout(self, fanout: int) -> "PCollection[T_co]":
+        """The same collection. Source: Scio ``withFanout``."""
+        return here(self)
+
+    def with_hot_key_fanout(
+        self: "HintVerbs[tuple[K, V]]", fanout: int | Callable[[K], int]
+    ) -> "PCollection[tuple[K, V]]":
+        """The same collection. Source: Scio ``withHotKeyFanout``."""
+        return here(self)
+
+    def sparse_join(
+        self: "HintVerbs[tuple[K, V]]",
+        rhs: "PCollection[tuple[K, W]]",
+        rhs_num_keys: int,
+        fp_prob: float = 0.01,
+    ) -> "PCollection[tuple[K, tuple[V, W]]]":
+        """As ``join``. Source: Scio ``sparseJoin``."""
+        return here(self).join(rhs)
+
+    def sparse_left_outer_join(
+        self: "HintVerbs[tuple[K, V]]",
+        rhs: "PCollection[tuple[K, W]]",
+        rhs_num_keys: int,
+        fp_prob: float = 0.01,
+    ) -> "PCollection[tuple[K, tuple[V, W | None]]]":
+        """As ``left_outer_join``. Source: Scio ``sparseLeftOuterJoin``."""
+        return here(self).left_outer_join(rhs)
+
+    def sparse_right_outer_join(
+        self: "HintVerbs[tuple[K, V]]",
+        rhs: "PCollection[tuple[K, W]]",
+        rhs_num_keys: int,
+        fp_prob: float = 0.01,
+    ) -> "PCollection[tuple[K, tuple[V | None, W]]]":
+        """As ``right_outer_join``. Source: Scio ``sparseRightOuterJoin``."""
+        return here(self).right_outer_join(rhs)
+
+    def sparse_full_outer_join(
+        self: "HintVerbs[tuple[K, V]]",
+        rhs: "PCollection[tuple[K, W]]",
+        rhs_num_keys: int,
+        fp_prob: float = 0.01,
+    ) -> "PCollection[tuple[K, tuple[V | None, W | None]]]":
+        """As ``full_outer_join``. Source: Scio ``sparseFullOuterJoin``."""
+        return here(self).full_outer_join(rhs)
+
+    def sparse_intersect_by_key(
+        self: "HintVerbs[tuple[K, V]]",
+        rhs: "PCollection[K]",
+        rhs_num_keys: int,
+        compute_exact: bool = True,
+        fp_prob: float = 0.01,
+    ) -> "PCollection[tuple[K, V]]":
+        """As ``intersect_by_key``; always exact. Source: Scio ``sparseIntersectByKey``."""
+        return here(self).intersect_by_key(rhs)
+
+    def sparse_lookup(
+        self: "HintVerbs[tuple[K, V]]",
+        rhs: "PCollection[tuple[K, W]]",
+        this_num_keys: int,
+        fp_prob: float = 0.01,
+    ) -> "PCollection[tuple[K, tuple[V, list[W]]]]":
+        """Each value with all values that the other side has for its key.
+
+        Source: Scio ``sparseLookup``.
+        """
+
+        def pairs(
+            found: tuple[K, tuple[list[V], list[W]]],
+        ) -> list[tuple[K, tuple[V, list[W]]]]:
+            key, (ours, theirs) = found
+            return [(key, (value, theirs)) for value in ours]
+
+        def build(
+            given: "PCollection[tuple[K, V]]",
+        ) -> "PCollection[tuple[K, tuple[V, list[W]]]]":
+            return given.cogroup(rhs).flat_map(pairs)
+
+        return composed(self, "sparse_lookup", build)

@@ -1,0 +1,198 @@
+"""Verbs that bring collections of pairs together by key, all of them grouped at once.
+
+Both sides need compatible windows. Sessions of both merge together, triggers see the elements
+of both, and each pane joins what that pane holds.
+
+Source: Scio ``PairSCollectionFunctions`` and ``SCollection``.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from beamlike.api.pipelines.scio.steps import Verbs, composed, other
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.collection import PCollection
+
+__all__ = ["JoinVerbs"]
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+W = TypeVar("W")
+X = TypeVar("X")
+Y = TypeVar("Y")
+
+
+class JoinVerbs(Verbs[T_co]):
+    """How one can bring collections together by key.
+
+    What a side lacks is None in the outer joins. All raise `PipelineError` if the windows are
+    not compatible, or cannot be grouped.
+    """
+
+    @overload
+    def cogroup(
+        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]", /
+    ) -> "PCollection[tuple[K, tuple[list[V], list[W]]]]": ...
+
+    @overload
+    def cogroup(
+        self: "JoinVerbs[tuple[K, V]]",
+        rhs: "PCollection[tuple[K, W]]",
+        rhs2: "PCollection[tuple[K, X]]",
+        /,
+    ) -> "PCollection[tuple[K, tuple[list[V], list[W], list[X]]]]": ...
+
+    @overload
+    def cogroup(
+        self: "JoinVerbs[tuple[K, V]]",
+        rhs: "PCollection[tuple[K, W]]",
+        rhs2: "PCollection[tuple[K, X]]",
+        rhs3: "PCollection[tuple[K, Y]]",
+        /,
+    ) -> "PCollection[tuple[K, tuple[list[V], list[W], list[X], list[Y]]]]": ...
+
+    @overload
+    def cogroup(
+        self: "JoinVerbs[tuple[K, Any]]", *others: "PCollection[tuple[K, Any]]"
+    ) -> "PCollection[tuple[K, tuple[list[Any], ...]]]": ...
+
+    def cogroup(self: Any, *others: Any) -> "PCollection[tuple[Any, Any]]":
+        """Each key with the values that each collection has for it, as a tuple of lists.
+
+        Source: Scio ``cogroup``, ``MultiJoin.cogroup``.
+        """
+        return _cogrouped(self, "cogroup", others)
+
+    group_with = cogroup
+    """The same as `cogroup`. Source: Scio ``groupWith``."""
+
+    def join(
+        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]"
+    ) -> "PCollection[tuple[K, tuple[V, W]]]":
+        """Each pair of values that both sides have for a key. Source: Scio ``join``."""
+        return _joined(self, "join", rhs, _as_is, _as_is)
+
+    def left_outer_join(
+        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]"
+    ) -> "PCollection[tuple[K, tuple[V, W | None]]]":
+        """As `join`; a value that the right side has none for comes with None.
+
+        Source: Scio ``leftOuterJoin``.
+        """
+        return _joined(self, "left_outer_join", rhs, _as_is, _or_none)
+
+    def right_outer_join(
+        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]"
+    ) -> "PCollection[tuple[K, tuple[V | None, W]]]":
+        """As `join`; a value that the left side has none for comes with None.
+
+        Source: Scio ``rightOuterJoin``.
+        """
+        return _joined(self, "right_outer_join", rhs, _or_none, _as_is)
+
+    def full_outer_join(
+        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]"
+    ) -> "PCollection[tuple[K, tuple[V | None, W | None]]]":
+        """As `join`; a value that the other side has none for comes with None.
+
+        An empty pane gives one pair of None and None, as in Scio.
+
+        Source: Scio ``fullOuterJoin``.
+        """
+        return _joined(self, "full_outer_join", rhs, _or_none, _or_none)
+
+    def intersect_by_key(
+        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[K]"
+    ) -> "PCollection[tuple[K, V]]":
+        """The pairs whose key is an element of the other collection.
+
+        Source: Scio ``intersectByKey``.
+        """
+        return _kept(self, "intersect_by_key", rhs, lambda there: bool(there))
+
+    def subtract_by_key(
+        self: "JoinVerbs[tuple[K, V]]", rhs: "PCollection[K]"
+    ) -> "PCollection[tuple[K, V]]":
+        """The pairs whose key is no element of the other collection.
+
+        Source: Scio ``subtractByKey``.
+        """
+        return _kept(self, "subtract_by_key", rhs, lambda there: not there)
+
+    def intersection(self: "JoinVerbs[T]", that: "PCollection[T]") -> "PCollection[T]":
+        """The elements that both collections have, each once for each pane.
+
+        Source: Scio ``intersection``.
+        """
+
+        other(self, "intersection", that)
+
+        def build(given: "PCollection[T]") -> "PCollection[T]":
+            sides = given.map(_marked).cogroup(that.map(_marked))
+            return sides.filter(lambda found: all(found[1])).keys()
+
+        return composed(self, "intersection", build)
+
+    def subtract(self: "JoinVerbs[T]", that: "PCollection[T]") -> "PCollection[T]":
+        """The elements that the other collection does not have. Source: Scio ``subtract``."""
+        other(self, "subtract", that)
+
+        def build(given: "PCollection[T]") -> "PCollection[T]":
+            return given.map(_marked).subtract_by_key(that).keys()
+
+        return composed(self, "subtract", build)
+
+
+def _marked(element: T) -> tuple[T, None]:
+    return element, None
+
+
+def _as_is(values: list[Any]) -> list[Any]:
+    return values
+
+
+def _or_none(values: list[Any]) -> list[Any]:
+    return values or [None]
+
+
+def _cogrouped(given: Verbs[Any], verb: str, others: Sequence[Any]) -> "PCollection[Any]":
+    from beamlike.api.pipelines.groups import CoGroupByKey
+
+    for rhs in others:
+        other(given, verb, rhs)
+    return composed(given, verb, lambda it: (it, *others) | "CoGroupByKey" >> CoGroupByKey())
+
+
+def _joined(
+    given: Verbs[Any],
+    verb: str,
+    rhs: Any,
+    left: Callable[[list[Any]], list[Any]],
+    right: Callable[[list[Any]], list[Any]],
+) -> "PCollection[Any]":
+    def pairs(found: tuple[Any, tuple[list[Any], list[Any]]]) -> Iterable[Any]:
+        key, (ours, theirs) = found
+        return [(key, (one, other)) for other in right(theirs) for one in left(ours)]
+
+    def build(it: "PCollection[Any]") -> "PCollection[Any]":
+        return _cogrouped(it, "cogroup", (rhs,)).flat_map(pairs)
+
+    return composed(given, verb, build)
+
+
+def _kept(
+    given: Verbs[Any], verb: str, rhs: "PCollection[Any]", keep: Callable[[list[Any]], bool]
+) -> "PCollection[Any]":
+    keys: PCollection[Any] = other(given, verb, rhs)
+
+    def pairs(found: tuple[Any, tuple[list[Any], list[Any]]]) -> Iterable[Any]:
+        key, (ours, there) = found
+        return [(key, value) for value in ours] if keep(there) else []
+
+    def build(it: "PCollection[Any]") -> "PCollection[Any]":
+        return _cogrouped(it, "cogroup", (keys.map(_marked),)).flat_map(pairs)
+
+    return composed(given, verb, build)

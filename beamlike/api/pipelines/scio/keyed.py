@@ -1,0 +1,210 @@
+"""Verbs for pairs of key and value, and verbs that group without combining.
+
+Source: Scio ``PairSCollectionFunctions`` and ``SCollection``.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from beamlike.api.pipelines.scio.steps import (
+    Verbs,
+    checked,
+    composed,
+    flat_mapped,
+    here,
+    mapped,
+    stepped,
+)
+from beamlike.model.combine.plain import digest
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.collection import PCollection
+
+__all__ = ["KeyedVerbs"]
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+U = TypeVar("U")
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class KeyedVerbs(Verbs[T_co]):
+    """What one can do with pairs of key and value."""
+
+    def keys(self: "KeyedVerbs[tuple[K, V]]") -> "PCollection[K]":
+        """The keys. Source: Scio ``keys``."""
+        return mapped(self, "keys", lambda pair: pair[0])
+
+    def values(self: "KeyedVerbs[tuple[K, V]]") -> "PCollection[V]":
+        """The values. Source: Scio ``values``."""
+        return mapped(self, "values", lambda pair: pair[1])
+
+    def swap(self: "KeyedVerbs[tuple[K, V]]") -> "PCollection[tuple[V, K]]":
+        """Keys and values in each other's place. Source: Scio ``swap``."""
+        return mapped(self, "swap", lambda pair: (pair[1], pair[0]))
+
+    def map_keys(
+        self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[K], U]
+    ) -> "PCollection[tuple[U, V]]":
+        """Each key becomes what a function makes of it. Source: Scio ``mapKeys``."""
+        change = checked(self, "map_keys", fn)
+        return mapped(self, "map_keys", lambda pair: (change(pair[0]), pair[1]), fn)
+
+    def map_values(
+        self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[V], U]
+    ) -> "PCollection[tuple[K, U]]":
+        """Each value becomes what a function makes of it. Source: Scio ``mapValues``."""
+        change = checked(self, "map_values", fn)
+        return mapped(self, "map_values", lambda pair: (pair[0], change(pair[1])), fn)
+
+    def flat_map_values(
+        self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[V], Iterable[U]]
+    ) -> "PCollection[tuple[K, U]]":
+        """Each value becomes what a function lists. Source: Scio ``flatMapValues``."""
+        change = checked(self, "flat_map_values", fn)
+
+        def listed(pair: tuple[K, V]) -> list[tuple[K, U]]:
+            return [(pair[0], value) for value in change(pair[1])]
+
+        return flat_mapped(self, "flat_map_values", listed, fn)
+
+    def flatten_values(
+        self: "KeyedVerbs[tuple[K, Iterable[U]]]",
+    ) -> "PCollection[tuple[K, U]]":
+        """The items of values that are lists. Source: Scio ``flattenValues``."""
+
+        def listed(pair: tuple[K, Iterable[U]]) -> list[tuple[K, U]]:
+            return [(pair[0], value) for value in pair[1]]
+
+        return flat_mapped(self, "flatten_values", listed)
+
+    def filter_values(
+        self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[V], Any]
+    ) -> "PCollection[tuple[K, V]]":
+        """Pairs for whose value a function is true. Source: Scio ``filterValues``."""
+        keep = checked(self, "filter_values", fn)
+
+        def kept(pair: tuple[K, V]) -> tuple[tuple[K, V], ...]:
+            return (pair,) if keep(pair[1]) else ()
+
+        return flat_mapped(self, "filter_values", kept, fn)
+
+    def group_by_key(self: "KeyedVerbs[tuple[K, V]]") -> "PCollection[tuple[K, list[V]]]":
+        """Each key with its values, for each pane. An empty pane has the empty list.
+
+        Nobody promises an order of the values.
+
+        Raises:
+            PipelineError: The windowing cannot be grouped.
+
+        Source: Scio ``groupByKey``.
+        """
+        from beamlike.api.pipelines.groups import GroupByKey
+
+        return cast("PCollection[tuple[K, list[V]]]", stepped(self, "group_by_key", GroupByKey()))
+
+    def group_by(self: Verbs[T], fn: Callable[[T], K]) -> "PCollection[tuple[K, list[T]]]":
+        """The elements by key, for each pane. An empty pane has the empty list.
+
+        Raises:
+            PipelineError: The windowing cannot be grouped.
+
+        Source: Scio ``groupBy``.
+        """
+        key_of = checked(self, "group_by", fn)
+
+        def build(given: "PCollection[T]") -> "PCollection[tuple[K, list[T]]]":
+            return given.key_by(key_of).group_by_key()
+
+        return composed(self, "group_by", build, fn)
+
+    def group_map(
+        self: Verbs[T], fn: Callable[[T], K], value: Callable[[T], V]
+    ) -> "PCollection[tuple[K, list[V]]]":
+        """What a function makes of the elements, by key. An empty pane has the empty list.
+
+        Args:
+            fn: From an element to its key.
+            value: From an element to what is grouped.
+
+        Raises:
+            PipelineError: The windowing cannot be grouped.
+
+        Source: Scio ``groupMap``.
+        """
+        key_of = checked(self, "group_map", fn)
+        value_of = checked(self, "group_map", value)
+
+        def build(given: "PCollection[T]") -> "PCollection[tuple[K, list[V]]]":
+            return given.map(lambda it: (key_of(it), value_of(it))).group_by_key()
+
+        return composed(self, "group_map", build, fn)
+
+    def group_map_reduce(
+        self: Verbs[T], fn: Callable[[T], K], op: Callable[[T, T], T]
+    ) -> "PCollection[tuple[K, T]]":
+        """The elements of each key combined two by two, in any order.
+
+        Args:
+            fn: From an element to its key.
+            op: From two elements to one.
+
+        Raises:
+            PipelineError: The windowing cannot be grouped.
+            TransformError: In the run: a pane is empty.
+
+        Source: Scio ``groupMapReduce``.
+        """
+        key_of = checked(self, "group_map_reduce", fn)
+        reduced = checked(self, "group_map_reduce", op)
+
+        def build(given: "PCollection[T]") -> "PCollection[tuple[K, T]]":
+            return given.key_by(key_of).reduce_by_key(reduced)
+
+        return composed(self, "group_map_reduce", build, fn)
+
+    def hash_partition_by_key(
+        self: "KeyedVerbs[tuple[K, V]]", num_partitions: int
+    ) -> "tuple[PCollection[tuple[K, V]], ...]":
+        """The collection in several parts, equal keys in one. Keys are plain data.
+
+        Source: Scio ``hashPartitionByKey``.
+        """
+        return here(self).partition(num_partitions, partial(_hashed_key, num_partitions))
+
+    def apply_per_key(
+        self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[Any, V, int], tuple[Any, Iterable[U]]]
+    ) -> "PCollection[tuple[K, U]]":
+        """Each value given to a function with a state for its key and window.
+
+        Nothing is grouped: what the function answers comes out at once, in the window, at the
+        time and of the pane of its pair. A pair whose window has expired is dropped, and the
+        state of a window is forgotten then. There are no timers, so what waits for more elements
+        or for the end of the window, as Scio's ``batchByKey`` does, is none of these.
+
+        Args:
+            fn: Called with the state (None at first), a value and its event time (ms). Answers
+                with the new state, None to forget it, and a list of what comes out under the
+                same key. It leaves the old state as it was.
+
+        Raises:
+            PipelineError: The windows merge.
+
+        Source: Scio ``applyPerKeyDoFn``.
+        """
+        from beamlike.api.pipelines.stateful import ApplyPerKey
+
+        step = checked(self, "apply_per_key", fn)
+
+        def keyed(state: Any, pair: tuple[K, V], timestamp: int) -> tuple[Any, list[tuple[K, U]]]:
+            state, values = step(state, pair[1], timestamp)
+            return state, [(pair[0], value) for value in values]
+
+        applied = stepped(self, "apply_per_key", ApplyPerKey(keyed), fn)
+        return cast("PCollection[tuple[K, U]]", applied)
+
+
+def _hashed_key(number: int, pair: tuple[Any, Any]) -> int:
+    return digest(pair[0]) % number

@@ -1,0 +1,311 @@
+"""Verbs that look into a small collection, or that put elements into several.
+
+What is looked into is a side input: an element sees the latest pane of the side window that
+holds the last instant of its own window, and waits until there is one or that window is over.
+Nothing is grouped: elements keep their time, window and pane. Sessions cannot be looked into.
+
+Source: Scio ``SCollection``, ``PairHashSCollectionFunctions``.
+"""
+
+from collections.abc import Iterable, Mapping, Set
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from beamlike.api.pipelines.scio.steps import Verbs, composed, here, joined, other
+from beamlike.errors import PipelineError
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.collection import PCollection
+    from beamlike.api.pipelines.scio.sides import (
+        SCollectionWithSideInput,
+        SCollectionWithSideOutput,
+        SideInput,
+        SideOutput,
+    )
+
+__all__ = ["LookingVerbs"]
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+U = TypeVar("U")
+K = TypeVar("K")
+V = TypeVar("V")
+W = TypeVar("W")
+
+_NO_DEFAULT: Final[Any] = object()
+
+
+class LookingVerbs(Verbs[T_co]):
+    """What one can do with side inputs and side outputs.
+
+    All that look raise `PipelineError` if the windows of the side input merge, or if it has
+    windows and the collection has none.
+    """
+
+    def as_singleton_side_input(
+        self: "LookingVerbs[T]", default_value: T = _NO_DEFAULT
+    ) -> "SideInput[T]":
+        """The one element of each window, to be looked into by `with_side_inputs`.
+
+        Reading it fails if there are several, or none and no default.
+
+        Source: Scio ``asSingletonSideInput``.
+        """
+        from beamlike.api.pipelines.scio.sides import SideInput
+        from beamlike.api.pipelines.views import AsSingleton
+
+        if default_value is _NO_DEFAULT:
+            return SideInput(AsSingleton(here(self)))
+        return SideInput(AsSingleton(here(self), default_value))
+
+    def as_list_side_input(self: "LookingVerbs[T]") -> "SideInput[list[T]]":
+        """The elements of each window as a list. Source: Scio ``asListSideInput``."""
+        from beamlike.api.pipelines.scio.sides import SideInput
+        from beamlike.api.pipelines.views import AsList
+
+        return SideInput(AsList(here(self)))
+
+    def as_iterable_side_input(self: "LookingVerbs[T]") -> "SideInput[Iterable[T]]":
+        """The elements of each window, to go through. Source: Scio ``asIterableSideInput``."""
+        return here(self).as_list_side_input()
+
+    def as_set_singleton_side_input(self: "LookingVerbs[T]") -> "SideInput[Set[T]]":
+        """The elements of each window as a set. Source: Scio ``asSetSingletonSideInput``."""
+        from beamlike.api.pipelines.scio.sides import SideInput
+        from beamlike.api.pipelines.scio.views import AsSet
+
+        return SideInput(AsSet(here(self)))
+
+    def as_map_side_input(
+        self: "LookingVerbs[tuple[K, V]]",
+    ) -> "SideInput[Mapping[K, V]]":
+        """The pairs of each window as a mapping; reading fails if a key is there twice.
+
+        Source: Scio ``asMapSideInput``, ``asMapSingletonSideInput``.
+        """
+        from beamlike.api.pipelines.scio.sides import SideInput
+        from beamlike.api.pipelines.views import AsDict
+
+        return SideInput(AsDict(here(self)))
+
+    def as_multi_map_side_input(
+        self: "LookingVerbs[tuple[K, V]]",
+    ) -> "SideInput[Mapping[K, list[V]]]":
+        """The pairs of each window as a mapping to lists.
+
+        Source: Scio ``asMultiMapSideInput``, ``asMultiMapSingletonSideInput``.
+        """
+        from beamlike.api.pipelines.scio.sides import SideInput
+        from beamlike.api.pipelines.views import AsMultiMap
+
+        return SideInput(AsMultiMap(here(self)))
+
+    def with_side_inputs(
+        self: "LookingVerbs[T]", *sides: "SideInput[Any]"
+    ) -> "SCollectionWithSideInput[T]":
+        """The same elements, for functions that look into side inputs.
+
+        Source: Scio ``withSideInputs``.
+        """
+        from beamlike.api.pipelines.scio.sides import SCollectionWithSideInput, SideInput
+
+        for side in sides:
+            if not isinstance(side, SideInput):
+                raise PipelineError(
+                    f"with_side_inputs of {self!r} needs side inputs, got {side!r}; make one with "
+                    "collection.as_list_side_input() or one of its siblings"
+                )
+        return SCollectionWithSideInput(here(self), sides)
+
+    def with_side_outputs(
+        self: "LookingVerbs[T]", *sides: "SideOutput[Any]"
+    ) -> "SCollectionWithSideOutput[T]":
+        """The same elements, for functions with more than one output.
+
+        Source: Scio ``withSideOutputs``.
+        """
+        from beamlike.api.pipelines.scio.sides import SCollectionWithSideOutput, SideOutput
+
+        for side in sides:
+            if not isinstance(side, SideOutput):
+                raise PipelineError(
+                    f"with_side_outputs of {self!r} needs side outputs, got {side!r}; write "
+                    'SideOutput("name")'
+                )
+        return SCollectionWithSideOutput(here(self), sides)
+
+    def cross(self: "LookingVerbs[T]", that: "PCollection[U]") -> "PCollection[tuple[T, U]]":
+        """Each element with each of a small collection. Source: Scio ``cross``."""
+        small: PCollection[U] = other(self, "cross", that)
+
+        def build(given: "PCollection[T]") -> "PCollection[tuple[T, U]]":
+            side = small.as_list_side_input()
+            seeing = given.with_side_inputs(side)
+            return seeing.flat_map(
+                lambda it, context: [(it, other) for other in context(side)]
+            ).to_scollection()
+
+        return composed(self, "cross", build)
+
+    def hash_lookup(
+        self: "LookingVerbs[T]", that: "PCollection[tuple[T, V]]"
+    ) -> "PCollection[tuple[T, list[V]]]":
+        """Each element with the values that a small collection has under it.
+
+        Source: Scio ``hashLookup``.
+        """
+        small: PCollection[tuple[T, V]] = other(self, "hash_lookup", that)
+
+        def build(given: "PCollection[T]") -> "PCollection[tuple[T, list[V]]]":
+            side = small.as_multi_map_side_input()
+            seeing = given.with_side_inputs(side)
+            return seeing.map(lambda it, context: (it, context(side).get(it, []))).to_scollection()
+
+        return composed(self, "hash_lookup", build)
+
+    def hash_filter(
+        self: "LookingVerbs[T]", that: "PCollection[T] | SideInput[Set[T]]"
+    ) -> "PCollection[T]":
+        """The elements that a small collection has too. Source: Scio ``hashFilter``."""
+
+        def build(given: "PCollection[T]") -> "PCollection[T]":
+            side = _set(given, that)
+            seeing = given.with_side_inputs(side)
+            return seeing.filter(lambda it, context: it in context(side)).to_scollection()
+
+        return composed(self, "hash_filter", build)
+
+    def hash_join(
+        self: "LookingVerbs[tuple[K, V]]",
+        rhs: "PCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]",
+    ) -> "PCollection[tuple[K, tuple[V, W]]]":
+        """Each value with each that a small collection has for its key.
+
+        Source: Scio ``hashJoin``.
+        """
+
+        def build(given: "PCollection[tuple[K, V]]") -> "PCollection[tuple[K, tuple[V, W]]]":
+            side = _multi_map(given, rhs)
+            return (
+                given.with_side_inputs(side)
+                .flat_map(
+                    lambda it, context: [
+                        (it[0], (it[1], other)) for other in context(side).get(it[0], [])
+                    ]
+                )
+                .to_scollection()
+            )
+
+        return composed(self, "hash_join", build)
+
+    def hash_left_outer_join(
+        self: "LookingVerbs[tuple[K, V]]",
+        rhs: "PCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]",
+    ) -> "PCollection[tuple[K, tuple[V, W | None]]]":
+        """As `hash_join`; a value whose key the other side does not have comes with None.
+
+        Source: Scio ``hashLeftOuterJoin``.
+        """
+
+        def build(
+            given: "PCollection[tuple[K, V]]",
+        ) -> "PCollection[tuple[K, tuple[V, W | None]]]":
+            side = _multi_map(given, rhs)
+            return (
+                given.with_side_inputs(side)
+                .flat_map(
+                    lambda it, context: [
+                        (it[0], (it[1], other)) for other in context(side).get(it[0], [None])
+                    ]
+                )
+                .to_scollection()
+            )
+
+        return composed(self, "hash_left_outer_join", build)
+
+    def hash_full_outer_join(
+        self: "LookingVerbs[tuple[K, V]]",
+        rhs: "PCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]",
+    ) -> "PCollection[tuple[K, tuple[V | None, W | None]]]":
+        """As `hash_left_outer_join`; what no element has looked up comes with None as well.
+
+        That is known only when all elements of the window have been seen: it comes out with the
+        panes of a grouping, in the windows of this side. A window without elements on this side
+        says nothing of the other.
+
+        Source: Scio ``hashFullOuterJoin``.
+        """
+
+        def build(
+            given: "PCollection[tuple[K, V]]",
+        ) -> "PCollection[tuple[K, tuple[V | None, W | None]]]":
+            side = _multi_map(given, rhs)
+            ours: PCollection[Any] = here(given).hash_left_outer_join(side)
+            found = given.with_side_inputs(side).filter(lambda it, see: it[0] in see(side))
+            keys: PCollection[frozenset[K]] = (
+                found.to_scollection()
+                .keys()
+                .aggregate(frozenset(), lambda known, key: known | {key}, frozenset.union)
+            )
+            theirs: PCollection[Any] = (
+                keys.with_side_inputs(side)
+                .flat_map(
+                    lambda known, context: [
+                        (key, (None, other))
+                        for key, values in context(side).items()
+                        if key not in known
+                        for other in values
+                    ]
+                )
+                .to_scollection()
+            )
+            return joined([ours, theirs], "union")
+
+        return composed(self, "hash_full_outer_join", build)
+
+    def hash_intersect_by_key(
+        self: "LookingVerbs[tuple[K, V]]", rhs: "PCollection[K] | SideInput[Set[K]]"
+    ) -> "PCollection[tuple[K, V]]":
+        """The pairs whose key a small collection has. Source: Scio ``hashIntersectByKey``."""
+
+        def build(given: "PCollection[tuple[K, V]]") -> "PCollection[tuple[K, V]]":
+            side = _set(given, rhs)
+            seeing = given.with_side_inputs(side)
+            return seeing.filter(lambda it, context: it[0] in context(side)).to_scollection()
+
+        return composed(self, "hash_intersect_by_key", build)
+
+    def hash_subtract_by_key(
+        self: "LookingVerbs[tuple[K, V]]", rhs: "PCollection[K] | SideInput[Set[K]]"
+    ) -> "PCollection[tuple[K, V]]":
+        """The pairs whose key a small collection has not. Source: Scio ``hashSubtractByKey``."""
+
+        def build(given: "PCollection[tuple[K, V]]") -> "PCollection[tuple[K, V]]":
+            side = _set(given, rhs)
+            seeing = given.with_side_inputs(side)
+            return seeing.filter(lambda it, context: it[0] not in context(side)).to_scollection()
+
+        return composed(self, "hash_subtract_by_key", build)
+
+
+def _multi_map(
+    given: Verbs[Any], side: "PCollection[tuple[K, W]] | SideInput[Mapping[K, list[W]]]"
+) -> "SideInput[Mapping[K, list[W]]]":
+    if isinstance(side, Verbs):
+        return here(side).as_multi_map_side_input()
+    return _checked(given, side)
+
+
+def _set(given: Verbs[Any], side: "PCollection[K] | SideInput[Set[K]]") -> "SideInput[Set[K]]":
+    if isinstance(side, Verbs):
+        return here(side).as_set_singleton_side_input()
+    return _checked(given, side)
+
+
+def _checked(given: Verbs[Any], side: Any) -> "SideInput[Any]":
+    from beamlike.api.pipelines.scio.sides import SideInput
+
+    if not isinstance(side, SideInput):
+        raise PipelineError(
+            f"{here(given).pipeline.label!r} needs another collection or a side input, got {side!r}"
+        )
+    return side

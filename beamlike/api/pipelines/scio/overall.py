@@ -1,0 +1,284 @@
+"""Verbs that make all elements of each window and pane into one, and verbs for what is distinct.
+
+For an empty collection, and for a pane without elements:
+
+=======================================================  ================  ===========
+verbs                                                    empty collection  empty pane
+=======================================================  ================  ===========
+``sum``, ``reduce``, ``combine``, ``min``, ``max``,      nothing           fails
+``latest``                                               nothing           fails
+``mean``                                                 nothing           NaN
+``aggregate``, ``fold``                                  the zero          the zero
+``count``                                                0                 0
+``top``, ``sample``, ``quantiles_approx``                ``[]``            ``[]``
+=======================================================  ================  ===========
+
+That an empty collection has a value is so only if nobody windowed it.
+
+Source: Scio ``SCollection``.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+
+from beamlike.api.pipelines.scio.by_key import as_number, extreme, zeroed
+from beamlike.api.pipelines.scio.functions import Aggregated, Combined, FirstOf
+from beamlike.api.pipelines.scio.steps import (
+    Verbs,
+    checked,
+    composed,
+    done,
+    full_name,
+    here,
+    made,
+    stepped,
+)
+from beamlike.errors import CombineError
+from beamlike.model.combine import (
+    ApproxDistinct,
+    ApproxQuantiles,
+    CombineFn,
+    Count,
+    Mean,
+    Sample,
+    Top,
+)
+from beamlike.model.options import whole_number
+from beamlike.model.strategy import WindowingStrategy
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.collection import PCollection
+
+__all__ = ["OverallVerbs"]
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+U = TypeVar("U")
+C = TypeVar("C")
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class OverallVerbs(Verbs[T_co]):
+    """What one can make of all elements, for each window and pane.
+
+    All raise `PipelineError` if the windowing cannot be grouped.
+    """
+
+    @overload
+    def aggregate(self, zero: CombineFn) -> "PCollection[Any]": ...
+
+    @overload
+    def aggregate(
+        self,
+        zero: U,
+        seq_op: Callable[[U, T_co], U],
+        comb_op: Callable[[U, U], U],
+    ) -> "PCollection[U]": ...
+
+    def aggregate(self, zero: Any, seq_op: Any = None, comb_op: Any = None) -> "PCollection[Any]":
+        """All elements added to a zero; or with a combine function alone, what that makes.
+
+        Args:
+            zero: A value that changes nothing when it is combined with another; or the combine
+                function.
+            seq_op: From an aggregate and an element to an aggregate. It may change the aggregate.
+            comb_op: From two aggregates to one. It may change the first.
+
+        Source: Scio ``aggregate``.
+        """
+        fn = zeroed(self, "aggregate", zero, seq_op, comb_op)
+        return _with_default(self, "aggregate", fn)
+
+    def fold(
+        self: "OverallVerbs[T]", zero: T, op: Callable[[T, T], T] = operator.add
+    ) -> "PCollection[T]":
+        """All elements combined with a zero.
+
+        Args:
+            zero: A value that changes nothing when it is combined with another: 0 for sums.
+            op: From two elements to one; ``+`` by default.
+
+        Source: Scio ``fold``.
+        """
+        return _with_default(self, "fold", Aggregated(zero, checked(self, "fold", op), op))
+
+    def combine(
+        self: "OverallVerbs[T]",
+        create_combiner: Callable[[T], C],
+        merge_value: Callable[[C, T], C],
+        merge_combiners: Callable[[C, C], C],
+    ) -> "PCollection[C]":
+        """All elements combined, starting with the first of them. Source: Scio ``combine``.
+
+        Raises:
+            TransformError: In the run: a pane is empty.
+        """
+        for fn in (create_combiner, merge_value, merge_combiners):
+            checked(self, "combine", fn)
+        return _failing(self, "combine", Combined(create_combiner, merge_value, merge_combiners))
+
+    def reduce(self: "OverallVerbs[T]", op: Callable[[T, T], T]) -> "PCollection[T]":
+        """All elements combined two by two, in any order. Source: Scio ``reduce``.
+
+        Raises:
+            TransformError: In the run: a pane is empty.
+        """
+        return _failing(self, "reduce", _reduced(checked(self, "reduce", op)))
+
+    def sum(
+        self: "OverallVerbs[T]", semigroup: Callable[[T, T], T] = operator.add
+    ) -> "PCollection[T]":
+        """The sum of all elements; ``+`` by default. Source: Scio ``sum``.
+
+        Raises:
+            TransformError: In the run: a pane is empty. For a sum that is 0 then, ``fold(0)``.
+        """
+        return _failing(self, "sum", _reduced(checked(self, "sum", semigroup)))
+
+    def min(self, key: Callable[[T_co], Any] | None = None) -> "PCollection[T_co]":
+        """The least element, or that for which ``key`` is least. Source: Scio ``min``.
+
+        Raises:
+            TransformError: In the run: a pane is empty.
+        """
+        return _failing(self, "min", extreme(min, key))
+
+    def max(self, key: Callable[[T_co], Any] | None = None) -> "PCollection[T_co]":
+        """The greatest element, or that for which ``key`` is greatest. Source: Scio ``max``.
+
+        Raises:
+            TransformError: In the run: a pane is empty.
+        """
+        return _failing(self, "max", extreme(max, key))
+
+    def latest(self: "OverallVerbs[T]") -> "PCollection[T]":
+        """The element with the greatest event time. Source: Scio ``latest``.
+
+        Raises:
+            TransformError: In the run: a pane is empty.
+        """
+
+        def build(given: "PCollection[T]") -> "PCollection[T]":
+            return given.with_timestamp().max(key=lambda found: found[1]).keys()
+
+        return composed(self, "latest", build)
+
+    def mean(self: "OverallVerbs[float]") -> "PCollection[float]":
+        """The mean of all numbers. Source: Scio ``mean``."""
+
+        def build(given: "PCollection[float]") -> "PCollection[float]":
+            return _globally(given, Mean(), has_default=False).map(as_number)
+
+        return composed(self, "mean", build)
+
+    def count(self) -> "PCollection[int]":
+        """How many elements. Source: Scio ``count``."""
+        return _with_default(self, "count", Count())
+
+    def top(
+        self, num: int, key: Callable[[T_co], Any] | None = None, *, reverse: bool = False
+    ) -> "PCollection[list[T_co]]":
+        """The greatest elements as a list, the greatest first. Source: Scio ``top``.
+
+        Args:
+            num: How many at most.
+            key: From an element to what is compared in its place.
+            reverse: The least instead, the least first.
+        """
+        fn = made(self, "top", lambda: Top(num, key, smallest=reverse))
+        return _with_default(self, "top", fn)
+
+    def sample(self, sample_size: int, seed: int = 0) -> "PCollection[list[T_co]]":
+        """So many elements, drawn without replacement, as a list. Source: Scio ``sample``.
+
+        The same elements at the same times give the same sample. Elements are plain data.
+        """
+        return _with_default(
+            self, "sample", made(self, "sample", lambda: Sample(sample_size, seed))
+        )
+
+    def take(self: "OverallVerbs[T]", num: int) -> "PCollection[T]":
+        """Any elements, so many at most of each pane. Source: Scio ``take``."""
+        made(self, "take", lambda: whole_number(num, 1, "num", CombineError))
+
+        def build(given: "PCollection[T]") -> "PCollection[T]":
+            return _globally(given, FirstOf(num), has_default=False).flatten()
+
+        return composed(self, "take", build)
+
+    def quantiles_approx(
+        self: "OverallVerbs[float]", num_quantiles: int
+    ) -> "PCollection[list[float]]":
+        """Estimates of quantiles of all numbers, as a list. Source: Scio ``quantilesApprox``."""
+        fn = made(self, "quantiles_approx", lambda: ApproxQuantiles(num_quantiles))
+        return _with_default(self, "quantiles_approx", fn)
+
+    def count_approx_distinct(self) -> "PCollection[int]":
+        """An estimate of how many different elements. Source: Scio ``countApproxDistinct``."""
+        fn = made(self, "count_approx_distinct", ApproxDistinct)
+        return _with_default(self, "count_approx_distinct", fn)
+
+    def distinct(self: "OverallVerbs[T]") -> "PCollection[T]":
+        """Each element once in each window: when the first pane with it comes out.
+
+        Raises:
+            PipelineError: The windows merge, and there is a trigger or an allowed lateness.
+
+        Source: Scio ``distinct``, Beam ``Distinct``.
+        """
+        from beamlike.api.pipelines.groups import Distinct
+
+        return cast("PCollection[T]", stepped(self, "distinct", Distinct()))
+
+    def distinct_by(self: "OverallVerbs[T]", fn: Callable[[T], Any]) -> "PCollection[T]":
+        """One element of all for which a function gives the same, for each pane that has one.
+
+        Source: Scio ``distinctBy``.
+        """
+        same = checked(self, "distinct_by", fn)
+
+        def build(given: "PCollection[T]") -> "PCollection[T]":
+            return given.key_by(same).aggregate_by_key(FirstOf(1)).values().flatten()
+
+        return composed(self, "distinct_by", build, fn)
+
+    def distinct_by_key(self: "OverallVerbs[tuple[K, V]]") -> "PCollection[tuple[K, V]]":
+        """One pair of each key, for each pane that has one. Source: Scio ``distinctByKey``."""
+
+        def build(given: "PCollection[tuple[K, V]]") -> "PCollection[tuple[K, V]]":
+            return given.distinct_by(lambda pair: pair[0])
+
+        return composed(self, "distinct_by_key", build)
+
+
+def _reduced(op: Callable[[Any, Any], Any]) -> CombineFn:
+    return Combined(lambda value: value, op, op)
+
+
+def _globally(given: Verbs[Any], fn: CombineFn, *, has_default: bool) -> "PCollection[Any]":
+    from beamlike.api.pipelines.groups import CombineGlobally
+
+    combine = CombineGlobally(fn)
+    globally = combine if has_default else combine.without_defaults()
+    return cast("PCollection[Any]", stepped(given, "Combine", globally))
+
+
+def _with_default(given: Verbs[Any], verb: str, fn: CombineFn) -> "PCollection[Any]":
+    windowing = here(given).windowing
+    # A window without elements has no value: nobody could say which windows there are.
+    is_windowed = windowing != WindowingStrategy.unwindowed() or windowing.said - {"window_fn"}
+    return composed(given, verb, lambda it: _globally(it, fn, has_default=not is_windowed))
+
+
+def _failing(given: Verbs[Any], verb: str, fn: CombineFn) -> "PCollection[Any]":
+    from beamlike.api.pipelines.scio.dofns import Present
+
+    label = full_name(given, verb)
+    present = Present(label, "fold(zero, op) or aggregate(zero, seq_op, comb_op)", keyed=False)
+
+    def build(it: "PCollection[Any]") -> "PCollection[Any]":
+        return done(_globally(it, fn, has_default=False), "Present", present)
+
+    return composed(given, verb, build)

@@ -1,0 +1,271 @@
+"""Side inputs and side outputs in Scio's words.
+
+Source: Scio ``SideInput``, ``SCollectionWithSideInput``, ``SideOutput``,
+``SCollectionWithSideOutput``.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, Generic, TypeVar, cast
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.dofn import DoFn, TaggedOutput, TimestampedValue
+from beamlike.api.pipelines.elements import DoOutputs, FlatMap, ParDo
+from beamlike.api.pipelines.scio.steps import checked, full_name, stepped
+from beamlike.api.pipelines.views import AsSideInput
+from beamlike.errors import PipelineError
+from beamlike.model.time import InstantLike
+
+__all__ = [
+    "SCollectionWithSideInput",
+    "SCollectionWithSideOutput",
+    "SideInput",
+    "SideInputContext",
+    "SideOutput",
+    "SideOutputCollections",
+    "SideOutputContext",
+]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+U = TypeVar("U")
+K = TypeVar("K")
+S = TypeVar("S")
+S_co = TypeVar("S_co", covariant=True)
+
+_NUMBERS: Final = itertools.count()
+"""Functions are pickled with the sides that they name, and have to know them afterwards."""
+
+
+class SideInput(Generic[S_co]):
+    """A collection as a value to be looked into, in each window.
+
+    ``as_singleton_side_input`` and the like make it; one can be used several times.
+
+    Source: Scio ``SideInput``.
+    """
+
+    def __init__(self, view: AsSideInput[Any]) -> None:
+        self.view = view
+        self.number = next(_NUMBERS)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A function that names it needs no pipeline.
+        return {"number": self.number}
+
+    def __repr__(self) -> str:
+        return f"the side input of {self.view.pcoll!r}" if hasattr(self, "view") else "SideInput"
+
+
+class SideInputContext:
+    """What an element sees: ``context(side)``. Source: Scio ``SideInputContext``."""
+
+    def __init__(self, seen: dict[int, Any]) -> None:
+        self._seen = seen
+
+    def __call__(self, side: SideInput[S]) -> S:
+        """What the element sees of a side input, in the window that its own looks into.
+
+        Raises:
+            PipelineError: The side input was not named in `with_side_inputs`.
+        """
+        if side.number not in self._seen:
+            raise PipelineError(
+                f"{side!r} is not among those that the collection sees; name it in "
+                "with_side_inputs(...)"
+            )
+        return cast(S, self._seen[side.number])
+
+
+class SCollectionWithSideInput(Generic[T_co]):
+    """A collection whose functions take an element and what it sees of side inputs.
+
+    Times, windows and panes stay as they are. An element waits until its window of each side
+    input has a pane, or is over.
+
+    Source: Scio ``SCollectionWithSideInput``.
+    """
+
+    def __init__(self, collection: PCollection[T_co], sides: tuple[SideInput[Any], ...]) -> None:
+        self._collection, self._sides = collection, sides
+
+    def map(
+        self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], U]
+    ) -> "SCollectionWithSideInput[U]":
+        """Each becomes what a function makes of it. Source: Scio ``map``."""
+        call = checked(self._collection, "map", fn)
+        return self._each("map", lambda it, context: (call(it, context),), fn)
+
+    def flat_map(
+        self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], Iterable[U]]
+    ) -> "SCollectionWithSideInput[U]":
+        """Each becomes what a function lists. Source: Scio ``flatMap``."""
+        return self._each("flat_map", checked(self._collection, "flat_map", fn), fn)
+
+    def filter(
+        self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], Any]
+    ) -> "SCollectionWithSideInput[T]":
+        """Those for which a function is true. Source: Scio ``filter``."""
+        keep = checked(self._collection, "filter", fn)
+        return self._each("filter", lambda it, context: (it,) if keep(it, context) else (), fn)
+
+    def collect(
+        self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], U | None]
+    ) -> "SCollectionWithSideInput[U]":
+        """What a function makes of them where that is not None. Source: Scio ``collect``."""
+        choose = checked(self._collection, "collect", fn)
+
+        def chosen(it: T, context: SideInputContext) -> tuple[U, ...]:
+            found = choose(it, context)
+            return () if found is None else (found,)
+
+        return self._each("collect", chosen, fn)
+
+    def key_by(
+        self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], K]
+    ) -> "SCollectionWithSideInput[tuple[K, T]]":
+        """Each element with its key before it. Source: Scio ``keyBy``."""
+        key_of = checked(self._collection, "key_by", fn)
+        return self._each("key_by", lambda it, context: ((key_of(it, context), it),), fn)
+
+    def to_scollection(self: "SCollectionWithSideInput[T]") -> PCollection[T]:
+        """The elements alone. Source: Scio ``toSCollection``."""
+        return self._collection
+
+    def _each(
+        self: "SCollectionWithSideInput[T]",
+        verb: str,
+        fn: Callable[[T, SideInputContext], Iterable[U]],
+        of: Any,
+    ) -> "SCollectionWithSideInput[U]":
+        views = [side.view for side in self._sides]
+        numbers = [side.number for side in self._sides]
+
+        def seeing(element: T, *seen: Any) -> Iterable[U]:
+            return fn(element, SideInputContext(dict(zip(numbers, seen, strict=True))))
+
+        flat_map = FlatMap(seeing, *views)
+        return SCollectionWithSideInput(stepped(self._collection, verb, flat_map, of), self._sides)
+
+
+class SideOutput(Generic[T]):
+    """One more output of a verb. Source: Scio ``SideOutput``.
+
+    Args:
+        name: For messages, and for what it is called in the pipeline.
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        self.name = name
+        self.number = next(_NUMBERS)
+
+    def __repr__(self) -> str:
+        return f"SideOutput({self.name!r})" if self.name else "SideOutput()"
+
+
+class SideOutputContext:
+    """Where a function puts what goes to side outputs. Source: Scio ``SideOutputContext``."""
+
+    def __init__(self, tags: dict[int, str], label: str) -> None:
+        self._tags, self._label = tags, label
+        self.put: list[TaggedOutput] = []
+        """What was put there so far."""
+
+    def output(
+        self, side: SideOutput[S], value: S, timestamp: InstantLike | None = None
+    ) -> "SideOutputContext":
+        """One more element for a side output.
+
+        Args:
+            side: Which.
+            value: The element.
+            timestamp: Its event time; by default that of the element that it comes from.
+
+        Raises:
+            PipelineError: The side output was not named in `with_side_outputs`.
+        """
+        if side.number not in self._tags:
+            raise PipelineError(
+                f"{self._label!r} has no side output {side!r}; name it in with_side_outputs(...)"
+            )
+        what: Any = value if timestamp is None else TimestampedValue(value, timestamp)
+        self.put.append(TaggedOutput(self._tags[side.number], what))
+        return self
+
+
+class SideOutputCollections:
+    """The collections of side outputs: ``sides(side)``. Source: Scio ``SideOutputCollections``."""
+
+    def __init__(self, outputs: DoOutputs, tags: dict[int, str]) -> None:
+        self._outputs, self._tags = outputs, tags
+
+    def __call__(self, side: SideOutput[S]) -> PCollection[S]:
+        """The collection of a side output.
+
+        Raises:
+            PipelineError: It was not named in `with_side_outputs`.
+        """
+        if side.number not in self._tags:
+            raise PipelineError(f"{side!r} is not among the side outputs that were named")
+        return self._outputs[self._tags[side.number]]
+
+
+class SCollectionWithSideOutput(Generic[T_co]):
+    """A collection whose functions take an element and a place for side outputs.
+
+    Source: Scio ``SCollectionWithSideOutput``.
+    """
+
+    def __init__(self, collection: PCollection[T_co], sides: tuple[SideOutput[Any], ...]) -> None:
+        self._collection, self._sides = collection, sides
+
+    def map(
+        self: "SCollectionWithSideOutput[T]", fn: Callable[[T, SideOutputContext], U]
+    ) -> tuple[PCollection[U], SideOutputCollections]:
+        """What a function makes of each element, and what it put elsewhere.
+
+        Source: Scio ``map``.
+        """
+        call = checked(self._collection, "map", fn)
+        return self._each("map", lambda it, context: (call(it, context),), fn)
+
+    def flat_map(
+        self: "SCollectionWithSideOutput[T]", fn: Callable[[T, SideOutputContext], Iterable[U]]
+    ) -> tuple[PCollection[U], SideOutputCollections]:
+        """What a function lists for each element, and what it put elsewhere.
+
+        Source: Scio ``flatMap``.
+        """
+        return self._each("flat_map", checked(self._collection, "flat_map", fn), fn)
+
+    def _each(
+        self: "SCollectionWithSideOutput[T]",
+        verb: str,
+        fn: Callable[[T, SideOutputContext], Iterable[U]],
+        of: Any,
+    ) -> tuple[PCollection[U], SideOutputCollections]:
+        tags = {side.number: side.name or f"side{at}" for at, side in enumerate(self._sides)}
+        if len(set(tags.values())) < len(self._sides):
+            raise PipelineError(
+                f"{full_name(self._collection, verb, of)!r} has several side outputs of one name, "
+                f'{list(tags.values())}; give each its own: SideOutput("name")'
+            )
+        label = full_name(self._collection, verb, of)
+        pardo = ParDo(_Putting(fn, tags, label)).with_outputs(*tags.values(), main="main output")
+        outputs = stepped(self._collection, verb, pardo, of)
+        return outputs["main output"], SideOutputCollections(outputs, tags)
+
+
+class _Putting(DoFn[Any, Any]):
+    def __init__(
+        self,
+        fn: Callable[[Any, SideOutputContext], Iterable[Any]],
+        tags: dict[int, str],
+        label: str,
+    ) -> None:
+        self.fn, self.tags, self.label = fn, tags, label
+
+    def process(self, element: Any) -> Iterator[Any]:
+        context = SideOutputContext(self.tags, self.label)
+        yield from self.fn(element, context)
+        yield from context.put

@@ -1,0 +1,189 @@
+"""What every verb is made of: a transform under a name that nobody had to think of.
+
+Collections inherit their verbs, so this module and those of the verbs are imported before
+`PCollection` exists. What is made of collections they import when a verb is called.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.errors import BeamlikeError, PipelineError
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.collection import PCollection
+    from beamlike.api.pipelines.dofn import DoFn
+    from beamlike.model.combine import CombineFn
+
+__all__ = [
+    "Verbs",
+    "checked",
+    "combined",
+    "composed",
+    "done",
+    "flat_mapped",
+    "free_label",
+    "full_name",
+    "here",
+    "joined",
+    "made",
+    "mapped",
+    "named",
+    "other",
+    "stepped",
+]
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+U = TypeVar("U")
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Verbs(Generic[T_co]):
+    """A collection, as its verbs see it. There is no other subclass than `PCollection`."""
+
+    next_name: str | None = None
+    """What `with_name` said for the next verb."""
+
+
+def here(given: Verbs[T]) -> "PCollection[T]":
+    """The collection that a verb was called on."""
+    return cast("PCollection[T]", given)
+
+
+def named(given: Verbs[T], name: str | None) -> "PCollection[T]":
+    """The same collection, with this name for the next verb."""
+    it = here(given)
+    copy = type(it)(it.pipeline, it.edge, it.windowing, it.is_bounded)
+    copy.next_name = name
+    return copy
+
+
+def stepped(given: Verbs[Any], verb: str, transform: PTransform[Any, Any], fn: Any = None) -> Any:
+    """Apply a transform under the name of a verb.
+
+    Args:
+        given: What it is applied to.
+        verb: The verb. A number is added if the pipeline has that name already.
+        transform: What is applied.
+        fn: A function of the user's, to be named beside the verb.
+    """
+    return here(given) | _name(given, verb, fn) >> transform
+
+
+def composed(
+    given: Verbs[T], verb: str, build: "Callable[[PCollection[T]], U]", fn: Any = None
+) -> U:
+    """Apply several transforms, which `build` says, under the name of one verb."""
+    return cast(U, stepped(given, verb, _Composed(build), fn))
+
+
+def mapped(given: Verbs[T], verb: str, fn: Callable[[T], U], of: Any = None) -> "PCollection[U]":
+    """Each element becomes what a function makes of it; ``of`` is the user's, for the name."""
+    from beamlike.api.pipelines.elements import Map
+
+    return cast("PCollection[U]", stepped(given, verb, Map(fn), of))
+
+
+def flat_mapped(
+    given: Verbs[T], verb: str, fn: Callable[[T], Iterable[U]], of: Any = None
+) -> "PCollection[U]":
+    """Each element becomes what a function lists."""
+    from beamlike.api.pipelines.elements import FlatMap
+
+    return cast("PCollection[U]", stepped(given, verb, FlatMap(fn), of))
+
+
+def done(given: Verbs[T], verb: str, fn: "DoFn[T, U]", of: Any = None) -> "PCollection[U]":
+    """Each element becomes what a `DoFn` answers."""
+    from beamlike.api.pipelines.elements import ParDo
+
+    return cast("PCollection[U]", stepped(given, verb, ParDo(fn), of))
+
+
+def combined(given: Verbs[tuple[K, V]], fn: "CombineFn") -> "PCollection[tuple[K, Any]]":
+    """The values of each key and pane made into one."""
+    from beamlike.api.pipelines.groups import CombinePerKey
+
+    return cast("PCollection[tuple[K, Any]]", stepped(given, "Combine", CombinePerKey(fn)))
+
+
+def joined(collections: Iterable[Verbs[T]], verb: str) -> "PCollection[T]":
+    """Several collections as one."""
+    from beamlike.api.pipelines.windowing import Flatten
+
+    all_of = tuple(here(each) for each in collections)
+    return cast("PCollection[T]", all_of | _name(all_of[0], verb) >> Flatten())
+
+
+def checked(given: Verbs[Any], verb: str, fn: Callable[..., U]) -> Callable[..., U]:
+    """The function, if it is one.
+
+    Raises:
+        PipelineError: It is none.
+    """
+    if not callable(fn):
+        raise PipelineError(
+            f"{full_name(given, verb)!r} needs a function, got {fn!r}; write the name of a "
+            "function or a lambda"
+        )
+    return fn
+
+
+def other(given: Verbs[Any], verb: str, rhs: Any) -> Any:
+    """The other collection that a verb takes, if it is one.
+
+    Raises:
+        PipelineError: It is none.
+    """
+    if not isinstance(rhs, Verbs):
+        raise PipelineError(f"{full_name(given, verb)!r} needs another collection, got {rhs!r}")
+    return rhs
+
+
+def made(given: Verbs[Any], verb: str, make: Callable[[], U]) -> U:
+    """What `make` makes.
+
+    Raises:
+        PipelineError: It was given what it cannot take, in its own words, for the verb.
+    """
+    try:
+        return make()
+    except PipelineError:
+        raise
+    except BeamlikeError as error:
+        raise PipelineError(f"{full_name(given, verb)!r}: {error}") from error
+
+
+def full_name(given: Verbs[Any], verb: str, fn: Any = None) -> str:
+    """The full name that the verb would have in the pipeline."""
+    scope = here(given).pipeline.label
+    return f"{scope}/{_name(given, verb, fn)}" if scope else _name(given, verb, fn)
+
+
+def _name(given: Verbs[Any], verb: str, fn: Any = None) -> str:
+    if given.next_name is not None:
+        return given.next_name
+    pipeline = here(given).pipeline
+    of = getattr(fn, "__name__", "")
+    name = f"{verb}({of})" if of else verb
+    return free_label(pipeline, name)
+
+
+def free_label(pipeline: Any, name: str) -> str:
+    """The name, with a number after it if the pipeline has one like it where it stands."""
+    scope = pipeline.label
+    label, number = name, 1
+    while (f"{scope}/{label}" if scope else label) in pipeline._labels:
+        number += 1
+        label = f"{name}{number}"
+    return label
+
+
+class _Composed(PTransform[Any, Any]):
+    def __init__(self, build: Callable[[Any], Any]) -> None:
+        self._build = build
+
+    def expand(self, given: Any) -> Any:
+        return self._build(given if given.next_name is None else named(given, None))

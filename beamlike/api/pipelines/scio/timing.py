@@ -1,0 +1,253 @@
+"""Verbs about windows, event times and panes.
+
+Source: Scio ``SCollection``, the group ``window``.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import attrs
+
+from beamlike.api.pipelines.scio.options import WindowOptions
+from beamlike.api.pipelines.scio.steps import Verbs, checked, done, full_name, here, made, stepped
+from beamlike.errors import PipelineError, UnwiseStrategyWarning
+from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
+from beamlike.model.options import AccumulationMode
+from beamlike.model.panes import PaneInfo
+from beamlike.model.sessions import Sessions
+from beamlike.model.time import DurationLike, InstantLike
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+from beamlike.model.windows import Window
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.collection import PCollection
+    from beamlike.api.pipelines.scio.windowed import WindowedSCollection
+
+__all__ = ["TimingVerbs"]
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class TimingVerbs(Verbs[T_co]):
+    """What one can do with the windows, times and panes of elements.
+
+    Every ``with_..._windows`` puts elements into windows by their timestamps. ``options`` say
+    the rest; what they leave out is as in the collection before.
+    """
+
+    def with_window_fn(
+        self, fn: WindowFn, options: WindowOptions | None = None
+    ) -> "PCollection[T_co]":
+        """Windows of a function. Source: Scio ``withWindowFn``.
+
+        Raises:
+            PipelineError: The parts do not go together.
+        """
+        return _windowed(self, "with_window_fn", lambda: fn, options)
+
+    def with_fixed_windows(
+        self,
+        duration: DurationLike,
+        offset: DurationLike = 0,
+        options: WindowOptions | None = None,
+    ) -> "PCollection[T_co]":
+        """Windows of one size, end to end. Source: Scio ``withFixedWindows``.
+
+        Raises:
+            PipelineError: They make no windows, or the parts do not go together.
+        """
+        make = "with_fixed_windows", lambda: FixedWindows(duration, offset)
+        return _windowed(self, *make, options)
+
+    def with_sliding_windows(
+        self,
+        size: DurationLike,
+        period: DurationLike | None = None,
+        offset: DurationLike = 0,
+        options: WindowOptions | None = None,
+    ) -> "PCollection[T_co]":
+        """Windows of one size that overlap. Source: Scio ``withSlidingWindows``.
+
+        Args:
+            size: Of each window.
+            period: From one start to the next. Default: an hour, a minute, a second or a
+                millisecond, the largest that is shorter than the size. If it is longer than the
+                size, elements in between are in no window and vanish.
+            offset: Where windows start, less than the period.
+            options: The rest.
+
+        Raises:
+            PipelineError: They make no windows, or the parts do not go together.
+        """
+        make = "with_sliding_windows", lambda: SlidingWindows(size, period, offset)
+        return _windowed(self, *make, options)
+
+    def with_session_windows(
+        self, gap_duration: DurationLike, options: WindowOptions | None = None
+    ) -> "PCollection[T_co]":
+        """Windows that end after a gap without elements. Source: Scio ``withSessionWindows``.
+
+        Raises:
+            PipelineError: There is no gap, or the parts do not go together.
+        """
+        return _windowed(self, "with_session_windows", lambda: Sessions(gap_duration), options)
+
+    def with_global_window(self, options: WindowOptions | None = None) -> "PCollection[T_co]":
+        """One window for everything. Source: Scio ``withGlobalWindow``.
+
+        Raises:
+            PipelineError: The parts do not go together.
+        """
+        return _windowed(self, "with_global_window", GlobalWindows, options)
+
+    def window_by_days(
+        self, number: int = 1, options: WindowOptions | None = None
+    ) -> "PCollection[T_co]":
+        """Windows of whole days, UTC. Source: Scio ``windowByDays``.
+
+        For another time zone or another first day, ``with_window_fn(CalendarDays(...))``.
+
+        Raises:
+            PipelineError: They make no windows, or the parts do not go together.
+        """
+        return _windowed(self, "window_by_days", lambda: CalendarDays(number), options)
+
+    def window_by_weeks(
+        self,
+        number: int = 1,
+        start_day_of_week: int = 1,
+        options: WindowOptions | None = None,
+    ) -> "PCollection[T_co]":
+        """Windows of whole weeks, UTC. Source: Scio ``windowByWeeks``.
+
+        Args:
+            number: Weeks in a window.
+            start_day_of_week: 1, Monday, to 7, Sunday.
+            options: The rest.
+
+        Raises:
+            PipelineError: They make no windows, or the parts do not go together.
+        """
+
+        def make() -> WindowFn:
+            return CalendarWeeks(number, start_day_of_week=start_day_of_week)
+
+        return _windowed(self, "window_by_weeks", make, options)
+
+    def window_by_months(
+        self, number: int = 1, options: WindowOptions | None = None
+    ) -> "PCollection[T_co]":
+        """Windows of whole months, UTC. Source: Scio ``windowByMonths``.
+
+        Raises:
+            PipelineError: They make no windows, or the parts do not go together.
+        """
+        return _windowed(self, "window_by_months", lambda: CalendarMonths(number), options)
+
+    def window_by_years(
+        self, number: int = 1, options: WindowOptions | None = None
+    ) -> "PCollection[T_co]":
+        """Windows of whole years, UTC. Source: Scio ``windowByYears``.
+
+        Raises:
+            PipelineError: They make no windows, or the parts do not go together.
+        """
+        return _windowed(self, "window_by_years", lambda: CalendarYears(number), options)
+
+    def with_timestamp(self) -> "PCollection[tuple[T_co, int]]":
+        """Each element with its event time (ms). Source: Scio ``withTimestamp``."""
+        from beamlike.api.pipelines.scio.dofns import WithTimestamp
+
+        return done(self, "with_timestamp", WithTimestamp())
+
+    def with_pane_info(self) -> "PCollection[tuple[T_co, PaneInfo]]":
+        """Each element with the pane that it came in. Source: Scio ``withPaneInfo``."""
+        from beamlike.api.pipelines.scio.dofns import WithPaneInfo
+
+        return done(self, "with_pane_info", WithPaneInfo())
+
+    def with_window(self) -> "PCollection[tuple[T_co, Window]]":
+        """Each element with its window, once for each of them. Source: Scio ``withWindow``."""
+        from beamlike.api.pipelines.scio.dofns import WithWindow
+
+        return done(self, "with_window", WithWindow())
+
+    def with_timestamped_values(
+        self: "TimingVerbs[tuple[K, V]]",
+    ) -> "PCollection[tuple[K, tuple[V, int]]]":
+        """Pairs, each value with its event time (ms). Source: Scio ``withTimestampedValues``."""
+        from beamlike.api.pipelines.scio.dofns import WithTimestampedValue
+
+        return done(self, "with_timestamped_values", WithTimestampedValue())
+
+    def timestamp_by(
+        self, fn: Callable[[T_co], InstantLike], allowed_timestamp_skew: DurationLike = 0
+    ) -> "PCollection[T_co]":
+        """Elements at event times that a function says. Their windows stay as they are.
+
+        Args:
+            fn: From an element to an instant.
+            allowed_timestamp_skew: How far back an element may move. Moved back, it may come out
+                late, and be dropped.
+
+        Raises:
+            PipelineError: In the run: an element moves back further.
+
+        Source: Scio ``timestampBy``.
+        """
+        from beamlike.api.pipelines.times import WithTimestamps
+
+        verb, skew = "timestamp_by", allowed_timestamp_skew
+        stamping = made(self, verb, lambda: WithTimestamps(checked(self, verb, fn), skew))
+        return cast("PCollection[T_co]", stepped(self, verb, stamping, fn))
+
+    def to_windowed(self) -> "WindowedSCollection[T_co]":
+        """The same elements, for functions of element, time, window and pane together.
+
+        Source: Scio ``toWindowed``.
+        """
+        from beamlike.api.pipelines.scio.windowed import WindowedSCollection
+
+        return WindowedSCollection(here(self))
+
+
+def _windowed(
+    given: Verbs[T], verb: str, make: Callable[[], WindowFn], options: WindowOptions | None
+) -> "PCollection[T]":
+    from beamlike.api.pipelines.windowing import WindowInto
+
+    label = full_name(given, verb)
+    if options is not None and not isinstance(options, WindowOptions):
+        raise PipelineError(
+            f"{label!r} takes WindowOptions, got {options!r}; write "
+            f"{verb}(..., options=WindowOptions(...))"
+        )
+    said = WindowOptions() if options is None else options
+    if said.accumulation_mode in (AccumulationMode.RETRACTING, AccumulationMode.RETRACTING.value):
+        raise PipelineError(
+            f"{label!r}: Unsupported accumulation mode {said.accumulation_mode!r}; use "
+            '"discarding" or "accumulating"'
+        )
+    if said.closing_behavior is not None and said.allowed_lateness is None:
+        warnings.warn(
+            f"{label!r}: the closing behavior {said.closing_behavior!r} is ignored, because it "
+            "counts only together with an allowed lateness; add allowed_lateness, or leave "
+            "closing_behavior out",
+            UnwiseStrategyWarning,
+            stacklevel=3,
+        )
+        said = attrs.evolve(said, closing_behavior=None)
+    into = WindowInto(
+        made(given, verb, make),
+        trigger=said.trigger,
+        accumulation_mode=said.accumulation_mode,
+        timestamp_combiner=said.timestamp_combiner,
+        allowed_lateness=said.allowed_lateness,
+        closing_behavior=said.closing_behavior,
+        on_time_behavior=said.on_time_behavior,
+    )
+    return cast("PCollection[T]", stepped(given, verb, into))

@@ -1,0 +1,147 @@
+"""Collections whose functions see element, time, window and pane together.
+
+Source: Scio ``WindowedSCollection``, ``WindowedValue``.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, TypeVar
+
+import attrs
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
+from beamlike.api.pipelines.scio.steps import checked, done, full_name
+from beamlike.errors import PipelineError
+from beamlike.model.panes import PaneInfo
+from beamlike.model.time import InstantLike, instant_ms
+from beamlike.model.windows import Window
+
+__all__ = ["WindowedSCollection", "WindowedValue"]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+U = TypeVar("U")
+K = TypeVar("K")
+
+
+@attrs.frozen
+class WindowedValue(Generic[T_co]):
+    """An element with all that goes with it.
+
+    Args:
+        value: The element.
+        timestamp: Its event time (ms).
+        window: One of its windows.
+        pane: The pane that it came in.
+
+    Source: Scio ``WindowedValue``.
+    """
+
+    value: T_co
+    timestamp: int
+    window: Window
+    pane: PaneInfo
+
+    def with_value(self, value: U) -> "WindowedValue[U]":
+        """The same with another element. Source: Scio ``withValue``."""
+        return WindowedValue(value, self.timestamp, self.window, self.pane)
+
+    def with_timestamp(self, timestamp: InstantLike) -> "WindowedValue[T_co]":
+        """The same at another event time. Source: Scio ``withTimestamp``."""
+        return attrs.evolve(self, timestamp=instant_ms(timestamp, "timestamp"))
+
+    def with_window(self, window: Window) -> "WindowedValue[T_co]":
+        """The same in another window, which nobody heeds. Source: Scio ``withWindow``."""
+        return attrs.evolve(self, window=window)
+
+    def with_pane(self, pane: PaneInfo) -> "WindowedValue[T_co]":
+        """The same in another pane, which nobody heeds. Source: Scio ``withPane``."""
+        return attrs.evolve(self, pane=pane)
+
+
+class WindowedSCollection(Generic[T_co]):
+    """A collection whose functions take a `WindowedValue` each.
+
+    Of what they return only the element and its time count, as in Scio: windows and panes stay
+    as they are. An element that is in several windows is taken once for each.
+
+    Source: Scio ``WindowedSCollection``.
+    """
+
+    def __init__(self, collection: PCollection[T_co]) -> None:
+        self._collection = collection
+
+    def map(
+        self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], WindowedValue[U]]"
+    ) -> "WindowedSCollection[U]":
+        """Each becomes what a function makes of it. Source: Scio ``WindowedSCollection.map``.
+
+        Raises:
+            PipelineError: In the run: the new time is earlier than the old one.
+        """
+        call = checked(self._collection, "map", fn)
+        return self._each("map", lambda it: (call(it),), fn)
+
+    def flat_map(
+        self: "WindowedSCollection[T]",
+        fn: "Callable[[WindowedValue[T]], Iterable[WindowedValue[U]]]",
+    ) -> "WindowedSCollection[U]":
+        """Each becomes what a function lists. Source: Scio ``WindowedSCollection.flatMap``.
+
+        Raises:
+            PipelineError: In the run: a new time is earlier than the old one.
+        """
+        return self._each("flat_map", checked(self._collection, "flat_map", fn), fn)
+
+    def filter(
+        self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], Any]"
+    ) -> "WindowedSCollection[T]":
+        """Those for which a function is true. Source: Scio ``WindowedSCollection.filter``."""
+        keep = checked(self._collection, "filter", fn)
+        return self._each("filter", lambda it: (it,) if keep(it) else (), fn)
+
+    def key_by(
+        self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], K]"
+    ) -> "WindowedSCollection[tuple[K, T]]":
+        """Each element with its key before it. Source: Scio ``WindowedSCollection.keyBy``."""
+        key_of = checked(self._collection, "key_by", fn)
+
+        def keyed(it: WindowedValue[T]) -> Iterable[WindowedValue[tuple[K, T]]]:
+            return (it.with_value((key_of(it), it.value)),)
+
+        return self._each("key_by", keyed, fn)
+
+    def to_scollection(self: "WindowedSCollection[T]") -> PCollection[T]:
+        """The elements alone. Source: Scio ``toSCollection``."""
+        return self._collection
+
+    def _each(
+        self: "WindowedSCollection[T]",
+        verb: str,
+        fn: "Callable[[WindowedValue[T]], Iterable[WindowedValue[U]]]",
+        of: Any,
+    ) -> "WindowedSCollection[U]":
+        label = full_name(self._collection, verb, of)
+        return WindowedSCollection(done(self._collection, verb, _Windowing(fn, label), of))
+
+
+class _Windowing(DoFn[T, U]):
+    def __init__(
+        self, fn: Callable[[WindowedValue[T]], Iterable[WindowedValue[U]]], label: str
+    ) -> None:
+        self.fn, self.label = fn, label
+
+    def process(
+        self,
+        element: T,
+        timestamp: int = DoFn.TimestampParam,
+        window: Window = DoFn.WindowParam,
+        pane: PaneInfo = DoFn.PaneInfoParam,
+    ) -> Any:
+        for answer in self.fn(WindowedValue(element, timestamp, window, pane)):
+            if not isinstance(answer, WindowedValue):
+                raise PipelineError(
+                    f"{self.label!r} returned {answer!r}, and a function of a windowed "
+                    "collection returns windowed values; write it.with_value(...)"
+                )
+            yield TimestampedValue(answer.value, answer.timestamp)

@@ -1,0 +1,59 @@
+"""A function with a memory, for each key and window.
+
+Source: Beam's stateful ``DoFn``, Scio ``applyPerKeyDoFn``.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Generic
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.variables import R
+from beamlike.errors import PipelineError
+from beamlike.model.graph import Remembered
+from beamlike.model.words import in_words
+
+__all__ = ["ApplyPerKey"]
+
+
+class ApplyPerKey(PTransform[Any, Any], Generic[R]):
+    """Pairs of key and value, given one by one to a function with a state for each key and
+    window.
+
+    Nothing is grouped and there is no trigger: what the function answers comes out at once, in
+    the window, at the timestamp and of the pane of its pair. A pair whose window has expired is
+    dropped, and the state of a window is forgotten when it expires.
+
+    Args:
+        fn: Called with the state (None at first), a pair and its event time (ms). Answers with
+            the new state, None to forget it, and a list of what comes out. It leaves the old
+            state as it was.
+
+    Raises:
+        PipelineError: It is no function; when it is applied: the windows merge.
+
+    Source: Scio ``applyPerKeyDoFn``; Beam's state and timers are not here.
+    """
+
+    def __init__(self, fn: Callable[[Any, Any, int], tuple[Any, Iterable[R]]]) -> None:
+        if not callable(fn):
+            raise PipelineError(
+                f"ApplyPerKey needs a function, got {fn!r}; write fn(state, pair, timestamp) that "
+                "returns (state, outputs)"
+            )
+        self.fn = fn
+
+    @property
+    def default_label(self) -> str:
+        return f"ApplyPerKey({in_words(self.fn)})"
+
+    def expand(self, given: PCollection[tuple[Any, Any]]) -> PCollection[R]:
+        label, windowing = given.pipeline.label, given.windowing
+        if windowing.window_fn.is_merging:
+            raise PipelineError(
+                f"{label!r}: MergingWindowFn is not supported for stateful functions: "
+                f"{windowing.window_fn} merges windows, and a state cannot be merged; use "
+                "FixedWindows, SlidingWindows, calendar windows or GlobalWindows"
+            )
+        node = Remembered(label, (given.edge,), windowing, self.fn)
+        return given.pipeline.add(node, windowing, given.is_bounded)

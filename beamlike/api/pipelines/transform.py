@@ -1,0 +1,113 @@
+"""What a transform is: a step of a pipeline, with a name."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+from beamlike.errors import PipelineError
+
+__all__ = ["Applied", "PTransform", "ptransform_fn"]
+
+In_contra = TypeVar("In_contra", contravariant=True)
+Out_co = TypeVar("Out_co", covariant=True)
+
+
+class Applied(Protocol[In_contra, Out_co]):
+    """What a type checker needs to know of a transform: what it makes of what.
+
+    Many transforms are generic in `expand` and not in their class, because nothing that they are
+    made of says what they will be applied to.
+    """
+
+    def expand(self, given: In_contra, /) -> Out_co: ...
+
+
+class PTransform(Generic[In_contra, Out_co]):
+    """A step of a pipeline: it makes collections out of collections.
+
+    Subclasses say how in `expand`, by applying other transforms. A transform is given a name
+    with ``"name" >> transform``; without one it has the name of its class, or of its function.
+
+    Source: Beam ``PTransform``.
+    """
+
+    label: str | None = None
+    """The name that it was given."""
+
+    def __init__(self, label: str | None = None) -> None:
+        self.label = label
+
+    @property
+    def default_label(self) -> str:
+        """The name if it was given none."""
+        return type(self).__name__
+
+    def expand(self, given: In_contra) -> Out_co:
+        """Apply this to a collection, to several, or to a pipeline.
+
+        Raises:
+            PipelineError: The subclass does not say how.
+        """
+        raise PipelineError(
+            f"{type(self).__name__} does not say what it does: write def expand(self, pcoll) that "
+            "applies other transforms to pcoll and returns the result"
+        )
+
+    def __rrshift__(self, label: str) -> Self:
+        """This transform under a name: ``"name" >> transform``."""
+        if not isinstance(label, str) or not label:
+            raise PipelineError(
+                f"the name of a transform must be a text, got {label!r}; write "
+                f'"name" >> {type(self).__name__}(...)'
+            )
+        named = self._copy()
+        named.label = label
+        return named
+
+    def __ror__(self, given: Iterable[Any]) -> Any:
+        """Apply this to several collections: ``(one, other) | Flatten()``."""
+        # Circular otherwise: collections apply transforms.
+        from beamlike.api.pipelines.collection import apply
+
+        return apply(self, given)
+
+    def with_input_types(self, *_types: Any, **_named: Any) -> Self:
+        """The same: elements may be anything. Beam's hint, for those who wrote it there."""
+        return self
+
+    def with_output_types(self, *_types: Any) -> Self:
+        """The same, as `with_input_types`."""
+        return self
+
+    def _copy(self) -> Self:
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        return copy
+
+
+class _OfFunction(PTransform[Any, Any]):
+    def __init__(
+        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> None:
+        super().__init__()
+        self.fn, self.args, self.kwargs = fn, args, kwargs
+
+    @property
+    def default_label(self) -> str:
+        return self.fn.__name__
+
+    def expand(self, given: Any) -> Any:
+        return self.fn(given, *self.args, **self.kwargs)
+
+
+def ptransform_fn(fn: Callable[..., Any]) -> Callable[..., PTransform[Any, Any]]:
+    """A decorator: a function of a collection and more becomes a transform of the more.
+
+    Source: Beam Python ``ptransform_fn``.
+    """
+
+    @wraps(fn)
+    def made(*args: Any, **kwargs: Any) -> PTransform[Any, Any]:
+        return _OfFunction(fn, args, kwargs)
+
+    return made

@@ -1,0 +1,215 @@
+"""Side inputs: a collection as a value that a function is given beside each element.
+
+A view is grouped under one key, so that a function sees the latest pane of the side window that
+the element's own window looks into. An element waits until there is something to see.
+
+Source: Beam Python ``pvalue.AsSingleton`` and its siblings, Beam Java ``View``.
+"""
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, Generic, TypeVar
+
+import attrs
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.grouping import grouped
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.errors import PipelineError, WindowingError
+from beamlike.model.combine import Collect
+from beamlike.model.graph import MAIN, Do, Each, Seen, Windowed
+from beamlike.model.side_inputs import side_input_window
+from beamlike.model.windowfns import GlobalWindows
+from beamlike.model.windows import GLOBAL_WINDOW
+
+__all__ = ["AsDict", "AsIter", "AsList", "AsMultiMap", "AsSideInput", "AsSingleton", "looking"]
+
+T = TypeVar("T")
+
+
+class _NoneGiven:
+    """No default. The class itself is meant, which stays itself when it is pickled."""
+
+
+class AsSideInput(ABC, Generic[T]):
+    """A collection as a side input. Give it to ``Map`` and the like as one more argument.
+
+    Args:
+        pcoll: What is looked into. Its windows must not merge.
+
+    Raises:
+        PipelineError: It is no collection.
+    """
+
+    def __init__(self, pcoll: PCollection[T]) -> None:
+        if not isinstance(pcoll, PCollection):
+            raise PipelineError(f"{type(self).__name__} needs a collection, got {pcoll!r}")
+        self.pcoll = pcoll
+        self.name = repr(pcoll)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A function that looks is pickled; the pipeline that it is a part of stays where it is.
+        return {name: it for name, it in self.__dict__.items() if name != "pcoll"}
+
+    @abstractmethod
+    def seen(self, items: list[Any], label: str) -> Any:
+        """What a function is given for the items of a pane.
+
+        Args:
+            label: The transform that looks, for messages.
+        """
+
+
+class AsSingleton(AsSideInput[T]):
+    """The one element of a collection, in each window.
+
+    Reading it fails if there are several, or none and no default.
+
+    Args:
+        pcoll: What is looked into.
+        default_value: What is seen where there is no element.
+
+    Source: Beam ``AsSingleton``, Beam Java ``View.asSingleton``.
+    """
+
+    def __init__(self, pcoll: PCollection[T], default_value: Any = _NoneGiven) -> None:
+        super().__init__(pcoll)
+        self.default_value = default_value
+
+    def seen(self, items: list[Any], label: str) -> Any:
+        if len(items) == 1:
+            return items[0]
+        if items:
+            raise PipelineError(
+                f"{label!r}: PCollection with more than one element accessed as a singleton "
+                f"view: {self.name} has {len(items)} elements in the window, the first two are "
+                f"{items[0]!r} and {items[1]!r}; combine them with CombineGlobally(...), or use "
+                "AsList(...)"
+            )
+        if self.default_value is _NoneGiven:
+            raise PipelineError(
+                f"{label!r}: Empty PCollection accessed as a singleton view: {self.name} has "
+                "no element in the window; write AsSingleton(..., default_value=...)"
+            )
+        return self.default_value
+
+
+class AsList(AsSideInput[T]):
+    """All elements of a collection in a window, as a list. Nobody promises their order.
+
+    Source: Beam ``AsList``.
+    """
+
+    def seen(self, items: list[Any], label: str) -> list[Any]:
+        return items
+
+
+class AsIter(AsList[T]):
+    """All elements of a collection in a window, to go through. Source: Beam ``AsIter``."""
+
+
+class _OfPairs(AsSideInput[T]):
+    def _pairs(self, items: Iterable[Any], label: str) -> Iterable[tuple[Any, Any]]:
+        for item in items:
+            if not isinstance(item, tuple) or len(item) != 2:
+                raise PipelineError(
+                    f"{label!r}: {type(self).__name__} needs pairs of key and value, and "
+                    f"{self.name} has {item!r}; make pairs of its elements with WithKeys(...)"
+                )
+            yield item
+
+
+class AsDict(_OfPairs[T]):
+    """The pairs of a collection in a window as a mapping. A key may come once only.
+
+    Source: Beam ``AsDict``; that several values of a key are an error is Beam Java's
+    ``View.asMap``, Beam Python takes any.
+    """
+
+    def seen(self, items: list[Any], label: str) -> dict[Any, Any]:
+        found: dict[Any, Any] = {}
+        for key, value in self._pairs(items, label):
+            if key in found:
+                raise PipelineError(
+                    f"{label!r}: Duplicate values for {key!r} in {self.name}: {found[key]!r} "
+                    f"and {value!r}; combine them with CombinePerKey(...), or use AsMultiMap(...)"
+                )
+            found[key] = value
+        return found
+
+
+class AsMultiMap(_OfPairs[T]):
+    """The pairs of a collection in a window as a mapping from keys to lists of values.
+
+    Source: Beam ``AsMultiMap``.
+    """
+
+    def seen(self, items: list[Any], label: str) -> dict[Any, list[Any]]:
+        found: dict[Any, list[Any]] = {}
+        for key, value in self._pairs(items, label):
+            found.setdefault(key, []).append(value)
+        return found
+
+
+class View:
+    """A view that is not made anew for each element that sees the same items."""
+
+    def __init__(self, view: AsSideInput[Any], label: str) -> None:
+        self._view, self._label = view, label
+        self._items: list[Any] | None = None
+        self._made: Any = None
+
+    def seen(self, items: list[Any]) -> Any:
+        known = self._items
+        # Equal is not enough: 1 and True are.
+        if known is None or len(known) != len(items) or not all(map(operator.is_, known, items)):
+            self._made = self._view.seen(list(items), self._label)
+            self._items = items
+        return self._made
+
+
+def looking(given: PCollection[Any], views: Sequence[AsSideInput[Any]]) -> PCollection[Any]:
+    """The elements of a collection, each with what it sees: ``((value, items), items)``.
+
+    The last view is the outermost. Called by the transform that is being applied.
+
+    Raises:
+        PipelineError: A view belongs to another pipeline; its windows merge; or it has windows
+            and the collection has none.
+    """
+    for number, view in enumerate(views):
+        given = (given, view.pcoll) | f"View{number}" >> _Look()
+    return given
+
+
+class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[Any]]):
+    def expand(self, given: tuple[PCollection[Any], PCollection[Any]]) -> PCollection[Any]:
+        main, side = given
+        label = main.pipeline.label
+        try:
+            _check(main, side)
+        except WindowingError as error:
+            raise PipelineError(f"{label!r}: {error}") from error
+        panes = side | "Items" >> _Items()
+        node = Seen(label, (main.edge, panes.edge), main.windowing, side.windowing)
+        return main.pipeline.add(node, main.windowing, main.is_bounded)
+
+
+def _check(main: PCollection[Any], side: PCollection[Any]) -> None:
+    window_fn = side.windowing.window_fn
+    if window_fn.is_merging or isinstance(main.windowing.window_fn, GlobalWindows):
+        side_input_window(GLOBAL_WINDOW, window_fn)
+
+
+class _Items(PTransform[PCollection[Any], PCollection[Any]]):
+    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
+        pipeline = given.pipeline
+        node = Each(f"{pipeline.label}/OneKey", (given.edge,), _OneKey())
+        keyed = pipeline.add(node, given.windowing, given.is_bounded)
+        return grouped(keyed, Collect())
+
+
+class _OneKey(Do):
+    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
+        return ((MAIN, attrs.evolve(element, value=((), element.value))),)

@@ -1,0 +1,120 @@
+"""Transforms that put elements into windows, and collections into one.
+
+Source: Beam Python ``WindowInto`` and ``Flatten``, Beam Java ``Window``.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.variables import T
+from beamlike.errors import BeamlikeError, PipelineError
+from beamlike.model.compatible import check_flatten
+from beamlike.model.graph import Assigned, Joined
+from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
+from beamlike.model.options import TimestampCombiner as Combiner
+from beamlike.model.time import DurationLike
+from beamlike.model.triggers import Trigger
+from beamlike.model.windowfns import WindowFn
+
+__all__ = ["Flatten", "FlattenWith", "WindowInto"]
+
+
+class WindowInto(PTransform[Any, Any]):
+    """Elements put into windows by their timestamps, and what a grouping of them does.
+
+    What is not said is as in the collection before. The allowed lateness never shrinks.
+
+    Args:
+        window_fn: The windows; None keeps those that the elements are in.
+        trigger: When panes are emitted.
+        accumulation_mode: Whether a pane holds what is new or everything so far.
+        timestamp_combiner: Which event time a pane is stamped with.
+        allowed_lateness: How far the watermark may pass the end of a window before data for it
+            is dropped.
+        closing_behavior: Whether an empty last pane is emitted.
+        on_time_behavior: Whether an empty on-time pane is emitted.
+
+    Raises:
+        PipelineError: When it is applied: the parts do not go together.
+
+    Source: Beam Python ``WindowInto``; ``closing_behavior`` and ``on_time_behavior`` are Java's.
+    """
+
+    def __init__(
+        self,
+        window_fn: WindowFn | None = None,
+        *,
+        trigger: Trigger | None = None,
+        accumulation_mode: AccumulationMode | str | None = None,
+        timestamp_combiner: Combiner | str | None = None,
+        allowed_lateness: DurationLike | None = None,
+        closing_behavior: ClosingBehavior | str | None = None,
+        on_time_behavior: OnTimeBehavior | str | None = None,
+    ) -> None:
+        self.window_fn = window_fn
+        self.parts: dict[str, Any] = {
+            "trigger": trigger,
+            "accumulation": accumulation_mode,
+            "timestamp_combiner": timestamp_combiner,
+            "allowed_lateness": allowed_lateness,
+            "closing_behavior": closing_behavior,
+            "on_time_behavior": on_time_behavior,
+        }
+
+    def expand(self, given: PCollection[T]) -> PCollection[T]:
+        pipeline, label = given.pipeline, given.pipeline.label
+        try:
+            windowing = given.windowing.configured(self.window_fn, **self.parts)
+        except BeamlikeError as error:
+            raise PipelineError(f"{label!r}: {error}") from error
+        if self.window_fn is None:
+            return PCollection(pipeline, given.edge, windowing, given.is_bounded)
+        node = Assigned(label, (given.edge,), self.window_fn)
+        return pipeline.add(node, windowing, given.is_bounded)
+
+
+class Flatten(PTransform[Any, Any]):
+    """The elements of several collections as one: ``(one, other) | Flatten()``.
+
+    Their windows and triggers have to be compatible.
+
+    Source: Beam ``Flatten``.
+    """
+
+    def __ror__(self, given: Iterable[PCollection[T]]) -> PCollection[T]:
+        pcoll: PCollection[T] = super().__ror__(given)
+        return pcoll
+
+    def expand(self, given: Iterable[PCollection[T]]) -> PCollection[T]:
+        if isinstance(given, PCollection):
+            raise PipelineError(
+                f"{given.pipeline.label!r} needs several collections, got one; write "
+                "(one, other) | Flatten(), or FlatMap(lambda items: items) to open lists"
+            )
+        collections = list(given)
+        pipeline = collections[0].pipeline
+        label = pipeline.label
+        try:
+            windowing = check_flatten({repr(it): it.windowing for it in collections})
+        except BeamlikeError as error:
+            raise PipelineError(f"{label!r}: {error}") from error
+        node = Joined(label, tuple(it.edge for it in collections))
+        return pipeline.add(node, windowing, all(it.is_bounded for it in collections))
+
+
+class FlattenWith(PTransform[Any, Any]):
+    """The elements of a collection and of others as one, in the midst of a chain.
+
+    Args:
+        others: The others.
+
+    Source: Beam Python ``FlattenWith``.
+    """
+
+    def __init__(self, *others: PCollection[Any]) -> None:
+        self.others = others
+
+    def expand(self, given: PCollection[T]) -> PCollection[T]:
+        return (given, *self.others) | "Flatten" >> Flatten()

@@ -1,0 +1,225 @@
+"""Beam's names in one place: ``import beamlike.beam as beam`` for ``import apache_beam as beam``.
+
+    with beam.Pipeline() as p:
+        counts = (
+            p
+            | beam.Create([("hi", "00:00:10"), ("hi", "00:00:50")])
+            | beam.MapTuple(beam.TimestampedValue)
+            | beam.WindowInto(beam.FixedWindows("1 minute"))
+            | beam.combiners.Count.PerElement()
+        )
+
+A number that is a time or a duration counts milliseconds, while Beam Python counts seconds: write
+``"60 s"``, ``"10 minutes"``, a ``timedelta`` or a ``datetime``, and nobody has to know. The
+windows and triggers here refuse a bare number, so that none is off by a thousand unseen. Beam
+Python's `Timestamp` and `Duration` are there too.
+
+What happens is as in Beam Java where the two differ.
+
+Source: Beam Python ``apache_beam``.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from beamlike.api.pipelines import combiners, metrics
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.combinefn import CombineFn
+from beamlike.api.pipelines.dofn import DoFn, TaggedOutput, TimestampedValue
+from beamlike.api.pipelines.elements import Create, Filter, FlatMap, Map, ParDo
+from beamlike.api.pipelines.groups import (
+    CoGroupByKey,
+    CombineGlobally,
+    CombinePerKey,
+    CombineValues,
+    Distinct,
+    GroupByKey,
+)
+from beamlike.api.pipelines.metrics import Metrics, MetricsFilter
+from beamlike.api.pipelines.pairs import (
+    FlatMapTuple,
+    Keys,
+    KvSwap,
+    MapTuple,
+    Partition,
+    PartitionFn,
+    Reshuffle,
+    Values,
+    WithKeys,
+)
+from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.python_windows import (
+    AfterProcessingTime,
+    Duration,
+    FixedWindows,
+    Sessions,
+    SlidingWindows,
+    Timestamp,
+    TimestampCombiner,
+    WindowInto,
+)
+from beamlike.api.pipelines.result import PipelineResult, PipelineState
+from beamlike.api.pipelines.rows import GroupBy, Row, Select
+from beamlike.api.pipelines.stateful import ApplyPerKey
+from beamlike.api.pipelines.times import Reify, WithTimestamps
+from beamlike.api.pipelines.transform import PTransform, ptransform_fn
+from beamlike.api.pipelines.views import AsDict, AsIter, AsList, AsMultiMap, AsSingleton
+from beamlike.api.pipelines.windowing import Flatten, FlattenWith
+from beamlike.model.graph import Windowed as WindowedValue
+from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
+from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.triggers import (
+    AfterAll,
+    AfterAny,
+    AfterCount,
+    AfterEach,
+    AfterWatermark,
+    Always,
+    DefaultTrigger,
+    Never,
+    OrFinally,
+    Repeatedly,
+)
+from beamlike.model.windowfns import GlobalWindows
+from beamlike.model.windows import GlobalWindow, IntervalWindow
+
+T = TypeVar("T")
+
+
+class typehints:
+    """Beam Python's module of that name: its decorators, which change nothing here."""
+
+    @staticmethod
+    def with_input_types(*_types: Any, **_named: Any) -> Callable[[T], T]:
+        """The function or class as it is."""
+        return lambda decorated: decorated
+
+    @staticmethod
+    def with_output_types(*_types: Any) -> Callable[[T], T]:
+        """The function or class as it is."""
+        return lambda decorated: decorated
+
+
+class window:
+    """Beam Python's module of that name."""
+
+    AccumulationMode = AccumulationMode
+    FixedWindows = staticmethod(FixedWindows)
+    GlobalWindow = GlobalWindow
+    GlobalWindows = GlobalWindows
+    IntervalWindow = IntervalWindow
+    Sessions = staticmethod(Sessions)
+    SlidingWindows = staticmethod(SlidingWindows)
+    TimestampCombiner = TimestampCombiner
+    TimestampedValue = TimestampedValue
+
+
+class trigger:
+    """Beam Python's module of that name."""
+
+    AccumulationMode = AccumulationMode
+    AfterAll = AfterAll
+    AfterAny = AfterAny
+    AfterCount = AfterCount
+    AfterEach = AfterEach
+    AfterProcessingTime = staticmethod(AfterProcessingTime)
+    AfterWatermark = AfterWatermark
+    Always = Always
+    DefaultTrigger = DefaultTrigger
+    OrFinally = OrFinally
+    Repeatedly = Repeatedly
+
+
+class pvalue:
+    """Beam Python's module of that name."""
+
+    AsDict = AsDict
+    AsIter = AsIter
+    AsList = AsList
+    AsMultiMap = AsMultiMap
+    AsSingleton = AsSingleton
+    PCollection = PCollection
+    Row = Row
+    TaggedOutput = TaggedOutput
+
+
+__all__ = [
+    "AccumulationMode",
+    "AfterAll",
+    "AfterAny",
+    "AfterCount",
+    "AfterEach",
+    "AfterProcessingTime",
+    "AfterWatermark",
+    "Always",
+    "ApplyPerKey",
+    "AsDict",
+    "AsIter",
+    "AsList",
+    "AsMultiMap",
+    "AsSingleton",
+    "ClosingBehavior",
+    "CoGroupByKey",
+    "CombineFn",
+    "CombineGlobally",
+    "CombinePerKey",
+    "CombineValues",
+    "Create",
+    "DefaultTrigger",
+    "Distinct",
+    "DoFn",
+    "Duration",
+    "Filter",
+    "FixedWindows",
+    "FlatMap",
+    "FlatMapTuple",
+    "Flatten",
+    "FlattenWith",
+    "GlobalWindow",
+    "GlobalWindows",
+    "GroupBy",
+    "GroupByKey",
+    "IntervalWindow",
+    "Keys",
+    "KvSwap",
+    "Map",
+    "MapTuple",
+    "Metrics",
+    "MetricsFilter",
+    "Never",
+    "OnTimeBehavior",
+    "OrFinally",
+    "PCollection",
+    "PTransform",
+    "PaneInfo",
+    "ParDo",
+    "Partition",
+    "PartitionFn",
+    "Pipeline",
+    "PipelineResult",
+    "PipelineState",
+    "Reify",
+    "Repeatedly",
+    "Reshuffle",
+    "Row",
+    "Select",
+    "Sessions",
+    "SlidingWindows",
+    "TaggedOutput",
+    "Timestamp",
+    "TimestampCombiner",
+    "TimestampedValue",
+    "Timing",
+    "Values",
+    "WindowInto",
+    "WindowedValue",
+    "WithKeys",
+    "WithTimestamps",
+    "combiners",
+    "metrics",
+    "ptransform_fn",
+    "pvalue",
+    "trigger",
+    "typehints",
+    "window",
+]

@@ -1,0 +1,136 @@
+"""What users' functions count while a pipeline runs: counters, distributions and gauges by step.
+
+Source: Beam Python ``metrics.metricbase``, ``metrics.cells``.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import attrs
+
+__all__ = ["DistributionData", "MetricKey", "MetricName", "Recorder", "record"]
+
+
+@attrs.frozen(order=True)
+class MetricName:
+    """A metric's name, and whose it is."""
+
+    namespace: str
+    name: str
+
+
+@attrs.frozen(order=True)
+class MetricKey:
+    """A metric of one step of a pipeline.
+
+    Args:
+        step: The full label of the transform.
+        metric: Its name.
+    """
+
+    step: str
+    metric: MetricName
+
+
+@attrs.frozen
+class DistributionData:
+    """What is kept of the numbers that a distribution was given."""
+
+    sum: int | float
+    count: int
+    min: int | float
+    max: int | float
+
+    @property
+    def mean(self) -> float:
+        """Their mean."""
+        return self.sum / self.count
+
+    def merged(self, other: "DistributionData") -> "DistributionData":
+        """Of all numbers of both."""
+        return DistributionData(
+            self.sum + other.sum,
+            self.count + other.count,
+            min(self.min, other.min),
+            max(self.max, other.max),
+        )
+
+    def with_value(self, value: int | float) -> "DistributionData":
+        """The same with one more number."""
+        return DistributionData(
+            self.sum + value, self.count + 1, min(self.min, value), max(self.max, value)
+        )
+
+
+@attrs.define
+class Recorder:
+    """The metrics of one run."""
+
+    counters: dict[MetricKey, int] = attrs.field(factory=dict)
+    distributions: dict[MetricKey, DistributionData] = attrs.field(factory=dict)
+    gauges: dict[MetricKey, Any] = attrs.field(factory=dict)
+
+    @contextmanager
+    def step(self, label: str) -> Iterator[None]:
+        """Inside the block, metrics belong to the transform with this label."""
+        before = _current.set((self, label))
+        try:
+            yield
+        finally:
+            _current.reset(before)
+
+    def merge(self, other: "Recorder") -> None:
+        """Take over what was recorded elsewhere, after what is here."""
+        for key, by in other.counters.items():
+            self.add(key, by)
+        for key, data in other.distributions.items():
+            known = self.distributions.get(key)
+            self.distributions[key] = data if known is None else known.merged(data)
+        self.gauges |= other.gauges
+
+    def by_step(self) -> "dict[str, Recorder]":
+        """The metrics of each step apart."""
+        found: dict[str, Recorder] = {}
+        for part in ("counters", "distributions", "gauges"):
+            for key, value in getattr(self, part).items():
+                getattr(found.setdefault(key.step, Recorder()), part)[key] = value
+        return found
+
+    def of_step(self, label: str) -> "Recorder":
+        """The same metrics as those of the step with this label."""
+
+        def named(key: MetricKey) -> MetricKey:
+            return MetricKey(label, key.metric)
+
+        return Recorder(
+            {named(key): count for key, count in self.counters.items()},
+            {named(key): data for key, data in self.distributions.items()},
+            {named(key): value for key, value in self.gauges.items()},
+        )
+
+    def add(self, key: MetricKey, by: int) -> None:
+        """Count."""
+        self.counters[key] = self.counters.get(key, 0) + by
+
+    def update(self, key: MetricKey, value: int | float) -> None:
+        """One more number of a distribution."""
+        known = self.distributions.get(key)
+        first = DistributionData(value, 1, value, value)
+        self.distributions[key] = first if known is None else known.with_value(value)
+
+    def set(self, key: MetricKey, value: Any) -> None:
+        """The value that a gauge has now."""
+        self.gauges[key] = value
+
+
+_current: ContextVar[tuple[Recorder, str] | None] = ContextVar("metrics", default=None)
+
+
+def record(name: MetricName, how: Callable[[Recorder, MetricKey], None]) -> None:
+    """Change a metric of the step that is running; nothing happens if none is, as in Beam."""
+    current = _current.get()
+    if current is not None:
+        recorder, label = current
+        how(recorder, MetricKey(label, name))

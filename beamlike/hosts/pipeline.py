@@ -1,0 +1,183 @@
+"""Whole pipelines in memory: every node of a graph in this process, step by step.
+
+A step is one event of a source: elements, a move of its watermark or of the clock. It runs
+through the graph once, in the order of the nodes, before the next one happens. A node that
+groups first sees the clock, then the elements as one bundle for each key, at the watermark that
+it has had so far, and then the watermark becomes the least output watermark of its sources. So
+what one watermark lets out is on time for whoever groups it next, as in Beam.
+
+Sources that end by themselves come first, each in one step. Those that tell of their watermark
+take turns, one event each; of several nobody knows in Beam which comes first.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from beamlike.errors import UnsupportedError
+from beamlike.hosts.metrics import Recorder
+from beamlike.hosts.nodes import Worker, worker_of
+from beamlike.hosts.script import Script, ScriptStep
+from beamlike.machine.events import AdvanceClock, Drop
+from beamlike.model.graph import Edge, Given, Node, Windowed, in_order
+
+__all__ = ["Came", "Lost", "PipelineRun", "Step", "run_pipeline", "steps_of"]
+
+
+@attrs.frozen
+class Came:
+    """An element that came out of an edge, and the step that brought it out."""
+
+    step: int
+    element: Windowed
+
+
+@attrs.frozen
+class Lost:
+    """An element that a node dropped, and the step in which it did."""
+
+    step: int
+    label: str
+    key: Any
+    drop: Drop
+
+
+@attrs.frozen
+class PipelineRun:
+    """Everything that came out of every edge of a graph, in order, and what was dropped."""
+
+    came: Mapping[Edge, tuple[Came, ...]]
+    lost: tuple[Lost, ...]
+    metrics: Recorder = attrs.field(factory=Recorder, eq=False, repr=False)
+
+    def out_of(self, edge: Edge) -> tuple[Came, ...]:
+        """What came out of an edge; nothing if it was not part of the graph."""
+        return self.came.get(edge, ())
+
+
+@attrs.frozen
+class Step:
+    """What happens to one source, and what all clocks say after it."""
+
+    source: Given
+    events: tuple[ScriptStep, ...]
+    clock: int
+    """Processing time (ms), which all sources share."""
+
+
+def run_pipeline(ends: Sequence[Node]) -> PipelineRun:
+    """Run these nodes and all that they read, from the beginning of time to its end.
+
+    The ``origin`` of each source is a `Script`. The keys of its elements mean nothing.
+
+    Raises:
+        TransformError: A function of the user's raised.
+        PipelineError: An element that is no pair of key and value reached a grouping.
+        UnsupportedError: A source has an origin that only Spark can read.
+    """
+    return _Run(in_order(ends)).play()
+
+
+class _Run:
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._workers = {node: worker_of(node) for node in nodes}
+        self._metrics = Recorder()
+        self._came: dict[Edge, list[Came]] = defaultdict(list)
+        self._lost: list[Lost] = []
+        self._clock = 0
+        self._step = 0
+
+    def play(self) -> PipelineRun:
+        started: list[Worker] = []
+        done = False
+        try:
+            for node, worker in self._workers.items():
+                with self._metrics.step(node.label):
+                    worker.setup()
+                started.append(worker)
+            for step in steps_of(self._workers):
+                self._play(step)
+            done = True
+        finally:
+            self._end(started, done)
+        came = {edge: tuple(found) for edge, found in self._came.items()}
+        return PipelineRun(came, tuple(self._lost), self._metrics)
+
+    def _end(self, started: Sequence[Worker], done: bool) -> None:
+        """Let all that began come to its end, also if one of them fails there."""
+        failures = []
+        for worker in started:
+            try:
+                worker.teardown()
+            except Exception as failure:
+                failures.append(failure)
+        # What failed before is the cause of everything after it.
+        if failures and done:
+            raise failures[0]
+
+    def _play(self, step: Step) -> None:
+        moved, self._clock = step.clock > self._clock, step.clock
+        out: dict[Edge, list[Windowed]] = defaultdict(list)
+        for node, worker in self._workers.items():
+            found: list[tuple[str, Windowed]] = []
+            with self._metrics.step(node.label), worker.blamed():
+                if moved:
+                    found += worker.clock(self._clock)
+                if node is step.source:
+                    found += worker.happen(step.events)
+                elif node.sources:
+                    given = [out.get(edge, []) for edge in node.sources]
+                    if any(given):
+                        found += worker.take(given)
+                    before = (self._workers[edge.node] for edge in node.sources)
+                    reached = min(each.output_watermark for each in before)
+                    if reached > worker.watermark:
+                        found += worker.advance(reached)
+            for tag, element in found:
+                out[Edge(node, tag)].append(element)
+            self._lost += (
+                Lost(self._step, node.label, key, drop) for key, drop in worker.dropped()
+            )
+        for edge, elements in out.items():
+            self._came[edge] += (Came(self._step, element) for element in elements)
+        self._step += 1
+
+
+def steps_of(nodes: Iterable[Node]) -> Iterator[Step]:
+    """Everything that happens to the sources among these nodes, in order.
+
+    Raises:
+        UnsupportedError: A source has an origin that is no script.
+    """
+    sources = [node for node in nodes if isinstance(node, Given)]
+    scripts = {source: _script_of(source) for source in sources}
+    clock, told = 0, dict.fromkeys(sources, 0)
+    for source, events in _turns(scripts):
+        for event in events:
+            if isinstance(event, AdvanceClock):
+                # Each moves the clock on; none knows of the moves of the others.
+                clock += event.to - told[source]
+                told[source] = event.to
+        yield Step(source, events, clock)
+
+
+def _turns(scripts: Mapping[Given, Script]) -> Iterator[tuple[Given, Script]]:
+    for source, script in scripts.items():
+        if source.bounded:
+            yield source, script
+    telling = [(source, script) for source, script in scripts.items() if not source.bounded]
+    for at in range(max((len(script) for _, script in telling), default=0)):
+        for source, script in telling:
+            if at < len(script):
+                yield source, script[at : at + 1]
+
+
+def _script_of(source: Given) -> Script:
+    if not isinstance(source.origin, tuple):
+        raise UnsupportedError(
+            f"{source.label!r} reads {type(source.origin).__name__}, which only Spark can; run "
+            "the pipeline on Spark, or give it elements with Create or a test stream"
+        )
+    return source.origin

@@ -1,0 +1,12 @@
+"""Whole pipelines as one Spark query.
+
+A query is a chain: a graph is cut into layers, one for each grouping on the longest way through
+it. A layer is one stateful operator that holds all groupings of its depth; between two layers, one
+function takes elements through everything that only looks at them one by one. What a later layer
+wants passes through those before. So whatever the shape of the graph, nothing is computed twice,
+and Spark sees one operator after the other.
+
+Read in this order: `layers` (how a graph is cut), `mail` (what travels), `walk` (between layers),
+`processor` (a layer), `letters` (scripts as mail), `query` (the whole, and scripts played on it),
+`frames` (DataFrames as sources, and elements as their rows).
+"""

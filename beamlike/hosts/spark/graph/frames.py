@@ -1,0 +1,243 @@
+"""DataFrames as sources of a pipeline, and its collections as DataFrames."""
+
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pyarrow as pa
+from pyspark.sql import Row
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from beamlike.errors import ColumnError, PipelineError, UnsupportedError
+from beamlike.hosts.spark.graph.layers import Layers
+from beamlike.hosts.spark.graph.letters import letters_of
+from beamlike.hosts.spark.graph.mail import Lost, Mail, Out, Reached
+from beamlike.hosts.spark.graph.processor import Layer
+from beamlike.hosts.spark.graph.query import LETTERS, letters_through
+from beamlike.hosts.spark.graph.walk import finisher, walker
+from beamlike.hosts.spark.inputs import type_of
+from beamlike.hosts.spark.options import BUCKETS
+from beamlike.hosts.spark.pack import Batches
+from beamlike.hosts.spark.pages import NoStore
+from beamlike.hosts.spark.plan import spread_shards
+from beamlike.hosts.spark.ticks import TickSource
+from beamlike.hosts.spark.workers import ease_worker
+from beamlike.machine.clocks import InputClock, SourceClock, StageClock
+from beamlike.machine.events import Drop, DropReason
+from beamlike.model.graph import MAIN, Edge, Given, Windowed
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Frame", "frame_of"]
+
+_AT = "__beamlike_at"
+
+
+@attrs.frozen(eq=False)
+class Frame:
+    """A DataFrame whose rows are elements.
+
+    Args:
+        rows: Batch or streaming.
+        timestamp: The column of event time; None: the minimum timestamp, for a batch.
+        clock: How far event time may be out of order, for a stream.
+    """
+
+    rows: "DataFrame"
+    timestamp: str | None
+    clock: SourceClock
+
+    def letters(self, node: int) -> "DataFrame":
+        """Its rows as letters from this node."""
+        rows = self.rows
+        if _AT in rows.columns:
+            raise ColumnError(f"the name {_AT!r} is needed here; rename that column")
+        at = F.lit(MIN_TIMESTAMP)
+        if self.timestamp is not None:
+            type_of(rows, self.timestamp, "timestamp")
+            at = F.unix_millis(F.col(self.timestamp).cast("timestamp"))
+        numbered = rows.withColumn(_AT, at.cast("long"))
+        return numbered.mapInArrow(_reader(node, self.timestamp, rows.isStreaming), LETTERS)
+
+
+def _reader(node: int, timestamp: str | None, streaming: bool) -> Callable[[Batches], Batches]:
+    def read(batches: Batches) -> Batches:
+        ease_worker()
+        greatest = MIN_TIMESTAMP
+        for batch in batches:
+            times = batch.column(_AT).to_pylist()
+            rows = pa.Table.from_batches([batch]).drop_columns([_AT]).to_pylist()
+            mail = Mail()
+            for at, row in zip(times, rows, strict=True):
+                if at is None:
+                    mail.lost.append(Lost(node, None, _untimed(row, timestamp)))
+                    continue
+                greatest = max(greatest, at)
+                mail.out.append(Out(node, MAIN, Windowed(Row(**row), at)))
+            if streaming and times:
+                mail.reached.append(Reached(node, 0, greatest))
+            yield _letter(mail)
+        if not streaming:
+            yield _letter(Mail(reached=[Reached(node, 0, MAX_TIMESTAMP)]))
+
+    return read
+
+
+def _untimed(row: dict[str, Any], timestamp: str | None) -> Drop:
+    why = f"its {timestamp!r} is null, or no time"
+    return Drop(None, None, DropReason.FAILED, error=f"{row!r}: {why}")
+
+
+def _letter(mail: Mail) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([mail.dump()], pa.binary())], ["blob"])
+
+
+def frame_of(
+    spark: "SparkSession",
+    edge: Edge,
+    schema: str,
+    *,
+    shards: int,
+    wake_every_ms: int,
+) -> "DataFrame":
+    """The elements of an edge as rows, in one query: streaming if a source is.
+
+    Args:
+        spark: The session of the query.
+        edge: Whose elements are wanted.
+        schema: The Spark schema of the rows. An element is a `Row`, a mapping, a named tuple or
+            another tuple with its columns; any other element is the only column.
+        shards: The groups of Spark that share the keys of a layer.
+        wake_every_ms: How often a query that waits on processing time is woken without data.
+
+    Raises:
+        UnsupportedError: Some sources are streams and others are not.
+    """
+    layers = Layers.of([], [edge], _clock_of)
+    sources = layers.sources
+    frames = {node: node.origin for node in sources if isinstance(node.origin, Frame)}
+    streaming = [node for node, frame in frames.items() if frame.rows.isStreaming]
+    if not streaming:
+        return _rows(_bounded(spark, layers, frames, shards), schema)
+    still = [node.label for node in sources if node not in streaming]
+    if still:
+        raise UnsupportedError(
+            f"{still[0]!r} comes to an end and {streaming[0].label!r} is a stream; Spark cannot "
+            "read both in one query: read the first one as a stream too, for example from files"
+        )
+    letters = _union(frame.letters(layers.number[node]) for node, frame in frames.items())
+    if _waits(layers, shards):
+        letters = letters.unionByName(_ticks(spark, wake_every_ms))
+    return _rows(letters_through(letters, layers, shards, BUCKETS), schema)
+
+
+def _clock_of(source: Given) -> InputClock:
+    origin = source.origin
+    if isinstance(origin, Frame) and origin.rows.isStreaming:
+        return origin.clock
+    return StageClock(1)
+
+
+def _union(frames: Iterator["DataFrame"]) -> "DataFrame":
+    return reduce(lambda one, other: one.unionByName(other), frames)
+
+
+def _waits(layers: Layers, shards: int) -> bool:
+    found = (Layer(layers, at + 1, shards, 1) for at in range(layers.depth))
+    return any(
+        stage.worker.machine.needs_clock for layer in found for stage in layer.stages.values()
+    ) or any(
+        isinstance(clock, SourceClock) and clock.idle_after is not None
+        for clock in layers.clocks.values()
+    )
+
+
+def _ticks(spark: "SparkSession", every_ms: int) -> "DataFrame":
+    spark.dataSource.register(TickSource)
+    ticks = spark.readStream.format(TickSource.name()).option("every_ms", every_ms).load()
+    return ticks.select(F.lit(Mail().dump()).alias("blob"))
+
+
+def _bounded(
+    spark: "SparkSession", layers: Layers, frames: dict[Given, Frame], shards: int
+) -> "DataFrame":
+    """All letters that leave a pipeline over data that ends: everything happens in one step."""
+    scripts = [node for node in layers.sources if node not in frames]
+    unbounded = [node.label for node in scripts if not node.bounded]
+    if unbounded:
+        raise UnsupportedError(
+            f"{unbounded[0]!r} is a script of a stream; it can be played with run(), and not be "
+            "part of a DataFrame"
+        )
+    told = [mail.dump() for mail in letters_of(layers, scripts)] if scripts else []
+    parts = [frame.letters(layers.number[node]) for node, frame in frames.items()]
+    if told or not parts:
+        parts.append(spark.createDataFrame([(letter,) for letter in told], LETTERS))
+    letters = _union(iter(parts))
+    for at in range(layers.depth):
+        sent = letters.mapInArrow(walker(layers, at, shards), "shard int, blob binary")
+        step = _stepper(Layer(layers, at + 1, shards, 1), spread_shards(shards))
+        letters = sent.groupBy("shard").applyInArrow(step, LETTERS)
+    return letters.mapInArrow(finisher(layers), LETTERS)
+
+
+def _stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Table]:
+    def step(group: pa.Table) -> pa.Table:
+        mail = Mail.load(group.column("blob").to_pylist())
+        shard = ids.index(group.column("shard")[0].as_py())
+        stores = {at: NoStore() for at in layer.stages}
+        after = layer.step(shard, mail, stores, 0)
+        return pa.table({"blob": pa.array([after.dump()], pa.binary())})
+
+    return step
+
+
+def _rows(letters: "DataFrame", schema: str) -> "DataFrame":
+    """The wanted elements as rows of this schema."""
+    kind = T.DataType.fromDDL(schema)
+    if not isinstance(kind, T.StructType):
+        raise PipelineError(f'a schema names its columns, as "user string, n long"; got {schema!r}')
+    arrow, names = to_arrow_schema(kind), kind.fieldNames()
+
+    def show(batches: Batches) -> Batches:
+        ease_worker()
+        for batch in batches:
+            mail = Mail.load(batch.column("blob").to_pylist())
+            rows = [_row(it.element.value, names) for it in mail.came]
+            if rows:
+                table = pa.Table.from_pylist(rows, schema=arrow)
+                yield from table.combine_chunks().to_batches()
+
+    return letters.mapInArrow(show, schema)
+
+
+def _row(value: Any, names: list[str]) -> dict[str, Any]:
+    if isinstance(value, Row):
+        value = value.asDict()
+    elif hasattr(value, "_asdict"):
+        value = value._asdict()
+    elif attrs.has(type(value)):
+        value = attrs.asdict(value, recurse=False)
+    if isinstance(value, dict):
+        missing = [name for name in names if name not in value]
+        if missing:
+            raise PipelineError(f"the element {value!r} has no column {missing[0]!r}")
+        return {name: value[name] for name in names}
+    if isinstance(value, tuple):
+        if len(value) != len(names):
+            raise PipelineError(
+                f"the element {value!r} has {len(value)} parts, and the schema has {len(names)} "
+                f"columns: {', '.join(names)}"
+            )
+        return dict(zip(names, value, strict=True))
+    if len(names) != 1:
+        raise PipelineError(
+            f"the element {value!r} is no row, and the schema has {len(names)} columns: "
+            f"{', '.join(names)}"
+        )
+    return {names[0]: value}

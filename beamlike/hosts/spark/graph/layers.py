@@ -1,0 +1,128 @@
+"""How a graph is cut into layers, and who reads what."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import attrs
+
+from beamlike.machine.clocks import InputClock
+from beamlike.model.graph import Edge, Given, Grouped, Node, Remembered, Seen, in_order
+
+__all__ = ["STAGED", "Layers", "Reader"]
+
+STAGED: Final = (Grouped, Seen, Remembered)
+"""The nodes that keep state: each belongs to the stateful operator of its layer."""
+
+
+@attrs.frozen
+class Reader:
+    """Who reads an edge: a node by its number, and as which of its sources."""
+
+    node: int
+    source: int
+
+
+@attrs.frozen(slots=False)
+class Layers:
+    """A graph, its nodes by number.
+
+    Sources are in layer 0. A node that keeps state is one layer further than what it reads, any
+    other in the last of the layers that it reads from.
+
+    Args:
+        nodes: Each after its sources.
+        wanted: The edges whose elements are to come out of the query.
+        clocks: The clock of each source.
+    """
+
+    nodes: tuple[Node, ...]
+    wanted: tuple[Edge, ...]
+    clocks: Mapping[int, InputClock]
+
+    @classmethod
+    def of(
+        cls, ends: Sequence[Node], wanted: Sequence[Edge], clock_of: Callable[[Given], InputClock]
+    ) -> "Layers":
+        """The layers of a graph, from the nodes and edges that are to be reached."""
+        nodes = tuple(in_order([*ends, *(edge.node for edge in wanted)]))
+        clocks = {at: clock_of(node) for at, node in enumerate(nodes) if isinstance(node, Given)}
+        return cls(nodes, tuple(dict.fromkeys(wanted)), clocks)
+
+    @cached_property
+    def sources(self) -> Sequence[Given]:
+        """The nodes that read from outside."""
+        return [node for node in self.nodes if isinstance(node, Given)]
+
+    @cached_property
+    def positions(self) -> Mapping[Edge, int]:
+        """The wanted edges by their numbers."""
+        return {edge: at for at, edge in enumerate(self.wanted)}
+
+    @cached_property
+    def number(self) -> Mapping[Node, int]:
+        return {node: at for at, node in enumerate(self.nodes)}
+
+    @cached_property
+    def layer(self) -> Sequence[int]:
+        """The layer of each node."""
+        found: list[int] = []
+        for node in self.nodes:
+            deepest = max((found[self.number[it.node]] for it in node.sources), default=0)
+            found.append(deepest + isinstance(node, STAGED))
+        return found
+
+    @cached_property
+    def depth(self) -> int:
+        """The number of the last layer."""
+        return max(self.layer, default=0)
+
+    @cached_property
+    def readers(self) -> Mapping[Edge, Sequence[Reader]]:
+        found: dict[Edge, list[Reader]] = defaultdict(list)
+        for at, node in enumerate(self.nodes):
+            for source, edge in enumerate(node.sources):
+                found[edge].append(Reader(at, source))
+        return found
+
+    def staged(self, layer: int) -> list[int]:
+        """The nodes of a layer that keep state."""
+        return [
+            at
+            for at, node in enumerate(self.nodes)
+            if isinstance(node, STAGED) and self.layer[at] == layer
+        ]
+
+    def between(self, layer: int) -> list[int]:
+        """The nodes after a layer, and before the next, that keep none; in order."""
+        return [
+            at
+            for at, node in enumerate(self.nodes)
+            if not isinstance(node, (*STAGED, Given)) and self.layer[at] == layer
+        ]
+
+    def origins(self, at: int) -> tuple[int, ...]:
+        """The sources and stateful nodes whose watermarks are a node's own, without a repeat."""
+        found: dict[int, None] = {}
+        for edge in self.nodes[at].sources:
+            before = self.number[edge.node]
+            if isinstance(edge.node, (*STAGED, Given)):
+                found[before] = None
+            else:
+                found.update(dict.fromkeys(self.origins(before)))
+        return tuple(found)
+
+    def roots(self, at: int) -> frozenset[int]:
+        """The sources that a node stands on."""
+        if isinstance(self.nodes[at], Given):
+            return frozenset((at,))
+        before = (self.roots(self.number[edge.node]) for edge in self.nodes[at].sources)
+        return frozenset().union(*before)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Derived values stay behind: workers derive them again.
+        return {"nodes": self.nodes, "wanted": self.wanted, "clocks": self.clocks}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)

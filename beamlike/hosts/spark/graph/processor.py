@@ -1,0 +1,210 @@
+"""A layer: the stateful operator that holds all groupings of one depth."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+from zlib import crc32
+
+import attrs
+import cloudpickle
+import pyarrow as pa
+from pyspark.sql import Row
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from beamlike.hosts.keys import key_of
+from beamlike.hosts.nodes import StagedWorker, worker_of
+from beamlike.hosts.spark.graph.layers import Layers
+from beamlike.hosts.spark.graph.mail import Arriving, Lost, Mail, Out, Reached
+from beamlike.hosts.spark.pages import Store
+from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.processor import SparkStore, blobs_of
+from beamlike.hosts.spark.replay_worker import OverPickles
+from beamlike.hosts.spark.shard import Shard
+from beamlike.hosts.spark.workers import ease_worker
+from beamlike.machine.clocks import (
+    Clocks,
+    FromShard,
+    FromSource,
+    Heard,
+    InputClock,
+    SourceClock,
+    StageClock,
+)
+from beamlike.machine.events import Drop
+from beamlike.model.graph import MAIN, Grouped, Node, Seen
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.windows import bounds
+
+__all__ = ["Layer", "LayerProcessor"]
+
+_KEYS, _VALUES = {"key": pa.binary()}, {"value": pa.binary()}
+
+
+@attrs.frozen
+class _Does(OverPickles):
+    """The machine of a node, which saved state depends on."""
+
+    node: Node
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        told = {"machine": type(self.of).__name__, "transform": self.node.label}
+        if isinstance(self.node, Grouped):
+            told |= {"strategy": str(self.node.strategy), "combine": str(self.node.combine)}
+        elif isinstance(self.node, Seen):
+            told |= {"main": str(self.node.main), "side": str(self.node.side)}
+        return told
+
+    def fields(self, value: Any) -> Mapping[str, Any]:
+        return {"value": value}
+
+
+@attrs.frozen
+class _Stage:
+    """A node of a layer: what it is given and shows, and its shards."""
+
+    worker: StagedWorker
+    sources: frozenset[int]
+    origins: tuple[int, ...]
+    clocks: Clocks
+    shard: Shard
+
+
+@attrs.frozen(slots=False)
+class Layer:
+    """What the shards of a layer do, wherever their state rests."""
+
+    layers: Layers
+    layer: int
+    shards: int
+    buckets: int
+
+    @cached_property
+    def stages(self) -> Mapping[int, _Stage]:
+        return {at: self._stage(at) for at in self.layers.staged(self.layer)}
+
+    def _stage(self, at: int) -> _Stage:
+        node = self.layers.nodes[at]
+        worker = worker_of(node)
+        assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
+        origins = self.layers.origins(at)
+        clocks = Clocks(tuple(self._clock(origin) for origin in origins))
+        plan = Plan(
+            WindowingStrategy.unwindowed(),
+            _KEYS,
+            _VALUES,
+            (),
+            shards=self.shards,
+            buckets=self.buckets,
+            on_error="fail",
+            name=node.label,
+            clocks=clocks,
+            does=_Does(worker.machine, node),
+        )
+        return _Stage(worker, self.layers.roots(at), origins, clocks, Shard(plan))
+
+    def _clock(self, origin: int) -> InputClock:
+        return self.layers.clocks.get(origin, StageClock(self.shards))
+
+    def step(self, shard: int, mail: Mail, stores: Mapping[int, Store], clock: int) -> Mail:
+        """Take one shard through a micro-batch.
+
+        Args:
+            shard: Its position.
+            mail: What it was sent.
+            stores: The state of each node.
+            clock: Processing time (ms), if the mail does not tell it.
+        """
+        after = Mail(
+            addressed=mail.addressed,
+            # All shards were told the same; one of them hands it on.
+            reached=list(mail.reached) if shard == 0 else [],
+            came=mail.came,
+            lost=mail.lost,
+            metrics=mail.metrics,
+            clock=mail.clock if shard == 0 else {},
+            order=shard,
+        )
+        for at, stage in self.stages.items():
+            arriving = [it for it in mail.arriving if it.node == at]
+            arriving.sort(key=lambda it: not stage.worker.comes_first(it.element))
+            tables = self._tables(arriving)
+            told = [mail.clock[source] for source in stage.sources if source in mail.clock]
+            now = max(told, default=clock)
+            heard = list(_heard(stage, mail.reached))
+            with after.metrics.step(str(at)), stage.worker.blamed():
+                stepped = stage.shard.step(stores[at], tables, heard, now)
+            for (key,), effect in stepped.effects:
+                of_key = key_of(key)
+                if isinstance(effect, Drop):
+                    after.lost.append(Lost(at, of_key, effect))
+                else:
+                    after.out.append(Out(at, MAIN, stage.worker.shown(of_key, effect)))
+            after.reached.append(Reached(at, shard, stepped.output_watermark))
+        return after
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Derived values stay behind: workers derive them again.
+        parts = ("layers", "layer", "shards", "buckets")
+        return {part: getattr(self, part) for part in parts}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def _tables(self, arriving: list[Arriving]) -> list[pa.Table]:
+        if not arriving:
+            return []
+        spans = [
+            (None, None) if it.element.window is None else bounds(it.element.window)
+            for it in arriving
+        ]
+        number = pa.int64()
+        return [
+            pa.table(
+                {
+                    "key_key": pa.array([it.key for it in arriving], pa.binary()),
+                    "value_value": pa.array(
+                        [cloudpickle.dumps(it.element.value) for it in arriving], pa.binary()
+                    ),
+                    "ts": pa.array([it.element.timestamp for it in arriving], number),
+                    "start": pa.array([start for start, _ in spans], number),
+                    "end": pa.array([end for _, end in spans], number),
+                    "bucket": pa.array(
+                        [crc32(it.key) // self.shards % self.buckets for it in arriving],
+                        pa.int32(),
+                    ),
+                }
+            )
+        ]
+
+
+def _heard(stage: _Stage, reached: Iterable[Reached]) -> Iterator[Heard]:
+    for it in reached:
+        if it.node not in stage.origins:
+            continue
+        at = stage.origins.index(it.node)
+        if isinstance(stage.clocks.inputs[at], SourceClock):
+            yield FromSource(at, it.watermark)
+        else:
+            yield FromShard(at, it.shard, it.watermark)
+
+
+class LayerProcessor(StatefulProcessor):
+    """Carries letters to the shards of a layer. State ``blobs``: those of each node, by number."""
+
+    def __init__(self, layer: Layer, ids: tuple[int, ...]) -> None:
+        self._layer, self._ids = layer, ids
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        ease_worker()
+        blobs = blobs_of(handle, "node")
+        self._stores = {at: SparkStore(blobs, at) for at in self._layer.stages}
+
+    def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
+        mail = Mail.load(bytes(row.blob) for row in rows)
+        clock = timerValues.getCurrentProcessingTimeInMs()
+        shard = self._ids.index(key[0])
+        yield Row(blob=self._layer.step(shard, mail, self._stores, clock).dump())
+
+    def close(self) -> None:
+        pass

@@ -1,0 +1,181 @@
+"""The query of a whole pipeline, and scripts that are played on it."""
+
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from beamlike.errors import PipelineError, TransformError
+from beamlike.hosts.metrics import Recorder
+from beamlike.hosts.pipeline import Came, Lost, PipelineRun
+from beamlike.hosts.spark.graph.layers import Layers
+from beamlike.hosts.spark.graph.letters import edges_of, letters_of
+from beamlike.hosts.spark.graph.mail import Mail
+from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor
+from beamlike.hosts.spark.graph.walk import finisher, walker
+from beamlike.hosts.spark.plan import spread_shards
+from beamlike.machine.clocks import StageClock
+from beamlike.model.graph import Edge, Given, Node, in_order
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["LETTERS", "Answers", "Scripted", "letters_through", "run_pipelines_on_spark"]
+
+_PACKED = "shard int, blob binary"
+LETTERS = "blob binary"
+_PARTITIONS = "spark.sql.shuffle.partitions"
+
+
+def letters_through(letters: "DataFrame", layers: Layers, shards: int, buckets: int) -> "DataFrame":
+    """All letters that leave a pipeline, from those that enter it: one query."""
+    ids = spread_shards(shards)
+    for layer in range(layers.depth):
+        sent = letters.mapInArrow(walker(layers, layer, shards), _PACKED)
+        processor = LayerProcessor(Layer(layers, layer + 1, shards, buckets), ids)
+        letters = sent.groupBy("shard").transformWithState(
+            processor, LETTERS, "append", "EventTime"
+        )
+    return letters.mapInArrow(finisher(layers), LETTERS)
+
+
+@attrs.frozen
+class Scripted:
+    """A pipeline whose sources have scripts.
+
+    Args:
+        ends: The nodes that are to be reached.
+        wanted: Outputs whose elements are wanted although nothing reads them, besides the main
+            output of each node.
+    """
+
+    ends: Sequence[Node]
+    wanted: Sequence[Edge] = ()
+
+
+def run_pipelines_on_spark(
+    pipelines: Sequence[Scripted], spark: "SparkSession", *, shards: int = 2, buckets: int = 1
+) -> list[PipelineRun]:
+    """Play pipelines side by side on one real streaming query, a step in each micro-batch.
+
+    What comes out is that of `beamlike.hosts.pipeline.run_pipeline`.
+
+    Args:
+        pipelines: They share nothing but the query.
+        spark: The session of the query.
+        shards: The groups of Spark that share the keys of a layer.
+        buckets: See `Plan`.
+
+    Raises:
+        TransformError: A function of the user's raised.
+        PipelineError: An element reached a node that cannot take it.
+        UnsupportedError: A source has an origin that is no script.
+    """
+    ends = [node for pipeline in pipelines for node in pipeline.ends]
+    wanted = [edge for pipeline in pipelines for edge in edges_of(pipeline.ends, pipeline.wanted)]
+    layers = Layers.of(ends, wanted, lambda _: StageClock(1))
+    answers = Answers(layers, pipelines)
+    with _playing(spark, layers, shards, buckets) as play:
+        for mail in letters_of(layers, *answers.sources):
+            answers.add(play(mail))
+    return answers.runs()
+
+
+class Answers:
+    """What came out of each of some pipelines, from the letters that leave their query."""
+
+    def __init__(self, layers: Layers, pipelines: Sequence[Scripted]) -> None:
+        self._layers, self._steps = layers, 0
+        nodes = [in_order(pipeline.ends) for pipeline in pipelines]
+        self.sources = [[it for it in own if isinstance(it, Given)] for own in nodes]
+        self._owner = {layers.number[node]: at for at, own in enumerate(nodes) for node in own}
+        self._came: list[dict[Edge, list[Came]]] = [defaultdict(list) for _ in pipelines]
+        self._lost: list[list[Lost]] = [[] for _ in pipelines]
+        self._metrics = [Recorder() for _ in pipelines]
+
+    def add(self, answer: Mail) -> None:
+        """What one step brought out."""
+        layers, step = self._layers, self._steps
+        for it in answer.came:
+            edge = layers.wanted[it.wanted]
+            owner = self._owner[layers.number[edge.node]]
+            self._came[owner][edge].append(Came(step, it.element))
+        for gone in answer.lost:
+            label = layers.nodes[gone.node].label
+            self._lost[self._owner[gone.node]].append(Lost(step, label, gone.key, gone.drop))
+        for number, of_node in answer.metrics.by_step().items():
+            node = layers.nodes[int(number)]
+            self._metrics[self._owner[int(number)]].merge(of_node.of_step(node.label))
+        self._steps += 1
+
+    def runs(self) -> list[PipelineRun]:
+        """What came out of each, in their order."""
+        return [
+            PipelineRun({edge: tuple(found) for edge, found in came.items()}, tuple(lost), metrics)
+            for came, lost, metrics in zip(self._came, self._lost, self._metrics, strict=True)
+        ]
+
+
+@contextmanager
+def _playing(
+    spark: "SparkSession", layers: Layers, shards: int, buckets: int
+) -> Iterator[Callable[[Mail], Mail]]:
+    """A query that runs in the block: one letter in, all answers out."""
+    home = Path(tempfile.mkdtemp(prefix="beamlike-pipeline-"))
+    inbox, table = home / "in", f"beamlike_pipeline_{home.name[-8:]}"
+    inbox.mkdir()
+    rows = spark.readStream.schema(LETTERS).option("maxFilesPerTrigger", 1).parquet(str(inbox))
+    partitions = spark.conf.get(_PARTITIONS)
+    spark.conf.set(_PARTITIONS, str(shards))
+    try:
+        writer = letters_through(rows, layers, shards, buckets).writeStream.format("memory")
+        writer = writer.queryName(table).option("checkpointLocation", str(home / "checkpoint"))
+        query = writer.start()
+    finally:
+        spark.conf.set(_PARTITIONS, str(partitions))
+    seen, numbers = 0, count()
+
+    def play(mail: Mail) -> Mail:
+        nonlocal seen
+        hidden = inbox / f".{next(numbers):08}.parquet"
+        pq.write_table(pa.table({"blob": pa.array([mail.dump()], pa.binary())}), hidden)
+        hidden.rename(inbox / hidden.name[1:])
+        try:
+            query.processAllAvailable()
+        except Exception as failure:
+            raise _as_raised(failure) from failure
+        letters = [bytes(row.blob) for row in spark.table(table).collect()]
+        new, seen = letters[seen:], len(letters)
+        return Mail.load(new)
+
+    try:
+        yield play
+    finally:
+        query.stop()
+        spark.catalog.dropTempView(table)
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _as_raised(failure: Exception) -> Exception:
+    """What a worker raised, of which Spark only hands on the words."""
+    words = str(failure)
+    for kind in (TransformError, PipelineError):
+        marker = f"{kind.__module__}.{kind.__name__}: "
+        if marker in words:
+            told = words.split(marker, 1)[1].splitlines()[0]
+            return PipelineError(told) if kind is PipelineError else _told_error(told)
+    return failure
+
+
+def _told_error(told: str) -> TransformError:
+    label, _, rest = told.partition(" raised ")
+    problem, _, place = rest.rpartition(" for ")
+    return TransformError(label.strip("'"), problem, place)

@@ -1,0 +1,142 @@
+"""Between two layers: elements go through all nodes that only look at them one by one."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from zlib import crc32
+
+import attrs
+import pyarrow as pa
+
+from beamlike.hosts.keys import key_bytes
+from beamlike.hosts.metrics import Recorder
+from beamlike.hosts.nodes import StagedWorker, Worker, worker_of
+from beamlike.hosts.spark.graph.layers import Layers
+from beamlike.hosts.spark.graph.mail import Addressed, Arriving, Came, Mail
+from beamlike.hosts.spark.pack import Batches
+from beamlike.hosts.spark.plan import spread_shards
+from beamlike.hosts.spark.workers import ease_worker
+from beamlike.model.graph import Edge, Windowed
+
+__all__ = ["finisher", "walker"]
+
+
+def walker(layers: Layers, layer: int, shards: int) -> Callable[[Batches], Batches]:
+    """The function for ``mapInArrow`` that takes what comes out of a layer to the next one.
+
+    Input: a column ``blob`` of letters. Output: ``shard int, blob binary``.
+    """
+    ids = spread_shards(shards)
+
+    def walk(batches: Batches) -> Batches:
+        from pyspark import TaskContext
+
+        ease_worker()
+        context = TaskContext.get()
+        part = context.partitionId() if context else 0
+        with _Walk.over(layers, layer) as walking:
+            letters = [blob for batch in batches for blob in batch.column("blob").to_pylist()]
+            sent = walking.sent(Mail.load(letters), shards, part)
+        blobs = [mail.dump() for mail in sent]
+        columns = [pa.array(ids, pa.int32()), pa.array(blobs, pa.binary())]
+        yield pa.RecordBatch.from_arrays(columns, ["shard", "blob"])
+
+    return walk
+
+
+def finisher(layers: Layers) -> Callable[[Batches], Batches]:
+    """The function for ``mapInArrow`` after the last layer: letters with what is wanted."""
+
+    def finish(batches: Batches) -> Batches:
+        ease_worker()
+        with _Walk.over(layers, layers.depth) as walking:
+            letters = [blob for batch in batches for blob in batch.column("blob").to_pylist()]
+            mail = walking.through(Mail.load(letters))
+        if mail.came or mail.lost or mail.metrics != Recorder():
+            done = Mail(came=mail.came, lost=mail.lost, metrics=mail.metrics)
+            yield pa.RecordBatch.from_arrays([pa.array([done.dump()], pa.binary())], ["blob"])
+
+    return finish
+
+
+@attrs.define
+class _Walk:
+    """One task's walk."""
+
+    layers: Layers
+    layer: int
+    workers: dict[int, Worker]
+    came: list[Came] = attrs.field(factory=list)
+    addressed: list[Addressed] = attrs.field(factory=list)
+    pending: dict[int, dict[int, list[Windowed]]] = attrs.field(
+        factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+
+    @classmethod
+    @contextmanager
+    def over(cls, layers: Layers, layer: int) -> Iterator["_Walk"]:
+        """A walk whose functions are set up, and torn down at its end."""
+        workers = {at: worker_of(layers.nodes[at]) for at in layers.between(layer)}
+        with ExitStack() as stack:
+            for worker in workers.values():
+                worker.setup()
+                stack.callback(worker.teardown)
+            yield cls(layers, layer, workers)
+
+    def through(self, mail: Mail) -> Mail:
+        """The mail as it leaves for the next layer."""
+        for addressed in mail.addressed:
+            self._deliver(addressed)
+        for out in mail.out:
+            self._route(Edge(self.layers.nodes[out.node], out.tag), out.element)
+        for at, worker in self.workers.items():
+            given = self.pending.pop(at, None)
+            if given is None:
+                continue
+            sources = range(len(self.layers.nodes[at].sources))
+            with mail.metrics.step(str(at)), worker.blamed():
+                found = list(worker.take([given.get(source, []) for source in sources]))
+            for tag, element in found:
+                self._route(Edge(self.layers.nodes[at], tag), element)
+        return attrs.evolve(mail, out=[], addressed=self.addressed, came=[*mail.came, *self.came])
+
+    def sent(self, mail: Mail, shards: int, part: int) -> list[Mail]:
+        """A letter to each shard of the next layer."""
+        mail = self.through(mail)
+        staged = self.layers.staged(self.layer + 1)
+        # What clocks tell concerns every shard; what passes by goes any way.
+        sent = [
+            Mail(reached=list(mail.reached), clock=dict(mail.clock), order=part)
+            for _ in range(shards)
+        ]
+        by_way = sent[part % shards]
+        by_way.came, by_way.lost, by_way.metrics = mail.came, mail.lost, mail.metrics
+        for at in staged:
+            for arriving in self._arriving(at, mail.addressed):
+                sent[crc32(arriving.key) % shards].arriving.append(arriving)
+        by_way.addressed = [it for it in mail.addressed if it.node not in staged]
+        return sent
+
+    def _arriving(self, at: int, addressed: list[Addressed]) -> Iterator[Arriving]:
+        node = self.layers.nodes[at]
+        given: list[list[Windowed]] = [[] for _ in node.sources]
+        for it in addressed:
+            if it.node == at:
+                given[it.source].append(it.element)
+        worker = worker_of(node)
+        assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
+        with worker.blamed():
+            for key, element in worker.arriving(given):
+                yield Arriving(at, key_bytes(key), element)
+
+    def _route(self, edge: Edge, element: Windowed) -> None:
+        if edge in self.layers.positions:
+            self.came.append(Came(self.layers.positions[edge], element))
+        for reader in self.layers.readers.get(edge, ()):
+            self._deliver(Addressed(reader.node, reader.source, element))
+
+    def _deliver(self, addressed: Addressed) -> None:
+        if addressed.node in self.workers:
+            self.pending[addressed.node][addressed.source].append(addressed.element)
+        else:
+            self.addressed.append(addressed)

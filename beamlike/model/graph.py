@@ -1,0 +1,200 @@
+"""A pipeline as a graph: what is applied to what. Values only; hosts run it.
+
+A node makes elements out of the elements of the nodes before it. Each of its outputs has a tag;
+most have one output, `MAIN`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import attrs
+
+from beamlike.model.combine import CombineFn
+from beamlike.model.panes import NO_FIRING, PaneInfo
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.windowfns import WindowFn
+from beamlike.model.windows import GLOBAL_WINDOW, Window
+
+__all__ = [
+    "MAIN",
+    "Assigned",
+    "Do",
+    "Each",
+    "Edge",
+    "Given",
+    "Grouped",
+    "Joined",
+    "Node",
+    "Remembered",
+    "Seen",
+    "Windowed",
+    "in_order",
+]
+
+MAIN: Final = ""
+"""The tag of the output that has no other name."""
+
+
+@attrs.frozen
+class Windowed:
+    """An element on its way through a pipeline.
+
+    Source: Beam ``WindowedValue``.
+    """
+
+    value: Any
+    timestamp: int
+    """Event time, ms."""
+    windows: tuple[Window, ...] = (GLOBAL_WINDOW,)
+    """The windows that it is in; several if they overlap and nobody looked at one of them."""
+    pane: PaneInfo = NO_FIRING
+
+
+class Do(ABC):
+    """A function over elements, one by one, with the life of Beam's ``DoFn``.
+
+    Elements are given to it in bundles. It answers with the tag of an output and an element for
+    each element that it brings out.
+    """
+
+    def setup(self) -> None:  # noqa: B027 (most have no use for it)
+        """Before the first bundle in a process."""
+
+    def start_bundle(self) -> None:  # noqa: B027 (most have no use for it)
+        """Before the first element of each bundle."""
+
+    @abstractmethod
+    def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
+        """What one element becomes."""
+
+    def in_words(self, element: Windowed) -> str:
+        """An element as its owner knows it, for the message when `process` fails."""
+        return repr(element.value)
+
+    def finish_bundle(self) -> Iterable[tuple[str, Windowed]]:
+        """After the last element of each bundle: what was kept back."""
+        return ()
+
+    def teardown(self) -> None:  # noqa: B027 (most have no use for it)
+        """After the last bundle in a process."""
+
+
+@attrs.frozen(eq=False)
+class Node(ABC):
+    """One step of a pipeline. Two nodes are never equal.
+
+    Args:
+        label: Its full name in the pipeline, unique there.
+        sources: What it reads, in order.
+    """
+
+    label: str
+    sources: tuple["Edge", ...] = attrs.field(repr=False)
+
+
+@attrs.frozen
+class Edge:
+    """One output of a node."""
+
+    node: Node = attrs.field(repr=lambda node: repr(node.label))
+    tag: str = MAIN
+
+
+@attrs.frozen(eq=False)
+class Given(Node):
+    """A source: elements from outside. A host knows where they come from.
+
+    Args:
+        origin: What the host reads: elements, a script, a DataFrame.
+        bounded: Whether it comes to an end by itself.
+    """
+
+    origin: Any
+    bounded: bool
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What the driver reads from stays with it: workers are sent the elements.
+        return {"label": self.label, "sources": (), "origin": None, "bounded": self.bounded}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+
+
+@attrs.frozen(eq=False)
+class Each(Node):
+    """A function over each element. Source: Beam ``ParDo``."""
+
+    do: Do
+
+
+@attrs.frozen(eq=False)
+class Assigned(Node):
+    """Elements put into windows by their timestamps. Source: Beam ``Window.into``."""
+
+    window_fn: WindowFn
+
+
+@attrs.frozen(eq=False)
+class Grouped(Node):
+    """Pairs of key and value, grouped by key and window. Source: Beam ``Combine.perKey``."""
+
+    strategy: WindowingStrategy
+    combine: CombineFn
+
+
+@attrs.frozen(eq=False)
+class Joined(Node):
+    """Elements of several sources in one stream. Source: Beam ``Flatten``."""
+
+
+@attrs.frozen(eq=False)
+class Seen(Node):
+    """Elements of the first source, each with what it sees of the second, a side input.
+
+    The second source has lists: the panes of a grouping of all elements under one key. A value
+    becomes ``(value, items)``.
+
+    Args:
+        main: The windowing of the first source.
+        side: The windowing of the second.
+    """
+
+    main: WindowingStrategy
+    side: WindowingStrategy
+
+
+@attrs.frozen(eq=False)
+class Remembered(Node):
+    """Pairs of key and value, given one by one to a function with a memory.
+
+    There is one state for each key and window. What the function answers is in the window, at
+    the timestamp and of the pane of the pair. Source: Beam's stateful ``ParDo``.
+
+    Args:
+        windowing: The windows that the pairs are in, and how late they may come.
+        fn: Called with the state (None at first), the pair and its event time (ms); answers
+            with the new state, None to forget it, and the outputs.
+    """
+
+    windowing: WindowingStrategy
+    fn: Callable[[Any, tuple[Any, Any], int], tuple[Any, Iterable[Any]]]
+
+
+def in_order(ends: Sequence[Node]) -> list[Node]:
+    """These nodes and all that they read, each after its sources, in a stable order."""
+    found: dict[Node, None] = {}
+    for end in ends:
+        # A pipeline may be longer than Python's stack is deep.
+        todo: list[tuple[Node, bool]] = [(end, False)]
+        while todo:
+            node, is_ready = todo.pop()
+            if node in found:
+                continue
+            if is_ready:
+                found[node] = None
+            else:
+                todo.append((node, True))
+                todo += [(edge.node, False) for edge in reversed(node.sources)]
+    return list(found)

@@ -1,0 +1,245 @@
+"""Beam's combine functions, its own shape of them, and what there is where nothing was."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+import beamlike.beam as beam
+from beamlike.errors import PipelineError, TransformError
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
+from beamlike.testing import TestStream, check_combine_fn
+
+combiners = beam.combiners
+
+
+def values(pcoll: beam.PCollection[Any]) -> list[Any]:
+    """Everything that comes out of a collection when its pipeline runs, in order."""
+    return [came.element.value for came in pcoll.pipeline.run().out_of(pcoll.edge)]
+
+
+def of(transform: Any, *elements: Any) -> list[Any]:
+    return values(beam.Pipeline() | beam.Create(elements) | transform)
+
+
+PAIRS = (("a", 3), ("b", 2), ("a", 1))
+
+
+def test_each_combiner_by_key():
+    assert of(combiners.Count.PerKey(), *PAIRS) == [("a", 2), ("b", 1)]
+    assert of(combiners.Mean.PerKey(), *PAIRS) == [("a", 2.0), ("b", 2.0)]
+    assert of(combiners.Sum.PerKey(), *PAIRS) == [("a", 4), ("b", 2)]
+    assert of(combiners.Min.PerKey(), *PAIRS) == [("a", 1), ("b", 2)]
+    assert of(combiners.Max.PerKey(), *PAIRS) == [("a", 3), ("b", 2)]
+    assert of(combiners.Top.PerKey(1), *PAIRS) == [("a", [3]), ("b", [2])]
+    assert of(combiners.Top.PerKey(1, reverse=True), *PAIRS) == [("a", [1]), ("b", [2])]
+    assert of(combiners.Top.LargestPerKey(2), *PAIRS) == [("a", [3, 1]), ("b", [2])]
+    assert of(combiners.Top.SmallestPerKey(2), *PAIRS) == [("a", [1, 3]), ("b", [2])]
+    assert of(combiners.Sample.FixedSizePerKey(9), ("a", 1)) == [("a", [1])]
+    timed = [beam.TimestampedValue(("a", n), f"00:00:0{n}") for n in (2, 3, 1)]
+    assert of(combiners.Latest.PerKey(), *timed) == [("a", 3)]
+
+
+def test_each_combiner_of_everything():
+    assert of(combiners.Count.Globally(), "a", "b") == [2]
+    assert of(combiners.Count.PerElement(), "a", "b", "a") == [("a", 2), ("b", 1)]
+    assert of(combiners.Mean.Globally(), 1, 2) == [1.5]
+    assert of(combiners.Sum.Globally(), 1, 2) == [3]
+    assert of(combiners.Min.Globally(), 2, 1) == [1]
+    assert of(combiners.Max.Globally(), 2, 1) == [2]
+    assert of(combiners.Top.Of(2, key=len), "a", "ccc", "bb") == [["ccc", "bb"]]
+    assert of(combiners.Top.Largest(1), 1, 5, 2) == [[5]]
+    assert of(combiners.Top.Smallest(2), 5, 1, 2) == [[1, 2]]
+    assert of(combiners.ToList(), 1, 1) == [[1, 1]]
+    assert of(combiners.ToSet(), 1, 1) == [{1}]
+    assert of(combiners.ToDict(), ("a", 1)) == [{"a": 1}]
+    assert of(combiners.Latest.Globally(), 4) == [4]
+    assert len(of(combiners.Sample.FixedSizeGlobally(2), *range(9))[0]) == 2
+
+
+def test_nothing_at_all_has_a_value_in_the_global_window():
+    for transform, nothing in (
+        (combiners.Count.Globally(), 0),
+        (combiners.Mean.Globally(), None),
+        (combiners.Top.Of(3), []),
+        (combiners.ToDict(), {}),
+        (beam.CombineGlobally(sum), 0),
+    ):
+        pcoll = beam.Pipeline() | beam.Create([]) | transform
+        (came,) = pcoll.pipeline.run().out_of(pcoll.edge)
+        assert (came.element.value, came.element.timestamp) == (nothing, MIN_TIMESTAMP)
+        assert of(transform.without_defaults()) == []
+
+
+def test_a_value_of_something_is_the_only_one_and_stands_at_the_end_of_its_window():
+    pcoll = beam.Pipeline() | beam.Create([0]) | beam.CombineGlobally(sum)
+    (came,) = pcoll.pipeline.run().out_of(pcoll.edge)
+    assert (came.element.value, came.element.timestamp) == (0, END_OF_GLOBAL_WINDOW)
+
+
+def test_a_function_that_has_no_value_of_nothing_fails_only_if_there_is_nothing():
+    assert of(beam.CombineGlobally(max), 2, 3) == [3]
+    with pytest.raises(TransformError, match=r"'CombineGlobally\(max\)/InjectDefault' raised Val"):
+        of(beam.CombineGlobally(max))
+
+
+def test_a_trigger_in_the_global_window_leaves_out_the_default_once_something_came():
+    pipeline = beam.Pipeline()
+    counted = (
+        pipeline
+        | TestStream().add_elements("a").add_elements("b").advance_watermark_to_infinity()
+        | beam.WindowInto(
+            beam.GlobalWindows(),
+            trigger=beam.Repeatedly(beam.AfterCount(1)),
+            accumulation_mode="accumulating",
+        )
+        | combiners.Count.Globally()
+    )
+    assert values(counted) == [1, 2, 2]  # the last one as the window ends
+
+
+def test_other_windows_have_no_default_and_the_build_says_so():
+    minute = beam.WindowInto(beam.FixedWindows("1 minute"))
+    words = beam.Pipeline() | beam.Create([beam.TimestampedValue("a", "00:00:10")]) | minute
+    for transform in (beam.CombineGlobally(len), combiners.Count.Globally()):
+        with pytest.raises(PipelineError, match=r"Combine.* Default values are not supported .* w"):
+            words | transform
+    assert values(words | combiners.Count.Globally().without_defaults()) == [1]
+    assert words.pipeline.nodes[-1].label == "Globally/Combine/DropKey"
+
+
+class Average(beam.CombineFn[float, float]):
+    """The mean as Beam's documentation writes it, with an accumulator that is changed in place."""
+
+    def create_accumulator(self, *args: Any) -> list[float]:
+        return [0.0, 0]
+
+    def add_input(
+        self, mutable_accumulator: list[float], element: float, *args: Any
+    ) -> list[float]:  # type: ignore[override]
+        mutable_accumulator[0] += element
+        mutable_accumulator[1] += 1
+        return mutable_accumulator
+
+    def merge_accumulators(self, accumulators: Iterable[list[float]], *args: Any) -> list[float]:  # type: ignore[override]
+        first, *rest = accumulators
+        for total, number in rest:
+            first[0] += total
+            first[1] += number
+        return first
+
+    def extract_output(self, accumulator: list[float], *args: Any) -> float:  # type: ignore[override]
+        total, number = accumulator
+        return total / number if number else float(*args or [-1])
+
+
+def test_a_combine_function_in_beams_shape_keeps_the_laws_although_it_changes_accumulators():
+    combine = beam.CombinePerKey(Average()).combine
+    check_combine_fn(combine, [1.0, 2.0, 5.0, 2.0])
+
+
+def test_a_combine_function_in_beams_shape_by_key_globally_of_lists_and_with_arguments():
+    pairs = [("a", 1.0), ("a", 2.0)]
+    assert of(beam.CombinePerKey(Average()), *pairs) == [("a", 1.5)]
+    assert of(beam.CombineGlobally(Average()), 1.0, 4.0) == [2.5]
+    assert of(beam.CombineGlobally(Average(), 9)) == [9.0]
+    assert of(beam.CombineValues(Average()), ("a", [1.0, 3.0])) == [("a", 2.0)]
+    assert of(beam.CombineValues(sum), ("a", [1, 3])) == [("a", 4)]
+
+
+def test_sessions_that_merge_merge_their_accumulators():
+    pipeline = beam.Pipeline()
+    timed = [("a", 1.0, "00:00:00"), ("a", 3.0, "00:01:30"), ("a", 8.0, "00:00:45")]
+    merged = (
+        pipeline
+        | TestStream()
+        .add_elements(*(beam.TimestampedValue((key, n), when) for key, n, when in timed[:2]))
+        .add_elements_at_time("00:00:45", ("a", 8.0))
+        .advance_watermark_to_infinity()
+        | beam.WindowInto(beam.Sessions("1 minute"))
+        | beam.CombinePerKey(Average())
+    )
+    (came,) = pipeline.run().out_of(merged.edge)
+    assert came.element.value == ("a", 4.0)
+    assert came.element.windows == (beam.IntervalWindow(0, 150_000),)
+
+
+def test_anything_with_the_four_methods_is_a_combine_function():
+    class Shaped:
+        def create_accumulator(self) -> int:
+            return 0
+
+        def add_input(self, accumulator: int, element: int) -> int:
+            return accumulator + element
+
+        def merge_accumulators(self, accumulators: Iterable[int]) -> int:
+            return sum(accumulators)
+
+        def extract_output(self, accumulator: int) -> str:
+            return f"={accumulator}"
+
+    assert of(beam.CombineGlobally(Shaped()), 1, 2) == ["=3"]  # type: ignore[call-overload]
+    assert of(beam.CombinePerKey(set), ("a", 1), ("a", 1)) == [("a", {1})]
+
+
+def test_what_is_no_combine_function_is_refused_when_it_is_made():
+    with pytest.raises(PipelineError, match=r"write CombinePerKey\(Average\(\)\)"):
+        beam.CombinePerKey(Average)
+    with pytest.raises(PipelineError, match=r"write CombineGlobally\(Mean\(\)\)"):
+        beam.CombineGlobally(combiners.MeanCombineFn)
+    with pytest.raises(PipelineError, match="needs a combine function or a function, got 3"):
+        beam.CombinePerKey(3)  # type: ignore[call-overload]
+    with pytest.raises(PipelineError, match=r"cannot give arguments to Mean\(\)"):
+        beam.CombinePerKey(combiners.MeanCombineFn(), 3)  # type: ignore[call-overload]
+    side = beam.AsList(beam.Pipeline() | beam.Create([1]))
+    with pytest.raises(PipelineError, match="cannot give a side input to a combine function"):
+        beam.CombinePerKey(sum, side)
+
+
+def test_a_combine_function_that_fails_names_the_transform_and_the_key():
+    with pytest.raises(TransformError, match=r"'Sum' raised TypeError: .* in sum.extract .* 'a'"):
+        of("Sum" >> beam.CombinePerKey(sum), ("a", "text"))
+
+
+def distinct(*, lateness: str) -> list[Any]:
+    """What comes out of Distinct, with early panes, and when."""
+    pipeline = beam.Pipeline()
+    once = (
+        pipeline
+        | TestStream()
+        .add_elements_at_time("00:00:10", "a", "b", "a")
+        .add_elements_at_time("00:00:20", "a")
+        .advance_watermark_to("00:01:00")
+        .add_elements_at_time("00:00:30", "a", "c")
+        .add_elements_at_time("00:01:10", "a")
+        .advance_watermark_to_infinity()
+        | beam.WindowInto(
+            beam.FixedWindows("1 minute"),
+            trigger=beam.AfterWatermark(early=beam.AfterCount(1), late=beam.AfterCount(1)),
+            accumulation_mode="accumulating",
+            allowed_lateness=lateness,
+        )
+        | beam.Distinct()
+    )
+    return [
+        (came.step, came.element.value, came.element.windows[0].start)
+        for came in pipeline.run().out_of(once.edge)
+    ]
+
+
+def test_distinct_elements_come_out_with_the_first_pane_of_each_window_only():
+    assert distinct(lateness="1 minute") == [
+        (0, "a", 0),
+        (0, "b", 0),
+        (3, "c", 0),
+        (4, "a", 60_000),
+    ]
+
+
+def test_distinct_refuses_sessions_whose_elements_would_come_out_again():
+    words = beam.Pipeline() | beam.Create(["a"])
+    sessions = beam.WindowInto(beam.Sessions("1 minute"))
+    late = beam.WindowInto(allowed_lateness="1 h", accumulation_mode="discarding")
+    assert values(words | sessions | beam.Distinct()) == ["a"]
+    with pytest.raises(PipelineError, match="'D': Distinct does not support merging windowing"):
+        words | "S" >> sessions | "L" >> late | "D" >> beam.Distinct()

@@ -1,0 +1,257 @@
+"""Transforms that take elements one by one: what comes out, when, where and of which pane."""
+
+from typing import Any
+
+import pytest
+
+import beamlike.beam as beam
+from beamlike.errors import PipelineError, TransformError
+from beamlike.model.panes import NO_FIRING
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
+from beamlike.testing import TestStream
+
+MINUTE = 60_000
+
+
+def values(pcoll: beam.PCollection[Any]) -> list[Any]:
+    """Everything that comes out of a collection when its pipeline runs, in order."""
+    return [came.element.value for came in pcoll.pipeline.run().out_of(pcoll.edge)]
+
+
+def created(*elements: Any) -> beam.PCollection[Any]:
+    return beam.Pipeline() | beam.Create(elements)
+
+
+def at(value: Any, instant: str) -> beam.TimestampedValue[Any]:
+    return beam.TimestampedValue(value, instant)
+
+
+def test_created_elements_happen_at_the_beginning_of_time_unless_they_say_when():
+    pcoll = created("a", at("b", "00:00:10"))
+    (first, second) = (came.element for came in pcoll.pipeline.run().out_of(pcoll.edge))
+    assert (first.value, first.timestamp, first.windows) == ("a", MIN_TIMESTAMP, (GLOBAL_WINDOW,))
+    assert (second.value, second.timestamp, second.pane) == ("b", 10_000, NO_FIRING)
+
+
+def test_functions_are_given_arguments_and_ask_for_more_by_their_defaults():
+    def told(word: str, mark: str, *, at: int = beam.DoFn.TimestampParam, end: str) -> str:
+        return f"{word}{mark}{at}{end}"
+
+    assert values(created(at("a", "00:00:01")) | beam.Map(told, "@", end="!")) == ["a@1000!"]
+
+
+def test_a_function_that_asks_for_its_window_is_called_once_for_each():
+    def start(_: str, window: beam.IntervalWindow = beam.DoFn.WindowParam) -> int:
+        return window.start // MINUTE
+
+    windowed = created(at("a", "00:05:30")) | beam.WindowInto(
+        beam.SlidingWindows("2 minutes", "1 minute")
+    )
+    assert sorted(values(windowed | beam.Map(start))) == [4, 5]
+
+
+def test_elements_of_several_windows_stay_together_while_nobody_looks():
+    windowed = created(at("a", "00:05:30")) | beam.WindowInto(
+        beam.SlidingWindows("2 minutes", "1 minute")
+    )
+    upper = windowed | beam.Map(str.upper)
+    (came,) = upper.pipeline.run().out_of(upper.edge)
+    assert came.element.value == "A"
+    assert set(came.element.windows) == {
+        IntervalWindow(4 * MINUTE, 6 * MINUTE),
+        IntervalWindow(5 * MINUTE, 7 * MINUTE),
+    }
+
+
+def test_filter_flat_map_and_functions_of_the_parts_of_a_tuple():
+    words = created("a bb", "", "ccc") | beam.FlatMap(str.split)
+    assert values(words | beam.Filter(lambda word: len(word) > 1)) == ["bb", "ccc"]
+    pairs = created(("a", 2), ("b", 0))
+    assert values(pairs | beam.MapTuple(lambda key, n: key * n)) == ["aa", ""]
+    assert values(pairs | beam.FlatMapTuple(lambda key, n: [key] * n)) == ["a", "a"]
+    assert values(pairs | "I" >> beam.MapTuple(lambda k, n, ts=beam.DoFn.TimestampParam: ts)) == [
+        MIN_TIMESTAMP,
+        MIN_TIMESTAMP,
+    ]
+
+
+def test_pairs_are_made_taken_apart_and_turned_round():
+    words = created("a", "bb")
+    keyed = words | beam.WithKeys(len)
+    assert values(keyed) == [(1, "a"), (2, "bb")]
+    assert values(words | "One" >> beam.WithKeys("k")) == [("k", "a"), ("k", "bb")]
+    assert values(keyed | beam.Keys()) == [1, 2]
+    assert values(keyed | beam.Values()) == ["a", "bb"]
+    assert values(keyed | beam.KvSwap()) == [("a", 1), ("bb", 2)]
+    with pytest.raises(TransformError, match="'KV/Keys' raised TypeError: pairs of key and value"):
+        values(words | "KV" >> beam.Keys())
+
+
+def test_a_partition_takes_a_collection_apart_and_loses_nothing():
+    numbers = created(*range(6))
+    rest = numbers | beam.Partition(lambda n, parts, by: (n // by) % parts, 3, 2)
+    assert [values(part) for part in rest] == [[0, 1], [2, 3], [4, 5]]
+    small, large = numbers | "Size" >> beam.Partition(lambda n, parts: n > 3, 2)
+    assert (values(small), values(large)) == ([0, 1, 2, 3], [4, 5])
+
+
+def test_a_partition_that_is_none_names_the_element_and_the_parts():
+    numbers = created(7)
+    parts = numbers | beam.Partition(lambda n, parts: n, 2)
+    with pytest.raises(PipelineError, match=r"put 7 into the part 7, and its parts are 0 to 1"):
+        values(parts[0])
+    with pytest.raises(PipelineError, match="needs 1 part or more, got 0"):
+        beam.Partition(lambda n, parts: 0, 0)
+
+
+class Sorted(beam.DoFn[int, int]):
+    """Says what is called when."""
+
+    calls: list[str]
+
+    def __init__(self) -> None:
+        self.calls = []
+
+    def setup(self) -> None:
+        self.calls.append("setup")
+
+    def start_bundle(self) -> None:
+        self.calls.append("start")
+
+    def process(self, element: int):  # type: ignore[override, no-untyped-def]
+        self.calls.append(f"process {element}")
+        if element % 2:
+            yield beam.TaggedOutput("odd", element)
+        else:
+            yield element
+
+    def finish_bundle(self):  # type: ignore[override, no-untyped-def]
+        self.calls.append("finish")
+        yield beam.TaggedOutput("odd", beam.WindowedValue(-1, 5))
+        yield beam.WindowedValue(-2, 6)
+
+    def teardown(self) -> None:
+        self.calls.append("teardown")
+
+
+def test_a_do_fn_lives_from_setup_to_teardown_with_bundles_in_between():
+    pipeline, fn = beam.Pipeline(), Sorted()
+    stream = (
+        TestStream().add_elements(1, 2).advance_watermark_to("00:01:00").add_elements(3)
+    ).advance_watermark_to_infinity()
+    outputs = pipeline | stream | beam.ParDo(fn).with_outputs("odd", main="even")
+    even, odd = outputs
+    result = pipeline.run()
+    assert fn.calls == [
+        *("setup", "start", "process 1", "process 2", "finish"),
+        *("start", "process 3", "finish", "teardown"),
+    ]
+    assert [it.element.value for it in result.out_of(even.edge)] == [2, -2, -2]
+    assert [it.element.value for it in result.out_of(odd.edge)] == [1, -1, 3, -1]
+    assert odd.edge == outputs.odd.edge == outputs["odd"].edge
+
+
+def test_teardown_comes_also_when_a_function_fails():
+    class Failing(Sorted):
+        def process(self, element: int):  # type: ignore[no-untyped-def]
+            raise ValueError("no")
+
+    fn = Failing()
+    with pytest.raises(TransformError, match=r"'ParDo\(Failing\)' raised ValueError: no for 1 at"):
+        values(created(1) | beam.ParDo(fn))
+    assert fn.calls == ["setup", "start", "teardown"]
+
+
+def test_an_output_without_a_name_that_was_declared_is_refused():
+    with pytest.raises(PipelineError, match=r"has no output 'odd'; its outputs are: none"):
+        values(created(1) | beam.ParDo(Sorted()))
+
+
+def test_with_outputs_of_no_name_takes_any_name():
+    outputs = created(1, 2) | beam.ParDo(Sorted()).with_outputs()
+    assert values(outputs.odd) == [1, -1]
+    assert values(outputs[None]) == [2, -2]
+    declared = created(1, 2) | beam.ParDo(Sorted()).with_outputs("odd")
+    with pytest.raises(PipelineError, match="there is no output 'even'; the outputs are 'odd'"):
+        _ = declared.even
+
+
+def test_what_is_no_list_of_outputs_is_refused():
+    for answer in ("text", {"a": 1}, 3):
+        with pytest.raises(PipelineError, match="return a list of what comes out, or yield it"):
+            values(created(1) | beam.FlatMap(lambda _, answer=answer: answer))
+
+
+def test_timestamps_move_on_freely():
+    moved = created("00:00:10") | beam.WithTimestamps(lambda text: text)
+    (came,) = moved.pipeline.run().out_of(moved.edge)
+    assert (came.element.value, came.element.timestamp) == ("00:00:10", 10_000)
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        beam.WithTimestamps(lambda _: "00:00:59"),
+        beam.Map(lambda x: beam.TimestampedValue(x, "00:00:59")),
+        beam.Map(lambda x: beam.WindowedValue(x, 59_000)),
+    ],
+)
+def test_a_timestamp_is_not_moved_back_because_the_watermark_may_be_past_it(back: Any):
+    with pytest.raises(PipelineError, match=r"no earlier than .* input, 00:01:00, minus .* 0ms"):
+        values(created(at("a", "00:01:00")) | back)
+
+
+def test_a_timestamp_is_moved_back_by_no_more_than_the_allowed_skew():
+    def moved(to: str) -> list[Any]:
+        pcoll = created(at("a", "00:01:00")) | beam.WithTimestamps(lambda _: to, "30 s")
+        return [came.element.timestamp for came in pcoll.pipeline.run().out_of(pcoll.edge)]
+
+    assert moved("00:00:30") == [30_000]
+    with pytest.raises(PipelineError, match=r"minus the allowed skew, 30s"):
+        moved("00:00:29.999")
+
+    class Back(beam.DoFn[str, str]):
+        allowed_timestamp_skew = "1 minute"
+
+        def process(self, element: str):  # type: ignore[override, no-untyped-def]
+            yield at(element, "00:00:00")
+
+    assert values(created(at("a", "00:01:00")) | beam.ParDo(Back())) == ["a"]
+
+
+def test_an_instant_that_cannot_be_read_names_the_transform():
+    with pytest.raises(TransformError, match=r"'WithTimestamps\(.*\)/AddTimestamps' raised TimeE"):
+        values(created("a") | beam.WithTimestamps(lambda _: "yesterday"))
+
+
+def test_reify_makes_time_window_and_pane_a_part_of_the_element():
+    word = created(at(("k", "a"), "00:00:10")) | beam.WindowInto(beam.FixedWindows("1 minute"))
+    first = IntervalWindow(0, MINUTE)
+    assert values(word | beam.Reify.Timestamp()) == [at(("k", "a"), "00:00:10")]
+    assert values(word | beam.Reify.TimestampInValue()) == [("k", at("a", "00:00:10"))]
+    assert values(word | beam.Reify.Window()) == [(("k", "a"), 10_000, first, NO_FIRING)]
+    assert values(word | beam.Reify.WindowInValue()) == [("k", ("a", 10_000, first, NO_FIRING))]
+    again = word | "R" >> beam.Reify.Timestamp() | beam.Map(lambda it: (it.timestamp, it.value))
+    assert values(again) == [(10_000, ("k", "a"))]
+
+
+def test_a_bare_number_is_refused_where_beam_python_would_count_seconds():
+    for make in (beam.FixedWindows, beam.Sessions, beam.AfterProcessingTime):
+        with pytest.raises(PipelineError, match='write "60 s", or timedelta'):
+            make(60)  # type: ignore[arg-type, operator]
+    with pytest.raises(PipelineError, match="WindowInto allowed_lateness: 5 is 5 seconds"):
+        beam.WindowInto(beam.FixedWindows("1 h"), allowed_lateness=5)
+    assert beam.FixedWindows(beam.Duration(60)) == beam.window.FixedWindows("1 minute")
+    assert beam.TimestampedValue("a", beam.Timestamp(60)) == at("a", "00:01:00")
+
+
+def test_hints_of_types_are_taken_and_change_nothing():
+    words = created("a").pipeline
+    typed = words | "T" >> beam.Create(["a"]) | beam.Map(len).with_output_types(int)
+    assert values(typed) == [1]
+
+
+def test_state_is_asked_for_in_another_way():
+    with pytest.raises(PipelineError, match=r"write ApplyPerKey\(fn\)"):
+        beam.DoFn.StateParam(None)

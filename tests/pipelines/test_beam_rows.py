@@ -1,0 +1,78 @@
+"""Elements with named fields, grouped by some of them."""
+
+import pickle
+from typing import Any
+
+import pytest
+
+import beamlike.beam as beam
+from beamlike.errors import PipelineError, TransformError
+
+GAMES = (
+    beam.Row(user="joe", team="red", score=3),
+    beam.Row(user="ann", team="red", score=5),
+    beam.Row(user="joe", team="blue", score=1),
+)
+
+
+def of(transform: Any) -> list[Any]:
+    pcoll = beam.Pipeline() | beam.Create(GAMES) | transform
+    return [came.element.value for came in pcoll.pipeline.run().out_of(pcoll.edge)]
+
+
+def test_one_field_is_the_key_itself():
+    joe_red, ann_red, joe_blue = GAMES
+    assert of(beam.GroupBy("user")) == [("joe", [joe_red, joe_blue]), ("ann", [ann_red])]
+    assert of(beam.GroupBy(lambda game: game.score > 2)) == [
+        (True, [joe_red, ann_red]),
+        (False, [joe_blue]),
+    ]
+
+
+def test_several_fields_or_named_ones_are_a_named_tuple():
+    (first, *_) = of(beam.GroupBy("user", colour="team"))
+    key, games = first
+    assert (key, key.user, key.colour, games) == (("joe", "red"), "joe", "red", [GAMES[0]])
+    assert pickle.loads(pickle.dumps(key)) == key
+    assert {key.initial for key, _ in of(beam.GroupBy(initial=lambda it: it.user[0]))} == {"j", "a"}
+
+
+def test_fields_are_aggregated_into_rows():
+    total = (
+        beam.GroupBy("user")
+        .aggregate_field("score", sum, "total")
+        .aggregate_field(lambda game: game.team, beam.combiners.CountCombineFn(), "games")
+    )
+    assert of(total) == [
+        beam.Row(user="joe", total=4, games=2),
+        beam.Row(user="ann", total=5, games=1),
+    ]
+    with pytest.raises(PipelineError, match="has a field 'user' already"):
+        beam.GroupBy("user").aggregate_field("score", sum, "user")
+
+
+def test_fields_are_selected_and_computed():
+    selected = of(beam.Select("user", double=lambda game: 2 * game.score))
+    assert selected[0] == beam.Row(user="joe", double=6)
+    with pytest.raises(
+        TransformError, match=r"'Select.name./ToRows' raised AttributeError: Row.us"
+    ):
+        of(beam.Select("name"))
+
+
+def test_a_row_is_a_value():
+    row = beam.Row(user="joe", score=3)
+    assert pickle.loads(pickle.dumps(row)) == row
+    assert {row: 1}[beam.Row(user="joe", score=3)] == 1
+    assert row != beam.Row(score=3, user="joe")
+    assert (list(row), row.as_dict()) == (["joe", 3], {"user": "joe", "score": 3})
+    assert repr(row) == "Row(user='joe', score=3)"
+    with pytest.raises(AttributeError, match="cannot be changed; make another with score=4"):
+        row.score = 4
+
+
+def test_grouping_by_nothing_is_refused():
+    with pytest.raises(PipelineError, match=r'write GroupBy\("user"\)'):
+        beam.GroupBy()
+    with pytest.raises(PipelineError, match=r"needs names of fields or functions .*, got 3"):
+        beam.GroupBy(3)  # type: ignore[arg-type]

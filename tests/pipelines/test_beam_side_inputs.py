@@ -1,0 +1,203 @@
+"""Side inputs: what a function sees of another collection, in which window, and when."""
+
+import pickle
+from typing import Any
+
+import pytest
+
+import beamlike.beam as beam
+from beamlike.errors import PipelineError
+from beamlike.testing import TestStream
+
+
+def values(pcoll: beam.PCollection[Any]) -> list[Any]:
+    """Everything that comes out of a collection when its pipeline runs, in order."""
+    return [came.element.value for came in pcoll.pipeline.run().out_of(pcoll.edge)]
+
+
+def pair(element: Any, seen: Any) -> tuple[Any, Any]:
+    return element, seen
+
+
+def seen_by(element: Any, view: Any, *items: Any) -> list[Any]:
+    """What one element sees of some items."""
+    pipeline = beam.Pipeline()
+    side = pipeline | "Side" >> beam.Create(items)
+    return values(pipeline | beam.Create([element]) | beam.Map(pair, view(side)))
+
+
+def test_every_kind_of_view():
+    assert seen_by("x", beam.AsSingleton, 5) == [("x", 5)]
+    assert seen_by("x", beam.AsList, 1, 2) == [("x", [1, 2])]
+    assert seen_by("x", beam.AsIter, 1, 2) == [("x", [1, 2])]
+    assert seen_by("x", beam.AsDict, ("a", 1), ("b", 2)) == [("x", {"a": 1, "b": 2})]
+    assert seen_by("x", beam.AsMultiMap, ("a", 1), ("a", 2)) == [("x", {"a": [1, 2]})]
+
+
+def test_a_view_of_nothing():
+    assert seen_by("x", beam.AsList) == [("x", [])]
+    assert seen_by("x", beam.AsDict) == [("x", {})]
+    assert seen_by("x", lambda side: beam.AsSingleton(side, default_value=None)) == [("x", None)]
+    with pytest.raises(PipelineError, match="Empty PCollection accessed as a singleton view"):
+        seen_by("x", beam.AsSingleton)
+
+
+def test_a_singleton_of_several_shows_two_of_them():
+    with pytest.raises(PipelineError, match=r"'Side'> has 3 elements in the window, .* 7 and 8;"):
+        seen_by("x", beam.AsSingleton, 7, 8, 9)
+
+
+def test_a_mapping_with_a_key_twice_is_refused():
+    with pytest.raises(PipelineError, match=r"Duplicate values for 'a' in .*: 1 and 2; combine"):
+        seen_by("x", beam.AsDict, ("a", 1), ("a", 2))
+    with pytest.raises(PipelineError, match=r"AsDict needs pairs of key and value, and .* has 3"):
+        seen_by("x", beam.AsDict, 3)
+
+
+def test_several_views_by_place_and_by_name_for_every_transform():
+    pipeline = beam.Pipeline()
+    letters = pipeline | "L" >> beam.Create(["a", "b"])
+    one = pipeline | "O" >> beam.Create([1])
+    table = pipeline | "T" >> beam.Create([("a", 10), ("b", 20)])
+
+    def told(letter: str, by: str, d: dict[str, int], *, plus: int) -> int:
+        return d[letter] + plus + len(by)
+
+    args, kwargs = ("..", beam.AsDict(table)), {"plus": beam.AsSingleton(one)}
+    assert values(letters | beam.Map(told, *args, **kwargs)) == [13, 23]
+    flat = letters | beam.FlatMap(lambda letter, n, d: [d[letter]] * n, 2, beam.AsDict(table))
+    assert values(flat) == [10, 10, 20, 20]
+    assert values(letters | beam.Filter(lambda x, d: d[x] > 15, d=beam.AsDict(table))) == ["b"]
+    keyed = letters | beam.WithKeys(lambda x, d: d[x], beam.AsDict(table))
+    assert values(keyed) == [(10, "a"), (20, "b")]
+    low, high = letters | beam.Partition(lambda x, n, d: d[x] > 15, 2, beam.AsDict(table))
+    assert (values(low), values(high)) == (["a"], ["b"])
+
+
+def test_a_collection_looks_into_itself():
+    pcoll = beam.Pipeline() | beam.Create([3, 4])
+    assert values(pcoll | beam.Map(lambda x, all_of: x / sum(all_of), beam.AsList(pcoll))) == [
+        3 / 7,
+        4 / 7,
+    ]
+
+
+def windowed(pipeline: beam.Pipeline, name: str, size: str, *elements: Any) -> Any:
+    timed = [beam.TimestampedValue(value, instant) for value, instant in elements]
+    into = f"{name}Windows" >> beam.WindowInto(beam.FixedWindows(size))
+    return pipeline | name >> beam.Create(timed) | into
+
+
+def test_an_element_looks_into_the_window_that_its_own_ends_in():
+    pipeline = beam.Pipeline()
+    main = windowed(pipeline, "Main", "1 minute", ("a", "00:00:30"), ("b", "00:59:00"))
+    later = windowed(pipeline, "Late", "1 minute", ("c", "01:30:00"))
+    side = windowed(pipeline, "Side", "1 hour", (1, "00:10:00"), (2, "00:50:00"))
+    everything = (main, later) | beam.Flatten()
+    looked = everything | beam.Map(pair, beam.AsList(side))
+    assert values(looked) == [("a", [1, 2]), ("b", [1, 2]), ("c", [])]
+
+
+def test_the_time_the_window_and_the_pane_of_an_element_stay():
+    pipeline = beam.Pipeline()
+    grouped = windowed(pipeline, "M", "1 minute", (("k", 1), "00:00:30")) | beam.GroupByKey()
+    side = pipeline | "S" >> beam.Create(["s"])
+    looked = grouped | beam.Map(pair, beam.AsSingleton(side))
+    result = pipeline.run()
+    (before,), (after,) = result.out_of(grouped.edge), result.out_of(looked.edge)
+    assert after.element.value == (("k", [1]), "s")
+    assert after.element.timestamp == before.element.timestamp == 59_999
+    assert (after.element.windows, after.element.pane) == (
+        before.element.windows,
+        before.element.pane,
+    )
+
+
+def test_an_element_of_a_stream_waits_for_the_first_pane_and_later_ones_see_the_latest():
+    pipeline = beam.Pipeline()
+    side = pipeline | "Side" >> (
+        TestStream()
+        .advance_watermark_to("00:00:01")
+        .add_elements(1)
+        .advance_watermark_to("00:00:02")
+        .add_elements(2)
+        .advance_watermark_to("00:00:03")
+        .advance_watermark_to("00:00:04")
+        .advance_watermark_to_infinity()
+    )
+    main = pipeline | "Main" >> (
+        TestStream()
+        .add_elements("waits")
+        .advance_watermark_to("00:00:02")
+        .advance_watermark_to("00:00:03")
+        .advance_watermark_to("00:00:04")
+        .add_elements("sees both")
+        .advance_watermark_to_infinity()
+    )
+    every = side | beam.WindowInto(
+        beam.GlobalWindows(),
+        trigger=beam.Repeatedly(beam.AfterCount(1)),
+        accumulation_mode=beam.AccumulationMode.ACCUMULATING,
+    )
+    looked = main | beam.Map(pair, beam.AsList(every))
+    came = [(it.step, it.element.value) for it in pipeline.run().out_of(looked.edge)]
+    side_first_pane, end_of_main_elements = 2, 9
+    assert came == [
+        (side_first_pane, ("waits", [1])),
+        (end_of_main_elements, ("sees both", [1, 2])),
+    ]
+
+
+def test_views_that_cannot_be_looked_into_are_refused_when_the_pipeline_is_built():
+    pipeline = beam.Pipeline()
+    main = pipeline | "Main" >> beam.Create([1])
+    sessions = windowed(pipeline, "S", "1 h", (1, "00:00:00")) | "G" >> beam.WindowInto(
+        beam.Sessions("1 minute")
+    )
+    hours = windowed(pipeline, "H", "1 h", (1, "00:00:00"))
+    with pytest.raises(PipelineError, match=r"'A/View0': Sessions is not allowed in side inputs"):
+        main | "A" >> beam.Map(pair, beam.AsList(sessions))
+    with pytest.raises(PipelineError, match=r"'B/View0': Attempted to get side input window for G"):
+        main | "B" >> beam.Map(pair, beam.AsList(hours))
+    endless = pipeline | "E" >> TestStream().advance_watermark_to_infinity()
+    with pytest.raises(PipelineError, match=r"'C/View0/Items': a stream in the global window"):
+        main | "C" >> beam.Map(pair, beam.AsList(endless))
+    foreign = beam.Pipeline() | beam.Create([1])
+    with pytest.raises(PipelineError, match="'View0' was given collections of several pipelines"):
+        main | "D" >> beam.Map(pair, beam.AsList(foreign))
+    with pytest.raises(PipelineError, match=r"AsList needs a collection, got \[1\]"):
+        beam.AsList([1])  # type: ignore[arg-type]
+    assert values(main) == [1]
+
+
+def test_a_function_that_fails_names_the_element_and_not_what_it_saw():
+    pipeline = beam.Pipeline()
+    side = pipeline | "S" >> beam.Create([0])
+    failing = (
+        pipeline | beam.Create([5]) | "Div" >> beam.Map(lambda x, y: x / y, beam.AsSingleton(side))
+    )
+    with pytest.raises(
+        Exception, match="'Div' raised ZeroDivisionError: division by zero for 5 at"
+    ):
+        values(failing)
+
+
+def test_a_combined_collection_is_a_view_with_a_value_of_nothing():
+    for elements, expected in (([1, 2], 3), ([], 0)):
+        pipeline = beam.Pipeline()
+        total = (
+            pipeline | "N" >> beam.Create(elements) | beam.CombineGlobally(sum).as_singleton_view()
+        )
+        assert values(pipeline | beam.Create(["x"]) | beam.Map(pair, total)) == [("x", expected)]
+
+
+def test_a_function_that_looks_is_pickled_without_the_pipeline():
+    pipeline = beam.Pipeline()
+    unpicklable = (thing for thing in [1])
+    side = pipeline | "S" >> beam.Create([1])
+    pipeline | "U" >> beam.Create([unpicklable])
+    looked = pipeline | beam.Create([1]) | beam.Map(pair, beam.AsSingleton(side))
+    do = pickle.loads(pickle.dumps(looked.edge.node.do))  # type: ignore[attr-defined]
+    with pytest.raises(PipelineError, match="Empty PCollection accessed as a singleton view: <PC"):
+        do.views[0].seen([])
+    assert do.views[0].seen([4]) == 4

@@ -1,0 +1,162 @@
+"""DataFrames as sources of pipelines, and collections of pipelines as DataFrames."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import beamlike.beam as beam
+from beamlike.api.pipelines.frames import FromDataFrame, to_data_frame
+from beamlike.errors import PipelineError, UnsupportedError
+from beamlike.model.sessions import Sessions
+from beamlike.model.windowfns import FixedWindows
+
+pytestmark = pytest.mark.spark
+
+GAMES = "user string, points long, at timestamp"
+TOTALS = "user string, points long, window string"
+
+
+def games(spark: Any, rows: Iterable[tuple[str, int, str | None]]) -> Any:
+    frame = spark.createDataFrame(list(rows), "user string, points long, at string")
+    return frame.selectExpr("user", "points", "cast(concat('2020-01-01 ', at) as timestamp) at")
+
+
+def totals(rows: Any, window: Any, **options: Any) -> Any:
+    """Points of each user and window."""
+    pipeline = beam.Pipeline()
+    return (
+        pipeline
+        | FromDataFrame(rows, timestamp="at", **options)
+        | beam.Map(lambda row: (row.user, row.points))
+        | beam.WindowInto(window)
+        | beam.CombinePerKey(sum)
+        | "Row" >> beam.Map(_row)
+    )
+
+
+def _row(pair: tuple[str, int], window: Any = beam.DoFn.WindowParam) -> dict[str, Any]:
+    return {"user": pair[0], "points": pair[1], "window": str(window)}
+
+
+def collected(frame: Any) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in frame.collect())
+
+
+FIRST = [("joe", 1, "00:00:10"), ("ann", 5, "00:01:10"), ("joe", 2, "00:00:50")]
+
+
+def test_a_batch_goes_through_a_pipeline_and_comes_out_as_rows(spark: Any) -> None:
+    rows = to_data_frame(totals(games(spark, FIRST), FixedWindows("1 minute")), TOTALS)
+
+    assert collected(rows) == [
+        ("ann", 5, "[2020-01-01 00:01:00, 2020-01-01 00:02:00)"),
+        ("joe", 3, "[2020-01-01 00:00:00, 2020-01-01 00:01:00)"),
+    ]
+
+
+def test_a_row_without_a_time_is_left_out_and_the_others_are_not(spark: Any) -> None:
+    rows = games(spark, [*FIRST, ("zed", 9, None)])
+
+    found = to_data_frame(totals(rows, Sessions("1 minute")), TOTALS)
+
+    assert collected(found) == [
+        ("ann", 5, "[2020-01-01 00:01:10, 2020-01-01 00:02:10)"),
+        ("joe", 3, "[2020-01-01 00:00:10, 2020-01-01 00:01:50)"),
+    ]
+
+
+def test_a_batch_without_event_time_is_one_window(spark: Any) -> None:
+    pipeline = beam.Pipeline()
+    rows = games(spark, FIRST).drop("at")
+    counted = (
+        pipeline
+        | FromDataFrame(rows)
+        | beam.Map(lambda row: (row.user, row.points))
+        | beam.CombinePerKey(sum)
+    )
+
+    assert collected(to_data_frame(counted, "user string, points long")) == [
+        ("ann", 5),
+        ("joe", 3),
+    ]
+
+
+def test_elements_of_a_batch_meet_elements_that_were_created(spark: Any) -> None:
+    pipeline = beam.Pipeline()
+    played = (
+        pipeline
+        | FromDataFrame(games(spark, FIRST).drop("at"))
+        | beam.Map(lambda row: (row.user, row.points))
+    )
+    teams = pipeline | beam.Create([("joe", "red"), ("ann", "blue")])
+    together = {"points": played, "team": teams} | beam.CoGroupByKey()
+    shown = together | "Show" >> beam.Map(
+        lambda pair: (pair[0], sorted(pair[1]["points"]), pair[1]["team"][0])
+    )
+
+    rows = to_data_frame(shown, "user string, points array<long>, team string")
+
+    assert collected(rows) == [("ann", [5], "blue"), ("joe", [1, 2], "red")]
+
+
+def test_a_stream_goes_on_where_it_stopped(spark: Any, tmp_path: Path) -> None:
+    inbox, checkpoint, out = (str(tmp_path / name) for name in ("in", "checkpoint", "out"))
+
+    def arrive(*rows: tuple[str, int, str]) -> None:
+        games(spark, rows).coalesce(1).write.mode("append").parquet(inbox)
+
+    def run() -> None:
+        stream = spark.readStream.schema(GAMES).parquet(inbox)
+        panes = totals(stream, Sessions("1 minute"), watermark="10 seconds")
+        writer = to_data_frame(panes, TOTALS).writeStream.format("parquet").option("path", out)
+        writer.option("checkpointLocation", checkpoint).trigger(
+            availableNow=True
+        ).start().awaitTermination()
+
+    arrive(*FIRST)
+    run()
+    arrive(("joe", 4, "00:01:30"))
+    run()
+    arrive(("eva", 7, "00:10:00"))
+    run()
+
+    assert collected(spark.read.parquet(out)) == [
+        ("ann", 5, "[2020-01-01 00:01:10, 2020-01-01 00:02:10)"),
+        ("joe", 7, "[2020-01-01 00:00:10, 2020-01-01 00:02:30)"),
+    ]
+
+
+def test_a_stream_needs_event_time_and_a_watermark(spark: Any, tmp_path: Path) -> None:
+    stream = spark.readStream.schema(GAMES).parquet(str(tmp_path))
+
+    with pytest.raises(PipelineError) as refusal:
+        FromDataFrame(stream, timestamp="at")
+
+    assert str(refusal.value) == (
+        "the rows of a stream need event time: write FromDataFrame(df, "
+        'timestamp="ts", watermark="1 minute")'
+    )
+
+
+def test_a_stream_and_what_comes_to_an_end_are_not_one_query(spark: Any, tmp_path: Path) -> None:
+    pipeline = beam.Pipeline()
+    stream = spark.readStream.schema(GAMES).parquet(str(tmp_path))
+    played = pipeline | "Games" >> FromDataFrame(stream, timestamp="at", watermark="1 minute")
+    joined = (played, pipeline | "Others" >> beam.Create([1])) | beam.Flatten()
+
+    with pytest.raises(UnsupportedError) as refusal:
+        to_data_frame(joined, "value long")
+
+    assert str(refusal.value) == (
+        "'Others' comes to an end and 'Games' is a stream; Spark cannot read both in one query: "
+        "read the first one as a stream too, for example from files"
+    )
+
+
+def test_an_element_that_is_no_such_row_is_named(spark: Any) -> None:
+    rows = to_data_frame(beam.Pipeline() | beam.Create([("a", 1, 2)]), "name string, n long")
+
+    with pytest.raises(Exception, match="has 3 parts, and the schema has 2 columns: name, n"):
+        rows.collect()

@@ -1,0 +1,242 @@
+"""Beam Python's assertions, in the words of its own tests."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from beamlike import FixedWindows, IntervalWindow, SlidingWindows
+from beamlike.api.pipelines.dofn import TimestampedValue
+from beamlike.api.pipelines.elements import Create, Map
+from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
+from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.windowing import WindowInto
+from beamlike.errors import PipelineError, TestStreamError
+from beamlike.testing import (
+    BeamAssertException,
+    PaneAssertionError,
+    TestPipeline,
+    TestWindowedValue,
+    assert_that,
+    contain_value,
+    equal_to,
+    equal_to_per_window,
+    in_window,
+    is_empty,
+    is_not_empty,
+)
+
+FIRST, SECOND = IntervalWindow(0, 60_000), IntervalWindow(60_000, 120_000)
+
+
+@pytest.fixture
+def pipeline() -> Iterator[TestPipeline]:
+    with TestPipeline() as pipeline:
+        yield pipeline
+
+
+def scores(pipeline: Pipeline) -> Any:
+    return (
+        pipeline
+        | Create(
+            [
+                TimestampedValue(("joe", 1), "00:00:10"),
+                TimestampedValue(("joe", 2), "00:00:20"),
+                TimestampedValue(("ben", 3), "00:01:30"),
+            ]
+        )
+        | WindowInto(FixedWindows("1 minute"))
+    )
+
+
+def failure_of(pipeline: TestPipeline) -> str:
+    with pytest.raises(PaneAssertionError) as failed:
+        pipeline.run()
+    return str(failed.value)
+
+
+def test_equal_to_is_about_all_elements_in_any_order(pipeline: TestPipeline) -> None:
+    assert_that(scores(pipeline) | CombinePerKey(sum), equal_to([("ben", 3), ("joe", 3)]))
+    assert_that(pipeline | "Other" >> Create([3, 1, 2]), equal_to([1, 2, 3]), label="others")
+    assert_that(pipeline | "None" >> Create([]), equal_to([]))
+    assert_that(pipeline | "None too" >> Create([]), is_empty())
+    assert_that(pipeline | "One" >> Create([1]), is_not_empty())
+
+
+def test_equal_to_can_be_told_what_is_equal(pipeline: TestPipeline) -> None:
+    close = pipeline | Create([0.1 + 0.2, 1.0])
+
+    assert_that(close, equal_to([1.0, 0.3], equals_fn=lambda want, got: abs(want - got) < 1e-9))
+
+
+def test_elements_by_window(pipeline: TestPipeline) -> None:
+    grouped = scores(pipeline) | GroupByKey()
+
+    assert_that(grouped, equal_to_per_window({FIRST: [("joe", [2, 1])], SECOND: [("ben", [3])]}))
+    assert_that(
+        grouped | Map(lambda pair: pair[0]),
+        equal_to_per_window({("00:00:00", "00:01:00"): ["joe"], SECOND: ["ben"]}),
+        reify_windows=True,
+    )
+
+
+def test_an_element_in_several_windows_is_one_element_unless_windows_are_asked_for(
+    pipeline: TestPipeline,
+) -> None:
+    sliding = (
+        pipeline
+        | Create([TimestampedValue("a", "00:00:30")])
+        | WindowInto(SlidingWindows("1 minute", "30 s"))
+    )
+
+    assert_that(sliding, equal_to(["a"]))
+    assert_that(sliding, equal_to_per_window({FIRST: ["a"], IntervalWindow(30_000, 90_000): ["a"]}))
+    assert_that(
+        sliding,
+        equal_to(
+            [
+                TestWindowedValue("a", 30_000, [FIRST]),
+                TestWindowedValue("a", 30_000, [IntervalWindow(30_000, 90_000)]),
+            ]
+        ),
+        reify_windows=True,
+    )
+
+
+def test_a_function_may_look_at_the_elements(pipeline: TestPipeline) -> None:
+    seen: list[Any] = []
+
+    assert_that(scores(pipeline), seen.extend)
+    pipeline.run()
+
+    assert seen == [("joe", 1), ("joe", 2), ("ben", 3)]
+
+
+def test_the_matchers_of_this_harness_do_as_well(pipeline: TestPipeline) -> None:
+    assert_that(scores(pipeline), in_window(FIRST, contain_value(("joe", 2))))
+
+
+def test_all_that_is_wrong_is_told_at_the_end() -> None:
+    pipeline = TestPipeline()
+    numbers = pipeline | Create([TimestampedValue(1, 1_000), TimestampedValue(2, 2_000)])
+
+    def are_three(elements: list[int]) -> None:
+        if len(elements) != 3:
+            raise BeamAssertException(f"only {len(elements)} elements")
+
+    assert_that(numbers, equal_to([1, 3]))
+    assert_that(numbers, is_empty())
+    assert_that(numbers, are_three)
+    assert_that(numbers, lambda elements: len(elements) == 3)
+    assert_that(pipeline | "Nothing" >> Create([]), is_not_empty())
+
+    text = failure_of(pipeline)
+
+    line = test_all_that_is_wrong_is_told_at_the_end.__code__.co_firstlineno + 8
+    everything = """\
+    windowing   GlobalWindows(), DefaultTrigger(), discarding, allowed lateness 0ms
+
+    everything that came out{selected}:
+    {mark}  step  key  window  timing   #  ns  place  timestamp  value
+    {mark}  0          global  UNKNOWN  0  0   only   00:00:01   1
+    {mark}  0          global  UNKNOWN  0  0   only   00:00:02   2"""
+    marked = everything.format(mark=">", selected=", 2 marked with >").replace(">  step", "   step")
+    plain = everything.format(mark="", selected="")
+    assert (
+        text
+        == f"""\
+5 of 5 assertions do not hold:
+
+1) test_harness_beam.py:{line}
+    assert_that(numbers, equal_to([1, 3]))
+
+    equal_to does not hold
+
+    collection  'Create'
+    expected    exactly these 2 elements, in any order
+                1
+                3
+    missing     3
+    unexpected  2
+{marked}
+
+2) test_harness_beam.py:{line + 1}
+    assert_that(numbers, is_empty())
+
+    is_empty does not hold
+
+    collection  'Create'
+    expected    no elements
+    unexpected  1
+                2
+    because     2 elements selected
+{marked}
+
+3) test_harness_beam.py:{line + 2}
+    assert_that(numbers, are_three)
+
+    are_three does not hold
+
+    collection  'Create'
+    because     BeamAssertException: only 2 elements
+{plain}
+
+4) test_harness_beam.py:{line + 3}
+    assert_that(numbers, lambda elements: len(elements) == 3)
+
+    <lambda> does not hold
+
+    collection  'Create'
+    because     it returned False
+{plain}
+
+5) test_harness_beam.py:{line + 4}
+    assert_that(pipeline | "Nothing" >> Create([]), is_not_empty())
+
+    is_not_empty does not hold
+
+    collection  'Nothing'
+    expected    at least one element
+    windowing   GlobalWindows(), DefaultTrigger(), discarding, allowed lateness 0ms
+
+    everything that came out:
+    (nothing came out, nothing was dropped)
+
+    what came out on the way:
+         0 of 'Nothing'"""
+    )
+
+
+def test_elements_of_windows_that_are_not_listed_are_unexpected() -> None:
+    pipeline = TestPipeline()
+    assert_that(scores(pipeline), equal_to_per_window({FIRST: [("joe", 1), ("joe", 2)]}))
+
+    text = failure_of(pipeline)
+
+    assert "equal_to_per_window does not hold" in text
+    assert "expected    no elements in windows that are not listed" in text
+
+
+def test_an_assertion_is_refused_where_it_would_never_be_asked() -> None:
+    numbers = Pipeline() | Create([1])
+    with pytest.raises(PipelineError, match=r"assert_that\(<PCollection of 'Create'>\): nobody"):
+        assert_that(numbers, equal_to([1]))
+
+
+@pytest.mark.parametrize(
+    ("matcher", "hint"),
+    [
+        ([1], "got [1]"),
+        (equal_to, "; write equal_to(...)"),
+        (is_empty, "; write is_empty(...)"),
+        (PaneAssertionError, "PaneAssertionError'>"),
+    ],
+)
+def test_an_assertion_needs_a_matcher(matcher: Any, hint: str) -> None:
+    numbers = TestPipeline() | Create([1])
+
+    with pytest.raises(TestStreamError) as refused:
+        assert_that(numbers, matcher)
+
+    assert str(refused.value).startswith("assert_that needs a matcher such as equal_to([...]), or ")
+    assert str(refused.value).endswith(hint)

@@ -1,0 +1,100 @@
+"""What an editor knows of the elements: the types that a type checker finds for Scio's verbs."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PREAMBLE = """
+from beamlike.scio import ScioContext, SideOutput
+
+sc = ScioContext()
+words = sc.parallelize(["to be"])
+pairs = words.key_by(len)
+shares = words.map(lambda word: (len(word), 1.5))
+side = shares.as_map_side_input()
+errors = SideOutput[bytes]()
+main, sides = words.with_side_outputs(errors).map(lambda word, out: len(word))
+"""
+
+TYPES = {
+    "words": "PCollection[str]",
+    "words.flat_map(str.split).map(len)": "PCollection[int]",
+    "words.filter(str.isalpha)": "PCollection[str]",
+    "words.collect(lambda word: len(word) if word else None)": "PCollection[int]",
+    "words.transform('Lengths', lambda it: it.map(len))": "PCollection[int]",
+    "words.partition(str.isalpha)": "tuple[PCollection[str], PCollection[str]]",
+    "words.partition(2, len)": "tuple[PCollection[str], ...]",
+    "words.with_fixed_windows('1 minute')": "PCollection[str]",
+    "words.with_window()": "PCollection[tuple[str, IntervalWindow | GlobalWindow]]",
+    "words.with_pane_info()": "PCollection[tuple[str, PaneInfo]]",
+    "words.to_windowed().map(lambda it: it.with_value(it.timestamp)).to_scollection()": (
+        "PCollection[int]"
+    ),
+    "words.timestamp_by(len)": "PCollection[str]",
+    "pairs": "PCollection[tuple[int, str]]",
+    "pairs.swap().keys()": "PCollection[str]",
+    "pairs.group_by_key()": "PCollection[tuple[int, list[str]]]",
+    "pairs.with_timestamped_values()": "PCollection[tuple[int, tuple[str, int]]]",
+    "words.group_by(len)": "PCollection[tuple[int, list[str]]]",
+    "words.count_by_value()": "PCollection[tuple[str, int]]",
+    "pairs.count_by_key().sum_by_key()": "PCollection[tuple[int, int]]",
+    "pairs.aggregate_by_key(0.5, lambda n, word: n + len(word), lambda a, b: a + b)": (
+        "PCollection[tuple[int, float]]"
+    ),
+    "pairs.top_by_key(3, key=len)": "PCollection[tuple[int, list[str]]]",
+    "shares.mean_by_key()": "PCollection[tuple[int, float]]",
+    "words.map(len).mean()": "PCollection[float]",
+    "words.top(3)": "PCollection[list[str]]",
+    "words.distinct_by(len)": "PCollection[str]",
+    "pairs.join(shares)": "PCollection[tuple[int, tuple[str, float]]]",
+    "pairs.left_outer_join(shares)": "PCollection[tuple[int, tuple[str, float | None]]]",
+    "pairs.cogroup(shares)": "PCollection[tuple[int, tuple[list[str], list[float]]]]",
+    "pairs.hash_join(shares)": "PCollection[tuple[int, tuple[str, float]]]",
+    "words.cross(shares)": "PCollection[tuple[str, tuple[int, float]]]",
+    "words.with_side_inputs(side).map(lambda it, see: see(side)[len(it)]).to_scollection()": (
+        "PCollection[float]"
+    ),
+    "main": "PCollection[int]",
+    "sides(errors)": "PCollection[bytes]",
+    "sc.parallelize_timestamped([('a', 0), ('b', '00:01:00')])": "PCollection[str]",
+    "sc.parallelize_timestamped(['a'], [0])": "PCollection[str]",
+}
+
+REFUSED = ["words.keys()", "words.map(len).sum_by_key()", "words.map(lambda number: number + 1)"]
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What the type checker says of each expression, by its text."""
+    lines = [f"reveal_type({expression})" for expression in TYPES] + REFUSED
+    folder = tmp_path_factory.mktemp("typing")
+    source = folder / "snippet.py"
+    source.write_text(PREAMBLE + "\n".join(lines) + "\n", encoding="utf-8")
+    first = PREAMBLE.count("\n") + 1
+    checker = [sys.executable, "-m", "mypy", "--strict", "--follow-imports", "silent"]
+    options = ["--config-file", str(ROOT / "setup.cfg"), "--cache-dir", str(folder / "cache")]
+    done = subprocess.run(
+        [*checker, *options, str(source)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    found = re.findall(r"snippet\.py:(\d+): (?:note|error): (.*)", done.stdout)
+    said = {int(line): text for line, text in found}
+    asked = [*TYPES, *REFUSED]
+    return {text: said.get(first + at, done.stdout) for at, text in enumerate(asked)}
+
+
+@pytest.mark.parametrize("expression", TYPES)
+def test_the_type_of_elements_is_known(expression: str, answers: dict[str, str]):
+    shown = re.sub(r"\b[a-z_]+(?:\.[a-z_]+)*\.(?=[A-Z])", "", answers[expression])
+    assert shown == f'Revealed type is "{TYPES[expression]}"'
+
+
+@pytest.mark.parametrize("expression", REFUSED)
+def test_a_verb_that_does_not_fit_the_elements_is_an_error(
+    expression: str, answers: dict[str, str]
+):
+    assert re.match(r"Invalid self argument|Unsupported operand types", answers[expression])

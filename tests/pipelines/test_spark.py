@@ -1,0 +1,28 @@
+"""Pipelines on a real streaming query, many side by side: the same comes out as in memory."""
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from beamlike.hosts.pipeline import run_pipeline
+from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
+from beamlike.testing.random_pipelines import any_pipeline
+from beamlike.testing.told_runs import told
+
+pytestmark = pytest.mark.spark
+
+
+def test_random_pipelines_give_on_spark_what_they_give_in_memory(spark: Any) -> None:
+    pipelines = [any_pipeline(Random(seed)) for seed in range(40)]
+    in_memory = [run_pipeline(pipeline.nodes) for pipeline in pipelines]
+    scripted = [
+        Scripted(pipeline.nodes, list(run.came))
+        for pipeline, run in zip(pipelines, in_memory, strict=True)
+    ]
+
+    on_spark = run_pipelines_on_spark(scripted, spark)
+
+    for seed, (found, wanted) in enumerate(zip(on_spark, in_memory, strict=True)):
+        assert told(found) == told(wanted), f"seed {seed}"
+        assert found.metrics == wanted.metrics, f"seed {seed}"

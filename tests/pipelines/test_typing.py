@@ -1,0 +1,148 @@
+"""What a type checker, and so an editor, knows of the elements of a pipeline."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+START = """
+from collections.abc import Iterable
+from typing import Any
+import beamlike.beam as beam
+
+def length(word: str) -> int:
+    return len(word)
+
+def joined(word: str, mark: str, times: int = 1) -> str:
+    return word + mark * times
+
+def starts(word: str, at: int = beam.DoFn.TimestampParam) -> tuple[str, int]:
+    return word, at
+
+def letters(word: str) -> Iterable[str]:
+    yield from word
+
+class Lengths(beam.DoFn[str, int]):
+    def process(self, element: str, *args: Any, **kwargs: Any) -> Iterable[int]:
+        yield len(element)
+
+class Average(beam.CombineFn[int, float]):
+    def create_accumulator(self, *args: Any, **kwargs: Any) -> list[int]:
+        return []
+
+    def add_input(
+        self, mutable_accumulator: list[int], element: int, *args: Any, **kwargs: Any
+    ) -> list[int]:
+        return [*mutable_accumulator, element]
+
+    def merge_accumulators(
+        self, accumulators: Iterable[list[int]], *args: Any, **kwargs: Any
+    ) -> list[int]:
+        return sum(accumulators, start=[])
+
+    def extract_output(self, accumulator: list[int], *args: Any, **kwargs: Any) -> float:
+        return sum(accumulator) / len(accumulator)
+
+pipeline = beam.Pipeline()
+words = pipeline | "Words" >> beam.Create(["a", "bb"])
+numbers = words | "Numbers" >> beam.Map(length)
+pairs = words | "Pairs" >> beam.WithKeys(length)
+table = beam.AsDict(pairs)
+minutes: beam.WindowInto = beam.WindowInto(beam.FixedWindows("1 minute"))
+left, right = words | beam.Partition(lambda word, number: len(word) % number, 2)
+"""
+
+SHOWN = {
+    "words": "str",
+    "numbers": "int",
+    # Named functions say what they take and what they give, under a label or not.
+    "words | beam.Map(length)": "int",
+    'words | beam.Map(joined, "!", times=2)': "str",
+    "words | beam.Map(starts)": "tuple[str, int]",
+    'words | "Letters" >> beam.FlatMap(letters)': "str",
+    "words | beam.FlatMap(str.split)": "str",
+    "words | beam.ParDo(Lengths())": "int",
+    # A lambda says what it gives, as far as that does not depend on what it is given.
+    "words | beam.Map(lambda word: 1)": "int",
+    'words | "One" >> beam.Map(lambda word: (word, 1))': "tuple[Any, int]",
+    'words | "Look" >> beam.Map(lambda word, d: len(d), d=table)': "int",
+    # Transforms that keep elements keep their type.
+    'words | "Long" >> beam.Filter(lambda word: len(word) > 3)': "str",
+    "words | minutes": "str",
+    "words | beam.WithTimestamps(lambda word: 0)": "str",
+    "(words, words) | beam.Flatten()": "str",
+    "words | beam.Distinct()": "str",
+    "left": "str",
+    # Pairs, groups and combined values.
+    "pairs": "tuple[int, str]",
+    "pairs | beam.Keys()": "int",
+    "pairs | beam.KvSwap()": "tuple[str, int]",
+    'pairs | "Group" >> beam.GroupByKey()': "tuple[int, list[str]]",
+    'pairs | "Longest" >> beam.CombinePerKey(max)': "tuple[int, Any]",
+    "pairs | beam.CombinePerKey(len)": "tuple[int, int]",
+    "pairs | beam.CombinePerKey(Average())": "tuple[int, float]",
+    "pairs | beam.combiners.Count.PerKey()": "tuple[int, int]",
+    "pairs | beam.combiners.Top.PerKey(3) | beam.Values()": "list[str]",
+    "words | minutes | beam.combiners.Count.PerElement()": "tuple[str, int]",
+    "numbers | beam.CombineGlobally(Average())": "float",
+    "numbers | beam.combiners.Mean.Globally()": "float | None",
+    "words | beam.combiners.ToSet()": "set[str]",
+}
+
+REFUSED = {
+    'numbers | "Lengths" >> beam.Map(length)': '"PCollection[int]" and "Map[str, int]"',
+    "numbers | beam.ParDo(Lengths())": 'type "Lengths"; expected "DoFn[int, int]"',
+    "words | beam.GroupByKey()": '"PCollection[str]" and "GroupByKey"',
+    'numbers | "Values" >> beam.Values()': '"PCollection[int]" and "Values"',
+}
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
+    """What the type checker says of each line of a program."""
+    folder = tmp_path_factory.mktemp("typing")
+    # Checked where it will be installed, and as users do: strictly.
+    shutil.copytree(ROOT / "beamlike", folder / "beamlike")
+    shutil.copytree(ROOT / "testing", folder / "beamlike" / "testing")
+    (folder / "program.py").write_text(START + "\n".join([*map(reveal, SHOWN), *REFUSED]))
+    config = ("--strict", "--config-file", str(ROOT / "setup.cfg"), "--no-error-summary")
+    command = (sys.executable, "-m", "mypy", *config, "program.py")
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    told: dict[int, str] = {}
+    for line in done.stdout.splitlines():
+        if found := re.fullmatch(r"program\.py:(\d+): (.*)", line):
+            told.setdefault(int(found[1]), found[2])
+    return told
+
+
+def reveal(expression: str) -> str:
+    return f"reveal_type({expression})"
+
+
+def line_of(index: int) -> int:
+    return START.count("\n") + index + 1
+
+
+@pytest.mark.parametrize("expression", SHOWN)
+def test_the_type_of_elements_is_known(expression: str, said: dict[int, str]):
+    shown = said[line_of(list(SHOWN).index(expression))]
+    known = re.fullmatch(r'note: Revealed type is ".*?PCollection\[(.*)\]"', shown)
+    assert known is not None, shown
+    assert known[1].replace("Literal[1]?", "int") == SHOWN[expression]
+
+
+@pytest.mark.parametrize("expression", REFUSED)
+def test_a_function_of_other_elements_is_an_error(expression: str, said: dict[int, str]):
+    found = said[line_of(len(SHOWN) + list(REFUSED).index(expression))]
+    assert found.startswith("error:"), found
+    assert REFUSED[expression] in found
+
+
+def test_nothing_else_is_wrong_with_the_program(said: dict[int, str]):
+    asked = {line_of(at) for at in range(len(SHOWN) + len(REFUSED))}
+    assert {line: text for line, text in said.items() if line not in asked} == {}
