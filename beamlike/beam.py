@@ -27,6 +27,7 @@ from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.combinefn import CombineFn
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput, TimestampedValue
 from beamlike.api.pipelines.elements import Create, Filter, FlatMap, Map, ParDo
+from beamlike.api.pipelines.frames import FromDataFrame, WriteRows, to_data_frame
 from beamlike.api.pipelines.groups import (
     CoGroupByKey,
     CombineGlobally,
@@ -175,6 +176,7 @@ __all__ = [
     "FlatMapTuple",
     "Flatten",
     "FlattenWith",
+    "FromDataFrame",
     "GlobalWindow",
     "GlobalWindows",
     "GroupBy",
@@ -215,10 +217,12 @@ __all__ = [
     "WindowedValue",
     "WithKeys",
     "WithTimestamps",
+    "WriteRows",
     "combiners",
     "metrics",
     "ptransform_fn",
     "pvalue",
+    "to_data_frame",
     "trigger",
     "typehints",
     "window",

@@ -244,7 +244,9 @@ class _JobPipeline(TestPipeline):
             text = f"this asserts nothing of output {name!r}; write expect(out).to(...) in it"
             self.checks.add(place, lambda run: text)
 
-    def run(self, host: Host | None = None, spark: "SparkSession | None" = None) -> PipelineResult:
+    def run(
+        self, host: Host | None = None, spark: "SparkSession | None" = None, **options: Any
+    ) -> PipelineResult:
         __tracebackhide__ = True
         missing = [
             f"the job never {verb} {kind} {name!r}"
@@ -258,7 +260,7 @@ class _JobPipeline(TestPipeline):
         if missing:
             self.checks.give_up()
             raise PipelineError("; ".join(missing))
-        return super().run(host, spark)
+        return super().run(host, spark, **options)
 
 
 class _Kept(PTransform[PCollection[Any], PCollection[Any]]):

@@ -41,12 +41,15 @@ class TestPipeline(Pipeline):
         self._spark = spark
         self.checks = Checks("build it in a with block, or call run()")
 
-    def run(self, host: Host | None = None, spark: "SparkSession | None" = None) -> PipelineResult:
+    def run(
+        self, host: Host | None = None, spark: "SparkSession | None" = None, **options: Any
+    ) -> PipelineResult:
         """Run everything, and ask all that was asserted.
 
         Args:
             host: Where; None: where the pipeline was made for.
             spark: The session for host ``"spark"``; None: the one it was made for.
+            options: As `Pipeline.run`.
 
         Raises:
             PaneAssertionError: Some of it does not hold.
@@ -54,7 +57,7 @@ class TestPipeline(Pipeline):
         """
         __tracebackhide__ = True
         self.checks.give_up()
-        result = super().run(host or self._host, spark or self._spark)
+        result = super().run(host or self._host, spark or self._spark, **options)
         self.checks.evaluate(result.outputs)
         return result
 

@@ -13,8 +13,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.hosts.script import Arrive
-from beamlike.hosts.spark import pages
-from beamlike.hosts.spark.column_shard import ColumnShard
+from beamlike.hosts.spark import column_shard, pages
 from beamlike.hosts.spark.column_state import ColumnState
 from beamlike.hosts.spark.index import Index
 from beamlike.hosts.spark.state import StateLayout
@@ -235,13 +234,13 @@ def first_broken_streams() -> Broken:
 
 
 def test_a_columnar_shard_that_wakes_too_late_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    note = ColumnShard._note
+    note = column_shard._note
 
-    def sleepy(shard: ColumnShard, index: Index, *noted: Any) -> None:
-        note(shard, index, *noted)
+    def sleepy(index: Index, *noted: Any) -> None:
+        note(index, *noted)
         too_late(index)
 
-    monkeypatch.setattr(ColumnShard, "_note", sleepy)
+    monkeypatch.setattr(column_shard, "_note", sleepy)
 
     broken = first_broken_streams()
 

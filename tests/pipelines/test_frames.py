@@ -150,8 +150,9 @@ def test_a_stream_and_what_comes_to_an_end_are_not_one_query(spark: Any, tmp_pat
         to_data_frame(joined, "value long")
 
     assert str(refusal.value) == (
-        "'Others' comes to an end and 'Games' is a stream; Spark cannot read both in one query: "
-        "read the first one as a stream too, for example from files"
+        "'Others' comes to an end and 'Games' is a stream; Spark cannot read both in one query of "
+        "a DataFrame: write the result with WriteRows(...) and run() the pipeline, or read the "
+        "first one as a stream too"
     )
 
 
@@ -160,3 +161,99 @@ def test_an_element_that_is_no_such_row_is_named(spark: Any) -> None:
 
     with pytest.raises(Exception, match="has 3 parts, and the schema has 2 columns: name, n"):
         rows.collect()
+
+
+def kept(rows: dict[str, list[tuple[Any, ...]]], name: str) -> Any:
+    """A writer that keeps rows in this process."""
+
+    def write(frame: Any, number: int) -> None:
+        rows.setdefault(name, []).extend(collected(frame))
+
+    return write
+
+
+def test_a_batch_is_written_by_several_writers(spark: Any) -> None:
+    written: dict[str, list[tuple[Any, ...]]] = {}
+    pipeline = beam.Pipeline()
+    played = (
+        pipeline
+        | beam.FromDataFrame(games(spark, FIRST), timestamp="at")
+        | beam.Map(lambda row: (row.user, row.points))
+    )
+    played | "Points" >> beam.WriteRows("user string, points long", kept(written, "points"))
+    totals = played | beam.CombinePerKey(sum)
+    totals | "Totals" >> beam.WriteRows("user string, points long", kept(written, "totals"))
+
+    result = pipeline.run("spark", spark)
+
+    assert result.state == beam.PipelineState.DONE
+    assert written == {
+        "points": [("ann", 5), ("joe", 1), ("joe", 2)],
+        "totals": [("ann", 5), ("joe", 3)],
+    }
+
+
+def test_a_stream_meets_what_was_created_and_drains(spark: Any, tmp_path: Path) -> None:
+    inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
+    games(spark, [*FIRST, ("zed", 9, None)]).coalesce(1).write.parquet(inbox)
+    written: dict[str, list[tuple[Any, ...]]] = {}
+    pipeline = beam.Pipeline()
+    seen = beam.metrics.Metrics.counter("games", "seen")
+
+    def counted(row: Any) -> tuple[str, int]:
+        seen.inc()
+        return row.user, row.points
+
+    stream = spark.readStream.schema(GAMES).parquet(inbox)
+    played = (
+        pipeline
+        | "Games" >> beam.FromDataFrame(stream, timestamp="at", watermark="10 seconds")
+        | beam.Map(counted)
+        | beam.WindowInto(beam.FixedWindows("1 hour"))
+    )
+    first = beam.TimestampedValue(("joe", 100), "2020-01-01T00:00:00")
+    more = pipeline | beam.Create([first]) | "In" >> beam.WindowInto(beam.FixedWindows("1 hour"))
+    totals = (played, more) | beam.Flatten() | beam.CombinePerKey(sum)
+    totals | beam.WriteRows("user string, points long", kept(written, "totals"))
+
+    result = pipeline.run("spark", spark, checkpoint=checkpoint)
+    result.query.processAllAvailable()
+    before = list(written["totals"])
+    state = result.drain()
+
+    assert (before, state) == ([], beam.PipelineState.DRAINED)
+    assert written["totals"] == [("ann", 5), ("joe", 103)]
+    assert [it.committed for it in result.metrics().query()["counters"]] == [3]
+    assert [(it.label, it.drop.error) for it in result.lost] == [
+        (
+            "Games",
+            "{'user': 'zed', 'points': 9, 'at': None}: its 'at' is null, or no time",
+        )
+    ]
+
+
+def test_a_stream_is_run_with_a_folder_to_go_on_from(spark: Any, tmp_path: Path) -> None:
+    pipeline = beam.Pipeline()
+    stream = spark.readStream.schema(GAMES).parquet(str(tmp_path))
+    rows = pipeline | beam.FromDataFrame(stream, timestamp="at", watermark="1 minute")
+    rows | beam.WriteRows("user string, points long, at timestamp", kept({}, "rows"))
+
+    with pytest.raises(PipelineError) as refusal:
+        pipeline.run("spark", spark)
+
+    assert str(refusal.value) == (
+        "a pipeline over a stream needs a folder to go on from: write "
+        'run(host="spark", checkpoint="/path/of/its/own")'
+    )
+
+
+def test_rows_are_not_written_in_memory() -> None:
+    pipeline = beam.Pipeline()
+    pipeline | "Numbers" >> beam.Create([1]) | beam.WriteRows("n long", kept({}, "rows"))
+
+    with pytest.raises(PipelineError) as refusal:
+        pipeline.run()
+
+    assert str(refusal.value) == (
+        "what 'Numbers' brings out is written as rows, which Spark does: run(host=\"spark\")"
+    )

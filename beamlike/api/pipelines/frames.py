@@ -1,5 +1,6 @@
 """DataFrames in and out of pipelines."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from beamlike.api.arguments import counted
@@ -17,7 +18,7 @@ from beamlike.model.time import DurationLike, duration_ms
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["FromDataFrame", "to_data_frame"]
+__all__ = ["FromDataFrame", "WriteRows", "to_data_frame"]
 
 
 class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
@@ -65,6 +66,35 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         frame = Frame(self.rows, self.timestamp, self.clock)
         node = Given(given.label, (), frame, bounded)
         return given.add(node, WindowingStrategy.unwindowed(), bounded)
+
+
+class WriteRows(PTransform[PCollection[Any], None]):
+    """The elements written as rows, when the pipeline runs on Spark.
+
+    All writers of a pipeline share one query: what they write was computed once.
+
+    Args:
+        schema: The Spark schema of the rows, see `to_data_frame`.
+        write: Called with the rows of each micro-batch as a DataFrame, and its number, like the
+            function of Spark's ``foreachBatch``. After a restart it may be called again with a
+            number that it has seen.
+
+    Raises:
+        PipelineError: ``write`` cannot be called.
+    """
+
+    def __init__(self, schema: str, write: "Callable[[DataFrame, int], Any]") -> None:
+        if not callable(write):
+            raise PipelineError(
+                f"WriteRows needs a function of a DataFrame and a number, got {write!r}; write "
+                'lambda rows, number: rows.write.mode("append").parquet("/path")'
+            )
+        self.schema, self.write = schema, write
+
+    def expand(self, given: PCollection[Any]) -> None:
+        from beamlike.hosts.spark.graph.running import Sink
+
+        given.pipeline.sinks.append(Sink(given.edge, self.schema, self.write))
 
 
 def to_data_frame(

@@ -1,21 +1,27 @@
 """The pipeline itself: it names its transforms, holds their graph, and runs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 
+import attrs
+
 from beamlike.api.pipelines.collection import PCollection, apply
+from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.transform import Applied, PTransform
 from beamlike.api.pipelines.variables import Out
 from beamlike.errors import PipelineError
-from beamlike.hosts.pipeline import PipelineRun, run_pipeline
+from beamlike.hosts.pipeline import run_pipeline
 from beamlike.model.graph import MAIN, Edge, Node
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import DurationLike
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from beamlike.hosts.spark.graph.running import Sink
 
 __all__ = ["Host", "Pipeline"]
 
@@ -39,6 +45,7 @@ class Pipeline:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.edges: dict[Edge, None] = {}
+        self.sinks: list[Sink] = []
         self.result: PipelineResult | None = None
         self._scope: list[str] = []
         self._labels: dict[str, None] = {}
@@ -55,12 +62,12 @@ class Pipeline:
         Raises:
             PipelineError: The name is taken, or the transform cannot be applied.
         """
-        nodes, labels = len(self.nodes), len(self._labels)
+        nodes, labels, sinks = len(self.nodes), len(self._labels), len(self.sinks)
         try:
             with self._named(transform.label or transform.default_label):
                 return transform.expand(given)
         except BaseException:
-            del self.nodes[nodes:]
+            del self.nodes[nodes:], self.sinks[sinks:]
             while len(self._labels) > labels:
                 self._labels.popitem()
             raise
@@ -92,39 +99,56 @@ class Pipeline:
         self.nodes.append(node)
         return PCollection(self, Edge(node, tag), windowing, is_bounded)
 
-    def run(self, host: Host = "memory", spark: "SparkSession | None" = None) -> PipelineResult:
-        """Run everything to its end, and keep all that comes out.
+    def run(
+        self,
+        host: Host = "memory",
+        spark: "SparkSession | None" = None,
+        *,
+        checkpoint: str | None = None,
+        trigger: Mapping[str, Any] | None = None,
+        shards: int | None = None,
+        wake_every: DurationLike | None = None,
+    ) -> PipelineResult:
+        """Run everything.
+
+        Over elements in memory and test streams it runs to its end, and all that comes out is
+        kept. On Spark it may also read and write DataFrames; over streams it then goes on until
+        the result's ``cancel`` or ``drain``.
 
         Args:
-            host: ``"memory"``, in this process, or ``"spark"``: a real streaming query in which
-                each step of a test stream is a micro-batch.
+            host: ``"memory"``, in this process, or ``"spark"``: one query, in which each step of
+                a test stream is a micro-batch.
             spark: The session for host ``"spark"``; None takes the active one or starts one.
+            checkpoint: The folder that a query over streams goes on from, see `SparkOptions`;
+                for the next three likewise.
+            trigger: When its micro-batches start.
+            shards: The groups of Spark that share the keys of a grouping.
+            wake_every: How often a query that waits on processing time is woken without data.
 
         Raises:
             TransformError: A function of the user's raised.
             PipelineError: An element came that a transform cannot take, such as one that is no
-                pair and is to be grouped.
+                pair and is to be grouped; or this host cannot run it like this.
+            UnsupportedError: It reads what the host cannot read.
         """
         if host not in get_args(Host):
             raise PipelineError(f'host must be "memory" or "spark", got {host!r}')
-        if host == "memory" and spark is not None:
+        options = SparkOptions(spark, checkpoint, trigger, shards, wake_every)
+        if host == "spark":
+            self.result = run_on_spark(self.nodes, self.outputs, self.sinks, options)
+            return self.result
+        if options != SparkOptions():
+            given = attrs.asdict(options, recurse=False)
+            name = next(name for name, value in given.items() if value is not None)
+            what = "a Spark session" if name == "spark" else f"{name}="
+            raise PipelineError(f'{what} was given, but the host is "memory"; add host="spark"')
+        if self.sinks:
+            label = self.sinks[0].edge.node.label
             raise PipelineError(
-                'a Spark session was given, but the host is "memory"; add host="spark"'
+                f'what {label!r} brings out is written as rows, which Spark does: run(host="spark")'
             )
-        self.result = PipelineResult(
-            run_pipeline(self.nodes) if host == "memory" else self._run_on_spark(spark)
-        )
+        self.result = PipelineResult(run_pipeline(self.nodes))
         return self.result
-
-    def _run_on_spark(self, spark: "SparkSession | None") -> PipelineRun:
-        from pyspark.sql import SparkSession
-
-        from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
-        from beamlike.hosts.spark.session import local_session
-
-        session = spark or SparkSession.getActiveSession() or local_session()
-        (run,) = run_pipelines_on_spark([Scripted(self.nodes, self.outputs)], session)
-        return run
 
     @property
     def outputs(self) -> list[Edge]:

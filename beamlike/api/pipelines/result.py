@@ -20,10 +20,11 @@ class PipelineState:
     DONE: ClassVar[str] = "DONE"
     FAILED: ClassVar[str] = "FAILED"
     CANCELLED: ClassVar[str] = "CANCELLED"
+    DRAINED: ClassVar[str] = "DRAINED"
 
 
 class PipelineResult:
-    """A pipeline that ran in memory: it ended before anybody could ask.
+    """A pipeline that ran to its end before anybody could ask.
 
     Attributes:
         outputs: Everything that came out, of every transform.

@@ -8,5 +8,6 @@ and Spark sees one operator after the other.
 
 Read in this order: `layers` (how a graph is cut), `mail` (what travels), `walk` (between layers),
 `processor` (a layer), `letters` (scripts as mail), `query` (the whole, and scripts played on it),
-`frames` (DataFrames as sources, and elements as their rows).
+`frames` (DataFrames as sources, and elements as their rows), `running` (a pipeline that reads and
+writes them).
 """

@@ -33,7 +33,15 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Frame", "frame_of"]
+__all__ = [
+    "Frame",
+    "bounded_letters",
+    "clock_of",
+    "frame_of",
+    "is_stream",
+    "rows_of",
+    "stream_letters",
+]
 
 _AT = "__beamlike_at"
 
@@ -118,25 +126,63 @@ def frame_of(
     Raises:
         UnsupportedError: Some sources are streams and others are not.
     """
-    layers = Layers.of([], [edge], _clock_of)
-    sources = layers.sources
-    frames = {node: node.origin for node in sources if isinstance(node.origin, Frame)}
-    streaming = [node for node, frame in frames.items() if frame.rows.isStreaming]
-    if not streaming:
-        return _rows(_bounded(spark, layers, frames, shards), schema)
-    still = [node.label for node in sources if node not in streaming]
+    layers = Layers.of([], [edge], clock_of)
+    if not is_stream(layers):
+        return rows_of(bounded_letters(spark, layers, shards), schema)
+    still = [node.label for node in layers.sources if not _streams(node)]
     if still:
+        stream = next(node.label for node in layers.sources if _streams(node))
         raise UnsupportedError(
-            f"{still[0]!r} comes to an end and {streaming[0].label!r} is a stream; Spark cannot "
-            "read both in one query: read the first one as a stream too, for example from files"
+            f"{still[0]!r} comes to an end and {stream!r} is a stream; Spark cannot read both in "
+            "one query of a DataFrame: write the result with WriteRows(...) and run() the "
+            "pipeline, or read the first one as a stream too"
         )
-    letters = _union(frame.letters(layers.number[node]) for node, frame in frames.items())
+    letters = stream_letters(spark, layers, shards=shards, wake_every_ms=wake_every_ms)
+    return rows_of(letters, schema)
+
+
+def is_stream(layers: Layers) -> bool:
+    """Whether a source has no end of its own."""
+    return any(map(_streams, layers.sources))
+
+
+def _streams(source: Given) -> bool:
+    return isinstance(source.origin, Frame) and source.origin.rows.isStreaming
+
+
+def stream_letters(
+    spark: "SparkSession",
+    layers: Layers,
+    *,
+    shards: int,
+    wake_every_ms: int,
+    others: "DataFrame | None" = None,
+) -> "DataFrame":
+    """All letters that leave a pipeline over streams.
+
+    Args:
+        spark: The session of the query.
+        layers: The pipeline.
+        shards: The groups of Spark that share the keys of a layer.
+        wake_every_ms: How often a query that waits on processing time is woken without data.
+        others: Letters that enter it besides those of the streams.
+    """
+    frames = _frames(layers)
+    entering = [frame.letters(at) for at, frame in frames]
+    entering += [] if others is None else [others]
     if _waits(layers, shards):
-        letters = letters.unionByName(_ticks(spark, wake_every_ms))
-    return _rows(letters_through(letters, layers, shards, BUCKETS), schema)
+        entering.append(_ticks(spark, wake_every_ms))
+    return letters_through(_union(iter(entering)), layers, shards, BUCKETS)
 
 
-def _clock_of(source: Given) -> InputClock:
+def _frames(layers: Layers) -> list[tuple[int, Frame]]:
+    """The DataFrames that a pipeline reads, each with the number of its node."""
+    origins = [(layers.number[source], source.origin) for source in layers.sources]
+    return [(at, origin) for at, origin in origins if isinstance(origin, Frame)]
+
+
+def clock_of(source: Given) -> InputClock:
+    """Where the watermark of a source comes from."""
     origin = source.origin
     if isinstance(origin, Frame) and origin.rows.isStreaming:
         return origin.clock
@@ -163,11 +209,14 @@ def _ticks(spark: "SparkSession", every_ms: int) -> "DataFrame":
     return ticks.select(F.lit(Mail().dump()).alias("blob"))
 
 
-def _bounded(
-    spark: "SparkSession", layers: Layers, frames: dict[Given, Frame], shards: int
-) -> "DataFrame":
-    """All letters that leave a pipeline over data that ends: everything happens in one step."""
-    scripts = [node for node in layers.sources if node not in frames]
+def bounded_letters(spark: "SparkSession", layers: Layers, shards: int) -> "DataFrame":
+    """All letters that leave a pipeline over data that ends: everything happens in one step.
+
+    Raises:
+        UnsupportedError: A source is a script of a stream.
+    """
+    frames = _frames(layers)
+    scripts = [node for node in layers.sources if not isinstance(node.origin, Frame)]
     unbounded = [node.label for node in scripts if not node.bounded]
     if unbounded:
         raise UnsupportedError(
@@ -175,7 +224,7 @@ def _bounded(
             "part of a DataFrame"
         )
     told = [mail.dump() for mail in letters_of(layers, scripts)] if scripts else []
-    parts = [frame.letters(layers.number[node]) for node, frame in frames.items()]
+    parts = [frame.letters(at) for at, frame in frames]
     if told or not parts:
         parts.append(spark.createDataFrame([(letter,) for letter in told], LETTERS))
     letters = _union(iter(parts))
@@ -197,8 +246,12 @@ def _stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Tabl
     return step
 
 
-def _rows(letters: "DataFrame", schema: str) -> "DataFrame":
-    """The wanted elements as rows of this schema."""
+def rows_of(letters: "DataFrame", schema: str, wanted: int = 0) -> "DataFrame":
+    """The elements of a wanted edge, by its position, as rows of this schema.
+
+    Raises:
+        PipelineError: It is no schema.
+    """
     kind = T.DataType.fromDDL(schema)
     if not isinstance(kind, T.StructType):
         raise PipelineError(f'a schema names its columns, as "user string, n long"; got {schema!r}')
@@ -208,7 +261,7 @@ def _rows(letters: "DataFrame", schema: str) -> "DataFrame":
         ease_worker()
         for batch in batches:
             mail = Mail.load(batch.column("blob").to_pylist())
-            rows = [_row(it.element.value, names) for it in mail.came]
+            rows = [_row(it.element.value, names) for it in mail.came if it.wanted == wanted]
             if rows:
                 table = pa.Table.from_pylist(rows, schema=arrow)
                 yield from table.combine_chunks().to_batches()

@@ -1,0 +1,189 @@
+"""Pipelines on Spark: which query they become, and what is told of it while it runs."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from beamlike.api.arguments import counted
+from beamlike.api.pipelines.result import PipelineResult, PipelineState
+from beamlike.errors import PipelineError, UnsupportedError
+from beamlike.hosts.pipeline import Lost, PipelineRun
+from beamlike.hosts.spark.options import SHARDS, WAKE_EVERY
+from beamlike.model.graph import Edge, Given, Node
+from beamlike.model.time import DurationLike, duration_ms
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from beamlike.hosts.spark.graph.running import Running, Sink
+
+__all__ = ["RunningResult", "SparkOptions", "run_on_spark"]
+
+
+@attrs.frozen
+class SparkOptions:
+    """How a pipeline runs on Spark.
+
+    Args:
+        spark: The session; None takes the active one or starts one.
+        checkpoint: The folder that a query over streams goes on from when it is started again.
+        trigger: When its micro-batches start, as Spark's ``trigger`` takes it; by default as
+            soon as there is data.
+        shards: The groups of Spark that share the keys of a grouping.
+        wake_every: How often a query that waits on processing time is woken without data.
+
+    """
+
+    spark: "SparkSession | None" = None
+    checkpoint: str | None = None
+    trigger: Mapping[str, Any] | None = None
+    shards: int | None = None
+    wake_every: DurationLike | None = None
+
+    @property
+    def groups(self) -> int:
+        """How many groups of Spark share the keys of a grouping."""
+        return SHARDS if self.shards is None else counted("shards", self.shards)
+
+    @property
+    def wake_every_ms(self) -> int:
+        """How often a query that waits is woken without data, ms."""
+        every = WAKE_EVERY if self.wake_every is None else self.wake_every
+        return duration_ms(every, "wake_every")
+
+
+class RunningResult(PipelineResult):
+    """A pipeline over streams, which runs until somebody ends it.
+
+    ``outputs`` has what was dropped; the elements went where the pipeline writes them. ``query``
+    is Spark's own.
+    """
+
+    def __init__(self, running: "Running") -> None:
+        super().__init__(PipelineRun({}, ()))
+        self._running = running
+        self._ended: str | None = None
+        self.query = running.query
+
+    @property
+    def state(self) -> str:
+        """How far the pipeline is."""
+        if self.query.isActive:
+            return PipelineState.RUNNING
+        if self.query.exception() is not None:
+            return PipelineState.FAILED
+        return self._ended or PipelineState.DONE
+
+    def wait_until_finish(self, duration: DurationLike | None = None) -> str:
+        """Wait for the end, or for so long; the state then.
+
+        Raises:
+            StreamingQueryException: The query failed; in its message what a function raised.
+            TimeError: The duration cannot be read.
+        """
+        if duration is None:
+            self.query.awaitTermination()
+        else:
+            self.query.awaitTermination(max(1, duration_ms(duration, "duration") // 1000))
+        return self.state
+
+    def cancel(self) -> str:
+        """End the query. Its checkpoint stays as it is, and goes on when it is run again."""
+        if self.query.isActive:
+            self._ended = PipelineState.CANCELLED
+            self.query.stop()
+        return self.state
+
+    def drain(self) -> str:
+        """Let every window come to its end with what has arrived, and end the query.
+
+        What arrives after that is late, also when the pipeline is run again.
+
+        Source: Dataflow's drain.
+        """
+        if self.query.isActive:
+            self._ended = PipelineState.DRAINED
+            self._running.drain()
+        return self.state
+
+    def metrics(self) -> Any:
+        """What the functions of the pipeline counted since it was started."""
+        self._look()
+        return super().metrics()
+
+    @property
+    def lost(self) -> tuple[Lost, ...]:
+        """The elements that were dropped since it was started, where and why."""
+        self._look()
+        return super().lost
+
+    def _look(self) -> None:
+        told, nodes = self._running.told, self._running.layers.nodes
+        self.outputs = PipelineRun({}, _named(told.lost, nodes), told.metrics)
+
+
+def _named(lost: Sequence[Any], nodes: Sequence[Node]) -> tuple[Lost, ...]:
+    return tuple(Lost(0, nodes[it.node].label, it.key, it.drop) for it in lost)
+
+
+def run_on_spark(
+    nodes: Sequence[Node], outputs: Sequence[Edge], sinks: "Sequence[Sink]", options: SparkOptions
+) -> PipelineResult:
+    """Run a pipeline on Spark.
+
+    One that reads scripts only and writes nothing is played step by step, and all that comes out
+    is kept. Any other is one query, over data that ends or over streams.
+
+    Raises:
+        TransformError: A function of the user's raised, while a script was played.
+        PipelineError: A stream has no checkpoint, or the pipeline writes nothing.
+        UnsupportedError: A script of a stream stands beside DataFrames.
+        WindowingError: ``shards`` is no whole number of 1 or more.
+        TimeError: ``wake_every`` cannot be read.
+    """
+    from pyspark.sql import SparkSession
+
+    from beamlike.hosts.spark.graph.frames import clock_of, is_stream
+    from beamlike.hosts.spark.graph.layers import Layers
+    from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
+    from beamlike.hosts.spark.graph.running import run_bounded, start
+    from beamlike.hosts.spark.session import local_session
+
+    spark = options.spark or SparkSession.getActiveSession() or local_session()
+    sources = [node for node in nodes if isinstance(node, Given)]
+    scripts = [node for node in sources if isinstance(node.origin, tuple)]
+    if len(scripts) == len(sources) and not sinks:
+        (run,) = run_pipelines_on_spark([Scripted(nodes, outputs)], spark)
+        return PipelineResult(run)
+    told = [node.label for node in scripts if not node.bounded]
+    if told:
+        raise UnsupportedError(
+            f"{told[0]!r} is a script of a stream, which only a pipeline of scripts can play; read "
+            "DataFrames in its place, or leave out what reads and writes them"
+        )
+    layers = Layers.of(nodes, [sink.edge for sink in sinks], clock_of)
+    if not is_stream(layers):
+        found = run_bounded(spark, layers, sinks, shards=options.groups)
+        return PipelineResult(PipelineRun({}, _named(found.lost, layers.nodes), found.metrics))
+    if not sinks:
+        raise PipelineError(
+            "the pipeline reads a stream and writes nothing; apply WriteRows(schema, write) to "
+            "what is to be kept"
+        )
+    if options.checkpoint is None:
+        raise PipelineError(
+            "a pipeline over a stream needs a folder to go on from: write "
+            'run(host="spark", checkpoint="/path/of/its/own")'
+        )
+    return RunningResult(
+        start(
+            spark,
+            layers,
+            sinks,
+            checkpoint=options.checkpoint,
+            trigger=options.trigger or {"processingTime": "0 seconds"},
+            shards=options.groups,
+            wake_every_ms=options.wake_every_ms,
+        )
+    )

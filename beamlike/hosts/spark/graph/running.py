@@ -1,0 +1,165 @@
+"""A pipeline with DataFrames at its edges, run as one query.
+
+Beside the query's own checkpoint lies a folder of letters, which the query reads like any other
+source: what comes to an end by itself, such as created elements, is put there once, before the
+first micro-batch; and so is the end of all input, when the pipeline is to drain.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pyarrow as pa
+
+from beamlike.hosts.metrics import Recorder
+from beamlike.hosts.spark.graph.frames import Frame, bounded_letters, rows_of, stream_letters
+from beamlike.hosts.spark.graph.layers import Layers
+from beamlike.hosts.spark.graph.letters import letters_of
+from beamlike.hosts.spark.graph.mail import Lost, Mail, Reached
+from beamlike.hosts.spark.graph.query import LETTERS
+from beamlike.hosts.spark.pack import Batches
+from beamlike.hosts.spark.workers import ease_worker
+from beamlike.machine.clocks import SourceClock
+from beamlike.model.graph import Edge
+from beamlike.model.time import MAX_TIMESTAMP
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["Running", "Sink", "run_bounded", "start"]
+
+Write = Callable[["DataFrame", int], Any]
+"""Writes rows of one micro-batch, with its number, as the function of Spark's ``foreachBatch``."""
+
+
+@attrs.frozen
+class Sink:
+    """Where the elements of an edge go, as rows of a schema."""
+
+    edge: Edge
+    schema: str
+    write: Write
+
+
+@attrs.define
+class Told:
+    """What micro-batches told besides their rows."""
+
+    metrics: Recorder = attrs.field(factory=Recorder)
+    lost: list[Lost] = attrs.field(factory=list)
+
+
+@attrs.frozen
+class Running:
+    """A query that runs, or did."""
+
+    query: "StreamingQuery"
+    told: Told
+    layers: Layers
+    _spark: "SparkSession"
+    _letters: str
+
+    def drain(self) -> None:
+        """Let every window come to its end with what has arrived, and stop.
+
+        What arrives from now on is late.
+        """
+        ends = [self._end(at) for at in self.layers.clocks]
+        _send(self._spark, self._letters, [Mail(reached=ends)])
+        self.query.processAllAvailable()
+        self.query.stop()
+
+    def _end(self, source: int) -> Reached:
+        clock = self.layers.clocks[source]
+        delay = clock.delay if isinstance(clock, SourceClock) else 0
+        return Reached(source, 0, MAX_TIMESTAMP + delay)
+
+
+def start(
+    spark: "SparkSession",
+    layers: Layers,
+    sinks: Sequence[Sink],
+    *,
+    checkpoint: str,
+    trigger: Mapping[str, Any],
+    shards: int,
+    wake_every_ms: int,
+) -> Running:
+    """Start a pipeline over streams.
+
+    Args:
+        spark: The session of the query.
+        layers: The pipeline; the wanted edges are those of the sinks.
+        sinks: Where elements go.
+        checkpoint: The folder that the query goes on from.
+        trigger: As Spark's ``trigger`` takes it.
+        shards: The groups of Spark that share the keys of a layer.
+        wake_every_ms: How often a query that waits on processing time is woken without data.
+    """
+    letters = f"{checkpoint.rstrip('/')}/letters"
+    ending = [it for it in layers.sources if not isinstance(it.origin, Frame)]
+    if not _exists(spark, letters):
+        told = list(letters_of(layers, ending)) if ending else []
+        _send(spark, letters, told or [Mail()])
+    own = spark.readStream.schema(LETTERS).parquet(letters)
+    left = stream_letters(spark, layers, shards=shards, wake_every_ms=wake_every_ms, others=own)
+    found = Told()
+
+    def write(batch: "DataFrame", number: int) -> None:
+        _write(batch, number, layers, sinks, found)
+
+    writer = left.writeStream.foreachBatch(write).trigger(**trigger)
+    query = writer.option("checkpointLocation", f"{checkpoint.rstrip('/')}/query").start()
+    return Running(query, found, layers, spark, letters)
+
+
+def run_bounded(
+    spark: "SparkSession", layers: Layers, sinks: Sequence[Sink], *, shards: int
+) -> Told:
+    """Run a pipeline whose sources all come to an end."""
+    found = Told()
+    _write(bounded_letters(spark, layers, shards), 0, layers, sinks, found)
+    return found
+
+
+def _write(
+    letters: "DataFrame", number: int, layers: Layers, sinks: Sequence[Sink], found: Told
+) -> None:
+    """Give each sink its rows. The letters are made once, for all of them."""
+    kept = letters.persist()
+    try:
+        for blob in kept.mapInArrow(_told, LETTERS).collect():
+            mail = Mail.load([bytes(blob[0])])
+            found.lost += mail.lost
+            for node, of_node in mail.metrics.by_step().items():
+                found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
+        for sink in sinks:
+            sink.write(rows_of(kept, sink.schema, layers.positions[sink.edge]), number)
+    finally:
+        kept.unpersist()
+
+
+def _told(batches: Batches) -> Batches:
+    """The function for ``mapInArrow``: the letters without what the sinks take."""
+    ease_worker()
+    for batch in batches:
+        mail = Mail.load(batch.column("blob").to_pylist())
+        rest = Mail(lost=mail.lost, metrics=mail.metrics).dump()
+        yield pa.RecordBatch.from_arrays([pa.array([rest], pa.binary())], ["blob"])
+
+
+def _send(spark: "SparkSession", folder: str, letters: Sequence[Mail]) -> None:
+    """Put letters into a folder, in order, as one file."""
+    rows = [(Mail.load([it.dump() for it in letters]).dump(),)]
+    spark.createDataFrame(rows, LETTERS).coalesce(1).write.mode("append").parquet(folder)
+
+
+def _exists(spark: "SparkSession", folder: str) -> bool:
+    from pyspark.errors import AnalysisException
+
+    try:
+        spark.read.schema(LETTERS).parquet(folder)
+    except AnalysisException:
+        return False
+    return True
