@@ -55,12 +55,12 @@ def play_on_spark(
     played: dict[Hashable, Played] = {}
     for name, build in builds.items():
         pipeline = TestPipeline()
-        pipeline.checks.give_up()
         try:
             build(ScioContext(pipeline))
             built[name] = pipeline
         except Exception as failure:  # of this one: the others run all the same
             played[name] = Played(pipeline, failure)
+        pipeline.checks.give_up()
     scripted = [Scripted(pipeline.nodes, pipeline.outputs) for pipeline in built.values()]
     runs = run_pipelines_on_spark(scripted, spark)
     for (name, pipeline), run in zip(built.items(), runs, strict=True):

@@ -3,6 +3,7 @@
 A worker is given the elements of a step, then the watermark, and answers with what comes out.
 """
 
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from beamlike.errors import (
     UnsupportedError,
     UserFunctionError,
 )
+from beamlike.hosts.keys import key_bytes
 from beamlike.hosts.memory import MemoryStage
 from beamlike.hosts.script import Arrive, Machine, ScriptStep
 from beamlike.machine.assigning import windows_of
@@ -188,6 +190,7 @@ class StagedWorker(Worker):
         super().__init__(label)
         self.machine = machine
         self._stage = MemoryStage(machine)
+        self._keys: dict[Hashable, Hashable] = {}
         self._drops: list[tuple[Any, Drop]] = []
 
     @property
@@ -202,7 +205,18 @@ class StagedWorker(Worker):
         return self._play(AdvanceWatermark(to))
 
     def take(self, given: Sequence[Sequence[Windowed]]) -> Tagged:
-        return self._play(Arrive(tuple(self.arriving(given))))
+        return self._play(
+            Arrive(tuple((self._known(key), element) for key, element in self.arriving(given)))
+        )
+
+    def _known(self, key: Hashable) -> Hashable:
+        """What is equal for this key and no other."""
+        try:
+            known: Hashable = key_bytes(key)
+        except PipelineError:
+            known = key  # in this process it is what it is; it could not go to another one
+        self._keys.setdefault(known, key)
+        return known
 
     def dropped(self) -> Iterable[tuple[Any, Drop]]:
         drops, self._drops = self._drops, []
@@ -210,11 +224,18 @@ class StagedWorker(Worker):
 
     def _play(self, step: ScriptStep) -> Tagged:
         found: list[tuple[str, Windowed]] = []
-        for output in self._stage.play(step):
+        try:
+            outputs = self._stage.play(step)
+        except UserFunctionError as error:
+            # The stage knows the key by another name.
+            said = {reprlib.repr(known): key for known, key in self._keys.items()}
+            raise error.of_key(said[error.key or ""]) from error.__cause__
+        for output in outputs:
+            key = self._keys[output.key]
             if isinstance(output.effect, Drop):
-                self._drops.append((output.key, output.effect))
+                self._drops.append((key, output.effect))
             else:
-                found.append((MAIN, self.shown(output.key, output.effect)))
+                found.append((MAIN, self.shown(key, output.effect)))
         return found
 
     @abstractmethod

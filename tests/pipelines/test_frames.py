@@ -67,6 +67,17 @@ def test_a_row_without_a_time_is_left_out_and_the_others_are_not(spark: Any) -> 
     ]
 
 
+def test_a_text_that_is_no_time_is_left_out_and_the_others_are_not(spark: Any) -> None:
+    rows = spark.createDataFrame(
+        [("joe", 1, "2020-01-01 00:00:10"), ("zed", 9, "no idea"), ("eva", 9, "00:00:10")],
+        "user string, points long, at string",
+    )
+
+    found = to_data_frame(totals(rows, FixedWindows("1 minute")), TOTALS)
+
+    assert collected(found) == [("joe", 1, "[2020-01-01 00:00:00, 2020-01-01 00:01:00)")]
+
+
 def test_a_batch_without_event_time_is_one_window(spark: Any) -> None:
     pipeline = beam.Pipeline()
     rows = games(spark, FIRST).drop("at")

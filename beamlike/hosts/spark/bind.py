@@ -39,6 +39,7 @@ __all__ = [
     "bind",
     "bind_look_up",
     "clocks_of",
+    "event_time",
     "packer_columns",
     "source_rows",
     "watermark_of",
@@ -169,6 +170,26 @@ def watermark_of(df: "DataFrame") -> tuple[str, int] | None:
 _DATED = r"^\s*[+-]?\d{4,6}-\d{1,2}-\d{1,2}"
 
 
+def event_time(df: "DataFrame", timestamp: str) -> "Column":
+    """The event time of each row as Spark's timestamp; null if it cannot be read.
+
+    Raises:
+        ColumnError: The column is missing or no time.
+    """
+    kind = type_of(df, timestamp, "timestamp")
+    raw = column(timestamp)
+    if isinstance(kind, T.StringType):
+        # Spark reads a bare time of day as today, and a bare year as its first of January: both
+        # are taken for mistakes.
+        return F.when(raw.rlike(_DATED), F.try_to_timestamp(raw))
+    if isinstance(kind, T.TimestampType | T.TimestampNTZType | T.DateType):
+        return raw.cast("timestamp")
+    raise ColumnError(
+        f"timestamp: column {timestamp!r} is {kind.simpleString()}; make it a timestamp first, "
+        f'for example df.withColumn("{timestamp}", F.timestamp_millis("{timestamp}"))'
+    )
+
+
 def source_rows(df: "DataFrame", timestamp: str, delay: int | None) -> "DataFrame":
     """``df`` with the hidden column, and with Spark's watermark on its event time.
 
@@ -182,19 +203,7 @@ def source_rows(df: "DataFrame", timestamp: str, delay: int | None) -> "DataFram
     for name in (_EVENT_TIME, _MILLIS, _PROBLEM, MARKS):
         if name in df.columns:
             raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
-    kind = type_of(df, timestamp, "timestamp")
-    raw = column(timestamp)
-    if isinstance(kind, T.StringType):
-        # Spark reads a bare time of day as today, and a bare year as its first of January: both
-        # are taken for mistakes.
-        moment = F.when(raw.rlike(_DATED), F.try_to_timestamp(raw))
-    elif isinstance(kind, T.TimestampType | T.TimestampNTZType | T.DateType):
-        moment = raw.cast("timestamp")
-    else:
-        raise ColumnError(
-            f"timestamp: column {timestamp!r} is {kind.simpleString()}; make it a timestamp first, "
-            f'for example df.withColumn("{timestamp}", F.timestamp_millis("{timestamp}"))'
-        )
+    moment, raw = event_time(df, timestamp), column(timestamp)
     # Columns of their own below the watermark, so that Spark never makes the hidden column just to
     # take it apart again: it does not merge computations across a watermark.
     timed = df.withColumns({_EVENT_TIME: moment}).withColumns(

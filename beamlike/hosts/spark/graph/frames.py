@@ -12,13 +12,13 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from beamlike.errors import ColumnError, PipelineError, UnsupportedError
+from beamlike.hosts.spark.bind import event_time
 from beamlike.hosts.spark.graph.layers import Layers
 from beamlike.hosts.spark.graph.letters import letters_of
 from beamlike.hosts.spark.graph.mail import Lost, Mail, Out, Reached
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import LETTERS, letters_through
 from beamlike.hosts.spark.graph.walk import finisher, walker
-from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.options import BUCKETS
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.pages import NoStore
@@ -67,8 +67,7 @@ class Frame:
             raise ColumnError(f"the name {_AT!r} is needed here; rename that column")
         at = F.lit(MIN_TIMESTAMP)
         if self.timestamp is not None:
-            type_of(rows, self.timestamp, "timestamp")
-            at = F.unix_millis(F.col(self.timestamp).cast("timestamp"))
+            at = F.unix_millis(event_time(rows, self.timestamp))
         numbered = rows.withColumn(_AT, at.cast("long"))
         return numbered.mapInArrow(_reader(node, self.timestamp, rows.isStreaming), LETTERS)
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, Final
 
 import attrs
+import cloudpickle
 
 from beamlike.machine.clocks import InputClock
 from beamlike.model.graph import Edge, Given, Grouped, Node, Remembered, Seen, in_order
@@ -121,8 +122,11 @@ class Layers:
         return frozenset().union(*before)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Derived values stay behind: workers derive them again.
-        return {"nodes": self.nodes, "wanted": self.wanted, "clocks": self.clocks}
+        # Derived values stay behind: workers derive them again. Elements go by cloudpickle, so
+        # functions do too: Spark's own copy of it would make other classes of the user's, and it
+        # does not know which modules are to travel with what they define.
+        return {"pickled": cloudpickle.dumps((self.nodes, self.wanted, self.clocks))}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        parts = zip(("nodes", "wanted", "clocks"), cloudpickle.loads(state["pickled"]), strict=True)
+        self.__dict__.update(parts)

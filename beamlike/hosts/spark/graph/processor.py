@@ -1,6 +1,8 @@
 """A layer: the stateful operator that holds all groupings of one depth."""
 
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 from zlib import crc32
@@ -11,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from beamlike.errors import UserFunctionError
 from beamlike.hosts.keys import key_of
 from beamlike.hosts.nodes import StagedWorker, worker_of
 from beamlike.hosts.spark.graph.layers import Layers
@@ -132,7 +135,7 @@ class Layer:
             told = [mail.clock[source] for source in stage.sources if source in mail.clock]
             now = max(told, default=clock)
             heard = list(_heard(stage, mail.reached))
-            with after.metrics.step(str(at)), stage.worker.blamed():
+            with after.metrics.step(str(at)), stage.worker.blamed(), _keys_named(arriving):
                 stepped = stage.shard.step(stores[at], tables, heard, now)
             for (key,), effect in stepped.effects:
                 of_key = key_of(key)
@@ -176,6 +179,18 @@ class Layer:
                 }
             )
         ]
+
+
+@contextmanager
+def _keys_named(arriving: Iterable[Arriving]) -> Iterator[None]:
+    """What fails inside the block says the key itself, and not its bytes."""
+    try:
+        yield
+    except UserFunctionError as error:
+        said = {reprlib.repr((it.key,)): it.key for it in arriving}
+        if error.key not in said:
+            raise
+        raise error.of_key(key_of(said[error.key])) from error.__cause__
 
 
 def _heard(stage: _Stage, reached: Iterable[Reached]) -> Iterator[Heard]:

@@ -1,0 +1,165 @@
+"""The table of Scio's verbs names what there is, and all of it."""
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+import beamlike
+import beamlike.scio
+import beamlike.testing
+from beamlike.api.pipelines.scio.verbs import ScioVerbs
+from beamlike.scio import PCollection, ScioContext
+from beamlike.testing import Expectation, JobTest, TestStream, matchers, pipelines, values
+
+TABLE = Path(__file__).resolve().parents[2] / "notebooks" / "scio_verbs.md"
+NONE = "—"
+COUNTERPART = re.compile(r"(\.?)([\w.]+)(?:\(([\w=, ]+)\))?")
+
+
+@attrs.frozen
+class Row:
+    """Verbs of Scio's, what they are here, and what differs."""
+
+    scio: tuple[str, ...]
+    here: tuple[str, ...]
+    differs: str
+
+
+def rows() -> list[Row]:
+    read = []
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("| `"):
+            scio, here, differs = (cell.strip() for cell in line.strip("|").split("|"))
+            names = tuple(re.findall("`([^`]+)`", here))
+            assert bool(names) != (here == NONE), f"neither names nor {NONE}: {line}"
+            read.append(Row(tuple(re.findall("`([^`]+)`", scio)), names, differs))
+    return read
+
+
+ROWS = rows()
+COUNTERPARTS = list(dict.fromkeys(name for row in ROWS for name in row.here))
+
+
+def found(owner: str) -> Any:
+    """What a counterpart without its arguments is."""
+    first, *others = owner.split(".")
+    for module in (beamlike.scio, beamlike.testing, beamlike):
+        if hasattr(module, first):
+            thing = getattr(module, first)
+            for name in others:
+                thing = getattr(thing, name)
+            return thing
+    raise AttributeError(owner)
+
+
+def split(counterpart: str) -> tuple[str, list[str]]:
+    """Where a counterpart is, and the arguments that it is said to take."""
+    read = COUNTERPART.fullmatch(counterpart)
+    assert read is not None, f"not a name: {counterpart}"
+    dot, name, arguments = read.groups()
+    path = f"PCollection.{name}" if dot else name
+    return path, [it.strip().removesuffix("=") for it in (arguments or "").split(",") if it]
+
+
+def snake(name: str) -> str:
+    return re.sub("(?<=[a-z])([A-Z])", r"_\1", last(name)).lower()
+
+
+def same_names(row: Row) -> set[str]:
+    """The last names of counterparts, and the arguments that they take."""
+    return {
+        name for it in row.here for path, names in (split(it),) for name in (last(path), *names)
+    }
+
+
+def last(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+@pytest.mark.parametrize("counterpart", COUNTERPARTS)
+def test_a_counterpart_exists_and_takes_what_the_table_says(counterpart: str):
+    path, arguments = split(counterpart)
+    thing = found(path)
+
+    assert callable(thing)
+    if arguments:
+        assert set(arguments) <= set(inspect.signature(thing).parameters)
+
+
+def verbs_of(owner: type, prefix: str) -> set[str]:
+    return {
+        f"{prefix}{name}"
+        for name, thing in inspect.getmembers(owner, callable)
+        if not name.startswith("_")
+    }
+
+
+def functions_of(module: Any) -> set[str]:
+    return {name for name in module.__all__ if name.islower() or name == "TestPipeline"}
+
+
+def steps_of_a_stream() -> set[str]:
+    verbs = verbs_of(TestStream, "TestStream.")
+    return {name for name in verbs if name.partition(".")[2].startswith(("add_", "advance_"))}
+
+
+@pytest.mark.parametrize(
+    ("what", "names"),
+    [
+        ("verbs of collections", verbs_of(ScioVerbs, "PCollection.")),
+        ("verbs of contexts", verbs_of(ScioContext, "ScioContext.")),
+        ("value matchers", functions_of(values)),
+        ("pane matchers", functions_of(matchers)),
+        ("assertions", verbs_of(Expectation, "Expectation.")),
+        ("steps of a stream", steps_of_a_stream()),
+        ("ways to run a test", functions_of(pipelines)),
+        ("parts of a job test", verbs_of(JobTest, "JobTest.")),
+    ],
+    ids=lambda it: it.replace(" ", "_") if isinstance(it, str) else "",
+)
+def test_nothing_is_missing_from_the_table(what: str, names: set[str]):
+    assert names, what
+    assert sorted(names - {split(counterpart)[0] for counterpart in COUNTERPARTS}) == []
+
+
+def test_options_of_windows_are_all_in_the_table():
+    told = {name for it in COUNTERPARTS if it.startswith("WindowOptions(") for name in split(it)[1]}
+    assert told == {field.name for field in attrs.fields(beamlike.scio.WindowOptions)}
+
+
+def test_a_verb_with_another_name_here_says_what_differs():
+    silent = [
+        verb
+        for row in ROWS
+        for verb in row.scio
+        if not row.differs and snake(verb) not in same_names(row)
+    ]
+    assert silent == []
+
+
+def test_a_verb_without_a_counterpart_says_what_to_do_and_has_none():
+    without = [row for row in ROWS if not row.here]
+    assert [row for row in without if not row.differs] == []
+    owners = (PCollection, ScioContext, JobTest, beamlike.testing)
+    known = [
+        verb
+        for row in without
+        for verb in row.scio
+        if any(hasattr(owner, snake(verb)) for owner in owners)
+    ]
+    assert known == []
+
+
+def test_methods_that_an_explanation_names_exist():
+    named = {name for row in ROWS for name in re.findall(r"`\.(\w+)`", row.differs)}
+    assert named
+    assert [name for name in sorted(named) if not callable(getattr(PCollection, name, None))] == []
+
+
+def test_each_verb_is_told_once():
+    told = [(verb, row.here) for row in ROWS for verb in row.scio]
+    assert len(told) == len(set(told))
