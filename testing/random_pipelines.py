@@ -12,8 +12,10 @@ import attrs
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map
-from beamlike.api.pipelines.groups import CoGroupByKey, grouped
+from beamlike.api.pipelines.grouping import grouped
+from beamlike.api.pipelines.groups import CoGroupByKey, CombineGlobally
 from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.stateful import ApplyPerKey
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.views import AsList
 from beamlike.api.pipelines.windowing import Flatten
@@ -158,6 +160,25 @@ def _seen(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
     return pairs
 
 
+def _remembered(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+    def every_other(
+        seen: int | None, pair: tuple[str, int], timestamp: int
+    ) -> tuple[int, list[tuple[str, int]]]:
+        # The same in any order of what arrives together: only how many there were counts.
+        number = (seen or 0) + 1
+        return number, [(pair[0], number % 3)]
+
+    pairs: Pairs = dice.choice(made) | label >> ApplyPerKey(every_other)
+    return pairs
+
+
+def _overall(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+    numbers = dice.choice(made) | f"{label}, numbers" >> Map(lambda pair: pair[1])
+    total = numbers | label >> CombineGlobally(sum).without_defaults()
+    pairs: Pairs = total | f"{label}, keyed" >> Map(lambda number: ("all", number))
+    return pairs
+
+
 _GROW = (
     _mapped,
     _split,
@@ -169,4 +190,6 @@ _GROW = (
     _joined,
     _together,
     _seen,
+    _remembered,
+    _overall,
 )
