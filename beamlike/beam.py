@@ -22,7 +22,7 @@ Source: Beam Python ``apache_beam``.
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from beamlike.api.pipelines import combiners, metrics
+from beamlike.api.pipelines import coders, combiners, metrics
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.combinefn import CombineFn
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput, TimestampedValue
@@ -218,6 +218,7 @@ __all__ = [
     "WithKeys",
     "WithTimestamps",
     "WriteRows",
+    "coders",
     "combiners",
     "metrics",
     "ptransform_fn",

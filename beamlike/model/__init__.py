@@ -9,7 +9,7 @@ a pane's value), `aggregates` (the same for the columns of a DataFrame). All of 
 (what saved state belongs to) and `strategy`. What follows from a strategy: `continuation` (the
 triggers of later stages), `compatible` (what may be flattened), `side_inputs` (which window a
 main input looks into), `firing` (what a trigger can and cannot do), `report` (the same in
-sentences). And `graph`: many strategies in one pipeline.
+sentences). And whole pipelines: `coders` (values as bytes), `graph` (many strategies in one).
 
 How the values behave is the business of `beamlike.machine`.
 """

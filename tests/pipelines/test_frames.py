@@ -78,6 +78,52 @@ def test_a_text_that_is_no_time_is_left_out_and_the_others_are_not(spark: Any) -
     assert collected(found) == [("joe", 1, "[2020-01-01 00:00:00, 2020-01-01 00:01:00)")]
 
 
+def test_values_of_any_kind_come_and_go_by_a_declared_coder(spark: Any) -> None:
+    coder = beam.coders.PickleCoder()
+    given = [(coder.encode({"user": "joe", "at": 1j}),), (coder.encode({"user": "ann"}),)]
+    encoded = spark.createDataFrame([*given, (b"no pickle",)], "body binary")
+    pipeline = beam.Pipeline()
+    users = (
+        pipeline
+        | "Games" >> beam.FromDataFrame(encoded, encoded="body", coder=coder)
+        | beam.Map(lambda game: (game["user"], game.get("at")))
+    )
+    written: list[Any] = []
+
+    def write(frame: Any, number: int) -> None:
+        written.extend(coder.decode(bytes(row.value)) for row in frame.collect())
+
+    users | beam.WriteRows(coder, write)
+    result = pipeline.run("spark", spark)
+
+    assert sorted(written, key=repr) == [("ann", None), ("joe", 1j)]
+    assert [(it.label, "UnpicklingError" in it.drop.error) for it in result.lost] == [
+        ("Games", True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("coder", "value", "encoded"),
+    [
+        (beam.coders.BytesCoder(), b"\x00", b"\x00"),
+        (beam.coders.StrUtf8Coder(), "é", b"\xc3\xa9"),
+        (beam.coders.JsonCoder(), {"b": [1, None], "a": "x"}, b'{"a":"x","b":[1,null]}'),
+    ],
+    ids=["bytes", "text", "json"],
+)
+def test_a_coder_is_what_its_name_says(coder: Any, value: Any, encoded: bytes) -> None:
+    assert (coder.encode(value), coder.decode(encoded)) == (encoded, value)
+
+
+def test_a_column_of_encoded_elements_needs_its_coder(spark: Any) -> None:
+    with pytest.raises(PipelineError) as refusal:
+        beam.FromDataFrame(games(spark, FIRST), encoded="user")
+
+    assert str(refusal.value) == (
+        "encoded= names the column and coder= how to read it; say both, or neither"
+    )
+
+
 def test_a_batch_without_event_time_is_one_window(spark: Any) -> None:
     pipeline = beam.Pipeline()
     rows = games(spark, FIRST).drop("at")

@@ -6,6 +6,6 @@ type checkers infer). Then how elements are worked on: `dofn` (functions over el
 (side inputs that these are given), `combinefn` (Beam's combine functions), `grouping` (what all
 that group are made of). Then Beam's transforms: `elements`, `windowing`, `groups`, `combiners`,
 `pairs`, `times`, `rows`, `stateful`, and what Beam Python counts in seconds, `python_windows`. From
-outside and to the outside: `on_spark` (which query a pipeline becomes), `frames` (DataFrames) and
-`named` (inputs and outputs of jobs). Scio's verbs are in `scio`.
+outside and to the outside: `on_spark` (which query a pipeline becomes), `coders` (values as bytes),
+`frames` (DataFrames) and `named` (inputs and outputs of jobs). Scio's verbs are in `scio`.
 """

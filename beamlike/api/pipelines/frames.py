@@ -10,6 +10,7 @@ from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
 from beamlike.hosts.spark.options import SHARDS, WAKE_EVERY
 from beamlike.machine.clocks import Idle, SourceClock
+from beamlike.model.coders import Coder
 from beamlike.model.graph import Given
 from beamlike.model.options import option
 from beamlike.model.strategy import WindowingStrategy
@@ -24,7 +25,8 @@ __all__ = ["FromDataFrame", "WriteRows", "to_data_frame"]
 class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
     """The rows of a DataFrame, batch or streaming, as elements: `pyspark.sql.Row`.
 
-    A row whose event time is null is dropped, and told among what the pipeline lost.
+    A row whose event time is null, or whose element cannot be decoded, is dropped, and told among
+    what the pipeline lost.
 
     Args:
         rows: The DataFrame.
@@ -32,9 +34,13 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         watermark: How far event time may be out of order. Must be said of a stream.
         idle_after: After how much processing time without a row a stream counts as silent.
         idle: What happens then, see `Idle`.
+        encoded: The binary column that holds the elements, if the rows are not the elements.
+        coder: How these were encoded.
 
     Raises:
-        PipelineError: It is no DataFrame, or a stream without timestamp or watermark.
+        PipelineError: It is no DataFrame, a stream without timestamp or watermark, or only one of
+            ``encoded`` and ``coder`` is said.
+        ColumnError: When it runs: a column is missing or of another type.
         TimeError: A duration cannot be read.
     """
 
@@ -46,6 +52,8 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         watermark: DurationLike | None = None,
         idle_after: DurationLike | None = None,
         idle: Idle | str = Idle.RELEASE,
+        encoded: str | None = None,
+        coder: Coder | None = None,
     ) -> None:
         if not hasattr(rows, "isStreaming"):
             raise PipelineError(f"FromDataFrame needs a DataFrame of Spark, got {rows!r}")
@@ -54,7 +62,12 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
                 "the rows of a stream need event time: write FromDataFrame(df, "
                 'timestamp="ts", watermark="1 minute")'
             )
+        if (encoded is None) != (coder is None):
+            raise PipelineError(
+                "encoded= names the column and coder= how to read it; say both, or neither"
+            )
         self.rows, self.timestamp = rows, timestamp
+        self.encoded, self.coder = encoded, coder
         silent = None if idle_after is None else duration_ms(idle_after, "idle_after")
         delay = 0 if watermark is None else duration_ms(watermark, "watermark")
         self.clock = SourceClock(delay, silent, option(Idle, idle, "idle"))
@@ -63,7 +76,7 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         from beamlike.hosts.spark.graph.frames import Frame
 
         bounded = not self.rows.isStreaming
-        frame = Frame(self.rows, self.timestamp, self.clock)
+        frame = Frame(self.rows, self.timestamp, self.clock, self.encoded, self.coder)
         node = Given(given.label, (), frame, bounded)
         return given.add(node, WindowingStrategy.unwindowed(), bounded)
 
@@ -74,7 +87,7 @@ class WriteRows(PTransform[PCollection[Any], None]):
     All writers of a pipeline share one query: what they write was computed once.
 
     Args:
-        schema: The Spark schema of the rows, see `to_data_frame`.
+        schema: The Spark schema of the rows, or a coder, see `to_data_frame`.
         write: Called with the rows of each micro-batch as a DataFrame, and its number, like the
             function of Spark's ``foreachBatch``. After a restart it may be called again with a
             number that it has seen.
@@ -83,7 +96,7 @@ class WriteRows(PTransform[PCollection[Any], None]):
         PipelineError: ``write`` cannot be called.
     """
 
-    def __init__(self, schema: str, write: "Callable[[DataFrame, int], Any]") -> None:
+    def __init__(self, schema: str | Coder, write: "Callable[[DataFrame, int], Any]") -> None:
         if not callable(write):
             raise PipelineError(
                 f"WriteRows needs a function of a DataFrame and a number, got {write!r}; write "
@@ -99,7 +112,7 @@ class WriteRows(PTransform[PCollection[Any], None]):
 
 def to_data_frame(
     pcoll: PCollection[Any],
-    schema: str,
+    schema: str | Coder,
     *,
     spark: "SparkSession | None" = None,
     shards: int = SHARDS,
@@ -113,7 +126,8 @@ def to_data_frame(
         pcoll: The collection.
         schema: The Spark schema of the rows, as ``"user string, n long"``. An element is a `Row`,
             a mapping, a named tuple, an attrs object or a tuple of the columns; any other
-            element is the only column.
+            element is the only column. With a coder in its place, elements of any kind are one
+            column ``value binary``.
         spark: The session; None takes the active one or starts one.
         shards: The groups of Spark that share the keys of a grouping.
         wake_every: How often a query that waits on processing time is woken without data.

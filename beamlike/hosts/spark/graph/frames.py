@@ -19,6 +19,7 @@ from beamlike.hosts.spark.graph.mail import Lost, Mail, Out, Reached
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import LETTERS, letters_through
 from beamlike.hosts.spark.graph.walk import finisher, walker
+from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.options import BUCKETS
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.pages import NoStore
@@ -27,6 +28,7 @@ from beamlike.hosts.spark.ticks import TickSource
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock
 from beamlike.machine.events import Drop, DropReason
+from beamlike.model.coders import Coder
 from beamlike.model.graph import MAIN, Edge, Given, Windowed
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
@@ -45,6 +47,9 @@ __all__ = [
 
 _AT = "__beamlike_at"
 
+ENCODED = "value binary"
+"""The Spark schema of encoded elements."""
+
 
 @attrs.frozen(eq=False)
 class Frame:
@@ -54,11 +59,15 @@ class Frame:
         rows: Batch or streaming.
         timestamp: The column of event time; None: the minimum timestamp, for a batch.
         clock: How far event time may be out of order, for a stream.
+        encoded: The column that holds the elements as bytes; None: the rows are the elements.
+        coder: How these were encoded.
     """
 
     rows: "DataFrame"
     timestamp: str | None
     clock: SourceClock
+    encoded: str | None = None
+    coder: Coder | None = None
 
     def letters(self, node: int) -> "DataFrame":
         """Its rows as letters from this node."""
@@ -69,10 +78,27 @@ class Frame:
         if self.timestamp is not None:
             at = F.unix_millis(event_time(rows, self.timestamp))
         numbered = rows.withColumn(_AT, at.cast("long"))
-        return numbered.mapInArrow(_reader(node, self.timestamp, rows.isStreaming), LETTERS)
+        if self.encoded is not None:
+            kind = type_of(rows, self.encoded, "encoded")
+            if not isinstance(kind, T.BinaryType):
+                raise ColumnError(
+                    f"encoded: column {self.encoded!r} is {kind.simpleString()}, and encoded "
+                    "elements are binary; cast it, or leave encoded= out"
+                )
+        value = _valuer(self.encoded, self.coder)
+        return numbered.mapInArrow(_reader(node, self.timestamp, rows.isStreaming, value), LETTERS)
 
 
-def _reader(node: int, timestamp: str | None, streaming: bool) -> Callable[[Batches], Batches]:
+def _valuer(encoded: str | None, coder: Coder | None) -> Callable[[dict[str, Any]], Any]:
+    """What makes an element of a row."""
+    if encoded is None or coder is None:
+        return lambda row: Row(**row)
+    return lambda row: coder.decode(row[encoded])
+
+
+def _reader(
+    node: int, timestamp: str | None, streaming: bool, value: Callable[[dict[str, Any]], Any]
+) -> Callable[[Batches], Batches]:
     def read(batches: Batches) -> Batches:
         ease_worker()
         greatest = MIN_TIMESTAMP
@@ -82,10 +108,15 @@ def _reader(node: int, timestamp: str | None, streaming: bool) -> Callable[[Batc
             mail = Mail()
             for at, row in zip(times, rows, strict=True):
                 if at is None:
-                    mail.lost.append(Lost(node, None, _untimed(row, timestamp)))
+                    why = f"its {timestamp!r} is null, or no time"
+                    mail.lost.append(Lost(node, None, _unreadable(row, why)))
                     continue
                 greatest = max(greatest, at)
-                mail.out.append(Out(node, MAIN, Windowed(Row(**row), at)))
+                try:
+                    mail.out.append(Out(node, MAIN, Windowed(value(row), at)))
+                except Exception as cause:  # of this row: no other is lost for it
+                    why = f"{type(cause).__name__}: {cause}"
+                    mail.lost.append(Lost(node, None, _unreadable(row, why)))
             if streaming and times:
                 mail.reached.append(Reached(node, 0, greatest))
             yield _letter(mail)
@@ -95,8 +126,7 @@ def _reader(node: int, timestamp: str | None, streaming: bool) -> Callable[[Batc
     return read
 
 
-def _untimed(row: dict[str, Any], timestamp: str | None) -> Drop:
-    why = f"its {timestamp!r} is null, or no time"
+def _unreadable(row: dict[str, Any], why: str) -> Drop:
     return Drop(None, None, DropReason.FAILED, error=f"{row!r}: {why}")
 
 
@@ -107,7 +137,7 @@ def _letter(mail: Mail) -> pa.RecordBatch:
 def frame_of(
     spark: "SparkSession",
     edge: Edge,
-    schema: str,
+    schema: str | Coder,
     *,
     shards: int,
     wake_every_ms: int,
@@ -245,13 +275,15 @@ def _stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Tabl
     return step
 
 
-def rows_of(letters: "DataFrame", schema: str, wanted: int = 0) -> "DataFrame":
+def rows_of(letters: "DataFrame", schema: str | Coder, wanted: int = 0) -> "DataFrame":
     """The elements of a wanted edge, by its position, as rows of this schema.
 
     Raises:
         PipelineError: It is no schema.
     """
-    kind = T.DataType.fromDDL(schema)
+    coder = schema if isinstance(schema, Coder) else None
+    words = ENCODED if isinstance(schema, Coder) else schema
+    kind = T.DataType.fromDDL(words)
     if not isinstance(kind, T.StructType):
         raise PipelineError(f'a schema names its columns, as "user string, n long"; got {schema!r}')
     arrow, names = to_arrow_schema(kind), kind.fieldNames()
@@ -260,12 +292,16 @@ def rows_of(letters: "DataFrame", schema: str, wanted: int = 0) -> "DataFrame":
         ease_worker()
         for batch in batches:
             mail = Mail.load(batch.column("blob").to_pylist())
-            rows = [_row(it.element.value, names) for it in mail.came if it.wanted == wanted]
+            values = [it.element.value for it in mail.came if it.wanted == wanted]
+            if coder is not None:
+                rows = [{names[0]: coder.encode(value)} for value in values]
+            else:
+                rows = [_row(value, names) for value in values]
             if rows:
                 table = pa.Table.from_pylist(rows, schema=arrow)
                 yield from table.combine_chunks().to_batches()
 
-    return letters.mapInArrow(show, schema)
+    return letters.mapInArrow(show, words)
 
 
 def _row(value: Any, names: list[str]) -> dict[str, Any]:

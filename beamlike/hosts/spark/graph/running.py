@@ -20,6 +20,7 @@ from beamlike.hosts.spark.graph.query import LETTERS
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import SourceClock
+from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge
 from beamlike.model.time import MAX_TIMESTAMP
 
@@ -38,7 +39,7 @@ class Sink:
     """Where the elements of an edge go, as rows of a schema."""
 
     edge: Edge
-    schema: str
+    schema: str | Coder
     write: Write
 
 
