@@ -28,14 +28,15 @@ Read in this order. Scenarios: `spelling` (times and windows as a test writes th
 be in panes), `selection` and `matchers` (in which panes), `expected` and `complete` (the whole
 output), `failures` (what a failure says). Pipelines: `checks` (when assertions are asked),
 `collections`, `pipelines`, `jobs`, `beam` (Beam Python's words), `plugin` (of pytest). Scenarios as
-files:
-`transcript_schema`, `transcripts`, `transcript_results`, `transcript_writing`, `conformance`. Laws:
-`generate` (random scenarios), `streams` (of many keys at once), `laws` (of machines), `bundles` (of
-how elements arrive), `in_shard`, `rows_of_plans`, `either_machine`, `both_machines`, `in_columns`
-and `differential` (all of them, on many scenarios), `shrinking` (what breaks one),
-`contract_case`, `contract_rules` and `contract` (of window functions), `combine_contract` (of
-combine functions). Laws of pipelines: `random_pipelines`, `told_runs` (what came out, in words),
-`in_letters` (the layers of the Spark host, without Spark), `side_by_side` (tests in one query).
+files: `transcript_schema`, `transcripts`, `transcript_results`, `transcript_writing`,
+`conformance`. Laws: `generate` (random scenarios), `streams` (of many keys at once), `laws` (of
+machines), `bundles` (of how elements arrive), `in_shard`, `shard_of_numbers` (at rest),
+`every_aggregate` (of every column), `rows_of_plans`, `hand_made_rows`, `either_machine`,
+`both_machines`, `in_columns` and `differential` (all of them, on many scenarios), `shrinking`
+(what breaks one), `contract_case`, `contract_rules` and `contract` (of window functions),
+`combine_contract` (of combine functions). Laws of pipelines: `random_pipelines`, `told_runs` (what
+came out, in words), `in_letters` (the layers of the Spark host, without Spark), `side_by_side`
+(tests in one query).
 """
 
 from beamlike.testing.beam import (

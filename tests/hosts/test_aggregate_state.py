@@ -7,7 +7,6 @@ out without that.
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -16,16 +15,15 @@ from pyspark.sql import types as T
 
 import beamlike as bl
 from beamlike.errors import ColumnError, CombineError
-from beamlike.hosts.spark.aggregates import part_of
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.columns import CheckedColumn, PickledColumn, converted
-from beamlike.hosts.spark.inputs import Input, arrow_type
 from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.state import StateLayout
 from beamlike.hosts.spark.user_made import UserMade
 from beamlike.machine.events import AdvanceWatermark, Bundle, Element, Event, Pane
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.testing.every_aggregate import bind, every_aggregate
 
 NAN = float("nan")
 NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
@@ -48,45 +46,8 @@ COLUMNS: dict[str, tuple[T.DataType, list[Any]]] = {
         [{"x": 1, "y": 0.5}, None, {"x": None, "y": NAN}, {"x": 1, "y": 0.5}, {"x": 2, "y": 0.0}],
     ),
 }
-NUMBERS = ("whole", "real", "money")
-ORDERED = tuple(name for name in COLUMNS if name not in ("tags", "place"))
-
-
-class Frame:
-    """As much of a DataFrame as an aggregate is bound to."""
-
-    columns = tuple(COLUMNS)
-    schema = T.StructType([T.StructField(name, kind) for name, (kind, _) in COLUMNS.items()])
-    sparkSession = SimpleNamespace(conf={"spark.sql.caseSensitive": "false"})
-
-
-def aggregates() -> dict[str, bl.model.aggregates.Aggregate]:
-    every: dict[str, Any] = {"n": bl.count()}
-    for name in COLUMNS:
-        every |= {
-            f"{name}_count": bl.count(name),
-            f"{name}_all": bl.collect(name),
-            f"{name}_first": bl.first(name),
-            f"{name}_last": bl.last(name),
-            f"{name}_sample": bl.sample(name, 2),
-            f"{name}_distinct": bl.approx_distinct(name),
-            f"{name}_top_by": bl.top(name, 2, by="whole"),
-        }
-    for name in ORDERED:
-        every |= {
-            f"{name}_min": bl.min(name),
-            f"{name}_max": bl.max(name),
-            f"{name}_top": bl.top(name, 2),
-            f"{name}_bottom": bl.bottom(name, 2),
-            f"tags_by_{name}": bl.bottom("tags", 2, by=name),
-        }
-    for name in NUMBERS:
-        every |= {
-            f"{name}_sum": bl.sum(name),
-            f"{name}_mean": bl.mean(name),
-            f"{name}_quantiles": bl.approx_quantiles(name, 3),
-        }
-    return every
+KINDS = {name: kind for name, (kind, _) in COLUMNS.items()}
+EVERY = bind(KINDS, every_aggregate(KINDS, by="whole", shown="tags"))
 
 
 class Spread(bl.CombineFn):
@@ -126,12 +87,9 @@ def user_made(name: str, accumulator: str | None) -> Part:
 
 
 def plan_of(strategy: bl.WindowingStrategy) -> Plan:
-    inputs: dict[str, Input] = {}
-    frame: Any = Frame()
-    parts = [part_of(frame, name, wanted, inputs) for name, wanted in aggregates().items()]
-    parts += [user_made("spread", "struct<low: bigint, high: bigint>"), user_made("any", None)]
-    values = {name: arrow_type(given.kind, name, "aggregate") for name, given in inputs.items()}
-    return Plan(strategy, {"key": pa.string()}, values, tuple(parts), shards=1, buckets=1)
+    made = user_made("spread", "struct<low: bigint, high: bigint>"), user_made("any", None)
+    parts = (*EVERY.parts.values(), *made)
+    return Plan(strategy, {"key": pa.string()}, EVERY.values, parts, shards=1, buckets=1)
 
 
 def elements(plan: Plan, times: Sequence[int]) -> list[Element]:
@@ -238,6 +196,7 @@ def test_results_have_the_types_that_are_promised() -> None:
         "money_sample": "list<item: decimal128(7, 2)>",
         "money_distinct": "int64",
         "money_top_by": "list<item: decimal128(7, 2)>",
+        "money_bottom_by": "list<item: decimal128(7, 2)>",
         "money_min": "decimal128(7, 2)",
         "money_max": "decimal128(7, 2)",
         "money_top": "list<item: decimal128(7, 2)>",
@@ -270,9 +229,8 @@ def test_results_have_the_types_that_are_promised() -> None:
     ],
 )
 def test_an_aggregate_over_an_unfit_column_is_refused(wanted: Any, message: str) -> None:
-    frame: Any = Frame()
     with pytest.raises(ColumnError) as refused:
-        part_of(frame, "x", wanted, {})
+        bind(KINDS, {"x": wanted})
     assert str(refused.value) == message
 
 

@@ -1,25 +1,22 @@
 """The columnar machine in a Spark shard, beside the reference machine, on input that is hard.
 
 Both step the same shard from the same state, see `beamlike.testing.both_machines`. Scenarios as
-they usually are, are in `tests.differential`.
+they usually are, are in `tests.differential`; what a single row may bring is in
+`test_column_shard_rows.py`.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from decimal import Decimal
 from random import Random
-from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from beamlike.errors import InputRowError, StateError, WindowingError
+from beamlike.errors import StateError
 from beamlike.hosts.spark.column_shard import ColumnShard
 from beamlike.hosts.spark.columns import PlainColumn
 from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.machine.lifting import Lifting
 from beamlike.model import combine
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -35,68 +32,13 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.testing.both_machines import BothMachines
 from beamlike.testing.either_machine import forgetful
 from beamlike.testing.generate import any_strategy
+from beamlike.testing.hand_made_rows import Row, panes, plan_of, table
 from beamlike.testing.in_shard import DictStore
-from beamlike.testing.rows_of_plans import PARTS, VALUES
+from beamlike.testing.rows_of_plans import PARTS
+
+pytestmark = pytest.mark.usefixtures("warnings_are_errors")
 
 NAN, INF = float("nan"), float("inf")
-BUCKETS = 4
-
-
-@pytest.fixture(autouse=True)
-def _numbers_stay_in_range() -> Iterator[None]:
-    with catch_warnings():
-        simplefilter("error")
-        yield
-
-
-@dataclass
-class Row:
-    """A row of a shard: an element of one key."""
-
-    at: int
-    key: str | None = "k"
-    whole: int | None = 1
-    real: float | None = None
-    text: str | None = None
-    money: Decimal | None = None
-    window: tuple[int, int] | None = field(default=None)
-
-
-def table(*rows: Row, buckets: int = BUCKETS, windows: bool = False) -> pa.Table:
-    columns = {
-        "key_key": pa.array([row.key for row in rows], pa.string()),
-        "ts": pa.array([row.at for row in rows], pa.int64()),
-        **{
-            f"value_{name}": pa.array([getattr(row, name) for row in rows], kind)
-            for name, kind in VALUES.items()
-        },
-        "bucket": pa.array([bucket_of(row.key, buckets) for row in rows], pa.int32()),
-    }
-    if windows or any(row.window for row in rows):
-        spans = [row.window or (None, None) for row in rows]
-        columns["start"] = pa.array([start for start, _ in spans], pa.int64())
-        columns["end"] = pa.array([end for _, end in spans], pa.int64())
-    return pa.table(columns)
-
-
-def bucket_of(key: str | None, buckets: int) -> int:
-    return sum(map(ord, str(key))) % buckets
-
-
-def plan_of(strategy: WindowingStrategy, *names: str, buckets: int = BUCKETS, **more: Any) -> Plan:
-    parts = [part for part in PARTS if part.name in names] if names else PARTS
-    keys = {"key": pa.string()}
-    return Plan(strategy, keys, VALUES, tuple(parts), shards=1, buckets=buckets, **more)
-
-
-def panes(rows: Sequence[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
-    """Key, start, timing and these aggregates of every pane, in order of key and start."""
-    shown = [row for row in rows if row["pane"] is not None]
-    shown.sort(key=lambda row: (str(row["key"]), row["__beamlike"]["start"]))
-    return [
-        (row["key"], row["__beamlike"]["start"], row["pane"]["timing"], *(row[n] for n in names))
-        for row in shown
-    ]
 
 
 # -- whatever may come -----------------------------------------------------------------------
@@ -308,205 +250,6 @@ def test_thousands_of_equal_elements_are_all_counted() -> None:
     out = both.step(table(*[Row(7, whole=2, text="x")] * 3_000), watermark=100)
 
     assert panes(out, "n", "sum", "words") == [("k", 3, "ON_TIME", 6_000, 12_000, ["x"] * 6_000)]
-
-
-# -- numbers at their limits -----------------------------------------------------------------
-
-
-def test_a_sum_that_outgrows_its_type_is_refused_and_nothing_has_happened() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "sum"))
-    both.step(table(Row(1, whole=2**62), Row(1, "b")), watermark=0)
-    before = dict(both.store.buckets)
-
-    with pytest.raises(InputRowError, match="outgrew its type int64") as refused:
-        both.step(table(Row(2, whole=2**62)), watermark=0)
-
-    assert "cast its input column to decimal(38, 0) or double" in str(refused.value)
-    assert both.store.buckets == before
-    out = both.step(table(Row(2, whole=2**62 - 1)), watermark=10)
-    assert panes(out, "sum") == [("b", 0, "ON_TIME", 1), ("k", 0, "ON_TIME", 2**63 - 1)]
-
-
-def test_a_sum_may_pass_its_limit_on_the_way_if_it_comes_back() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "sum"))
-
-    rows = [Row(1, whole=value) for value in (2**63 - 1, 2**63 - 1, -(2**63), -5)]
-    both.step(table(*rows), watermark=0)
-
-    assert panes(both.step(watermark=10), "sum") == [("k", 0, "ON_TIME", 2**63 - 7)]
-
-
-@pytest.mark.parametrize("accumulation", ["discarding", "accumulating", "retracting"])
-def test_decimals_are_added_up_to_38_digits_and_no_further(accumulation: str) -> None:
-    strategy = WindowingStrategy(FixedWindows(10), Repeatedly(AfterCount(9)), accumulation)
-    both = BothMachines(plan_of(strategy, "money_sum", "richest"))
-    nines = Decimal("9" * 36 + ".98")
-    both.step(table(Row(1, money=nines)), watermark=0)
-    both.step(table(Row(1, money=Decimal("0.01")), Row(2, money=None)), watermark=0)
-
-    with pytest.raises(InputRowError, match=r"outgrew its type decimal128\(38, 2\)"):
-        both.step(table(Row(2, money=Decimal("0.01"))), watermark=0)
-
-    assert panes(both.step(watermark=10), "money_sum", "richest") == [
-        ("k", 0, "ON_TIME", Decimal("9" * 36 + ".99"), nines)
-    ]
-
-
-def test_a_decimal_that_outgrows_its_type_where_panes_stand_is_refused_alike() -> None:
-    strategy = WindowingStrategy(GlobalWindows(), Repeatedly(Always()), "retracting")
-    both = BothMachines(plan_of(strategy, "money_sum"))
-    nines = Decimal("9" * 36 + ".99")
-    both.step(table(Row(1, money=nines)), watermark=0)
-
-    with pytest.raises(InputRowError, match=r"outgrew its type decimal128\(38, 2\)"):
-        both.step(table(Row(2, money=nines)), watermark=0)
-
-
-def test_floats_that_are_no_numbers_come_out_as_they_are() -> None:
-    strategy = WindowingStrategy(FixedWindows(10), Repeatedly(AfterCount(1)), "accumulating")
-    both = BothMachines(plan_of(strategy, "real_sum", "mean", "least", "last", "top"))
-
-    def shown(*values: float | None) -> str:
-        out = both.step(table(*(Row(at, real=it) for at, it in enumerate(values))), watermark=0)
-        (pane,) = panes(out, "real_sum", "mean", "least", "last", "top")
-        return repr(pane[3:])
-
-    assert shown(None) == "(0.0, None, None, None, [])"
-    assert shown(-0.0) == "(0.0, 0.0, -0.0, -0.0, [-0.0])"
-    assert shown(INF, 1e308) == "(inf, inf, -0.0, 1e+308, [inf, 1e+308])"
-    assert shown(-INF) == "(nan, nan, -inf, 1e+308, [inf, 1e+308])"
-    assert shown(NAN) == "(nan, nan, -inf, 1e+308, [nan, inf])"
-
-
-def test_a_window_of_nothing_but_nulls_is_a_window() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10))))
-
-    both.step(table(Row(1, None, None), Row(2, None, None)), watermark=0)
-    (row,) = both.step(watermark=10)
-
-    assert {part.name: row[part.name] for part in PARTS} == {
-        **{"n": 2, "texts": 0, "sum": 0, "real_sum": 0.0, "money_sum": Decimal("0.00")},
-        **{"mean": None, "least": None, "most": None, "richest": None},
-        **{"all": [None, None], "words": [], "first": None, "last": None},
-        **{"top": [], "top_by": [], "sample": []},
-    }
-
-
-# -- unchanged panes -------------------------------------------------------------------------
-
-
-def test_a_pane_whose_value_is_not_a_number_is_as_before_if_it_was_none_before() -> None:
-    strategy = WindowingStrategy(FixedWindows(10), Always(), "retracting", unchanged="omit")
-    both = BothMachines(plan_of(strategy, "least", "top", "words", "last"))
-
-    first = both.step(table(Row(3, real=NAN)), watermark=0)
-    again = both.step(watermark=10)
-
-    assert [row["retraction"] for row in first] == [False]
-    assert again == []
-
-
-# -- windows that come along -----------------------------------------------------------------
-
-
-def test_elements_with_and_without_a_window_arrive_together() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(Sessions(10)), "n", "all"))
-    given = table(Row(3, whole=1, window=(0, 5)), Row(4, whole=2), Row(90, whole=3, window=(0, 9)))
-    plain = table(Row(50, whole=4), Row(51, "b", whole=5))
-
-    both.step(plain, given, watermark=0)
-    out = both.step(watermark=100)
-
-    assert panes(out, "n", "all") == [
-        ("b", 51, "ON_TIME", 1, [5]),
-        ("k", 0, "ON_TIME", 3, [1, 2, 3]),
-        ("k", 50, "ON_TIME", 1, [4]),
-    ]
-
-
-def test_an_element_may_come_in_the_global_window() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "n"))
-    everything = MIN_TIMESTAMP, END_OF_GLOBAL_WINDOW + 1
-
-    both.step(table(Row(3, window=everything), Row(4)), watermark=0)
-
-    assert panes(both.step(watermark=10), "n") == [("k", 0, "ON_TIME", 1)]
-    (row,) = both.step(watermark=MAX_TIMESTAMP)
-    assert (row["window"], row["n"]) == ({"start": None, "end": None}, 1)
-
-
-# -- combined before they arrive -------------------------------------------------------------
-
-
-def combined(plan: Plan, rows: Sequence[tuple[Any, ...]], judged: bool = True) -> pa.Table:
-    """Rows of key, start, end, event time and how many ones there are, combined."""
-    ones = [(1,) * count for *_, count in rows]
-    layout = plan.operation.accumulator
-    accumulators = [
-        tuple(part.fn.add(part.fn.create(), one, [at] * len(one)) for part in plan.parts)
-        for one, (_, _, _, at, _) in zip(ones, rows, strict=True)
-    ]
-    key, start, end, at, count = zip(*rows, strict=True)
-    return pa.table(
-        {
-            "key_key": pa.array(key, pa.string()),
-            **{
-                name: pa.array(values, pa.int64())
-                for name, values in {"start": start, "end": end, "count": count, "ts": at}.items()
-            },
-            "judged": pa.array([judged] * len(rows)),
-            **dict(zip(layout.types(), layout.encode(accumulators), strict=True)),
-            "bucket": pa.array([bucket_of(it, plan.buckets) for it in key], pa.int32()),
-        }
-    )
-
-
-def test_rows_that_were_combined_before_count_one_by_one() -> None:
-    strategy = WindowingStrategy(FixedWindows(10), Repeatedly(AfterCount(3)), "accumulating")
-    plan = plan_of(strategy, "n", "sum", "all")
-    both = BothMachines(plan)
-
-    first = both.step(combined(plan, [("k", 0, 10, 4, 2), ("b", 0, 10, 9, 1)]), watermark=0)
-    tables = [combined(plan, [("b", 0, 10, 1, 2)]), combined(plan, [("k", 10, 20, 11, 5)])]
-    second = both.step(*tables, watermark=0)
-
-    assert first == []
-    assert panes(second, "n", "sum", "all") == [
-        ("b", 0, "EARLY", 3, 3, [1, 1, 1]),
-        ("k", 10, "EARLY", 5, 5, [1] * 5),
-    ]
-
-
-def test_what_was_combined_before_it_could_be_judged_may_be_late_together() -> None:
-    plan = plan_of(WindowingStrategy(FixedWindows(10)), "n")
-    both = BothMachines(plan)
-    both.step(watermark=25)
-
-    rows = [("k", 0, 10, 4, 2), ("k", 20, 30, 25, 3)]
-    out = both.step(combined(plan, rows, judged=False), watermark=25)
-
-    (drop,) = (row["__beamlike"]["dropped"] for row in out)
-    assert (drop["reason"], drop["missed_ms"], drop["count"]) == ("expired", 16, 2)
-    assert panes(both.step(watermark=30), "n") == [("k", 20, "ON_TIME", 3)]
-
-
-def test_combined_sessions_merge_as_their_elements_would() -> None:
-    plan = plan_of(WindowingStrategy(Sessions(10)), "n", "all")
-    both = BothMachines(plan)
-    lifting = Lifting(plan.strategy, combine.Count())
-    assert lifting.lift([], 0) == ((), ())
-
-    both.step(combined(plan, [("k", 0, 12, 2, 2), ("k", 20, 30, 20, 1)]), watermark=0)
-    both.step(combined(plan, [("k", 11, 21, 11, 1)]), watermark=0)
-
-    assert panes(both.step(watermark=30), "n", "all") == [("k", 0, "ON_TIME", 4, [1] * 4)]
-
-
-def test_where_the_time_of_each_element_matters_combined_ones_are_refused() -> None:
-    plan = plan_of(WindowingStrategy(FixedWindows(10), timestamp_combiner="latest"), "n")
-
-    with pytest.raises(WindowingError, match="needs the time of each"):
-        BothMachines(plan).step(combined(plan, [("k", 0, 10, 4, 2)]), watermark=0)
 
 
 # -- other state -----------------------------------------------------------------------------

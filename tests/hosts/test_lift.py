@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -12,11 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import types as T
 
-import beamlike as bl
 from beamlike.errors import InputRowError, UserFunctionError, WindowingError
-from beamlike.hosts.spark.aggregates import part_of
 from beamlike.hosts.spark.columns import PlainColumn
-from beamlike.hosts.spark.inputs import Input, arrow_type
 from beamlike.hosts.spark.lift import lifter_of
 from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.stepping import choose_machine
@@ -29,6 +25,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
+from beamlike.testing.every_aggregate import bind, every_aggregate
 from beamlike.testing.generate import any_strategy
 
 NUMBER = pa.int64()
@@ -38,46 +35,13 @@ VALUES: dict[str, tuple[T.DataType, list[Any]]] = {
     "real": (T.DoubleType(), [0.5, float("nan"), -0.0, 1e300, 0.1, None]),
     "text": (T.StringType(), ["b", "", "é", None]),
 }
-
-
-class Frame:
-    """As much of a DataFrame as an aggregate is bound to."""
-
-    columns = tuple(VALUES)
-    schema = T.StructType([T.StructField(name, kind) for name, (kind, _) in VALUES.items()])
-    sparkSession = SimpleNamespace(conf={"spark.sql.caseSensitive": "false"})
-
-
-def every_aggregate() -> dict[str, Any]:
-    every: dict[str, Any] = {"n": bl.count()}
-    for name in VALUES:
-        every |= {
-            f"{name}_count": bl.count(name),
-            f"{name}_all": bl.collect(name),
-            f"{name}_first": bl.first(name),
-            f"{name}_last": bl.last(name),
-            f"{name}_sample": bl.sample(name, 2),
-            f"{name}_distinct": bl.approx_distinct(name),
-            f"{name}_min": bl.min(name),
-            f"{name}_max": bl.max(name),
-            f"{name}_top": bl.top(name, 2),
-            f"{name}_bottom_by": bl.bottom(name, 2, by="whole"),
-        }
-        if name != "text":
-            every |= {
-                f"{name}_sum": bl.sum(name),
-                f"{name}_mean": bl.mean(name),
-                f"{name}_quantiles": bl.approx_quantiles(name, 3),
-            }
-    return every
+KINDS = {name: kind for name, (kind, _) in VALUES.items()}
+EVERY = bind(KINDS, every_aggregate(KINDS, by="whole", shown="text"))
 
 
 def plan_of_every_aggregate(strategy: WindowingStrategy) -> Plan:
-    inputs: dict[str, Input] = {}
-    frame: Any = Frame()
-    parts = [part_of(frame, name, it, inputs) for name, it in every_aggregate().items()]
-    values = {name: arrow_type(given.kind, name, "aggregate") for name, given in inputs.items()}
-    return Plan(strategy, {"k": pa.string(), "x": pa.float64()}, values, tuple(parts))
+    keys = {"k": pa.string(), "x": pa.float64()}
+    return Plan(strategy, keys, EVERY.values, tuple(EVERY.parts.values()))
 
 
 def any_liftable(dice: Random, *, unjudged: bool) -> WindowingStrategy:

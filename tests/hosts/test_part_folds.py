@@ -6,10 +6,8 @@ The reference machine's accumulators are those of the combine function, laid out
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import Any
 
-import attrs
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -17,17 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import types as T
 
-import beamlike as bl
 from beamlike.errors import UnsupportedError
-from beamlike.hosts.spark.aggregates import part_of
 from beamlike.hosts.spark.columns import PickledColumn, PlainColumn
-from beamlike.hosts.spark.inputs import Input, arrow_type
 from beamlike.hosts.spark.part_folds import fold_of_part, inputs_of_part
 from beamlike.hosts.spark.plan import Part
 from beamlike.hosts.spark.user_made import UserMade
 from beamlike.machine.columnar.arrays import put
 from beamlike.machine.columnar.folds import Accumulators, Objects
 from beamlike.model.combine import Collect, CombineFn, Sum
+from beamlike.testing.every_aggregate import bind, every_aggregate
 
 NAN = float("nan")
 NOON = datetime(2020, 1, 1, 12)
@@ -56,63 +52,8 @@ COLUMNS: dict[str, tuple[T.DataType, list[Any]]] = {
     "marks": (T.MapType(T.StringType(), T.LongType()), [[("a", 1)], [], [("b", None)]]),
     "nothing": (T.NullType(), [None]),
 }
-NUMBERS = ("tiny", "short", "int", "whole", "single", "real", "money", "fortune", "text")
-UNORDERED = ("tags", "place", "marks")
-
-
-class Frame:
-    """As much of a DataFrame as an aggregate is bound to."""
-
-    columns = tuple(COLUMNS)
-    schema = T.StructType([T.StructField(name, kind) for name, (kind, _) in COLUMNS.items()])
-    sparkSession = SimpleNamespace(conf={"spark.sql.caseSensitive": "false"})
-
-
-def aggregates() -> dict[str, Any]:
-    every: dict[str, Any] = {"n": bl.count()}
-    for name in COLUMNS:
-        every |= {
-            f"{name}_count": bl.count(name),
-            f"{name}_all": bl.collect(name),
-            f"{name}_first": bl.first(name),
-            f"{name}_last": bl.last(name),
-            f"{name}_sample": bl.sample(name, 2),
-            f"{name}_distinct": bl.approx_distinct(name),
-            f"{name}_top_by": bl.top(name, 2, by="whole"),
-        }
-        if name not in UNORDERED:
-            every |= {
-                f"{name}_min": bl.min(name),
-                f"{name}_max": bl.max(name),
-                f"{name}_top": bl.top(name, 2),
-                f"tags_by_{name}": bl.bottom("tags", 2, by=name),
-            }
-        if name in NUMBERS:
-            every |= {
-                f"{name}_sum": bl.sum(name),
-                f"{name}_mean": bl.mean(name),
-                f"{name}_quantiles": bl.approx_quantiles(name, 3),
-            }
-    return every
-
-
-@attrs.frozen
-class Bound:
-    """Aggregates with the values that they need."""
-
-    parts: dict[str, Part]
-    values: dict[str, pa.DataType]
-
-
-def bound() -> Bound:
-    inputs: dict[str, Input] = {}
-    frame: Any = Frame()
-    parts = {name: part_of(frame, name, wanted, inputs) for name, wanted in aggregates().items()}
-    values = {name: arrow_type(given.kind, name, "aggregate") for name, given in inputs.items()}
-    return Bound(parts, values)
-
-
-BOUND = bound()
+KINDS = {name: kind for name, (kind, _) in COLUMNS.items()}
+BOUND = bind(KINDS, every_aggregate(KINDS, by="whole", shown="tags", texts_as_numbers=True))
 
 
 def rows_of(numbers: Sequence[int]) -> pa.Table:
@@ -202,7 +143,7 @@ def test_the_aggregates_that_are_run_window_by_window_are_those_without_columns(
         for name, part in BOUND.parts.items()
         if isinstance(fold_of_part(part, BOUND.values), Objects)
     }
-    lists = ("sample", "distinct", "top_by", "top", "quantiles")
+    lists = ("sample", "distinct", "top", "bottom", "top_by", "bottom_by", "quantiles")
     wanted = {name for name in BOUND.parts if name.endswith(lists) or name.startswith("tags_by")}
     assert by_window == wanted | {"nothing_min", "nothing_max"}
 

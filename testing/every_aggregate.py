@@ -1,0 +1,90 @@
+"""Every aggregate of every column, bound to columns without a Spark session."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import attrs
+import pyarrow as pa
+from pyspark.sql import types as T
+
+from beamlike.hosts.spark.aggregates import part_of
+from beamlike.hosts.spark.inputs import Input, arrow_type
+from beamlike.hosts.spark.plan import Part
+from beamlike.model import aggregates as make
+from beamlike.model.aggregates import Aggregate
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Bound", "bind", "every_aggregate"]
+
+
+class _Frame:
+    """As much of a DataFrame as an aggregate is bound to."""
+
+    def __init__(self, kinds: Mapping[str, T.DataType]) -> None:
+        self.columns = list(kinds)
+        self.schema = T.StructType([T.StructField(name, kind) for name, kind in kinds.items()])
+        self.sparkSession = SimpleNamespace(conf={"spark.sql.caseSensitive": "false"})
+
+
+def every_aggregate(
+    kinds: Mapping[str, T.DataType], *, by: str, shown: str, texts_as_numbers: bool = False
+) -> dict[str, Aggregate]:
+    """Every aggregate that fits a column, for each of these columns, under a name that tells both.
+
+    Args:
+        kinds: The types of the columns.
+        by: The column by which the rows with the greatest and least are found, for each column.
+        shown: The column of which values are taken by each column that has an order.
+        texts_as_numbers: Whether strings are summed, too: the numbers that are in them.
+    """
+    every = {"n": make.count()}
+    for name, kind in kinds.items():
+        every |= {
+            f"{name}_count": make.count(name),
+            f"{name}_all": make.collect(name),
+            f"{name}_first": make.first(name),
+            f"{name}_last": make.last(name),
+            f"{name}_sample": make.sample(name, 2),
+            f"{name}_distinct": make.approx_distinct(name),
+            f"{name}_top_by": make.top(name, 2, by=by),
+            f"{name}_bottom_by": make.bottom(name, 2, by=by),
+        }
+        if not isinstance(kind, T.ArrayType | T.MapType | T.StructType):
+            every |= {
+                f"{name}_min": make.min(name),
+                f"{name}_max": make.max(name),
+                f"{name}_top": make.top(name, 2),
+                f"{name}_bottom": make.bottom(name, 2),
+                f"{shown}_by_{name}": make.bottom(shown, 2, by=name),
+            }
+        if isinstance(kind, T.NumericType) or (texts_as_numbers and isinstance(kind, T.StringType)):
+            every |= {
+                f"{name}_sum": make.sum(name),
+                f"{name}_mean": make.mean(name),
+                f"{name}_quantiles": make.approx_quantiles(name, 3),
+            }
+    return every
+
+
+@attrs.frozen
+class Bound:
+    """Aggregates with the values that they need, by name."""
+
+    parts: Mapping[str, Part]
+    values: Mapping[str, pa.DataType]
+
+
+def bind(kinds: Mapping[str, T.DataType], aggregates: Mapping[str, Aggregate]) -> Bound:
+    """The parts of a plan for these aggregates of columns of these types.
+
+    Raises:
+        ColumnError: A column is missing, or has a type that its aggregate cannot use.
+    """
+    frame = cast("DataFrame", _Frame(kinds))
+    inputs: dict[str, Input] = {}
+    parts = {name: part_of(frame, name, wanted, inputs) for name, wanted in aggregates.items()}
+    values = {name: arrow_type(given.kind, name, "aggregate") for name, given in inputs.items()}
+    return Bound(parts, values)
