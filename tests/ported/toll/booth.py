@@ -1,0 +1,285 @@
+"""Toll booths: who comes in, who goes out, and what that amounts to."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from beamlike.beam import Metrics
+from beamlike.scio import SCollection, WindowOptions
+from toll.common import DeadLetter, Message, instant, parse
+from toll.syntax import (
+    Either,
+    Left,
+    Right,
+    map_with_timestamp,
+    partition,
+    sum_by_key_in_fixed_window,
+)
+
+
+@dataclass(frozen=True)
+class TollBoothId:
+    id: str
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            raise ValueError("Toll booth id is empty")
+
+
+@dataclass(frozen=True)
+class LicensePlate:
+    number: str
+
+    def __post_init__(self) -> None:
+        if not self.number:
+            raise ValueError("License plate number is empty")
+
+
+# -- entries ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TollBoothEntry:
+    id: TollBoothId
+    entry_time: datetime
+    license_plate: LicensePlate
+    toll: Decimal
+
+
+@dataclass(frozen=True)
+class EntryPayload:
+    id: str
+    entry_time: str
+    license_plate: str
+    state: str
+    make: str
+    model: str
+    vehicle_type: str
+    weight_type: str
+    toll: str
+    tag: str
+
+
+@dataclass(frozen=True)
+class EntryRecord:
+    id: str
+    entry_time: datetime
+    license_plate: str
+    state: str
+    make: str
+    model: str
+    vehicle_type: str
+    weight_type: str
+    toll: Decimal
+    tag: str
+
+
+ENTRY_TIMESTAMP = "entry_time"
+ENTRY_DLQ_COUNTER = Metrics.counter("TollBoothEntry", "dlq")
+
+
+def decode_entry_message(
+    messages: SCollection[Message[EntryPayload]],
+) -> tuple[SCollection[TollBoothEntry], SCollection[DeadLetter[EntryPayload]]]:
+    return partition(messages.map(_entry_from_message))
+
+
+def decode_entry_record(records: SCollection[EntryRecord]) -> SCollection[TollBoothEntry]:
+    return records.map(_entry_from_record).timestamp_by(lambda entry: entry.entry_time)
+
+
+def _entry_from_message(
+    message: Message[EntryPayload],
+) -> Either[DeadLetter[EntryPayload], TollBoothEntry]:
+    payload = message.payload
+    try:
+        return Right(
+            TollBoothEntry(
+                id=TollBoothId(payload.id),
+                entry_time=parse(payload.entry_time),
+                license_plate=LicensePlate(payload.license_plate),
+                toll=Decimal(payload.toll),
+            )
+        )
+    except Exception as error:
+        ENTRY_DLQ_COUNTER.inc()
+        return Left(DeadLetter(payload, str(error)))
+
+
+def _entry_from_record(record: EntryRecord) -> TollBoothEntry:
+    return TollBoothEntry(
+        id=TollBoothId(record.id),
+        entry_time=record.entry_time,
+        license_plate=LicensePlate(record.license_plate),
+        toll=record.toll,
+    )
+
+
+# -- exits -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TollBoothExit:
+    id: TollBoothId
+    exit_time: datetime
+    license_plate: LicensePlate
+
+
+@dataclass(frozen=True)
+class ExitPayload:
+    id: str
+    exit_time: str
+    license_plate: str
+
+
+@dataclass(frozen=True)
+class ExitRecord:
+    id: str
+    exit_time: datetime
+    license_plate: str
+
+
+EXIT_TIMESTAMP = "exit_time"
+EXIT_DLQ_COUNTER = Metrics.counter("TollBoothExit", "dlq")
+
+
+def decode_exit_message(
+    messages: SCollection[Message[ExitPayload]],
+) -> tuple[SCollection[TollBoothExit], SCollection[DeadLetter[ExitPayload]]]:
+    return partition(messages.map(_exit_from_message))
+
+
+def decode_exit_record(records: SCollection[ExitRecord]) -> SCollection[TollBoothExit]:
+    return records.map(_exit_from_record).timestamp_by(lambda booth_exit: booth_exit.exit_time)
+
+
+def _exit_from_message(
+    message: Message[ExitPayload],
+) -> Either[DeadLetter[ExitPayload], TollBoothExit]:
+    payload = message.payload
+    try:
+        return Right(
+            TollBoothExit(
+                id=TollBoothId(payload.id),
+                exit_time=parse(payload.exit_time),
+                license_plate=LicensePlate(payload.license_plate),
+            )
+        )
+    except Exception as error:
+        EXIT_DLQ_COUNTER.inc()
+        return Left(DeadLetter(payload, str(error)))
+
+
+def _exit_from_record(record: ExitRecord) -> TollBoothExit:
+    return TollBoothExit(
+        id=TollBoothId(record.id),
+        exit_time=record.exit_time,
+        license_plate=LicensePlate(record.license_plate),
+    )
+
+
+# -- statistics ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TollBoothStats:
+    id: TollBoothId
+    count: int
+    total_toll: Decimal
+    first_entry_time: datetime
+    last_entry_time: datetime
+
+    @property
+    def key(self) -> str:
+        return self.id.id
+
+    def __add__(self, other: "TollBoothStats") -> "TollBoothStats":
+        return replace(
+            self,
+            count=self.count + other.count,
+            total_toll=self.total_toll + other.total_toll,
+            first_entry_time=min(self.first_entry_time, other.first_entry_time),
+            last_entry_time=max(self.last_entry_time, other.last_entry_time),
+        )
+
+
+@dataclass(frozen=True)
+class StatsRecord:
+    created_at: datetime
+    id: str
+    count: int
+    total_toll: Decimal
+    first_entry_time: datetime
+    last_entry_time: datetime
+
+
+def calculate_stats_in_fixed_window(
+    entries: SCollection[TollBoothEntry], window_duration: str, window_options: WindowOptions
+) -> SCollection[TollBoothStats]:
+    return sum_by_key_in_fixed_window(entries.map(_stats_of_entry), window_duration, window_options)
+
+
+def encode_stats_record(stats: SCollection[TollBoothStats]) -> SCollection[StatsRecord]:
+    def record(it: TollBoothStats, timestamp: int) -> StatsRecord:
+        return StatsRecord(
+            created_at=instant(timestamp),
+            id=it.id.id,
+            count=it.count,
+            total_toll=it.total_toll,
+            first_entry_time=it.first_entry_time,
+            last_entry_time=it.last_entry_time,
+        )
+
+    return map_with_timestamp(stats, record)
+
+
+def _stats_of_entry(entry: TollBoothEntry) -> TollBoothStats:
+    return TollBoothStats(
+        id=entry.id,
+        count=1,
+        total_toll=entry.toll,
+        first_entry_time=entry.entry_time,
+        last_entry_time=entry.entry_time,
+    )
+
+
+# -- diagnostics -----------------------------------------------------------------------------------
+
+MISSING_TOLL_BOOTH_EXIT = "Missing TollBoothExit to calculate TotalVehicleTimes"
+VEHICLE_REGISTRATION_NOT_EXPIRED = "Vehicle registration is not expired"
+MISSING_VEHICLE_REGISTRATION = "Missing vehicle registration"
+
+
+@dataclass(frozen=True)
+class TollBoothDiagnostic:
+    toll_booth_id: TollBoothId
+    reason: str
+    count: int = 1
+
+    @property
+    def key(self) -> str:
+        return f"{self.toll_booth_id.id}|@|{self.reason}"
+
+    def __add__(self, other: "TollBoothDiagnostic") -> "TollBoothDiagnostic":
+        return replace(self, count=self.count + other.count)
+
+
+@dataclass(frozen=True)
+class BoothDiagnosticRecord:
+    created_at: datetime
+    toll_booth_id: str
+    reason: str
+    count: int
+
+
+def aggregate_and_encode_booth_diagnostic(
+    diagnostics: SCollection[TollBoothDiagnostic],
+    window_duration: str,
+    window_options: WindowOptions,
+) -> SCollection[BoothDiagnosticRecord]:
+    def record(it: Any, timestamp: int) -> BoothDiagnosticRecord:
+        return BoothDiagnosticRecord(instant(timestamp), it.toll_booth_id.id, it.reason, it.count)
+
+    summed = sum_by_key_in_fixed_window(diagnostics, window_duration, window_options)
+    return map_with_timestamp(summed, record)

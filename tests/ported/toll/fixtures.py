@@ -1,0 +1,216 @@
+"""Data of the tests: something of everything, of which a test changes what it is about."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from toll.booth import (
+    ENTRY_TIMESTAMP,
+    EXIT_TIMESTAMP,
+    BoothDiagnosticRecord,
+    EntryPayload,
+    EntryRecord,
+    ExitPayload,
+    ExitRecord,
+    LicensePlate,
+    StatsRecord,
+    TollBoothDiagnostic,
+    TollBoothEntry,
+    TollBoothExit,
+    TollBoothId,
+    TollBoothStats,
+)
+from toll.common import EPOCH, DeadLetter, Diagnostic, DiagnosticRecord, Message, parse, written
+from toll.registration import (
+    REGISTRATION_TIMESTAMP,
+    RegistrationPayload,
+    RegistrationRecord,
+    VehicleRegistration,
+    VehicleRegistrationId,
+)
+from toll.vehicle import (
+    EXPIRED_TIMESTAMP,
+    ExpiredPayload,
+    ExpiredRecord,
+    TimesRecord,
+    TotalVehicleTimes,
+    VehiclesWithExpiredRegistration,
+)
+
+any_diagnostic = Diagnostic(id="1", reason="any reason", count=1)
+any_diagnostic_record = DiagnosticRecord(
+    created_at=EPOCH,
+    id=any_diagnostic.id,
+    reason=any_diagnostic.reason,
+    count=any_diagnostic.count,
+)
+
+any_toll_booth_diagnostic = TollBoothDiagnostic(TollBoothId("1"), reason="any reason", count=1)
+any_toll_booth_diagnostic_record = BoothDiagnosticRecord(
+    created_at=EPOCH,
+    toll_booth_id=any_toll_booth_diagnostic.toll_booth_id.id,
+    reason=any_toll_booth_diagnostic.reason,
+    count=any_toll_booth_diagnostic.count,
+)
+
+_entry_payload = EntryPayload(
+    id="1",
+    entry_time="2014-09-10T12:01:00Z",
+    license_plate="JNB 7001",
+    state="NY",
+    make="Honda",
+    model="CRV",
+    vehicle_type="1",
+    weight_type="0",
+    toll="7",
+    tag="String",
+)
+any_toll_booth_entry_message = Message(_entry_payload, {ENTRY_TIMESTAMP: _entry_payload.entry_time})
+invalid_toll_booth_entry_message = replace(
+    any_toll_booth_entry_message, payload=replace(_entry_payload, id="")
+)
+toll_booth_entry_decoding_error = DeadLetter(
+    data=invalid_toll_booth_entry_message.payload, error="Toll booth id is empty"
+)
+any_toll_booth_entry_record = EntryRecord(
+    id=_entry_payload.id,
+    entry_time=parse(_entry_payload.entry_time),
+    license_plate=_entry_payload.license_plate,
+    state=_entry_payload.state,
+    make=_entry_payload.make,
+    model=_entry_payload.model,
+    vehicle_type=_entry_payload.vehicle_type,
+    weight_type=_entry_payload.weight_type,
+    toll=Decimal(_entry_payload.toll),
+    tag=_entry_payload.tag,
+)
+any_toll_booth_entry = TollBoothEntry(
+    id=TollBoothId(_entry_payload.id),
+    entry_time=parse(_entry_payload.entry_time),
+    toll=Decimal(_entry_payload.toll),
+    license_plate=LicensePlate(_entry_payload.license_plate),
+)
+
+_exit_payload = ExitPayload(id="1", exit_time="2014-09-10T12:03:00Z", license_plate="JNB 7001")
+any_toll_booth_exit_message = Message(_exit_payload, {EXIT_TIMESTAMP: _exit_payload.exit_time})
+invalid_toll_booth_exit_message = replace(
+    any_toll_booth_exit_message, payload=replace(_exit_payload, id="")
+)
+toll_booth_exit_decoding_error = DeadLetter(
+    data=invalid_toll_booth_exit_message.payload, error="Toll booth id is empty"
+)
+any_toll_booth_exit_record = ExitRecord(
+    id=_exit_payload.id,
+    exit_time=parse(_exit_payload.exit_time),
+    license_plate=_exit_payload.license_plate,
+)
+any_toll_booth_exit = TollBoothExit(
+    id=TollBoothId(_exit_payload.id),
+    exit_time=parse(_exit_payload.exit_time),
+    license_plate=LicensePlate(_exit_payload.license_plate),
+)
+
+any_toll_booth_stats = TollBoothStats(
+    id=TollBoothId("1"),
+    total_toll=Decimal(7),
+    count=1,
+    first_entry_time=parse("2014-09-10T12:01:00.000Z"),
+    last_entry_time=parse("2014-09-10T12:01:00.000Z"),
+)
+any_toll_booth_stats_record = StatsRecord(
+    created_at=EPOCH,
+    id=any_toll_booth_stats.id.id,
+    total_toll=any_toll_booth_stats.total_toll,
+    count=any_toll_booth_stats.count,
+    first_entry_time=any_toll_booth_stats.first_entry_time,
+    last_entry_time=any_toll_booth_stats.last_entry_time,
+)
+
+_registration_payload = RegistrationPayload(id="1", license_plate="JNB 7001", expired="1")
+any_vehicle_registration_message = Message(
+    _registration_payload, {REGISTRATION_TIMESTAMP: "2014-09-10T11:59:00Z"}
+)
+invalid_vehicle_registration_message = Message(
+    replace(_registration_payload, license_plate=""), any_vehicle_registration_message.attributes
+)
+vehicle_registration_decoding_error = DeadLetter(
+    data=invalid_vehicle_registration_message.payload, error="License plate number is empty"
+)
+any_vehicle_registration_record = RegistrationRecord(id="2", license_plate="JNB 7001", expired=1)
+any_vehicle_registration_update = VehicleRegistration(
+    id=VehicleRegistrationId(any_vehicle_registration_message.payload.id),
+    registration_time=parse("2014-09-10T11:59:00Z"),  # before the entry
+    license_plate=LicensePlate("JNB 7001"),
+    expired=True,
+)
+any_vehicle_registration_history = VehicleRegistration(
+    id=VehicleRegistrationId(any_vehicle_registration_record.id),
+    registration_time=parse("2014-09-09T00:00:00.000Z"),  # the previous day
+    license_plate=LicensePlate("JNB 7001"),
+    expired=True,
+)
+
+any_total_vehicle_times = TotalVehicleTimes(
+    toll_booth_id=TollBoothId("1"),
+    license_plate=LicensePlate("JNB 7001"),
+    entry_time=parse("2014-09-10T12:01:00.000Z"),
+    exit_time=parse("2014-09-10T12:03:00.000Z"),
+    duration=timedelta(seconds=120),
+)
+any_total_vehicle_times_record = TimesRecord(
+    created_at=EPOCH,
+    toll_booth_id=any_total_vehicle_times.toll_booth_id.id,
+    license_plate=any_total_vehicle_times.license_plate.number,
+    entry_time=any_total_vehicle_times.entry_time,
+    exit_time=any_total_vehicle_times.exit_time,
+    duration_seconds=120,
+)
+
+_EXPIRED_ENTRY_TIME = "2014-09-10T12:01:00.000Z"
+_REGISTRATION_ID = VehicleRegistrationId("1")
+
+
+def any_vehicle_with_expired_registration(
+    id: VehicleRegistrationId = _REGISTRATION_ID,
+) -> VehiclesWithExpiredRegistration:
+    return VehiclesWithExpiredRegistration(
+        vehicle_registration_id=id,
+        license_plate=LicensePlate("JNB 7001"),
+        toll_booth_id=TollBoothId("1"),
+        entry_time=parse(_EXPIRED_ENTRY_TIME),
+    )
+
+
+def any_vehicle_with_expired_registration_record(
+    created_at: datetime, id: str = "1"
+) -> ExpiredRecord:
+    return ExpiredRecord(
+        created_at=created_at,
+        vehicle_registration_id=id,
+        license_plate="JNB 7001",
+        toll_booth_id="1",
+        entry_time=parse(_EXPIRED_ENTRY_TIME),
+    )
+
+
+def any_vehicle_with_expired_registration_message(
+    created_at: datetime, id: str = "1"
+) -> Message[ExpiredPayload]:
+    payload = ExpiredPayload(
+        created_at=written(created_at),
+        vehicle_registration_id=id,
+        license_plate="JNB 7001",
+        toll_booth_id="1",
+        entry_time=_EXPIRED_ENTRY_TIME,
+    )
+    return Message(payload, {EXPIRED_TIMESTAMP: written(created_at)})
+
+
+entry_pubsub_dead_letter = DeadLetter(b"any entry payload", "any entry error")
+exit_pubsub_dead_letter = DeadLetter(b"any exit payload", "any exit error")
+registration_pubsub_dead_letter = DeadLetter(
+    b"any vehicle registration", "any vehicle registration error"
+)
+any_io_diagnostic_record = DiagnosticRecord(
+    created_at=EPOCH, id="any id", reason="any reason", count=1
+)

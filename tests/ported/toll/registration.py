@@ -1,0 +1,98 @@
+"""Registrations of vehicles: those of the past, and those that come in."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+
+from beamlike.beam import Metrics
+from beamlike.scio import SCollection
+from toll.booth import LicensePlate
+from toll.common import DeadLetter, Message, parse
+from toll.syntax import Either, Left, Right, partition, union_in_global_window
+
+
+@dataclass(frozen=True)
+class VehicleRegistrationId:
+    id: str
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            raise ValueError("Vehicle registration id is empty")
+
+
+@dataclass(frozen=True)
+class VehicleRegistration:
+    id: VehicleRegistrationId
+    registration_time: datetime
+    license_plate: LicensePlate
+    expired: bool
+
+
+@dataclass(frozen=True)
+class RegistrationPayload:
+    id: str
+    license_plate: str
+    expired: str
+
+
+@dataclass(frozen=True)
+class RegistrationRecord:
+    id: str
+    license_plate: str
+    expired: int
+
+
+REGISTRATION_TIMESTAMP = "registration_time"
+REGISTRATION_DLQ_COUNTER = Metrics.counter("VehicleRegistration", "dlq")
+
+
+def decode_registration_message(
+    messages: SCollection[Message[RegistrationPayload]],
+) -> tuple[SCollection[VehicleRegistration], SCollection[DeadLetter[RegistrationPayload]]]:
+    return partition(messages.map(_from_message))
+
+
+def decode_registration_record(
+    records: SCollection[RegistrationRecord], partition_date: date
+) -> SCollection[VehicleRegistration]:
+    return records.map(lambda record: _from_record(record, partition_date)).timestamp_by(
+        lambda registration: registration.registration_time
+    )
+
+
+def union_history_with_updates(
+    history: SCollection[VehicleRegistration], updates: SCollection[VehicleRegistration]
+) -> SCollection[VehicleRegistration]:
+    return union_in_global_window(history, updates)
+
+
+def _from_message(
+    message: Message[RegistrationPayload],
+) -> Either[DeadLetter[RegistrationPayload], VehicleRegistration]:
+    payload = message.payload
+    try:
+        return Right(
+            VehicleRegistration(
+                id=VehicleRegistrationId(payload.id),
+                registration_time=parse(message.attributes[REGISTRATION_TIMESTAMP]),
+                license_plate=LicensePlate(payload.license_plate),
+                expired=_is_expired(int(payload.expired)),
+            )
+        )
+    except Exception as error:
+        REGISTRATION_DLQ_COUNTER.inc()
+        return Left(DeadLetter(payload, str(error)))
+
+
+def _from_record(record: RegistrationRecord, partition_date: date) -> VehicleRegistration:
+    return VehicleRegistration(
+        id=VehicleRegistrationId(record.id),
+        registration_time=datetime.combine(partition_date, time(tzinfo=UTC)),
+        license_plate=LicensePlate(record.license_plate),
+        expired=_is_expired(record.expired),
+    )
+
+
+def _is_expired(expired: int) -> bool:
+    if expired < 0:
+        raise ValueError(f"Field 'expired' must be positive but was {expired}")
+    return expired != 0

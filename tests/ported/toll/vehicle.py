@@ -1,0 +1,194 @@
+"""Vehicles: how long they took, and which should not have been on the road."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from beamlike.scio import SCollection, WindowOptions
+from toll.booth import (
+    MISSING_TOLL_BOOTH_EXIT,
+    MISSING_VEHICLE_REGISTRATION,
+    VEHICLE_REGISTRATION_NOT_EXPIRED,
+    LicensePlate,
+    TollBoothDiagnostic,
+    TollBoothEntry,
+    TollBoothExit,
+    TollBoothId,
+)
+from toll.common import Message, instant, written
+from toll.registration import VehicleRegistration, VehicleRegistrationId
+from toll.syntax import Either, Left, Right, map_with_timestamp, partition
+
+# -- times -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TotalVehicleTimes:
+    license_plate: LicensePlate
+    toll_booth_id: TollBoothId
+    entry_time: datetime
+    exit_time: datetime
+    duration: timedelta
+
+
+@dataclass(frozen=True)
+class TimesRecord:
+    created_at: datetime
+    license_plate: str
+    toll_booth_id: str
+    entry_time: datetime
+    exit_time: datetime
+    duration_seconds: int
+
+
+def calculate_times_in_session_window(
+    booth_entries: SCollection[TollBoothEntry],
+    booth_exits: SCollection[TollBoothExit],
+    gap_duration: str,
+    window_options: WindowOptions,
+) -> tuple[SCollection[TotalVehicleTimes], SCollection[TollBoothDiagnostic]]:
+    def joined(
+        entries: SCollection[TollBoothEntry],
+    ) -> SCollection[Either[TollBoothDiagnostic, TotalVehicleTimes]]:
+        entries_by_id = entries.key_by(
+            lambda entry: (entry.id.id, entry.license_plate.number)
+        ).with_session_windows(gap_duration, window_options)
+        exits_by_id = booth_exits.key_by(
+            lambda booth_exit: (booth_exit.id.id, booth_exit.license_plate.number)
+        ).with_session_windows(gap_duration, window_options)
+        return entries_by_id.left_outer_join(exits_by_id).values().map(_times_of)
+
+    return partition(booth_entries.transform("TotalVehicleTimes", joined))
+
+
+def encode_times_record(times: SCollection[TotalVehicleTimes]) -> SCollection[TimesRecord]:
+    def record(it: TotalVehicleTimes, timestamp: int) -> TimesRecord:
+        return TimesRecord(
+            created_at=instant(timestamp),
+            license_plate=it.license_plate.number,
+            toll_booth_id=it.toll_booth_id.id,
+            entry_time=it.entry_time,
+            exit_time=it.exit_time,
+            duration_seconds=it.duration // timedelta(seconds=1),
+        )
+
+    return map_with_timestamp(times, record)
+
+
+def _times_of(
+    both: tuple[TollBoothEntry, TollBoothExit | None],
+) -> Either[TollBoothDiagnostic, TotalVehicleTimes]:
+    entry, booth_exit = both
+    if booth_exit is None:
+        return Left(TollBoothDiagnostic(entry.id, MISSING_TOLL_BOOTH_EXIT))
+    return Right(
+        TotalVehicleTimes(
+            license_plate=entry.license_plate,
+            toll_booth_id=entry.id,
+            entry_time=entry.entry_time,
+            exit_time=booth_exit.exit_time,
+            duration=booth_exit.exit_time - entry.entry_time,
+        )
+    )
+
+
+# -- expired registrations -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class VehiclesWithExpiredRegistration:
+    vehicle_registration_id: VehicleRegistrationId
+    toll_booth_id: TollBoothId
+    entry_time: datetime
+    license_plate: LicensePlate
+
+
+@dataclass(frozen=True)
+class ExpiredPayload:
+    created_at: str
+    vehicle_registration_id: str
+    toll_booth_id: str
+    entry_time: str
+    license_plate: str
+
+
+@dataclass(frozen=True)
+class ExpiredRecord:
+    created_at: datetime
+    vehicle_registration_id: str
+    toll_booth_id: str
+    entry_time: datetime
+    license_plate: str
+
+
+EXPIRED_TIMESTAMP = "created_at"
+
+
+def calculate_expired_with_temporal_join(
+    booth_entries: SCollection[TollBoothEntry],
+    vehicle_registrations: SCollection[VehicleRegistration],
+    left_window_duration: str,
+    right_window_duration: str,
+    window_options: WindowOptions,
+) -> tuple[SCollection[VehiclesWithExpiredRegistration], SCollection[TollBoothDiagnostic]]:
+    def joined(
+        entries: SCollection[TollBoothEntry],
+    ) -> SCollection[Either[TollBoothDiagnostic, VehiclesWithExpiredRegistration]]:
+        entries_by_plate = entries.key_by(
+            lambda entry: entry.license_plate.number
+        ).with_fixed_windows(left_window_duration, options=window_options)
+        registrations_by_plate = vehicle_registrations.key_by(
+            lambda registration: registration.license_plate.number
+        ).with_fixed_windows(right_window_duration, options=window_options)
+        return entries_by_plate.hash_left_outer_join(registrations_by_plate).values().map(_expired)
+
+    return partition(booth_entries.transform("VehiclesWithExpiredRegistration", joined))
+
+
+def encode_expired_message(
+    vehicles: SCollection[VehiclesWithExpiredRegistration],
+) -> SCollection[Message[ExpiredPayload]]:
+    def message(it: VehiclesWithExpiredRegistration, timestamp: int) -> Message[ExpiredPayload]:
+        created_at = written(instant(timestamp))
+        payload = ExpiredPayload(
+            created_at=created_at,
+            vehicle_registration_id=it.vehicle_registration_id.id,
+            toll_booth_id=it.toll_booth_id.id,
+            entry_time=written(it.entry_time),
+            license_plate=it.license_plate.number,
+        )
+        return Message(payload, {EXPIRED_TIMESTAMP: created_at})
+
+    return map_with_timestamp(vehicles, message)
+
+
+def encode_expired_record(
+    vehicles: SCollection[VehiclesWithExpiredRegistration],
+) -> SCollection[ExpiredRecord]:
+    def record(it: VehiclesWithExpiredRegistration, timestamp: int) -> ExpiredRecord:
+        return ExpiredRecord(
+            created_at=instant(timestamp),
+            vehicle_registration_id=it.vehicle_registration_id.id,
+            toll_booth_id=it.toll_booth_id.id,
+            entry_time=it.entry_time,
+            license_plate=it.license_plate.number,
+        )
+
+    return map_with_timestamp(vehicles, record)
+
+
+def _expired(
+    both: tuple[TollBoothEntry, VehicleRegistration | None],
+) -> Either[TollBoothDiagnostic, VehiclesWithExpiredRegistration]:
+    entry, registration = both
+    if registration is None:
+        return Left(TollBoothDiagnostic(entry.id, MISSING_VEHICLE_REGISTRATION))
+    if not registration.expired:
+        return Left(TollBoothDiagnostic(entry.id, VEHICLE_REGISTRATION_NOT_EXPIRED))
+    return Right(
+        VehiclesWithExpiredRegistration(
+            vehicle_registration_id=registration.id,
+            toll_booth_id=entry.id,
+            entry_time=entry.entry_time,
+            license_plate=entry.license_plate,
+        )
+    )
