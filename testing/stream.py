@@ -180,6 +180,12 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
     def _arrive(self, default: int, elements: tuple[Any, ...]) -> "TestStream":
         if not elements:
             raise TestStreamError('no elements to add; write add_elements(("key", "value"))')
+        if len(elements) == 1 and isinstance(elements[0], list):
+            raise TestStreamError(
+                f"elements are given one by one, got one list {elements[0]!r}; write "
+                "add_elements(*elements), or, if the list is an element, "
+                'add_elements(TimestampedValue([...], "00:01:00"))'
+            )
         timed = tuple((None, _timed(element, default)) for element in elements)
         return TestStream((*self.steps, Arrive(timed)))
 

@@ -214,6 +214,8 @@ class StagedWorker(Worker):
         try:
             known: Hashable = key_bytes(key)
         except PipelineError:
+            if not _is_compared_by_value(key):
+                raise
             known = key  # in this process it is what it is; it could not go to another one
         self._keys.setdefault(known, key)
         return known
@@ -249,6 +251,13 @@ class StagedWorker(Worker):
     def comes_first(self, element: Element) -> bool:
         """Whether this comes before the others of a bundle, wherever they come from."""
         return False
+
+
+def _is_compared_by_value(key: Any) -> bool:
+    if isinstance(key, tuple | frozenset):
+        return all(map(_is_compared_by_value, key))
+    compared: object = type(key).__eq__
+    return compared is not object.__eq__
 
 
 def _pair(value: Any, label: str, verb: str) -> tuple[Hashable, Any]:

@@ -99,7 +99,16 @@ class _OfAll(model.Collect):
     kwargs: Mapping[str, Any] = attrs.field(kw_only=True)
 
     def extract(self, accumulator: tuple[Any, ...]) -> Any:
-        return self.fn(list(accumulator), *self.args, **self.kwargs)
+        try:
+            return self.fn(list(accumulator), *self.args, **self.kwargs)
+        except Exception as cause:
+            if accumulator:
+                raise
+            raise ValueError(
+                f"{cause}; the pane is empty, as an on-time pane may be when everything came out "
+                'before it: say on_time_behavior="fire_if_non_empty" where the collection is '
+                "windowed, or take a function that knows an answer for no values"
+            ) from cause
 
     def __str__(self) -> str:
         return in_words(self.fn)

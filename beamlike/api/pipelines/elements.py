@@ -9,16 +9,15 @@ from typing import Any, Concatenate, Generic, overload
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, Doing, TimestampedValue, views_of
 from beamlike.api.pipelines.pipeline import Pipeline
-from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import In, T
-from beamlike.api.pipelines.views import looking
+from beamlike.api.pipelines.views import AsSideInput, looking
 from beamlike.errors import PipelineError
 from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.graph import MAIN, Each, Edge, Given
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.words import in_words
 
 __all__ = ["Create", "DoOutputs", "Filter", "FlatMap", "Map", "ParDo"]
 
@@ -61,14 +60,16 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
 
     def __init__(self, fn: DoFn[In, T], *args: Any, **kwargs: Any) -> None:
         if not isinstance(fn, DoFn):
-            call = f"; write ParDo({fn.__name__}())" if isinstance(fn, type) else ""
-            hint = call or "; for a plain function use Map, FlatMap or Filter"
-            raise PipelineError(f"ParDo needs a DoFn, got {fn!r}{hint}")
+            if isinstance(fn, type) or not callable(fn):
+                call = f"; write ParDo({fn.__name__}())" if isinstance(fn, type) else ""
+                raise PipelineError(f"ParDo needs a DoFn or a function, got {fn!r}{call}")
+            fn = _Calling(fn)  # a function that lists what comes out, as in Beam
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
     @property
     def default_label(self) -> str:
-        return f"ParDo({type(self.fn).__name__})"
+        plain = isinstance(self.fn, _Calling)
+        return f"ParDo({function_label(self.fn.called()) if plain else type(self.fn).__name__})"
 
     def with_outputs(self, *tags: str, main: str | None = None) -> "WithOutputs":
         """The same with several outputs.
@@ -88,9 +89,34 @@ def expanded(
 ) -> PCollection[T]:
     """The collection of everything that a function answers without a tag."""
     label = given.pipeline.label
+    _check_side_inputs(transform, label)
     do = Doing(transform.fn, transform.args, transform.kwargs, tags, label)
     given = looking(given, views_of(transform.args, transform.kwargs))
     return given.pipeline.add(Each(label, (given.edge,), do), given.windowing, given.is_bounded)
+
+
+def _check_side_inputs(transform: ParDo[Any, Any], label: str) -> None:
+    """Refuse a collection that a function would be given as it is, and not what is in it.
+
+    Raises:
+        PipelineError: With what to write.
+    """
+    for given in (*transform.args, *transform.kwargs.values()):
+        if isinstance(given, PCollection):
+            raise PipelineError(
+                f"{label!r} was given {given!r} as an argument; say how a function is to see it: "
+                "AsSingleton(...), AsList(...) or AsDict(...) around it"
+            )
+        parts = given.values() if isinstance(given, dict) else given
+        if not isinstance(given, dict | list | tuple):
+            continue
+        hidden = [it for it in parts if isinstance(it, AsSideInput | PCollection)]
+        if hidden:
+            raise PipelineError(
+                f"{label!r} was given a {type(hidden[0]).__name__} inside a "
+                f"{type(given).__name__}, where nobody looks for it; give each side input as an "
+                "argument of its own"
+            )
 
 
 class DoOutputs:
@@ -178,7 +204,7 @@ class _OfFunction(ParDo[In, T]):
 
     @property
     def default_label(self) -> str:
-        return f"{type(self).__name__}({in_words(self.function)})"
+        return f"{type(self).__name__}({function_label(self.function)})"
 
 
 class Map(_OfFunction[In, T]):

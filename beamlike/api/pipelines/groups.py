@@ -12,7 +12,7 @@ from beamlike.api.pipelines.combinefn import combine_fn
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Create, Map, ParDo
 from beamlike.api.pipelines.grouping import grouped
-from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
 from beamlike.api.pipelines.views import AsIter, AsSingleton
 from beamlike.api.pipelines.windowing import Flatten
@@ -22,7 +22,6 @@ from beamlike.model.graph import Joined
 from beamlike.model.panes import PaneInfo
 from beamlike.model.triggers import DefaultTrigger
 from beamlike.model.windowfns import GlobalWindows
-from beamlike.model.words import in_words
 
 __all__ = [
     "CoGroupByKey",
@@ -79,7 +78,7 @@ class CombinePerKey(PTransform[Any, Any], Generic[R]):
 
     @property
     def default_label(self) -> str:
-        return f"{type(self).__name__}({in_words(self.fn)})"
+        return f"{type(self).__name__}({function_label(self.fn)})"
 
     def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
         return grouped(given, self.combine)
@@ -111,7 +110,7 @@ class CombineValues(PTransform[Any, Any], Generic[R]):
 
     @property
     def default_label(self) -> str:
-        return f"{type(self).__name__}({in_words(self.fn)})"
+        return f"{type(self).__name__}({function_label(self.fn)})"
 
     def expand(self, given: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
         return given | "Combine" >> ParDo(_CombineList(self.combine))
@@ -166,7 +165,7 @@ class CombineGlobally(PTransform[Any, Any], Generic[R]):
 
     @property
     def default_label(self) -> str:
-        return f"{type(self).__name__}({in_words(self.fn)})"
+        return f"{type(self).__name__}({function_label(self.fn)})"
 
     def without_defaults(self) -> Self:
         """The same, without a value for no elements."""

@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, overload
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
-from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
 from beamlike.errors import PipelineError
 from beamlike.model.words import in_words
@@ -96,7 +96,7 @@ class WithKeys(PTransform[Any, Any], Generic[K]):
 
     @property
     def default_label(self) -> str:
-        return f"WithKeys({in_words(self.key)})"
+        return f"WithKeys({function_label(self.key)})"
 
     def expand(self, given: PCollection[T]) -> PCollection[tuple[K, T]]:
         key = self.key
@@ -199,7 +199,7 @@ class Partition(PTransform[Any, Any]):
 
     @property
     def default_label(self) -> str:
-        return f"Partition({in_words(self.fn)})"
+        return f"Partition({function_label(self.fn)})"
 
     def expand(self, given: PCollection[T]) -> tuple[PCollection[T], ...]:
         tags = [str(at) for at in range(self.number)]

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic
 
 from beamlike.api.pipelines.collection import PCollection
-from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import R
 from beamlike.errors import PipelineError
 from beamlike.model.graph import Remembered
-from beamlike.model.words import in_words
 
 __all__ = ["ApplyPerKey"]
 
@@ -45,7 +44,7 @@ class ApplyPerKey(PTransform[Any, Any], Generic[R]):
 
     @property
     def default_label(self) -> str:
-        return f"ApplyPerKey({in_words(self.fn)})"
+        return f"ApplyPerKey({function_label(self.fn)})"
 
     def expand(self, given: PCollection[tuple[Any, Any]]) -> PCollection[R]:
         label, windowing = given.pipeline.label, given.windowing

@@ -11,14 +11,13 @@ import attrs
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
 from beamlike.api.pipelines.elements import ParDo
-from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, T
 from beamlike.errors import PipelineError
 from beamlike.model.graph import Windowed
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import DurationLike, InstantLike, duration_ms
 from beamlike.model.windows import Window
-from beamlike.model.words import in_words
 
 __all__ = ["Reify", "WithTimestamps"]
 
@@ -48,7 +47,7 @@ class WithTimestamps(PTransform[Any, Any]):
 
     @property
     def default_label(self) -> str:
-        return f"WithTimestamps({in_words(self.fn)})"
+        return f"WithTimestamps({function_label(self.fn)})"
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         return given | "AddTimestamps" >> ParDo(_AddTimestamps(self.fn, self.skew))

@@ -2,14 +2,27 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
+from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from beamlike.errors import PipelineError
+from beamlike.model.words import in_words
 
-__all__ = ["Applied", "PTransform", "ptransform_fn"]
+__all__ = ["Applied", "PTransform", "function_label", "ptransform_fn"]
 
 In_contra = TypeVar("In_contra", contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)
+
+
+def function_label(fn: Any) -> str:
+    """A function in a default label: its name, or where a lambda stands, so that two differ.
+
+    Source: Beam Python ``label_from_callable``.
+    """
+    code = getattr(fn, "__code__", None)
+    if code is not None and fn.__name__ == "<lambda>":
+        return f"<lambda at {Path(code.co_filename).name}:{code.co_firstlineno}>"
+    return in_words(fn)
 
 
 class Applied(Protocol[In_contra, Out_co]):
