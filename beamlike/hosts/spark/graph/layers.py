@@ -103,23 +103,29 @@ class Layers:
             if not isinstance(node, (*STAGED, Given)) and self.layer[at] == layer
         ]
 
-    def origins(self, at: int) -> tuple[int, ...]:
-        """The sources and stateful nodes whose watermarks are a node's own, without a repeat."""
-        found: dict[int, None] = {}
-        for edge in self.nodes[at].sources:
-            before = self.number[edge.node]
-            if isinstance(edge.node, (*STAGED, Given)):
-                found[before] = None
-            else:
-                found.update(dict.fromkeys(self.origins(before)))
-        return tuple(found)
+    @cached_property
+    def origins(self) -> Sequence[tuple[int, ...]]:
+        """Of each node the sources and stateful nodes whose watermarks are its own."""
+        found: list[tuple[int, ...]] = []
+        for node in self.nodes:
+            own: dict[int, None] = {}
+            for edge in node.sources:
+                before = self.number[edge.node]
+                ends_here = isinstance(edge.node, (*STAGED, Given))
+                own.update(dict.fromkeys((before,) if ends_here else found[before]))
+            found.append(tuple(own))
+        return found
 
-    def roots(self, at: int) -> frozenset[int]:
-        """The sources that a node stands on."""
-        if isinstance(self.nodes[at], Given):
-            return frozenset((at,))
-        before = (self.roots(self.number[edge.node]) for edge in self.nodes[at].sources)
-        return frozenset().union(*before)
+    @cached_property
+    def roots(self) -> Sequence[frozenset[int]]:
+        """Of each node the sources that it stands on."""
+        found: list[frozenset[int]] = []
+        for at, node in enumerate(self.nodes):
+            own = {at} if isinstance(node, Given) else set()
+            found.append(
+                frozenset(own.union(*(found[self.number[it.node]] for it in node.sources)))
+            )
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again. Elements go by cloudpickle, so

@@ -1,6 +1,7 @@
 """A layer: the stateful operator that holds all groupings of one depth."""
 
 import reprlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -90,7 +91,7 @@ class Layer:
         node = self.layers.nodes[at]
         worker = worker_of(node)
         assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
-        origins = self.layers.origins(at)
+        origins = self.layers.origins[at]
         clocks = Clocks(tuple(self._clock(origin) for origin in origins))
         plan = Plan(
             WindowingStrategy.unwindowed(),
@@ -104,7 +105,7 @@ class Layer:
             clocks=clocks,
             does=_Does(worker.machine, node),
         )
-        return _Stage(worker, self.layers.roots(at), origins, clocks, Shard(plan))
+        return _Stage(worker, self.layers.roots[at], origins, clocks, Shard(plan))
 
     def _clock(self, origin: int) -> InputClock:
         return self.layers.clocks.get(origin, StageClock(self.shards))
@@ -128,8 +129,11 @@ class Layer:
             clock=mail.clock if shard == 0 else {},
             order=shard,
         )
+        arrived: dict[int, list[Arriving]] = defaultdict(list)
+        for it in mail.arriving:
+            arrived[it.node].append(it)
         for at, stage in self.stages.items():
-            arriving = [it for it in mail.arriving if it.node == at]
+            arriving = arrived[at]
             arriving.sort(key=lambda it: not stage.worker.comes_first(it.element))
             tables = self._tables(arriving)
             told = [mail.clock[source] for source in stage.sources if source in mail.clock]
