@@ -111,19 +111,22 @@ class _Walk:
         ]
         by_way = sent[part % shards]
         by_way.came, by_way.lost, by_way.metrics = mail.came, mail.lost, mail.metrics
-        for at in staged:
-            for arriving in self._arriving(at, mail.addressed):
-                sent[crc32(arriving.key) % shards].arriving.append(arriving)
-        by_way.addressed = [it for it in mail.addressed if it.node not in staged]
+        given: dict[int, list[list[Windowed]]] = {
+            at: [[] for _ in self.layers.nodes[at].sources] for at in staged
+        }
+        for it in mail.addressed:
+            if it.node in given:
+                given[it.node][it.source].append(it.element)
+            else:
+                by_way.addressed.append(it)
+        for at, elements in given.items():
+            if any(elements):
+                for arriving in self._arriving(at, elements):
+                    sent[crc32(arriving.key) % shards].arriving.append(arriving)
         return sent
 
-    def _arriving(self, at: int, addressed: list[Addressed]) -> Iterator[Arriving]:
-        node = self.layers.nodes[at]
-        given: list[list[Windowed]] = [[] for _ in node.sources]
-        for it in addressed:
-            if it.node == at:
-                given[it.source].append(it.element)
-        worker = worker_of(node)
+    def _arriving(self, at: int, given: list[list[Windowed]]) -> Iterator[Arriving]:
+        worker = worker_of(self.layers.nodes[at])
         assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
         with worker.blamed():
             for key, element in worker.arriving(given):
