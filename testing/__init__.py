@@ -36,7 +36,7 @@ machines), `bundles` (of how elements arrive), `in_shard`, `shard_of_numbers` (a
 (what breaks one), `contract_case`, `contract_rules` and `contract` (of window functions),
 `combine_contract` (of combine functions). Laws of pipelines: `random_pipelines`, `told_runs` (what
 came out, in words), `in_letters` (the layers of the Spark host, without Spark), `side_by_side`
-(tests in one query).
+(tests in one query), `counted_words` (a pipeline with panes of all timings, to be asked about).
 """
 
 from beamlike.testing.beam import (

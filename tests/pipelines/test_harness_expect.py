@@ -7,20 +7,15 @@ import numpy as np
 import pytest
 
 from beamlike import (
-    AfterCount,
-    AfterWatermark,
     Always,
-    FixedWindows,
     GlobalWindows,
     SlidingWindows,
 )
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.elements import Create, FlatMap, Map
+from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
-from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.windowing import WindowInto
-from beamlike.model.combine import Count
 from beamlike.testing import (
     PaneAssertionError,
     TestPipeline,
@@ -53,51 +48,11 @@ from beamlike.testing import (
     on_time_pane,
     satisfy,
     satisfy_single_value,
-    test_stream_of,
 )
+from beamlike.testing.counted_words import windowed_words, word_counts
 
 FIRST = ("00:00:00", "00:01:00")
 SECOND = ("00:01:00", "00:02:00")
-
-WORDS = (
-    test_stream_of()
-    .add_elements_at_time("00:00:00", "foo bar")
-    .add_elements_at_time("00:00:30", "foo")
-    .advance_watermark_to("00:01:00")
-    .add_elements_at_time("00:00:40", "bar")  # late
-    .advance_watermark_to("00:02:00")
-    .add_elements_at_time("00:00:50", "foo")  # too late
-    .advance_watermark_to_infinity()
-)
-
-
-def windowed_words(pipeline: Pipeline) -> PCollection[str]:
-    return (
-        pipeline
-        | "Words" >> WORDS
-        | "Split" >> FlatMap(str.split)
-        | "Minutes"
-        >> WindowInto(
-            FixedWindows("1 minute"),
-            trigger=AfterWatermark(early=AfterCount(2), late=AfterCount(1)),
-            allowed_lateness="30 s",
-            accumulation_mode="accumulating",
-        )
-    )
-
-
-def word_counts(pipeline: Pipeline) -> PCollection[tuple[str, int]]:
-    """Panes of all timings, and a drop::
-
-    step  key    window                timing   #  ns  place    timestamp     value
-    1     'foo'  [00:00:00, 00:01:00)  EARLY    0  -1  first    00:00:59.999  2
-    2     'foo'  [00:00:00, 00:01:00)  ON_TIME  1  0            00:00:59.999  2
-    2     'bar'  [00:00:00, 00:01:00)  ON_TIME  0  0   first    00:00:59.999  1
-    3     'bar'  [00:00:00, 00:01:00)  LATE     1  1            00:00:59.999  2
-    5     'foo'  [00:00:00, 00:01:00)  DROPPED         expired  00:00:50      'foo' (...)
-    """
-    words = windowed_words(pipeline) | "Pair" >> Map(lambda word: (word, word))
-    return words | "Count" >> CombinePerKey(Count())
 
 
 @pytest.fixture
