@@ -285,7 +285,9 @@ def group_rows(
         )
     plan, inputs = bind.bind(given.frame, strategy, key, aggregate, window_input, carry, options)
     at = tuple(list(inputs).index(name) for name in window_input)
-    plan = attrs.evolve(plan, strategy=strategy.configured(given_columns(strategy.window_fn, at)))
+    if not strategy.already_merged:  # else every row has its window
+        asked = given_columns(strategy.window_fn, at)
+        plan = attrs.evolve(plan, strategy=strategy.configured(asked))
     packed = [
         query.Packed(
             bind.packer_columns(branch.rows, plan, inputs, branch.timestamp),

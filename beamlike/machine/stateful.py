@@ -55,6 +55,7 @@ class StatefulMap:
         allowed_lateness: How long after its end a window still accepts elements.
         on_error: What to do when ``fn`` or the window function raises: ``"fail"`` or
             ``"drop"``, which drops the element and leaves the state as it was.
+        already_merged: A grouping has merged the windows, and each element comes in one of them.
 
     Raises:
         WindowingError: The windows merge, ``fn`` cannot be called, or ``on_error`` is neither.
@@ -69,8 +70,10 @@ class StatefulMap:
         fn: Remember,
         allowed_lateness: DurationLike = 0,
         on_error: OnFailure | str = OnFailure.FAIL,
+        *,
+        already_merged: bool = False,
     ) -> None:
-        if window_fn.is_merging:
+        if window_fn.is_merging and not already_merged:
             raise WindowingError(
                 f"MergingWindowFn is not supported for stateful functions: {window_fn} merges "
                 "windows, and a state cannot be merged; use FixedWindows, SlidingWindows, "

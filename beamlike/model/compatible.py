@@ -12,6 +12,7 @@ import attrs
 from beamlike.errors import WindowingError
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
+from beamlike.model.words import SPELLING, Spelling
 
 __all__ = ["check_compatible", "check_flatten"]
 
@@ -34,6 +35,7 @@ def check_compatible(first: WindowFn, second: WindowFn) -> None:
 
 def check_flatten(
     strategies: Sequence[WindowingStrategy] | Mapping[str, WindowingStrategy],
+    spelling: Spelling = SPELLING,
 ) -> WindowingStrategy:
     """The strategy of a Flatten: that of the first input, if the others fit it.
 
@@ -42,6 +44,7 @@ def check_flatten(
 
     Args:
         strategies: In order; a mapping also gives the inputs names for the error message.
+        spelling: How its advice is spelled.
 
     Raises:
         WindowingError: Naming the two inputs, what differs, and the change.
@@ -60,22 +63,20 @@ def check_flatten(
                 f"Inputs to Flatten had incompatible window windowFns: {first_name} has "
                 f"{first.window_fn}, {name} has {other.window_fn}; "
                 f"{_difference(first.window_fn, other.window_fn)}; give {name} the "
-                f"windows of {first_name} first: window({first.window_fn}) of a stream, "
-                f"configured({first.window_fn}) of a strategy"
+                f"windows of {first_name} first: {spelling.window.format(part=first.window_fn)}"
             )
         if first.already_merged != other.already_merged:
             merged, open_ = (first_name, name) if first.already_merged else (name, first_name)
+            remerge = spelling.remerge.format(name=merged, window_fn=first.window_fn)
             raise WindowingError(
                 f"Inputs to Flatten had incompatible window windowFns: the {first.window_fn} of "
-                f"{merged} were merged by a grouping, those of {open_} were not; write remerge() "
-                f"on {merged} first, or window it anew"
+                f"{merged} were merged by a grouping, those of {open_} were not; write {remerge}"
             )
         if first.trigger != other.trigger:
             raise WindowingError(
                 f"Inputs to Flatten had incompatible triggers: {first_name} has {first.trigger}, "
                 f"{name} has {other.trigger}; give {name} the trigger of {first_name} first: "
-                f"window(trigger={first.trigger}) of a stream, configured(trigger={first.trigger}) "
-                "of a strategy"
+                f"{spelling.window.format(part=f'trigger={first.trigger}')}"
             )
     return first
 

@@ -264,7 +264,8 @@ def _needs_clock(trigger: Trigger) -> Finding:
 
 def _bounded_state(strategy: WindowingStrategy) -> Finding:
     window_fn, trigger = strategy.window_fn, strategy.trigger
-    ends = windows_end(window_fn)
+    merged = Finding(True, "a window that a grouping has merged grows no more")
+    ends = merged if strategy.already_merged else windows_end(window_fn)
     in_global = isinstance(window_fn, GlobalWindows)
     if strategy.allowed_lateness >= END_OF_GLOBAL_WINDOW and not in_global:
         return Finding(

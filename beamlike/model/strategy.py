@@ -27,6 +27,7 @@ from beamlike.model.time import END_OF_GLOBAL_WINDOW, DurationLike, duration_ms,
 from beamlike.model.triggers import AfterWatermark, DefaultTrigger, Never, Trigger
 from beamlike.model.windowfns import GlobalWindows, WindowFn, check_deterministic
 from beamlike.model.windows import Window
+from beamlike.model.words import SPELLING, Spelling
 
 __all__ = [
     "AccumulationMode",
@@ -61,8 +62,9 @@ class WindowingStrategy:
     `WindowingStrategy` takes any combination that has a meaning, and takes every part as
     said. `declared` is the door for pipelines and refuses what Beam refuses.
 
-    ``already_merged`` says that a grouping has merged these windows: they cannot be merged
-    again before `remerge` or a new window function. ``said`` names the parts that somebody
+    ``already_merged`` says that a grouping has merged these windows. Elements then come with
+    the windows that came of it, which stay as they are until `remerge` or a new window
+    function. ``said`` names the parts that somebody
     chose; it decides which combinations are refused, never which panes come out, and two
     strategies that differ only in it are equal.
 
@@ -179,11 +181,15 @@ class WindowingStrategy:
         on_time_behavior: OnTimeBehavior | str | None = None,
         late_check: LateCheck | str | None = None,
         unchanged: Unchanged | str | None = None,
+        spelling: Spelling = SPELLING,
     ) -> Self:
         """The strategy after a window transform that says these parts; None keeps the part.
 
         The allowed lateness never shrinks: the longer of the old and the new is in force. A
         new window function assigns windows anew, so they may merge again.
+
+        Args:
+            spelling: How the advice of its messages is spelled.
 
         Raises:
             WindowingError: A trigger without accumulation mode, or without allowed lateness
@@ -215,7 +221,7 @@ class WindowingStrategy:
             said=self.said | given.keys(),
             already_merged=self.already_merged and window_fn is None,
         )
-        strategy._check_said(allowed_lateness)
+        strategy._check_said(allowed_lateness, spelling)
         if window_fn is not None:
             check_deterministic(window_fn)
         return strategy
@@ -230,13 +236,13 @@ class WindowingStrategy:
     def after_grouping(self) -> Self:
         """The strategy of what a grouping with this strategy emits.
 
-        Its trigger is the `continuation` of this one. Windows that merged count as merged.
+        Its trigger is the `continuation` of this one. Windows that merge have merged: a second
+        grouping takes them as they are, even where those of different keys overlap.
 
-        Raises:
-            WindowingError: The windows were merged by the grouping before.
+        Source: Beam Java, ``GroupByKey.updateWindowingStrategy``.
         """
-        self.check_mergeable()
-        return self._with(trigger=continuation(self.trigger), already_merged=self.is_merging)
+        merged = self.window_fn.is_merging
+        return self._with(trigger=continuation(self.trigger), already_merged=merged)
 
     def check_groupable(self, *, unbounded: bool = False) -> None:
         """Refuse what Beam Java's ``GroupByKey`` refuses.
@@ -245,8 +251,7 @@ class WindowingStrategy:
             unbounded: The input is a stream, which has no end of its own.
 
         Raises:
-            WindowingError: A global window on a stream that never fires; windows that were
-                merged already.
+            WindowingError: A global window on a stream that never fires.
             UnsafeTriggerError: The trigger can finish and lose data.
         """
         in_global = isinstance(self.window_fn, GlobalWindows)
@@ -256,22 +261,7 @@ class WindowingStrategy:
                 "use FixedWindows, SlidingWindows or Sessions, or a trigger such as "
                 "Repeatedly(AfterCount(100))"
             )
-        self.check_mergeable()
         self.check_safe()
-
-    def check_mergeable(self) -> None:
-        """Refuse to merge windows that a grouping has merged already.
-
-        Raises:
-            WindowingError: With the two ways out.
-        """
-        if self.already_merged:
-            raise WindowingError(
-                "GroupByKey must have a valid Window merge function, but the windows of "
-                f"{self.window_fn} were merged by the grouping before; to merge those windows "
-                "again where they overlap, write remerge() first, and to assign windows anew, "
-                f"window({self.window_fn}) of a stream, configured({self.window_fn}) of a strategy"
-            )
 
     def check_safe(self) -> None:
         """Refuse a trigger that can finish while its window may still receive data.
@@ -305,7 +295,7 @@ class WindowingStrategy:
             f"dropped; write Repeatedly({trigger})"
         )
 
-    def _check_said(self, given_lateness: DurationLike | None) -> None:
+    def _check_said(self, given_lateness: DurationLike | None, spelling: Spelling) -> None:
         """Refuse what needs a part that nobody has chosen. Source: ``Window.applicableTo``."""
         in_global = isinstance(self.window_fn, GlobalWindows)
         plain = isinstance(self.trigger, DefaultTrigger)
@@ -324,8 +314,9 @@ class WindowingStrategy:
                 cause = f"an allowed lateness of {show_duration(self.allowed_lateness)}"
             raise WindowingError(
                 f"{cause} requires that the accumulation mode be specified, because a window may "
-                'emit several panes; add accumulation="discarding" (each pane holds what is new) '
-                'or accumulation="accumulating" (each pane holds everything so far)'
+                f'emit several panes; add {spelling.accumulation}="discarding" (each pane holds '
+                f'what is new) or {spelling.accumulation}="accumulating" (each pane holds '
+                "everything so far)"
             )
 
     def _check_retained(self) -> None:
@@ -352,7 +343,7 @@ class WindowingStrategy:
     def __str__(self) -> str:
         """In one line: what is always decided, then what is not the default."""
         parts = [
-            str(self.window_fn),
+            self.windows_in_words,
             str(self.trigger),
             self.accumulation.value,
             f"allowed lateness {show_duration(self.allowed_lateness)}",
@@ -376,8 +367,18 @@ class WindowingStrategy:
         return changed
 
     @cached_property
+    def windows_in_words(self) -> str:
+        """The window function, and whether its windows have merged already."""
+        merged = ", merged before" if self.already_merged else ""
+        return f"{self.window_fn}{merged}"
+
+    @cached_property
     def is_merging(self) -> bool:
-        return self.window_fn.is_merging
+        """Whether a grouping merges windows.
+
+        Source: Beam Java, ``WindowingStrategy.needsMerge``.
+        """
+        return self.window_fn.is_merging and not self.already_merged
 
     @cached_property
     def accumulates(self) -> bool:

@@ -1,10 +1,40 @@
-"""Values in words that are the same in every process: saved state belongs to what they say."""
+"""Values in words that are the same in every process: saved state belongs to what they say. And
+the words of messages that callers of several kinds read."""
 
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
-__all__ = ["in_words"]
+__all__ = ["BEAM_SPELLING", "SPELLING", "Spelling", "in_words"]
+
+
+@attrs.frozen
+class Spelling:
+    """How the caller of a check spells what its message advises.
+
+    Args:
+        accumulation: The argument that says the accumulation mode.
+        window: What gives a collection windows, or a trigger; ``{part}`` says which.
+        remerge: What makes windows that a grouping merged, ``{window_fn}`` of the input
+            ``{name}``, ready to be merged again.
+    """
+
+    accumulation: str
+    window: str
+    remerge: str
+
+
+SPELLING: Final = Spelling(
+    "accumulation",
+    "window({part}) of a stream, configured({part}) of a strategy",
+    "remerge() on {name} first, or window it anew",
+)
+"""Of strategies and streams."""
+
+BEAM_SPELLING: Final = Spelling(
+    "accumulation_mode", "WindowInto({part})", "WindowInto({window_fn}) on {name} first"
+)
+"""Of Beam's transforms."""
 
 
 def in_words(thing: Any) -> str:

@@ -262,11 +262,22 @@ def test_each_grouping_counts_for_itself_in_the_progress_of_the_query(feed: Make
     assert sum(row["dropped_expired"] for row in two) == 0
 
 
-def test_sessions_must_be_said_to_merge_before_they_are_grouped_again(feed: MakeFeed) -> None:
-    rows = bl.stream(feed(EVENTS).frame, timestamp="at", watermark="1 minute")
-    by_key = rows.window(bl.Sessions("10 minutes")).group("k", {"n": bl.count()})
-    with pytest.raises(WindowingError, match="were merged by the grouping before"):
-        by_key.group([], {"n": bl.sum("n")})
+@pytest.mark.parametrize("machine", ["columnar", "reference"])
+@pytest.mark.parametrize("again", [False, True])
+def test_sessions_that_merged_merge_again_only_if_somebody_says_so(
+    feed: MakeFeed, again: bool, machine: Any
+) -> None:
+    events = feed(EVENTS)
+    rows = bl.stream(events.frame, timestamp="at", watermark="1 minute")
+    by_key = rows.window(bl.Sessions("10 minutes")).group("k", {"n": bl.count()}, **SMALL)
+    merged = by_key.remerge() if again else by_key
+    events.start(merged.group([], {"n": bl.sum("n")}, machine=machine, **SMALL).everything)
+    events.send(event("a", "00:01:00"), event("a", "00:06:00"), event("b", "00:08:00"))
+    assert shown(events.send(event("c", "01:00:00")), "n") == (
+        [(3, "00:01-00:18", "ON_TIME", 0)]
+        if again
+        else [(1, "00:08-00:18", "ON_TIME", 0), (2, "00:01-00:16", "ON_TIME", 0)]
+    )
 
 
 def test_rows_that_withdraw_others_cannot_be_grouped_again(feed: MakeFeed) -> None:

@@ -60,6 +60,26 @@ def test_windows_that_come_with_elements_merge(play):
     ]
 
 
+def test_windows_that_a_grouping_has_merged_stay_apart_where_they_overlap(play):
+    strategy = WindowingStrategy(Sessions(10), accumulation="accumulating", allowed_lateness=9)
+    bundle = arrive(given(39, 0, 40), given(49, 39, 50), given(39, 0, 40))
+    late = arrive(given(20, 0, 40), given(30, 30, 41), given(30, 30, 39))
+    steps = bundle, AdvanceWatermark(48), late, END
+    assert play(strategy.after_grouping(), *steps) == [
+        "1 [0,40) ON_TIME #0/0 first [39, 39] @39",
+        "2 [30,39) dropped 30, expired by 1",
+        "2 [0,40) LATE #1/1 [20, 39, 39] @39",
+        "2 [30,41) LATE #0/0 first [30] @40",
+        "3 [39,50) ON_TIME #0/0 first last [49] @49",
+    ]
+
+
+def test_bounded_sessions_that_a_grouping_has_merged_are_not_cut_again(play):
+    strategy = WindowingStrategy(Sessions(10, max_elements=2)).after_grouping()
+    bundle = arrive(given(1, 0, 40), given(2, 0, 40), given(3, 0, 40))
+    assert play(strategy, bundle, END) == ["1 [0,40) ON_TIME #0/0 first last [1, 2, 3] @39"]
+
+
 def test_such_an_element_is_late_when_its_window_has_expired(play):
     strategy = WindowingStrategy(TEN)
     assert play(strategy, AdvanceWatermark(41), arrive(given(45, 0, 40))) == [

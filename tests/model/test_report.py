@@ -426,6 +426,13 @@ def test_a_window_that_is_retained_is_forgotten_later():
     )
 
 
+def test_sessions_that_a_grouping_has_merged_grow_no_more():
+    strategy = WindowingStrategy(VISIT, allowed_lateness=5).after_grouping()
+    assert str(report(strategy).bounded_state_per_key) == (
+        "yes: a window that a grouping has merged grows no more, and is forgotten 5ms after its end"
+    )
+
+
 def test_what_is_retained_loses_nothing():
     assert str(report(WindowingStrategy(VISIT, late_check="retain")).may_lose_data) == (
         "no: whatever comes before its window expires gets into a pane, and into one session with "

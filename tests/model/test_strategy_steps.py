@@ -179,18 +179,11 @@ def test_a_second_grouping_in_the_same_fixed_windows_is_fine():
     )
 
 
-MERGED_ALREADY = (
-    "GroupByKey must have a valid Window merge function, but the windows of Sessions(1m) were "
-    "merged by the grouping before; to merge those windows again where they overlap, write "
-    "remerge() first, and to assign windows anew, window(Sessions(1m)) of a stream, "
-    "configured(Sessions(1m)) of a strategy"
-)
-
-
-def test_a_second_grouping_of_the_same_sessions_is_refused():
+def test_sessions_that_merged_stay_as_they_are_in_all_groupings_that_follow():
     once = start().configured(VISIT).after_grouping()
-    assert refusal(WindowingError, once.check_groupable) == MERGED_ALREADY
-    assert refusal(WindowingError, once.after_grouping) == MERGED_ALREADY
+    once.check_groupable()
+    assert not once.is_merging
+    assert not once.after_grouping().is_merging
     assert once != start().configured(VISIT)
 
 
@@ -199,7 +192,7 @@ def test_sessions_can_be_merged_once_more():
     again = strategy.after_grouping().remerge()
     again.check_groupable()
     assert again == strategy
-    assert refusal(WindowingError, again.after_grouping().after_grouping) == MERGED_ALREADY
+    assert again.is_merging
 
 
 def test_a_new_window_function_ends_the_matter():
@@ -208,10 +201,14 @@ def test_a_new_window_function_ends_the_matter():
     assert once.configured(HOUR) == start().configured(HOUR)
 
 
-def test_another_trigger_does_not_make_sessions_mergeable_again():
+def test_another_trigger_does_not_make_sessions_merge_again():
     once = start().configured(VISIT).after_grouping()
     triggered = once.configured(trigger=FIVES, allowed_lateness=0, accumulation="discarding")
-    assert refusal(WindowingError, triggered.check_groupable) == MERGED_ALREADY
+    triggered.check_groupable()
+    assert not triggered.is_merging
+    assert triggered != start().configured(
+        VISIT, trigger=FIVES, allowed_lateness=0, accumulation="discarding"
+    )
 
 
 def test_merging_again_what_was_never_merged_changes_nothing():

@@ -364,9 +364,6 @@ def test_what_beam_refuses_to_group_is_refused_by_the_name_of_the_transform():
         once | "Once" >> beam.GroupByKey()
     with pytest.raises(PipelineError, match=r"'Bare': trigger .* requires that the accum"):
         endless | "Bare" >> beam.WindowInto(beam.GlobalWindows(), trigger=beam.AfterCount(2))
-    sessions = endless | "Se" >> beam.WindowInto(beam.Sessions("1 minute")) | beam.GroupByKey()
-    with pytest.raises(PipelineError, match="'Again': GroupByKey must have a valid Window merge"):
-        sessions | "Again" >> beam.GroupByKey()
     retracting = endless | "R" >> minutes(accumulation_mode="retracting", allowed_lateness="1 h")
     with pytest.raises(PipelineError, match="'Back': panes that withdraw earlier ones"):
         retracting | "Back" >> beam.GroupByKey()

@@ -48,7 +48,7 @@ class ApplyPerKey(PTransform[Any, Any], Generic[R]):
 
     def expand(self, given: PCollection[tuple[Any, Any]]) -> PCollection[R]:
         label, windowing = given.pipeline.label, given.windowing
-        if windowing.window_fn.is_merging:
+        if windowing.is_merging:
             raise PipelineError(
                 f"{label!r}: MergingWindowFn is not supported for stateful functions: "
                 f"{windowing.window_fn} merges windows, and a state cannot be merged; use "

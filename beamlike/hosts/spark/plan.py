@@ -74,7 +74,7 @@ class Aggregation(Operation):
     def words(self) -> Mapping[str, str]:
         strategy = self.strategy
         return {
-            "window": str(strategy.window_fn),
+            "window": strategy.windows_in_words,
             "trigger": str(strategy.trigger),
             "accumulation": strategy.accumulation.value,
             "allowed lateness": f"{strategy.allowed_lateness} ms",

@@ -41,15 +41,17 @@ class Rules:
         _check_durations(strategy)
         self.strategy = strategy
         self.folds = tuple(folds)
-        self.trigger = run_trigger(strategy.trigger, strategy.is_merging)
-        self.sweep = Sweep(window_fn) if isinstance(window_fn, Sessions) else None
+        # Windows that merged before keep the trigger of merging ones, see `Grouping`.
+        self.trigger = run_trigger(strategy.trigger, window_fn.is_merging)
+        sessions = window_fn if strategy.is_merging and isinstance(window_fn, Sessions) else None
+        self.sweep = Sweep(sessions) if sessions else None
         self.retained_for = 0
         if strategy.late_check is LateCheck.RETAIN and strategy.is_merging:
             self.retained_for = (window_fn.longest_own_window or 1) - 1
         self.keeps = Keeps(
             outstanding=strategy.accumulation is AccumulationMode.RETRACTING,
             alarms=minds_stale_alarms(strategy.trigger),
-            size=isinstance(window_fn, Sessions) and window_fn.needs_sizes,
+            size=sessions is not None and sessions.needs_sizes,
         )
 
     def new_windows(self, key: Ints, start: Ints, end: Ints) -> Table:

@@ -10,7 +10,6 @@ from beamlike.machine.liftable import check_lifted
 from beamlike.machine.reference.work import Arrival, Work
 from beamlike.model.strategy import LateCheck, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.model.windowfns import MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
 __all__ = ["arrivals_of", "deadline_before_merging"]
@@ -82,8 +81,8 @@ class _Nearly:
         return self._known[window]
 
     def _ask(self, window: Window, element: Item) -> IntervalWindow | None:
-        window_fn = self._work.strategy.window_fn
-        if not isinstance(window_fn, MergingWindowFn) or not isinstance(window, IntervalWindow):
+        window_fn = self._work.merging_fn
+        if window_fn is None or not isinstance(window, IntervalWindow):
             return None
         into: IntervalWindow | None = window
         if window not in self._live:

@@ -6,11 +6,17 @@ from beamlike.machine.events import Merged
 from beamlike.machine.failures import Failure
 from beamlike.machine.reference.state import WindowState
 from beamlike.machine.reference.work import Arrival, Failed, Work, count_of
-from beamlike.model.strategy import TimestampCombiner
+from beamlike.model.strategy import TimestampCombiner, WindowingStrategy
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
-__all__ = ["merge_windows"]
+__all__ = ["merge_windows", "merging_fn"]
+
+
+def merging_fn(strategy: WindowingStrategy) -> MergingWindowFn | None:
+    """What merges the windows of a grouping; None if they stay as they are."""
+    window_fn = strategy.window_fn
+    return window_fn if strategy.is_merging and isinstance(window_fn, MergingWindowFn) else None
 
 
 def merge_windows(work: Work, arrivals: list[Arrival]) -> dict[Window, Window]:
@@ -19,8 +25,8 @@ def merge_windows(work: Work, arrivals: list[Arrival]) -> dict[Window, Window]:
     Raises:
         Failed: A function of the user's raised, for the arrivals that called for it.
     """
-    window_fn = work.strategy.window_fn
-    if not isinstance(window_fn, MergingWindowFn) or not arrivals:
+    window_fn = work.merging_fn
+    if window_fn is None or not arrivals:
         return {}
     if len(arrivals) == 1 and not work.windows:
         return {}  # alone: nothing to merge with

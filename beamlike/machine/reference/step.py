@@ -31,7 +31,7 @@ from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.adding import add
 from beamlike.machine.reference.emission import expire, fire, is_ready
 from beamlike.machine.reference.late import arrivals_of
-from beamlike.machine.reference.merging import merge_windows
+from beamlike.machine.reference.merging import merge_windows, merging_fn
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.triggers import run_trigger
 from beamlike.machine.reference.wakes import Wakes, wakes
@@ -39,7 +39,6 @@ from beamlike.machine.reference.work import Arrival, Failed, Work
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import option
 from beamlike.model.strategy import LateCheck, WindowingStrategy
-from beamlike.model.windowfns import MergingWindowFn
 from beamlike.model.windows import Window, bounds
 
 __all__ = ["Grouping"]
@@ -70,11 +69,13 @@ class Grouping:
         self.combine = combine
         self.on_error = option(OnFailure, on_error, "on_error")
         self.drops_failures = self.on_error is OnFailure.DROP
-        self.trigger = run_trigger(strategy.trigger, strategy.is_merging)
+        # As in Beam Java a trigger asks whether the window function merges, and not whether the
+        # grouping does: triggers of windows that merged before keep the books of merging ones.
+        self.trigger = run_trigger(strategy.trigger, strategy.window_fn.is_merging)
         self.needs_clock = strategy.trigger.needs_clock
         self.keeps_alarms = minds_stale_alarms(strategy.trigger)
-        window_fn = strategy.window_fn
-        self.needs_sizes = isinstance(window_fn, MergingWindowFn) and window_fn.needs_sizes
+        self.merging_fn = merging_fn(strategy)
+        self.needs_sizes = self.merging_fn is not None and self.merging_fn.needs_sizes
 
     def step(
         self, state: KeyState, event: Event, tell: Tell | None = None

@@ -49,6 +49,7 @@ class Work:
         self.trigger = grouping.trigger
         self.needs_clock = grouping.needs_clock
         self.keeps_alarms = grouping.keeps_alarms
+        self.merging_fn = grouping.merging_fn
         self.needs_sizes = grouping.needs_sizes
         self.on_error = grouping.on_error
         self.drops_failures = grouping.drops_failures

@@ -1,0 +1,101 @@
+"""Sessions that a grouping has merged are grouped again as they are.
+
+Original: ``GroupByKeyTest.java`` of Beam, ``testWindowFnPostMerging``. Since the change "Remove
+InvalidWindows from Java SDK, instead track already merged bit" (apache/beam pull request 14059) a
+second grouping of merged windows is allowed; before, it was refused.
+"""
+
+import beamlike.beam as beam
+from beamlike.scio import ScioContext
+from beamlike.testing import TestStream, contain_in_any_order, emit_exactly, expect, on_time_pane
+
+FOUR_MS = "4 ms"
+
+
+def grouped(sc: ScioContext) -> beam.PCollection[tuple[str, list[int]]]:
+    """The original's elements, in sessions that four milliseconds end."""
+    stream = (
+        TestStream()
+        .add_elements_at_time(1, ("foo", 1))
+        .add_elements_at_time(4, ("foo", 4))
+        .add_elements_at_time(3, ("bar", 3))
+        .add_elements_at_time(9, ("foo", 9))
+        .advance_watermark_to_infinity()
+    )
+    windowed = sc.test_stream(stream) | beam.WindowInto(beam.Sessions(FOUR_MS))
+    return windowed | "First grouping" >> beam.GroupByKey()
+
+
+def under_one_key(
+    lists: beam.PCollection[tuple[str, list[int]]],
+) -> beam.PCollection[tuple[str, int]]:
+    return (
+        lists
+        | "Drop keys" >> beam.Values()
+        | "Explode iterables" >> beam.FlatMap(lambda values: values)
+        | "Map to same key" >> beam.WithKeys("bizzle")
+    )
+
+
+def test_the_second_grouping_has_the_windows_of_the_first(sc):
+    lists = grouped(sc)
+    assert lists.windowing.window_fn == beam.Sessions(FOUR_MS)
+    assert lists.windowing.already_merged
+    expect(lists).to(
+        emit_exactly(
+            on_time_pane("foo", [1, 4], 1, 8, is_last=True),
+            on_time_pane("foo", [9], 9, 13, is_last=True),
+            on_time_pane("bar", [3], 3, 7, is_last=True),
+        )
+    )
+    # [1, 8) and [3, 7) overlap and now have one key, and yet they stay apart.
+    sums = under_one_key(lists) | "Summed grouping" >> beam.CombinePerKey(sum)
+    expect(sums).to(
+        emit_exactly(
+            on_time_pane("bizzle", 5, 1, 8, is_last=True),
+            on_time_pane("bizzle", 9, 9, 13, is_last=True),
+            on_time_pane("bizzle", 3, 3, 7, is_last=True),
+        )
+    )
+
+
+def test_a_third_grouping_has_them_too(sc):
+    sums = under_one_key(grouped(sc)) | "Summed grouping" >> beam.CombinePerKey(sum)
+    counts = sums | "Count again" >> beam.combiners.Count.PerKey()
+    expect(counts).to(
+        emit_exactly(
+            on_time_pane("bizzle", 1, 1, 8, is_last=True),
+            on_time_pane("bizzle", 1, 9, 13, is_last=True),
+            on_time_pane("bizzle", 1, 3, 7, is_last=True),
+        )
+    )
+
+
+def test_windowed_anew_they_merge_by_the_times_of_the_panes(sc):
+    anew = under_one_key(grouped(sc)) | "Anew" >> beam.WindowInto(beam.Sessions(FOUR_MS))
+    expect(anew | "Summed grouping" >> beam.CombinePerKey(sum)).to(
+        emit_exactly(
+            # The panes are stamped with the ends of their windows: 7, 6 and 12.
+            on_time_pane("bizzle", 8, 6, 11, is_last=True),
+            on_time_pane("bizzle", 9, 12, 16, is_last=True),
+        )
+    )
+
+
+def test_a_function_with_a_memory_may_follow(sc):
+    def numbered(state, pair, timestamp):
+        number = (state or 0) + 1
+        return number, [(number, pair[1], timestamp)]
+
+    told = under_one_key(grouped(sc)) | beam.ApplyPerKey(numbered)
+    seen = told | beam.Map(lambda it, window=beam.DoFn.WindowParam: (*it, str(window)))
+    expect(seen).to(
+        contain_in_any_order(
+            [
+                (1, 1, 7, "[00:00:00.001, 00:00:00.008)"),
+                (2, 4, 7, "[00:00:00.001, 00:00:00.008)"),
+                (1, 9, 12, "[00:00:00.009, 00:00:00.013)"),
+                (1, 3, 6, "[00:00:00.003, 00:00:00.007)"),
+            ]
+        )
+    )
