@@ -9,11 +9,13 @@ from typing import Self
 
 __all__ = [
     "BeamlikeError",
+    "CoderError",
     "ColumnError",
     "CombineError",
     "EnvironmentProblem",
     "InputRowError",
     "PipelineError",
+    "RecordingError",
     "StateError",
     "TestStreamError",
     "TimeError",
@@ -68,8 +70,16 @@ class TranscriptError(BeamlikeError, ValueError):
     """A transcript file does not follow the format."""
 
 
+class RecordingError(BeamlikeError, LookupError):
+    """A recorded run was asked for what is not in it, or does not happen again in memory."""
+
+
 class ColumnError(BeamlikeError, ValueError):
     """A DataFrame lacks a column, or the column has a type that cannot be used."""
+
+
+class CoderError(BeamlikeError, ValueError):
+    """A value cannot be made bytes, or does not come back from them."""
 
 
 class CombineError(BeamlikeError, ValueError):

@@ -15,7 +15,6 @@ import pyarrow as pa
 from beamlike.hosts.pipeline import PipelineRun
 from beamlike.hosts.spark.graph.layers import Layers
 from beamlike.hosts.spark.graph.letters import edges_of, letters_of
-from beamlike.hosts.spark.graph.mail import Mail
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Answers, Scripted
 from beamlike.hosts.spark.graph.walk import finisher, walker
@@ -73,13 +72,13 @@ def run_in_letters(
     stores: dict[tuple[int, int, int], _Store] = defaultdict(_Store)
     answers = Answers(layers, [Scripted(ends, wanted)])
     for mail in letters_of(layers, *answers.sources):
-        letters = [mail.dump()]
+        letters = [layers.dump(mail)]
         for at in range(layers.depth):
             sent = _through(walker(_sent(layers), at, shards), letters, dice)
             layer = _sent(Layer(layers, at + 1, shards, buckets))
             letters = list(_stepped(layer, sent, stores, shards))
         left = _through(finisher(_sent(layers)), letters, dice)
-        answers.add(Mail.load(blob for _, blob in left))
+        answers.add(layers.load(blob for _, blob in left))
     (run,) = answers.runs()
     return run
 
@@ -113,6 +112,6 @@ def _stepped(
     shards: int,
 ) -> Iterator[bytes]:
     for shard, group in enumerate(spread_shards(shards)):
-        mail = Mail.load(blob for to, blob in sent if to == group)
+        mail = layer.layers.load(blob for to, blob in sent if to == group)
         own = {at: stores[layer.layer, shard, at] for at in layer.stages}
-        yield layer.step(shard, mail, own, 0).dump()
+        yield layer.layers.dump(layer.step(shard, mail, own, 0))

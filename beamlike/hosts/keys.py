@@ -20,9 +20,13 @@ from uuid import UUID
 
 import attrs
 
-from beamlike.errors import PipelineError
+from beamlike.errors import BeamlikeError, PipelineError, StateError
+from beamlike.hosts.wire import decoded, encoded
+from beamlike.model.coders import Coder, Coders, type_name
 
-__all__ = ["key_bytes", "key_of"]
+__all__ = ["UncertainKeyError", "UnfitKeyError", "key_bytes", "key_of", "told_key"]
+
+_NO_CODERS: Final = Coders()
 
 _AS_TEXT: Final[Mapping[type, Callable[[str], Any]]] = {
     date: date.fromisoformat,
@@ -33,25 +37,87 @@ _AS_TEXT: Final[Mapping[type, Callable[[str], Any]]] = {
 }
 
 
-def key_bytes(key: Any) -> bytes:
+class UnfitKeyError(PipelineError):
+    """Something is no key for other processes."""
+
+
+class UncertainKeyError(UnfitKeyError):
+    """A key has a coder, which may give equal keys different bytes."""
+
+
+def key_bytes(key: Any, coders: Coders = _NO_CODERS) -> bytes:
     """The bytes of a key.
 
     A key is None, a number, a text, bytes, a time, a UUID, an enum, a tuple or frozenset of keys,
     or an object of a named tuple, a data class or an attrs class whose fields are keys, and whose
-    class can be imported.
+    class can be imported; or anything that has a deterministic coder.
+
+    Args:
+        key: The key.
+        coders: The declared coders.
 
     Raises:
-        PipelineError: It is something else, of which nobody knows when two are equal.
+        UnfitKeyError: It is something else, of which nobody knows when two are equal.
+        UncertainKeyError: Its coder, or that of something in it, is not deterministic.
+        CoderError: Its coder raised, or what it brings back is another value.
+
+    Source: Beam ``Coder.verifyDeterministic``, which ``GroupByKey`` asks for.
     """
-    return json.dumps(_plain(key)).encode()
+    return json.dumps(_plain(key, coders)).encode()
 
 
-def key_of(encoded: bytes) -> Any:
-    """The key that has these bytes."""
-    return _whole(json.loads(encoded))
+def key_of(blob: bytes, coders: Coders = _NO_CODERS) -> Any:
+    """The key that has these bytes.
+
+    Raises:
+        StateError: Its class has changed or is missing, or the coder is.
+    """
+    try:
+        return _whole(json.loads(blob), coders)
+    except BeamlikeError:
+        raise
+    except Exception as cause:
+        raise StateError(
+            f"the key {blob.decode()} was kept by an earlier run, and cannot be made again here: "
+            f"{type(cause).__name__}: {cause}; bring back the class as it was, or start the query "
+            "with a new checkpoint"
+        ) from cause
 
 
-def _plain(key: Any) -> Any:
+class _Told(str):
+    """What stands for an object in a key that is only told."""
+
+    __repr__ = str.__str__
+
+
+def told_key(blob: bytes) -> Any:
+    """The key that has these bytes, for people to read: no class is imported, no coder asked.
+
+    An object is a text, as ``orders.Place('Rome', 3)``. What is no key is its bytes as text.
+    """
+    try:
+        return _told(json.loads(blob))
+    except Exception:  # whatever it is, there is something to see
+        return _Told(blob.decode(errors="backslashreplace"))
+
+
+def _told(plain: Any) -> Any:
+    if isinstance(plain, str):
+        return _LEAVES[plain[0]](plain[1:])
+    head, *rest = plain
+    parts = tuple(map(_told, rest))
+    name = head[1:].replace(":", ".")
+    match head[0]:
+        case "(":
+            return parts
+        case "{":
+            return frozenset(parts)
+        case "e":
+            return _Told(f"{name}.{parts[0]}")
+    return _Told(f"{name}({', '.join(map(repr, parts))})")
+
+
+def _plain(key: Any, coders: Coders) -> Any:
     """The key as a tree of texts. Pickles would not do: equal objects may have different ones."""
     if key is None:
         return "n"
@@ -66,34 +132,51 @@ def _plain(key: Any) -> Any:
         return f"s{key}"
     if kind is bytes:
         return f"x{key.hex()}"
+    coder = coders.by_type.get(kind)
+    if coder is not None:
+        return _coded(key, coder)
     if kind is timedelta:
         return f"d{key // timedelta(microseconds=1)}"
     if kind in _AS_TEXT:
         return f"t{kind.__name__} {key}"
-    return _tree(key)
+    return _tree(key, coders)
+
+
+def _coded(key: Any, coder: Coder) -> tuple[str, str]:
+    name = type_name(type(key))
+    if not coder.is_deterministic():
+        raise UncertainKeyError(
+            f"the key {key!r} has the coder {coder}, which is not deterministic: equal keys may "
+            "have different bytes, and be grouped apart; if they never have, let its "
+            "is_deterministic() return True, or make the key a text, a number or a tuple"
+        )
+    return f"c{name}", f"x{encoded(key, coder).hex()}"
 
 
 def _one_of_equal(number: float) -> float:
     return float("nan") if number != number else number + 0.0
 
 
-def _tree(key: Any) -> tuple[Any, ...]:
+def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
+    def plain(part: Any) -> Any:
+        return _plain(part, coders)
+
     kind = type(key)
     if isinstance(key, Enum):
         return ("e" + _name(kind), f"s{key.name}")
     if kind is tuple:
-        return ("(", *map(_plain, key))
+        return ("(", *map(plain, key))
     if kind is frozenset:
-        return ("{", *sorted(map(_plain, key), key=repr))
+        return ("{", *sorted(map(plain, key), key=repr))
     if isinstance(key, tuple) and hasattr(kind, "_fields"):
-        return ("o" + _name(kind), *map(_plain, key))
+        return ("o" + _name(kind), *map(plain, key))
     names = _fields_of(key)
     if names is None:
-        raise PipelineError(
+        raise UnfitKeyError(
             f"the key {key!r} is a {kind.__qualname__}, and nobody knows when two of them are "
             "equal; use a text, a number, a tuple, or a frozen data class"
         )
-    return ("o" + _name(kind), *(_plain(getattr(key, name)) for name in names))
+    return ("o" + _name(kind), *(plain(getattr(key, name)) for name in names))
 
 
 def _fields_of(key: Any) -> Iterable[str] | None:
@@ -108,13 +191,14 @@ def _name(kind: type) -> str:
     """The name by which any process finds the class.
 
     Raises:
-        PipelineError: None does.
+        UnfitKeyError: None does.
     """
     name = f"{kind.__module__}:{kind.__qualname__}"
     if kind.__module__ == "__main__" or "<" in name:
-        raise PipelineError(
+        raise UnfitKeyError(
             f"a key is a {kind.__qualname__}, and another process cannot import that class from "
-            f"{kind.__module__}; define it at the top of a module, or use a tuple as key"
+            f"{kind.__module__}; define it at the top of a module, declare a deterministic coder "
+            "for it, or use a tuple as key"
         )
     return name
 
@@ -124,16 +208,18 @@ def _class(name: str) -> Any:
     return attrgetter(path)(import_module(module))
 
 
-def _whole(plain: Any) -> Any:
+def _whole(plain: Any, coders: Coders) -> Any:
     if isinstance(plain, str):
         return _LEAVES[plain[0]](plain[1:])
     head, *rest = plain
-    parts = tuple(map(_whole, rest))
+    parts = tuple(_whole(part, coders) for part in rest)
     match head[0]:
         case "(":
             return parts
         case "{":
             return frozenset(parts)
+        case "c":
+            return decoded(head[1:], parts[0], coders)
     kind = _class(head[1:])
     if head[0] == "e":
         return kind[parts[0]]

@@ -14,13 +14,15 @@ import attrs
 from beamlike.errors import (
     BeamlikeError,
     PipelineError,
+    StateError,
     TransformError,
     UnsupportedError,
     UserFunctionError,
 )
-from beamlike.hosts.keys import key_bytes
+from beamlike.hosts.keys import UncertainKeyError, UnfitKeyError, key_bytes, key_of
 from beamlike.hosts.memory import MemoryStage
 from beamlike.hosts.script import Arrive, Machine, ScriptStep
+from beamlike.hosts.wire import Wire
 from beamlike.machine.assigning import windows_of
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.failures import OnFailure
@@ -90,6 +92,7 @@ class Worker(ABC):
         Raises:
             TransformError: A function of the user's raised.
             PipelineError: An element came that this node cannot take.
+            StateError: What it remembers cannot be read.
         """
         try:
             yield
@@ -100,8 +103,12 @@ class Worker(ABC):
             key = "" if error.key is None else f", key {error.key}"
             problem = f"{error.problem} in {error.function}"
             raise TransformError(self.label, problem, f"{error.place}{key}") from cause
+        except UnfitKeyError as error:
+            raise PipelineError(f"{self.label!r}: {error}") from error
         except (TransformError, PipelineError):
             raise
+        except StateError as error:
+            raise StateError(f"{self.label!r}: {error}") from error
         except BeamlikeError as error:
             raise PipelineError(f"{self.label!r}: {error}") from error
 
@@ -113,6 +120,10 @@ class Worker(ABC):
 
 
 class SourceWorker(Worker):
+    def __init__(self, label: str) -> None:
+        super().__init__(label)
+        self._wire = Wire.declared()
+
     def take(self, given: Sequence[Sequence[Windowed]]) -> Tagged:
         raise AssertionError("a source reads nothing")
 
@@ -123,7 +134,8 @@ class SourceWorker(Worker):
             elif isinstance(event, Arrive):
                 for _, element in event.elements:
                     window = GLOBAL_WINDOW if element.window is None else element.window
-                    yield MAIN, Windowed(element.value, element.timestamp, (window,))
+                    value = self._wire.through(element.value)
+                    yield MAIN, Windowed(value, element.timestamp, (window,))
 
 
 class _Doing(Worker):
@@ -173,7 +185,7 @@ class _Assigning(Worker):
             plain = Element(element.value, element.timestamp)
             windows = windows_of(plain, self._node.window_fn, OnFailure.FAIL, self.watermark)
             assert not isinstance(windows, Drop), "a failure is raised"
-            yield MAIN, attrs.evolve(element, windows=windows)
+            yield MAIN, Windowed(element.value, element.timestamp, windows, element.pane)
 
 
 class _Joining(Worker):
@@ -190,6 +202,7 @@ class StagedWorker(Worker):
         super().__init__(label)
         self.machine = machine
         self._stage = MemoryStage(machine)
+        self._wire = Wire.declared()
         self._keys: dict[Hashable, Hashable] = {}
         self._drops: list[tuple[Any, Drop]] = []
 
@@ -205,14 +218,26 @@ class StagedWorker(Worker):
         return self._play(AdvanceWatermark(to))
 
     def take(self, given: Sequence[Sequence[Windowed]]) -> Tagged:
+        arriving = self.arriving(given)
         return self._play(
-            Arrive(tuple((self._known(key), element) for key, element in self.arriving(given)))
+            Arrive(tuple((self._known(key), self._through(element)) for key, element in arriving))
         )
+
+    def _through(self, element: Element) -> Element:
+        """As it would come to another process."""
+        value = self._wire.through(element.value)
+        return element if value is element.value else attrs.evolve(element, value=value)
 
     def _known(self, key: Hashable) -> Hashable:
         """What is equal for this key and no other."""
+        coders = self._wire.coders
         try:
-            known: Hashable = key_bytes(key)
+            blob = key_bytes(key, coders)
+            known: Hashable = blob
+            if coders and blob not in self._keys:
+                key = key_of(blob, coders)
+        except UncertainKeyError:
+            raise
         except PipelineError:
             if not _is_compared_by_value(key):
                 raise
@@ -237,7 +262,8 @@ class StagedWorker(Worker):
             if isinstance(output.effect, Drop):
                 self._drops.append((key, output.effect))
             else:
-                found.append((MAIN, self.shown(key, output.effect)))
+                shown = self.shown(key, output.effect)
+                found.append((MAIN, attrs.evolve(shown, value=self._wire.through(shown.value))))
         return found
 
     @abstractmethod
@@ -300,7 +326,12 @@ class _Remembering(StagedWorker):
 
         fn.__qualname__ = in_words(node.fn)
         windowing = node.windowing
-        machine = StatefulMap(windowing.window_fn, fn, windowing.allowed_lateness)
+        machine = StatefulMap(
+            windowing.window_fn,
+            fn,
+            windowing.allowed_lateness,
+            already_merged=windowing.already_merged,
+        )
         super().__init__(node.label, machine)
 
     def arriving(self, given: Sequence[Sequence[Windowed]]) -> Iterator[tuple[Hashable, Element]]:

@@ -1,15 +1,31 @@
-"""Coders: Python values as bytes and back, for what has no Spark type.
+"""Coders: Python values as bytes and back, and which values have one.
 
-Source: Beam Python ``apache_beam.coders``.
+Source: Beam Python ``apache_beam.coders`` and ``apache_beam.coders.typecoders``.
 """
 
 import json
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Final, TypeVar
 
 import attrs
 
-__all__ = ["BytesCoder", "Coder", "JsonCoder", "StrUtf8Coder"]
+from beamlike.errors import PipelineError
+from beamlike.model.words import in_words
+
+__all__ = [
+    "BytesCoder",
+    "Coder",
+    "CoderRegistry",
+    "Coders",
+    "JsonCoder",
+    "StrUtf8Coder",
+    "registry",
+    "type_name",
+]
+
+T = TypeVar("T")
 
 
 class Coder(ABC):
@@ -26,6 +42,13 @@ class Coder(ABC):
     def decode(self, encoded: bytes) -> Any:
         """The value that has these bytes."""
 
+    def is_deterministic(self) -> bool:
+        """Whether equal values always have equal bytes: only then they can be keys."""
+        return False
+
+    def __str__(self) -> str:
+        return in_words(self)
+
 
 @attrs.frozen
 class BytesCoder(Coder):
@@ -36,6 +59,9 @@ class BytesCoder(Coder):
 
     def decode(self, encoded: bytes) -> bytes:
         return encoded
+
+    def is_deterministic(self) -> bool:
+        return True
 
 
 @attrs.frozen
@@ -48,6 +74,9 @@ class StrUtf8Coder(Coder):
     def decode(self, encoded: bytes) -> str:
         return encoded.decode()
 
+    def is_deterministic(self) -> bool:
+        return True
+
 
 @attrs.frozen
 class JsonCoder(Coder):
@@ -58,3 +87,97 @@ class JsonCoder(Coder):
 
     def decode(self, encoded: bytes) -> Any:
         return json.loads(encoded)
+
+
+@attrs.frozen(slots=False)
+class Coders:
+    """The coders of some types, and of no others.
+
+    Args:
+        by_type: A value has the coder of its own class, and not that of a class above it.
+    """
+
+    by_type: Mapping[type, Coder] = attrs.field(factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.by_type)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Coder]:
+        """The same by the names that are written beside the bytes."""
+        return {type_name(kind): coder for kind, coder in self.by_type.items()}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"by_type": self.by_type}  # derived values stay behind
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+
+def type_name(kind: type) -> str:
+    """The name of a class, with its module."""
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+_PLAIN: Final = frozenset(
+    (bool, int, float, complex, str, bytes, bytearray, type(None), tuple, list, dict, set)
+) | {frozenset, type, object}
+
+
+class CoderRegistry:
+    """The coders that were declared in this process.
+
+    A pipeline takes those that are declared when it runs. They are used wherever a value of the
+    type goes from one process to another or rests in state, alone or inside other values, as
+    element and as key. In memory such values go to bytes and back too, where they come from a
+    source and where they enter or leave what groups or remembers: a broken coder is found there.
+
+    Whatever is sent has to come back equal, which is looked at each time. A class without equality
+    is known by its bytes, if its coder is deterministic.
+
+    Source: Beam ``CoderRegistry``.
+    """
+
+    def __init__(self) -> None:
+        self._by_type: dict[type, Coder] = {}
+
+    @property
+    def coders(self) -> Coders:
+        """Those that are declared now."""
+        return Coders(dict(self._by_type))
+
+    def register_coder(self, kind: type[T], coder: Coder | type[Coder]) -> None:
+        """Declare the coder of a class. The one that it had is replaced.
+
+        Args:
+            kind: The class. Classes below it are others.
+            coder: The coder, or its class, as in Beam.
+
+        Raises:
+            PipelineError: ``kind`` is no class, or one of Python's own plain values or containers,
+                which travel as they are; or ``coder`` is no coder.
+
+        Source: Beam ``CoderRegistry.register_coder``.
+        """
+        if not isinstance(kind, type):
+            raise PipelineError(f"a coder is declared for a class, got {kind!r}; give its class")
+        if kind in _PLAIN:
+            raise PipelineError(
+                f"{kind.__name__} needs no coder and takes none: it travels as it is; declare one "
+                "for a class of your own"
+            )
+        made = coder() if isinstance(coder, type) and issubclass(coder, Coder) else coder
+        if not isinstance(made, Coder):
+            raise PipelineError(
+                f"the coder of {type_name(kind)} must be a Coder, got {coder!r}; write a class "
+                "with encode and decode below coders.Coder"
+            )
+        self._by_type[kind] = made
+
+    def unregister_coder(self, kind: type) -> None:
+        """Values of this class travel again as they would without a coder."""
+        self._by_type.pop(kind, None)
+
+
+registry: Final = CoderRegistry()
+"""The declared coders. Source: Beam ``coders.registry``."""

@@ -92,6 +92,7 @@ def test_works_are_chosen_by_name_and_contenders_by_engine(command: Any):
     def names(*arguments: str) -> list[str]:
         return [work.name for work in command.chosen_works(command.parsed(arguments))]
 
+    assert names("--only", "pipeline") == ["pipeline"]
     assert names("--only", "sparse", "zipf*") == ["sparse", "zipf", "zipf-native"]
     assert names("--only", "zipf*", "retracting", "--contenders", "native") == ["zipf-native"]
 

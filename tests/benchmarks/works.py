@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from tests.benchmarks.data import LATE_KEYS, Shape, Standing, Stream
 from tests.benchmarks.perkey import per_key_sessions
+from tests.benchmarks.pipelines import pipeline_sessions
 from tests.benchmarks.queries import (
     DELAY,
     GAP,
@@ -175,6 +176,13 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
             Contender("native, uniform", "native", native_sessions(), large),
             compared=None,
         ),
+        Work(
+            "pipeline",
+            "sessions, sum, as a pipeline of elements",
+            _beamlike(pipeline_sessions, few),
+            _native(native_sessions(), few, _sums),
+            rounds=2,
+        ),
         *(_sweep_of_events(events) for events in _sizes(scale)),
         _sweep_of_touched(open_windows),
     )
@@ -241,6 +249,10 @@ def _native(
 
 def _per_key(df: DataFrame) -> DataFrame:
     return per_key_sessions(df.withWatermark("ts", DELAY), GAP)
+
+
+def _sums(results: DataFrame) -> DataFrame:
+    return results.select("key", "start", "end", "s")
 
 
 def _sorted_lists(results: DataFrame) -> DataFrame:

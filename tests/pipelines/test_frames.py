@@ -1,6 +1,7 @@
 """DataFrames as sources of pipelines, and collections of pipelines as DataFrames."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,22 @@ def test_a_text_that_is_no_time_is_left_out_and_the_others_are_not(spark: Any) -
     found = to_data_frame(totals(rows, FixedWindows("1 minute")), TOTALS)
 
     assert collected(found) == [("joe", 1, "[2020-01-01 00:00:00, 2020-01-01 00:01:00)")]
+
+
+def test_times_come_and_go_as_they_are(spark: Any) -> None:
+    rows = games(spark, FIRST[:1])
+    times = (
+        beam.Pipeline()
+        | FromDataFrame(rows, timestamp="at")
+        | beam.FlatMap(lambda row: [("read", row.at), ("made", datetime(2020, 1, 1, 12))])
+    )
+
+    found = to_data_frame(times, "what string, at timestamp")
+
+    assert collected(found.selectExpr("what", "unix_seconds(at)")) == [
+        ("made", 1_577_880_000),
+        ("read", 1_577_836_810),
+    ]
 
 
 def test_values_of_any_kind_come_and_go_by_a_declared_coder(spark: Any) -> None:

@@ -1,4 +1,6 @@
-"""All coders by Beam's names.
+"""All coders by Beam's names, and where they are declared.
+
+A coder is declared for a class with ``coders.registry.register_coder(MyType, MyCoder)``.
 
 Source: Beam Python ``apache_beam.coders``.
 """
@@ -8,14 +10,31 @@ from typing import Any
 import attrs
 import cloudpickle
 
-from beamlike.model.coders import BytesCoder, Coder, JsonCoder, StrUtf8Coder
+from beamlike.model.coders import (
+    BytesCoder,
+    Coder,
+    CoderRegistry,
+    JsonCoder,
+    StrUtf8Coder,
+    registry,
+)
 
-__all__ = ["BytesCoder", "Coder", "JsonCoder", "PickleCoder", "StrUtf8Coder"]
+__all__ = [
+    "BytesCoder",
+    "Coder",
+    "CoderRegistry",
+    "JsonCoder",
+    "PickleCoder",
+    "StrUtf8Coder",
+    "registry",
+]
 
 
 @attrs.frozen
 class PickleCoder(Coder):
     """Anything, as a pickle. Decode only what you trust: a pickle can run any code.
+
+    Equal values may have different pickles, so it is no coder for keys.
 
     Source: Beam ``PickleCoder``.
     """

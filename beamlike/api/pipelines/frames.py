@@ -127,7 +127,7 @@ def to_data_frame(
         schema: The Spark schema of the rows, as ``"user string, n long"``. An element is a `Row`,
             a mapping, a named tuple, an attrs object or a tuple of the columns; any other
             element is the only column. With a coder in its place, elements of any kind are one
-            column ``value binary``.
+            column ``value binary``. A time without a zone is UTC.
         spark: The session; None takes the active one or starts one.
         shards: The groups of Spark that share the keys of a grouping.
         wake_every: How often a query that waits on processing time is woken without data.

@@ -24,6 +24,7 @@ from beamlike.hosts.spark.options import BUCKETS
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.pages import NoStore
 from beamlike.hosts.spark.plan import spread_shards
+from beamlike.hosts.spark.processor import paused_gc
 from beamlike.hosts.spark.ticks import TickSource
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock
@@ -69,7 +70,7 @@ class Frame:
     encoded: str | None = None
     coder: Coder | None = None
 
-    def letters(self, node: int) -> "DataFrame":
+    def letters(self, layers: Layers, node: int) -> "DataFrame":
         """Its rows as letters from this node."""
         rows = self.rows
         if _AT in rows.columns:
@@ -86,7 +87,8 @@ class Frame:
                     "elements are binary; cast it, or leave encoded= out"
                 )
         value = _valuer(self.encoded, self.coder)
-        return numbered.mapInArrow(_reader(node, self.timestamp, rows.isStreaming, value), LETTERS)
+        read = _reader(layers, node, self.timestamp, rows.isStreaming, value)
+        return numbered.mapInArrow(read, LETTERS)
 
 
 def _valuer(encoded: str | None, coder: Coder | None) -> Callable[[dict[str, Any]], Any]:
@@ -97,7 +99,11 @@ def _valuer(encoded: str | None, coder: Coder | None) -> Callable[[dict[str, Any
 
 
 def _reader(
-    node: int, timestamp: str | None, streaming: bool, value: Callable[[dict[str, Any]], Any]
+    layers: Layers,
+    node: int,
+    timestamp: str | None,
+    streaming: bool,
+    value: Callable[[dict[str, Any]], Any],
 ) -> Callable[[Batches], Batches]:
     def read(batches: Batches) -> Batches:
         ease_worker()
@@ -119,9 +125,9 @@ def _reader(
                     mail.lost.append(Lost(node, None, _unreadable(row, why)))
             if streaming and times:
                 mail.reached.append(Reached(node, 0, greatest))
-            yield _letter(mail)
+            yield _letter(layers, mail)
         if not streaming:
-            yield _letter(Mail(reached=[Reached(node, 0, MAX_TIMESTAMP)]))
+            yield _letter(layers, Mail(reached=[Reached(node, 0, MAX_TIMESTAMP)]))
 
     return read
 
@@ -130,8 +136,8 @@ def _unreadable(row: dict[str, Any], why: str) -> Drop:
     return Drop(None, None, DropReason.FAILED, error=f"{row!r}: {why}")
 
 
-def _letter(mail: Mail) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([mail.dump()], pa.binary())], ["blob"])
+def _letter(layers: Layers, mail: Mail) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([layers.dump(mail)], pa.binary())], ["blob"])
 
 
 def frame_of(
@@ -157,7 +163,7 @@ def frame_of(
     """
     layers = Layers.of([], [edge], clock_of)
     if not is_stream(layers):
-        return rows_of(bounded_letters(spark, layers, shards), schema)
+        return rows_of(bounded_letters(spark, layers, shards), layers, schema)
     still = [node.label for node in layers.sources if not _streams(node)]
     if still:
         stream = next(node.label for node in layers.sources if _streams(node))
@@ -167,7 +173,7 @@ def frame_of(
             "pipeline, or read the first one as a stream too"
         )
     letters = stream_letters(spark, layers, shards=shards, wake_every_ms=wake_every_ms)
-    return rows_of(letters, schema)
+    return rows_of(letters, layers, schema)
 
 
 def is_stream(layers: Layers) -> bool:
@@ -197,10 +203,10 @@ def stream_letters(
         others: Letters that enter it besides those of the streams.
     """
     frames = _frames(layers)
-    entering = [frame.letters(at) for at, frame in frames]
+    entering = [frame.letters(layers, at) for at, frame in frames]
     entering += [] if others is None else [others]
     if _waits(layers, shards):
-        entering.append(_ticks(spark, wake_every_ms))
+        entering.append(_ticks(spark, layers, wake_every_ms))
     return letters_through(_union(iter(entering)), layers, shards, BUCKETS)
 
 
@@ -232,10 +238,10 @@ def _waits(layers: Layers, shards: int) -> bool:
     )
 
 
-def _ticks(spark: "SparkSession", every_ms: int) -> "DataFrame":
+def _ticks(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":
     spark.dataSource.register(TickSource)
     ticks = spark.readStream.format(TickSource.name()).option("every_ms", every_ms).load()
-    return ticks.select(F.lit(Mail().dump()).alias("blob"))
+    return ticks.select(F.lit(layers.dump(Mail())).alias("blob"))
 
 
 def bounded_letters(spark: "SparkSession", layers: Layers, shards: int) -> "DataFrame":
@@ -252,8 +258,8 @@ def bounded_letters(spark: "SparkSession", layers: Layers, shards: int) -> "Data
             f"{unbounded[0]!r} is a script of a stream; it can be played with run(), and not be "
             "part of a DataFrame"
         )
-    told = [mail.dump() for mail in letters_of(layers, scripts)] if scripts else []
-    parts = [frame.letters(at) for at, frame in frames]
+    told = [layers.dump(mail) for mail in letters_of(layers, scripts)] if scripts else []
+    parts = [frame.letters(layers, at) for at, frame in frames]
     if told or not parts:
         parts.append(spark.createDataFrame([(letter,) for letter in told], LETTERS))
     letters = _union(iter(parts))
@@ -266,16 +272,19 @@ def bounded_letters(spark: "SparkSession", layers: Layers, shards: int) -> "Data
 
 def _stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Table]:
     def step(group: pa.Table) -> pa.Table:
-        mail = Mail.load(group.column("blob").to_pylist())
         shard = ids.index(group.column("shard")[0].as_py())
         stores = {at: NoStore() for at in layer.stages}
-        after = layer.step(shard, mail, stores, 0)
-        return pa.table({"blob": pa.array([after.dump()], pa.binary())})
+        with paused_gc():
+            mail = layer.layers.load(group.column("blob").to_pylist())
+            blob = layer.layers.dump(layer.step(shard, mail, stores, 0))
+        return pa.table({"blob": pa.array([blob], pa.binary())})
 
     return step
 
 
-def rows_of(letters: "DataFrame", schema: str | Coder, wanted: int = 0) -> "DataFrame":
+def rows_of(
+    letters: "DataFrame", layers: Layers, schema: str | Coder, wanted: int = 0
+) -> "DataFrame":
     """The elements of a wanted edge, by its position, as rows of this schema.
 
     Raises:
@@ -286,12 +295,13 @@ def rows_of(letters: "DataFrame", schema: str | Coder, wanted: int = 0) -> "Data
     kind = T.DataType.fromDDL(words)
     if not isinstance(kind, T.StructType):
         raise PipelineError(f'a schema names its columns, as "user string, n long"; got {schema!r}')
-    arrow, names = to_arrow_schema(kind), kind.fieldNames()
+    zone = letters.sparkSession.conf.get("spark.sql.session.timeZone")
+    arrow, names = to_arrow_schema(kind, timezone=zone), kind.fieldNames()
 
     def show(batches: Batches) -> Batches:
         ease_worker()
         for batch in batches:
-            mail = Mail.load(batch.column("blob").to_pylist())
+            mail = layers.load(batch.column("blob").to_pylist())
             values = [it.element.value for it in mail.came if it.wanted == wanted]
             if coder is not None:
                 rows = [{names[0]: coder.encode(value)} for value in values]

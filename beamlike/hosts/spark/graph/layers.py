@@ -1,13 +1,16 @@
 """How a graph is cut into layers, and who reads what."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 import attrs
 import cloudpickle
 
+from beamlike.errors import CoderError, PipelineError
+from beamlike.hosts.spark.graph.mail import Mail
+from beamlike.hosts.wire import Wire
 from beamlike.machine.clocks import InputClock
 from beamlike.model.graph import Edge, Given, Grouped, Node, Remembered, Seen, in_order
 
@@ -15,6 +18,9 @@ __all__ = ["STAGED", "Layers", "Reader"]
 
 STAGED: Final = (Grouped, Seen, Remembered)
 """The nodes that keep state: each belongs to the stateful operator of its layer."""
+
+
+_PARTS: Final = ("nodes", "wanted", "clocks", "wire")
 
 
 @attrs.frozen
@@ -36,20 +42,25 @@ class Layers:
         nodes: Each after its sources.
         wanted: The edges whose elements are to come out of the query.
         clocks: The clock of each source.
+        wire: How values become bytes.
     """
 
     nodes: tuple[Node, ...]
     wanted: tuple[Edge, ...]
     clocks: Mapping[int, InputClock]
+    wire: Wire
 
     @classmethod
     def of(
         cls, ends: Sequence[Node], wanted: Sequence[Edge], clock_of: Callable[[Given], InputClock]
     ) -> "Layers":
-        """The layers of a graph, from the nodes and edges that are to be reached."""
+        """The layers of a graph, from the nodes and edges that are to be reached.
+
+        Coders are those that are declared now.
+        """
         nodes = tuple(in_order([*ends, *(edge.node for edge in wanted)]))
         clocks = {at: clock_of(node) for at, node in enumerate(nodes) if isinstance(node, Given)}
-        return cls(nodes, tuple(dict.fromkeys(wanted)), clocks)
+        return cls(nodes, tuple(dict.fromkeys(wanted)), clocks, Wire.declared())
 
     @cached_property
     def sources(self) -> Sequence[Given]:
@@ -127,12 +138,44 @@ class Layers:
             )
         return found
 
+    def dump(self, mail: Mail) -> bytes:
+        """As a letter.
+
+        Raises:
+            PipelineError: An element cannot go to another process; says which node has it.
+        """
+        try:
+            return mail.dump(self.wire)
+        except CoderError:
+            for label, value in self._labelled(mail):
+                try:
+                    self.wire.dumps(value)
+                except CoderError as error:
+                    raise PipelineError(f"{label!r}: {error}") from error
+            raise
+
+    def _labelled(self, mail: Mail) -> Iterator[tuple[str, Any]]:
+        for out in mail.out:
+            yield self.nodes[out.node].label, out.element.value
+        for it in mail.addressed:
+            yield self.nodes[it.node].sources[it.source].node.label, it.element.value
+        for came in mail.came:
+            yield self.wanted[came.wanted].node.label, came.element.value
+
+    def load(self, letters: Iterable[bytes]) -> Mail:
+        """All letters as one, in their order.
+
+        Raises:
+            StateError: Something in them has no class or no coder here.
+        """
+        return Mail.load(letters, self.wire)
+
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again. Elements go by cloudpickle, so
         # functions do too: Spark's own copy of it would make other classes of the user's, and it
         # does not know which modules are to travel with what they define.
-        return {"pickled": cloudpickle.dumps((self.nodes, self.wanted, self.clocks))}
+        return {"pickled": cloudpickle.dumps([getattr(self, part) for part in _PARTS])}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        parts = zip(("nodes", "wanted", "clocks"), cloudpickle.loads(state["pickled"]), strict=True)
+        parts = zip(_PARTS, cloudpickle.loads(state["pickled"]), strict=True)
         self.__dict__.update(parts)

@@ -29,6 +29,7 @@ def letters_of(layers: Layers, *pipelines: Sequence[Given]) -> Iterator[Mail]:
 
     Raises:
         UnsupportedError: A source has no script.
+        PipelineError: An element of theirs does not come back from its coder.
     """
     for letters in zip_longest(*(_letters(layers, sources) for sources in pipelines)):
         together = Mail()
@@ -43,7 +44,8 @@ def letters_of(layers: Layers, *pipelines: Sequence[Given]) -> Iterator[Mail]:
 def _letters(layers: Layers, sources: Sequence[Given]) -> Iterator[Mail]:
     workers = {source: worker_of(source) for source in sources}
     for step in steps_of(workers):
-        found = list(workers[step.source].happen(step.events))
+        with workers[step.source].blamed():
+            found = list(workers[step.source].happen(step.events))
         yield Mail(
             out=[Out(layers.number[step.source], tag, element) for tag, element in found],
             reached=[

@@ -1,14 +1,21 @@
-"""What travels through the query: elements with an address, what clocks tell, what came out."""
+"""What travels through the query: elements with an address, what clocks tell, what came out.
 
-from collections.abc import Iterable
+A letter is one pickle of columns: an object for each element would take longer than everything
+else that is done with it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, Self
 
 import attrs
-import cloudpickle
 
 from beamlike.hosts.metrics import Recorder
-from beamlike.machine.events import Drop, Element
+from beamlike.hosts.wire import Wire
+from beamlike.machine.events import Drop
 from beamlike.model.graph import Windowed
+from beamlike.model.panes import PaneInfo
+from beamlike.model.windows import Window, bounds, window_of
 
 __all__ = ["Addressed", "Arriving", "Came", "Lost", "Mail", "Out", "Reached"]
 
@@ -33,11 +40,16 @@ class Addressed:
 
 @attrs.frozen
 class Arriving:
-    """An element for the machine of a node, with its key in bytes."""
+    """An element for the machine of a node, with its key and its value in bytes."""
 
     node: int
     key: bytes
-    element: Element
+    value: bytes
+    timestamp: int
+    """Event time, ms."""
+    window: Window | None
+    comes_first: bool
+    """Whether it comes before the others of a micro-batch."""
 
 
 @attrs.frozen
@@ -88,22 +100,101 @@ class Mail:
     clock: dict[int, int] = attrs.field(factory=dict)
     order: int = 0
 
-    def dump(self) -> bytes:
-        """As a letter."""
-        return cloudpickle.dumps(self)  # type: ignore[no-any-return]
+    def dump(self, wire: Wire) -> bytes:
+        """As a letter.
+
+        Raises:
+            CoderError: The value of an element cannot be bytes.
+        """
+        out, addressed, came, kept = self.out, self.addressed, self.came, self.arriving
+        return wire.dumps(
+            (
+                ([it.node for it in out], [it.tag for it in out], _columns(out)),
+                (
+                    [it.node for it in addressed],
+                    [it.source for it in addressed],
+                    _columns(addressed),
+                ),
+                ([it.wanted for it in came], _columns(came)),
+                (
+                    [(it.node, it.key, it.value, it.timestamp, it.comes_first) for it in kept],
+                    [None if it.window is None else bounds(it.window) for it in kept],
+                ),
+                [(it.node, it.shard, it.watermark) for it in self.reached],
+                self.lost,
+                self.metrics,
+                self.clock,
+                self.order,
+            )
+        )
 
     @classmethod
-    def load(cls, letters: Iterable[bytes]) -> Self:
-        """All letters as one, in their order."""
+    def load(cls, letters: Iterable[bytes], wire: Wire) -> Self:
+        """All letters as one, in their order.
+
+        Raises:
+            StateError: Something in them has no class or no coder here.
+        """
         whole = cls()
-        ones: list[Self] = [cloudpickle.loads(letter) for letter in letters]
-        for one in sorted(ones, key=lambda one: one.order):
-            whole.out += one.out
-            whole.addressed += one.addressed
-            whole.arriving += one.arriving
-            whole.reached += one.reached
-            whole.came += one.came
-            whole.lost += one.lost
-            whole.metrics.merge(one.metrics)
-            whole.clock |= one.clock
+        for one in sorted(map(wire.loads, letters), key=itemgetter(-1)):
+            out, addressed, came, (arriving, spans), reached, lost, metrics, clock, _ = one
+            nodes, tags, columns = out
+            whole.out += map(Out, nodes, tags, _elements(columns))
+            nodes, sources, columns = addressed
+            whole.addressed += map(Addressed, nodes, sources, _elements(columns))
+            wanted, columns = came
+            whole.came += map(Came, wanted, _elements(columns))
+            window = _windows()
+            whole.arriving += [
+                Arriving(node, key, value, timestamp, None if span is None else window(span), first)
+                for (node, key, value, timestamp, first), span in zip(arriving, spans, strict=True)
+            ]
+            whole.reached += [Reached(*each) for each in reached]
+            whole.lost += lost
+            whole.metrics.merge(metrics)
+            whole.clock |= clock
         return whole
+
+
+_Columns = tuple[list[Any], list[int], list[Any], list[int], list[PaneInfo]]
+
+
+def _columns(those: Sequence[Out] | Sequence[Addressed] | Sequence[Came]) -> _Columns:
+    """Elements as their values, event times, windows by their bounds, and panes by number."""
+    elements = [it.element for it in those]
+    panes: dict[PaneInfo, int] = {}
+    numbers: list[int] = []
+    last: PaneInfo | None = None
+    number = 0
+    for it in elements:
+        if it.pane is not last:
+            last = it.pane
+            number = panes.setdefault(last, len(panes))
+        numbers.append(number)
+    return (
+        [it.value for it in elements],
+        [it.timestamp for it in elements],
+        [tuple(map(bounds, it.windows)) for it in elements],
+        numbers,
+        list(panes),
+    )
+
+
+def _elements(columns: _Columns) -> Iterator[Windowed]:
+    values, timestamps, spans, numbers, panes = columns
+    window = _windows()
+    for value, timestamp, spanned, number in zip(values, timestamps, spans, numbers, strict=True):
+        yield Windowed(value, timestamp, tuple(map(window, spanned)), panes[number])
+
+
+def _windows() -> Callable[[tuple[int, int]], Window]:
+    """A window from its bounds: the same object for the same bounds, which are many."""
+    known: dict[tuple[int, int], Window] = {}
+
+    def window(span: tuple[int, int]) -> Window:
+        found = known.get(span)
+        if found is None:
+            found = known[span] = window_of(*span)
+        return found
+
+    return window

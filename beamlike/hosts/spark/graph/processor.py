@@ -2,14 +2,13 @@
 
 import reprlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 from zlib import crc32
 
 import attrs
-import cloudpickle
 import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
@@ -17,14 +16,16 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from beamlike.errors import UserFunctionError
 from beamlike.hosts.keys import key_of
 from beamlike.hosts.nodes import StagedWorker, worker_of
+from beamlike.hosts.spark.columns import AccumulatorColumns, PickledColumn
 from beamlike.hosts.spark.graph.layers import Layers
 from beamlike.hosts.spark.graph.mail import Arriving, Lost, Mail, Out, Reached
 from beamlike.hosts.spark.pages import Store
 from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.processor import SparkStore, blobs_of
+from beamlike.hosts.spark.processor import SparkStore, blobs_of, paused_gc
 from beamlike.hosts.spark.replay_worker import OverPickles
 from beamlike.hosts.spark.shard import Shard
 from beamlike.hosts.spark.workers import ease_worker
+from beamlike.hosts.wire import Wire
 from beamlike.machine.clocks import (
     Clocks,
     FromShard,
@@ -49,6 +50,14 @@ class _Does(OverPickles):
     """The machine of a node, which saved state depends on."""
 
     node: Node
+    wire: Wire
+
+    @property
+    def accumulator(self) -> AccumulatorColumns:
+        return _OverWire(self.wire)
+
+    def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
+        return (self.wire.loads(blob) for (blob,) in rows)
 
     @property
     def words(self) -> Mapping[str, str]:
@@ -61,6 +70,19 @@ class _Does(OverPickles):
 
     def fields(self, value: Any) -> Mapping[str, Any]:
         return {"value": value}
+
+
+@attrs.frozen
+class _OverWire(PickledColumn):
+    """Any Python value. What it is made of has been on the wire, and was checked there."""
+
+    wire: Wire
+
+    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
+        return [pa.array(self.wire.each(accumulators, checks=False), pa.binary())]
+
+    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
+        return [self.wire.loads(blob) for blob in columns[0].to_pylist()]
 
 
 @attrs.frozen
@@ -103,7 +125,7 @@ class Layer:
             on_error="fail",
             name=node.label,
             clocks=clocks,
-            does=_Does(worker.machine, node),
+            does=_Does(worker.machine, node, self.layers.wire),
         )
         return _Stage(worker, self.layers.roots[at], origins, clocks, Shard(plan))
 
@@ -134,15 +156,15 @@ class Layer:
             arrived[it.node].append(it)
         for at, stage in self.stages.items():
             arriving = arrived[at]
-            arriving.sort(key=lambda it: not stage.worker.comes_first(it.element))
+            arriving.sort(key=lambda it: not it.comes_first)
             tables = self._tables(arriving)
             told = [mail.clock[source] for source in stage.sources if source in mail.clock]
             now = max(told, default=clock)
             heard = list(_heard(stage, mail.reached))
-            with after.metrics.step(str(at)), stage.worker.blamed(), _keys_named(arriving):
+            with after.metrics.step(str(at)), stage.worker.blamed(), self._keys_named(arriving):
                 stepped = stage.shard.step(stores[at], tables, heard, now)
             for (key,), effect in stepped.effects:
-                of_key = key_of(key)
+                of_key = self._key_of(key)
                 if isinstance(effect, Drop):
                     after.lost.append(Lost(at, of_key, effect))
                 else:
@@ -158,22 +180,31 @@ class Layer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
+    def _key_of(self, blob: bytes) -> Any:
+        return key_of(blob, self.layers.wire.coders)
+
+    @contextmanager
+    def _keys_named(self, arriving: Iterable[Arriving]) -> Iterator[None]:
+        """What fails inside the block says the key itself, and not its bytes."""
+        try:
+            yield
+        except UserFunctionError as error:
+            said = {reprlib.repr((it.key,)): it.key for it in arriving}
+            if error.key not in said:
+                raise
+            raise error.of_key(self._key_of(said[error.key])) from error.__cause__
+
     def _tables(self, arriving: list[Arriving]) -> list[pa.Table]:
         if not arriving:
             return []
-        spans = [
-            (None, None) if it.element.window is None else bounds(it.element.window)
-            for it in arriving
-        ]
+        spans = [(None, None) if it.window is None else bounds(it.window) for it in arriving]
         number = pa.int64()
         return [
             pa.table(
                 {
                     "key_key": pa.array([it.key for it in arriving], pa.binary()),
-                    "value_value": pa.array(
-                        [cloudpickle.dumps(it.element.value) for it in arriving], pa.binary()
-                    ),
-                    "ts": pa.array([it.element.timestamp for it in arriving], number),
+                    "value_value": pa.array([it.value for it in arriving], pa.binary()),
+                    "ts": pa.array([it.timestamp for it in arriving], number),
                     "start": pa.array([start for start, _ in spans], number),
                     "end": pa.array([end for _, end in spans], number),
                     "bucket": pa.array(
@@ -183,18 +214,6 @@ class Layer:
                 }
             )
         ]
-
-
-@contextmanager
-def _keys_named(arriving: Iterable[Arriving]) -> Iterator[None]:
-    """What fails inside the block says the key itself, and not its bytes."""
-    try:
-        yield
-    except UserFunctionError as error:
-        said = {reprlib.repr((it.key,)): it.key for it in arriving}
-        if error.key not in said:
-            raise
-        raise error.of_key(key_of(said[error.key])) from error.__cause__
 
 
 def _heard(stage: _Stage, reached: Iterable[Reached]) -> Iterator[Heard]:
@@ -220,10 +239,13 @@ class LayerProcessor(StatefulProcessor):
         self._stores = {at: SparkStore(blobs, at) for at in self._layer.stages}
 
     def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
-        mail = Mail.load(bytes(row.blob) for row in rows)
+        layers = self._layer.layers
         clock = timerValues.getCurrentProcessingTimeInMs()
         shard = self._ids.index(key[0])
-        yield Row(blob=self._layer.step(shard, mail, self._stores, clock).dump())
+        with paused_gc():
+            mail = layers.load(bytes(row.blob) for row in rows)
+            blob = layers.dump(self._layer.step(shard, mail, self._stores, clock))
+        yield Row(blob=blob)
 
     def close(self) -> None:
         pass

@@ -146,7 +146,7 @@ def _playing(
     def play(mail: Mail) -> Mail:
         nonlocal seen
         hidden = inbox / f".{next(numbers):08}.parquet"
-        pq.write_table(pa.table({"blob": pa.array([mail.dump()], pa.binary())}), hidden)
+        pq.write_table(pa.table({"blob": pa.array([layers.dump(mail)], pa.binary())}), hidden)
         hidden.rename(inbox / hidden.name[1:])
         try:
             query.processAllAvailable()
@@ -154,7 +154,7 @@ def _playing(
             raise _as_raised(failure) from failure
         letters = [bytes(row.blob) for row in spark.table(table).collect()]
         new, seen = letters[seen:], len(letters)
-        return Mail.load(new)
+        return layers.load(new)
 
     try:
         yield play

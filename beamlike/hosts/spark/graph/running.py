@@ -67,7 +67,7 @@ class Running:
         What arrives from now on is late.
         """
         ends = [self._end(at) for at in self.layers.clocks]
-        _send(self._spark, self._letters, [Mail(reached=ends)])
+        _send(self._spark, self._letters, self.layers, [Mail(reached=ends)])
         self.query.processAllAvailable()
         self.query.stop()
 
@@ -102,7 +102,7 @@ def start(
     ending = [it for it in layers.sources if not isinstance(it.origin, Frame)]
     if not _exists(spark, letters):
         told = list(letters_of(layers, ending)) if ending else []
-        _send(spark, letters, told or [Mail()])
+        _send(spark, letters, layers, told or [Mail()])
     own = spark.readStream.schema(LETTERS).parquet(letters)
     left = stream_letters(spark, layers, shards=shards, wake_every_ms=wake_every_ms, others=own)
     found = Told()
@@ -130,29 +130,33 @@ def _write(
     """Give each sink its rows. The letters are made once, for all of them."""
     kept = letters.persist()
     try:
-        for blob in kept.mapInArrow(_told, LETTERS).collect():
-            mail = Mail.load([bytes(blob[0])])
+        for blob in kept.mapInArrow(_told(layers), LETTERS).collect():
+            mail = layers.load([bytes(blob[0])])
             found.lost += mail.lost
             for node, of_node in mail.metrics.by_step().items():
                 found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
         for sink in sinks:
-            sink.write(rows_of(kept, sink.schema, layers.positions[sink.edge]), number)
+            sink.write(rows_of(kept, layers, sink.schema, layers.positions[sink.edge]), number)
     finally:
         kept.unpersist()
 
 
-def _told(batches: Batches) -> Batches:
+def _told(layers: Layers) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow``: the letters without what the sinks take."""
-    ease_worker()
-    for batch in batches:
-        mail = Mail.load(batch.column("blob").to_pylist())
-        rest = Mail(lost=mail.lost, metrics=mail.metrics).dump()
-        yield pa.RecordBatch.from_arrays([pa.array([rest], pa.binary())], ["blob"])
+
+    def tell(batches: Batches) -> Batches:
+        ease_worker()
+        for batch in batches:
+            mail = layers.load(batch.column("blob").to_pylist())
+            rest = layers.dump(Mail(lost=mail.lost, metrics=mail.metrics))
+            yield pa.RecordBatch.from_arrays([pa.array([rest], pa.binary())], ["blob"])
+
+    return tell
 
 
-def _send(spark: "SparkSession", folder: str, letters: Sequence[Mail]) -> None:
+def _send(spark: "SparkSession", folder: str, layers: Layers, letters: Sequence[Mail]) -> None:
     """Put letters into a folder, in order, as one file."""
-    rows = [(Mail.load([it.dump() for it in letters]).dump(),)]
+    rows = [(layers.dump(layers.load(map(layers.dump, letters))),)]
     spark.createDataFrame(rows, LETTERS).coalesce(1).write.mode("append").parquet(folder)
 
 

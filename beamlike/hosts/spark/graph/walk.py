@@ -1,7 +1,7 @@
 """Between two layers: elements go through all nodes that only look at them one by one."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from zlib import crc32
 
@@ -11,10 +11,11 @@ import pyarrow as pa
 from beamlike.hosts.keys import key_bytes
 from beamlike.hosts.metrics import Recorder
 from beamlike.hosts.nodes import StagedWorker, Worker, worker_of
-from beamlike.hosts.spark.graph.layers import Layers
+from beamlike.hosts.spark.graph.layers import Layers, Reader
 from beamlike.hosts.spark.graph.mail import Addressed, Arriving, Came, Mail
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.plan import spread_shards
+from beamlike.hosts.spark.processor import paused_gc
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.model.graph import Edge, Windowed
 
@@ -34,10 +35,10 @@ def walker(layers: Layers, layer: int, shards: int) -> Callable[[Batches], Batch
         ease_worker()
         context = TaskContext.get()
         part = context.partitionId() if context else 0
-        with _Walk.over(layers, layer) as walking:
+        with paused_gc(), _Walk.over(layers, layer) as walking:
             letters = [blob for batch in batches for blob in batch.column("blob").to_pylist()]
-            sent = walking.sent(Mail.load(letters), shards, part)
-        blobs = [mail.dump() for mail in sent]
+            sent = walking.sent(layers.load(letters), shards, part)
+        blobs = [layers.dump(mail) for mail in sent]
         columns = [pa.array(ids, pa.int32()), pa.array(blobs, pa.binary())]
         yield pa.RecordBatch.from_arrays(columns, ["shard", "blob"])
 
@@ -49,14 +50,24 @@ def finisher(layers: Layers) -> Callable[[Batches], Batches]:
 
     def finish(batches: Batches) -> Batches:
         ease_worker()
-        with _Walk.over(layers, layers.depth) as walking:
+        with paused_gc(), _Walk.over(layers, layers.depth) as walking:
             letters = [blob for batch in batches for blob in batch.column("blob").to_pylist()]
-            mail = walking.through(Mail.load(letters))
+            mail = walking.through(layers.load(letters))
         if mail.came or mail.lost or mail.metrics != Recorder():
             done = Mail(came=mail.came, lost=mail.lost, metrics=mail.metrics)
-            yield pa.RecordBatch.from_arrays([pa.array([done.dump()], pa.binary())], ["blob"])
+            yield pa.RecordBatch.from_arrays([pa.array([layers.dump(done)], pa.binary())], ["blob"])
 
     return finish
+
+
+@attrs.frozen
+class _Way:
+    """Where the elements of an edge go."""
+
+    wanted: int | None
+    here: Sequence[list[Windowed]]
+    """The bundles of nodes of this walk."""
+    later: Sequence[Reader]
 
 
 @attrs.define
@@ -66,6 +77,7 @@ class _Walk:
     layers: Layers
     layer: int
     workers: dict[int, Worker]
+    ways: dict[tuple[int, str], _Way] = attrs.field(factory=dict)
     came: list[Came] = attrs.field(factory=list)
     addressed: list[Addressed] = attrs.field(factory=list)
     pending: dict[int, dict[int, list[Windowed]]] = attrs.field(
@@ -88,16 +100,16 @@ class _Walk:
         for addressed in mail.addressed:
             self._deliver(addressed)
         for out in mail.out:
-            self._route(Edge(self.layers.nodes[out.node], out.tag), out.element)
+            self._route(out.node, out.tag, out.element)
         for at, worker in self.workers.items():
-            given = self.pending.pop(at, None)
-            if given is None:
+            given = self.pending[at]
+            if not any(given.values()):
                 continue
             sources = range(len(self.layers.nodes[at].sources))
             with mail.metrics.step(str(at)), worker.blamed():
                 found = list(worker.take([given.get(source, []) for source in sources]))
             for tag, element in found:
-                self._route(Edge(self.layers.nodes[at], tag), element)
+                self._route(at, tag, element)
         return attrs.evolve(mail, out=[], addressed=self.addressed, came=[*mail.came, *self.came])
 
     def sent(self, mail: Mail, shards: int, part: int) -> list[Mail]:
@@ -129,14 +141,31 @@ class _Walk:
         worker = worker_of(self.layers.nodes[at])
         assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
         with worker.blamed():
-            for key, element in worker.arriving(given):
-                yield Arriving(at, key_bytes(key), element)
+            arriving = list(worker.arriving(given))
+            values = self.layers.wire.each(element.value for _, element in arriving)
+            for (key, it), value in zip(arriving, values, strict=True):
+                blob = key_bytes(key, self.layers.wire.coders)
+                first = worker.comes_first(it)
+                yield Arriving(at, blob, value, it.timestamp, it.window, first)
 
-    def _route(self, edge: Edge, element: Windowed) -> None:
-        if edge in self.layers.positions:
-            self.came.append(Came(self.layers.positions[edge], element))
-        for reader in self.layers.readers.get(edge, ()):
-            self._deliver(Addressed(reader.node, reader.source, element))
+    def _route(self, node: int, tag: str, element: Windowed) -> None:
+        way = self.ways.get((node, tag))
+        if way is None:
+            way = self.ways[node, tag] = self._way(Edge(self.layers.nodes[node], tag))
+        if way.wanted is not None:
+            self.came.append(Came(way.wanted, element))
+        for bundle in way.here:
+            bundle.append(element)
+        for reader in way.later:
+            self.addressed.append(Addressed(reader.node, reader.source, element))
+
+    def _way(self, edge: Edge) -> _Way:
+        readers = self.layers.readers.get(edge, ())
+        return _Way(
+            self.layers.positions.get(edge),
+            [self.pending[it.node][it.source] for it in readers if it.node in self.workers],
+            [it for it in readers if it.node not in self.workers],
+        )
 
     def _deliver(self, addressed: Addressed) -> None:
         if addressed.node in self.workers:

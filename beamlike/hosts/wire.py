@@ -1,0 +1,299 @@
+"""Values of a pipeline as bytes: on their way between processes, and at rest in state.
+
+A value is a pickle. In it, what has a declared coder is a name and the coder's bytes, wherever it
+is: alone or inside of something. An object of a data class, an attrs class or a named tuple needs
+no coder; beside it stand the names of its fields, so that it is never taken for an object of what
+the class has become since.
+"""
+
+import copyreg
+import io
+import pickle
+import reprlib
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import attrs
+import cloudpickle
+
+from beamlike.errors import BeamlikeError, CoderError, StateError
+from beamlike.machine.equality import is_same
+from beamlike.model.coders import Coder, Coders, registry, type_name
+
+__all__ = ["Wire", "decoded", "encoded"]
+
+_UNSENDABLE = (
+    "cannot go to another process: {problem}; bring out plain values, or declare a coder for its "
+    "class with coders.registry.register_coder(...)"
+)
+_UNREADABLE = (
+    "{what} was kept by an earlier run, or sent by another process, and cannot be made again here: "
+    "{problem}; {help}, or start the query with a new checkpoint"
+)
+
+
+@attrs.frozen(slots=False)
+class Wire:
+    """Makes values bytes, and bytes values.
+
+    Args:
+        coders: Those that were declared when the pipeline was started.
+    """
+
+    coders: Coders = attrs.field(factory=Coders)
+
+    @classmethod
+    def declared(cls) -> "Wire":
+        """With the coders that are declared in this process now."""
+        return cls(registry.coders)
+
+    def dumps(self, value: Any) -> bytes:
+        """A value as bytes.
+
+        Raises:
+            CoderError: It, or something in it, cannot be bytes, or does not come back from them.
+        """
+        (blob,) = self.each([value])
+        return blob
+
+    def each(self, values: Iterable[Any], *, checks: bool = True) -> list[bytes]:
+        """Values as bytes, each for itself.
+
+        Args:
+            values: The values.
+            checks: Whether each coder has to show that what it encodes comes back.
+
+        Raises:
+            CoderError: As `dumps`.
+        """
+        sink = io.BytesIO()
+        pickler = _Pickler(sink, self.coders, checks=checks)
+        blobs = []
+        for value in values:
+            pickler.write(value)
+            blobs.append(sink.getvalue())
+            sink.seek(0)
+            sink.truncate()
+        return blobs
+
+    def loads(self, blob: bytes) -> Any:
+        """The value that became these bytes.
+
+        Raises:
+            StateError: A class or a coder is not what it was when they were made, or is missing.
+        """
+        return self._read(blob)
+
+    @cached_property
+    def _read(self) -> Callable[[bytes], Any]:
+        return self._by_name if self.coders else self._at_once
+
+    def _at_once(self, blob: bytes) -> Any:
+        try:
+            return pickle.loads(blob)
+        except Exception:
+            return self._by_name(blob)  # slower, and knows what it was about to make
+
+    def _by_name(self, blob: bytes) -> Any:
+        return _Unpickler(io.BytesIO(blob), self.coders).read()
+
+    def through(self, value: Any) -> Any:
+        """A value as it comes out of another process, if something in it has a declared coder.
+
+        Any other value stays the object that it is.
+
+        Raises:
+            CoderError: A coder raised, or what it brings back is another value.
+        """
+        if not self.coders:
+            return value
+        sink = io.BytesIO()
+        pickler = _Pickler(sink, self.coders)
+        try:
+            pickler.write(value)
+        except CoderError:
+            if pickler.coded:
+                raise
+            return value  # it stays in this process
+        return self.loads(sink.getvalue()) if pickler.coded else value
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"coders": self.coders}  # derived values stay behind
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+
+def encoded(value: Any, coder: Coder, *, checks: bool = True) -> bytes:
+    """The bytes of a value by its coder.
+
+    Raises:
+        CoderError: The coder raised, or what it brings back is another value.
+    """
+    doing = "encode"
+    try:
+        made = coder.encode(value)
+        if isinstance(made, bytes):
+            if not checks:
+                return made
+            doing = "decode"
+            back = coder.decode(made)
+            doing = "encode"
+            if _is_what_it_was(back, value, made, coder):
+                return made
+    except Exception as cause:
+        problem = f"{coder}.{doing} raised {type(cause).__name__}: {cause}"
+        raise CoderError(f"{problem} for {reprlib.repr(value)}") from cause
+    if not isinstance(made, bytes):
+        raise CoderError(
+            f"{coder}.encode must return bytes, and returned {reprlib.repr(made)} for "
+            f"{reprlib.repr(value)}"
+        )
+    raise CoderError(
+        f"{reprlib.repr(value)} comes back from {coder} as {reprlib.repr(back)}, which is not "
+        "equal to it; let decode make what encode was given"
+    )
+
+
+def _is_what_it_was(back: Any, value: Any, made: bytes, coder: Coder) -> bool:
+    if type(back) is not type(value):
+        return False
+    compared: object = type(value).__eq__
+    if compared is not object.__eq__:
+        return is_same(back, value)
+    # Nobody knows when two of them are equal, unless their bytes say so.
+    return not coder.is_deterministic() or coder.encode(back) == made
+
+
+def decoded(name: str, blob: bytes, coders: Coders | None = None) -> Any:
+    """The value of a class with a coder.
+
+    Raises:
+        StateError: The class has no coder any more, or this one cannot read the bytes.
+    """
+    coder = None if coders is None else coders.by_name.get(name)
+    if coder is None:
+        raise StateError(
+            _UNREADABLE.format(
+                what=f"a {name}",
+                problem="it has no coder any more",
+                help="declare the coder again with coders.registry.register_coder(...)",
+            )
+        )
+    try:
+        return coder.decode(blob)
+    except Exception as cause:
+        raise StateError(
+            _UNREADABLE.format(
+                what=f"a {name}",
+                problem=f"{coder}.decode raised {type(cause).__name__}: {cause}",
+                help="declare a coder that reads what the earlier one wrote",
+            )
+        ) from cause
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """Hands values of some classes to their coders."""
+
+    def __init__(self, sink: io.BytesIO, coders: Coders, *, checks: bool = True) -> None:
+        super().__init__(sink, protocol=pickle.HIGHEST_PROTOCOL)
+        self._by_type, self._checks = coders.by_type, checks
+        self.coded = False
+
+    def write(self, value: Any) -> None:
+        """Add a value.
+
+        Raises:
+            CoderError: It, or something in it, cannot be bytes.
+        """
+        try:
+            self.dump(value)
+        except BeamlikeError:
+            raise
+        except Exception as cause:
+            problem = f"{type(cause).__name__}: {cause}"
+            said = f"{reprlib.repr(value)} {_UNSENDABLE.format(problem=problem)}"
+            raise CoderError(said) from cause
+        self.clear_memo()  # the next one is read without this one
+
+    def reducer_override(self, obj: Any) -> Any:
+        kind = type(obj)
+        coder = self._by_type.get(kind)
+        if coder is not None:
+            self.coded = True
+            return decoded, (type_name(kind), encoded(obj, coder, checks=self._checks))
+        names = _fields_of(kind)  # type: ignore[arg-type]
+        if names is not None:
+            reduced = obj.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
+            if reduced[0] is copyreg.__newobj__:  # type: ignore[attr-defined]
+                _, *given = reduced[1]
+                return _empty, (kind, names, *given), *reduced[2:]
+        return super().reducer_override(obj)
+
+
+@lru_cache(maxsize=1_000)
+def _fields_of(kind: type) -> tuple[str, ...] | None:
+    """The names of the fields of a class that has fields."""
+    if attrs.has(kind):
+        return tuple(field.name for field in attrs.fields(kind))
+    if is_dataclass(kind):
+        return tuple(field.name for field in fields(kind))
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return tuple(kind._fields)
+    return None
+
+
+def _empty(kind: type, names: tuple[str, ...], *given: Any) -> Any:
+    """An object of a class that has fields, before these are filled.
+
+    Raises:
+        StateError: Today it has other fields.
+    """
+    now = _fields_of(kind)
+    if now != names:
+        raise StateError(
+            _UNREADABLE.format(
+                what=f"a {type_name(kind)}",
+                problem=f"its fields were {', '.join(names)}, and are {', '.join(now or ())}",
+                help="bring them back, or write and declare a coder before fields change",
+            )
+        )
+    return kind.__new__(kind, *given)
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, source: io.BytesIO, coders: Coders) -> None:
+        super().__init__(source)
+        self._coders = coders
+        self._making = "value"
+
+    def read(self) -> Any:
+        """The value.
+
+        Raises:
+            StateError: It cannot be made.
+        """
+        try:
+            return self.load()
+        except BeamlikeError:
+            raise
+        except Exception as cause:
+            raise StateError(
+                _UNREADABLE.format(
+                    what=f"a {self._making}",
+                    problem=f"{type(cause).__name__}: {cause}",
+                    help="bring back the class as it was",
+                )
+            ) from cause
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module == __name__ and name == decoded.__name__:
+            return self._decoded
+        if module != __name__:
+            self._making = f"{module}.{name}"
+        return super().find_class(module, name)
+
+    def _decoded(self, name: str, blob: bytes) -> Any:
+        return decoded(name, blob, self._coders)
