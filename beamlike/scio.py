@@ -23,6 +23,7 @@ from beamlike.api.pipelines.dofn import TimestampedValue
 from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.api.pipelines.scio.multi import MultiJoin
 from beamlike.api.pipelines.scio.options import WindowOptions
+from beamlike.api.pipelines.scio.results import ScioMetrics, ScioResult
 from beamlike.api.pipelines.scio.sides import (
     SCollectionWithSideInput,
     SCollectionWithSideOutput,
@@ -44,6 +45,8 @@ __all__ = [
     "SCollectionWithSideInput",
     "SCollectionWithSideOutput",
     "ScioContext",
+    "ScioMetrics",
+    "ScioResult",
     "SideInput",
     "SideInputContext",
     "SideOutput",

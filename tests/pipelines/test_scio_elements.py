@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Map
 from beamlike.errors import PipelineError, TransformError
 from beamlike.scio import PCollection, ScioContext, TimestampedValue
@@ -36,6 +37,24 @@ def test_collect_leaves_out_elements_that_a_match_has_no_case_for():
 
     events = ScioContext().parallelize([("paid", 0), ("seen", 1), ("paid", 2)])
     assert elements(events.collect(paid)) == [0, 2]
+
+
+def test_a_safe_flat_map_has_what_failed_in_a_collection_of_its_own():
+    def digits(text: str) -> Any:
+        for letter in text:
+            yield int(letter)
+
+    found, failed = ScioContext().parallelize(["12", "3x", ""]).safe_flat_map(digits)
+    assert elements(found) == [1, 2]
+    assert [(text, type(error)) for text, error in elements(failed)] == [("3x", ValueError)]
+    rescued = failed.collect(lambda it: len(it[0]) if isinstance(it[1], ValueError) else None)
+    assert elements((found + rescued).sum()) == [5]
+
+
+def test_flat_functions_that_return_none_list_nothing():
+    pairs = ScioContext().parallelize([("a", 1), ("b", 2)])
+    assert elements(pairs.flat_map(lambda it: [it] if it[1] > 1 else None)) == [("b", 2)]
+    assert elements(pairs.flat_map_values(lambda n: [n] if n > 1 else None)) == [("b", 2)]
 
 
 def test_flatten_takes_lists_apart():
@@ -88,6 +107,9 @@ def test_a_union_has_the_elements_of_all():
     assert elements(one + one) == [1, 1]
     assert elements(sc.union_all([one, three])) == [1, 3]
     assert elements(sc.union_all([])) == []
+    assert elements(PCollection.union_all(each for each in (two, three))) == [2, 3]
+    with pytest.raises(PipelineError, match=r"union_all needs a collection at least; write sc"):
+        PCollection.union_all([])
 
 
 def test_a_partition_has_a_collection_for_each_number():
@@ -201,6 +223,27 @@ def test_with_too_many_windows_the_fullest_batch_comes_out_early():
 def test_batches_go_by_what_elements_cost():
     words = ScioContext().parallelize(["aaa", "b", "cc", "d"])
     assert elements(words.batch_weighted(3, len)) == [["aaa"], ["b", "cc"], ["d"]]
+
+
+def test_a_stateful_dofn_is_refused_with_what_to_write():
+    pairs = ScioContext().parallelize([("a", 1)])
+    with pytest.raises(PipelineError, match=r"stateful DoFn, write def fn\(state, value, timestam"):
+        pairs.apply_per_key(DoFn())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("verb", "instead"),
+    [
+        ("batch_byte_sized", r"batch_weighted\(100, len\)"),
+        ("sample_byte_sized", r"sample_weighted\(100, len\)"),
+    ],
+)
+def test_what_goes_by_bytes_is_refused_with_what_to_write(verb: str, instead: str):
+    words = ScioContext().parallelize(["a"])
+    with pytest.raises(
+        PipelineError, match=f"^'{verb}': elements have no size in bytes .*{instead}"
+    ):
+        getattr(words, verb)(100)
 
 
 # -- names -------------------------------------------------------------------------------------

@@ -167,6 +167,20 @@ def test_sparse_joins_are_joins():
     assert left.with_hot_key_fanout(3) is left.with_fanout(3) is left
 
 
+def test_skewed_joins_are_joins():
+    left, right = two(LEFT, RIGHT)
+    assert elements(left.skewed_join(right)) == JOINED
+    assert elements(left.skewed_join(right, hot_key_fanout=3, cms_eps=0.1)) == JOINED
+    assert elements(left.skewed_left_outer_join(right)) == [*JOINED, ("b", (3, None))]
+    assert elements(left.skewed_full_outer_join(right)) == [
+        *JOINED,
+        ("b", (3, None)),
+        ("c", (None, "y")),
+    ]
+    with pytest.raises(PipelineError, match="'skewed_join' has no argument 'hot_key'; what it ta"):
+        left.skewed_join(right, hot_key=3)
+
+
 def test_windows_that_do_not_fit_are_refused_with_the_name_of_the_verb():
     left, right = two(LEFT, RIGHT)
     with pytest.raises(PipelineError, match=r"^'join/cogroup/CoGroupByKey/Flatten': Inputs to Fl"):

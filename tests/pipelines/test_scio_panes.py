@@ -337,3 +337,26 @@ def test_numbers_that_make_no_sense_are_refused_with_the_name_of_the_verb():
         pairs.sample(0)
     with pytest.raises(PipelineError, match=r"^'take': num must be a whole number of 1 or more"):
         pairs.take(0)
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda it: it.count_approx_distinct(0.02),
+        lambda it: it.count_approx_distinct(10_000),
+        lambda it: it.with_fanout(2).count_approx_distinct(),
+        lambda it: it.map(lambda n: ("a", n)).count_approx_distinct_by_key(0.02).values(),
+        lambda it: it.map(lambda n: ("a", n)).count_approx_distinct_by_key(10_000).values(),
+    ],
+)
+def test_different_elements_are_counted_as_well_as_is_asked(count: Any):
+    counted = count(ScioContext().parallelize([n % 5000 for n in range(6000)]))
+    (came,) = counted.pipeline.run().out_of(counted.edge)
+    assert abs(came.element.value - 5000) <= 100
+
+
+@pytest.mark.parametrize("error", [0.005, 0.6, 15, "x", True])
+def test_an_error_that_is_none_is_refused(error: Any):
+    problem = "'count_approx_distinct': the error must be a number from 0.01 to 0.5, or a whole"
+    with pytest.raises(PipelineError, match=problem):
+        ScioContext().parallelize([1]).count_approx_distinct(error)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from beamlike import AfterCount, Repeatedly
 from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.errors import PipelineError
@@ -18,6 +19,7 @@ from beamlike.scio import (
     SideOutput,
     SideOutputContext,
     TimestampedValue,
+    WindowOptions,
 )
 from beamlike.testing import JobTest, contain_in_any_order, expect
 from beamlike.testing import test_stream_of as stream_of
@@ -117,6 +119,94 @@ def test_a_side_input_in_a_pickled_function_is_known_again():
 # -- side outputs ----------------------------------------------------------------------------------
 
 
+def test_a_side_input_is_changed_once_for_all_elements_that_see_the_same():
+    asked: list[list[int]] = []
+
+    def greatest(seen: list[int]) -> int:
+        asked.append(seen)
+        return max(seen)
+
+    sc = ScioContext()
+    side = sc.parallelize([3, 5]).as_list_side_input()
+    top = side.map(greatest)
+    words = top.map(str)
+    numbers = sc.parallelize([1, 2]).with_side_inputs(words, side)
+    seen = numbers.map(lambda n, see: (n, see(side), see(top), see(words))).to_scollection()
+
+    assert elements(seen) == [(1, [3, 5], 5, "5"), (2, [3, 5], 5, "5")]
+    assert asked == [[3, 5], [3, 5]]  # once for top, once for words
+
+
+def test_a_changed_side_input_serves_joins_and_is_looked_up_by_window():
+    sc = ScioContext()
+    sizes = sc.parallelize_timestamped([(("a", 1), 0), (("b", 2), 60_000)])
+    side = sizes.with_fixed_windows("1 minute").as_multi_map_side_input()
+    doubled = side.map(lambda seen: {key: [2 * it for it in seen[key]] for key in seen})
+    events = sc.parallelize_timestamped([(("a", "x"), 1), (("b", "y"), 2), (("b", "z"), 60_001)])
+    joined = events.with_fixed_windows("1 minute").hash_join(doubled)
+
+    assert elements(joined) == [("a", ("x", 2)), ("b", ("z", 4))]
+
+
+def test_a_side_input_is_changed_by_a_function():
+    side = ScioContext().parallelize([1], name="Side").as_list_side_input()
+    with pytest.raises(
+        PipelineError, match=r"map of the side input of .*'Side'.* needs a function"
+    ):
+        side.map(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("on_time_behavior", "seen"), [("fire_always", "none"), ("fire_if_non_empty", "drawn")]
+)
+def test_an_empty_pane_takes_the_place_of_a_side_input(on_time_behavior: str, seen: str):
+    sc = ScioContext()
+    refreshed = WindowOptions(
+        trigger=Repeatedly(AfterCount(1)),
+        accumulation_mode="discarding",
+        allowed_lateness="0 s",
+        on_time_behavior=on_time_behavior,
+    )
+    numbers = sc.parallelize_timestamped([("drawn", "00:00:01")])
+    side = numbers.with_fixed_windows("10 s", options=refreshed).as_singleton_side_input("none")
+    tickets = sc.parallelize_timestamped([("ticket", "00:00:02")]).with_fixed_windows("5 s")
+    shown = tickets.with_side_inputs(side).map(lambda it, see: (it, see(side))).to_scollection()
+
+    assert elements(shown) == [("ticket", seen)]
+
+
+def test_batches_see_side_inputs_still():
+    sc = ScioContext()
+    unit = sc.parallelize(["kg"]).as_singleton_side_input()
+    numbers = sc.parallelize([1, 2, 3]).with_side_inputs(unit)
+
+    pairs = numbers.batch(2).map(lambda them, see: (them, see(unit))).to_scollection()
+    assert elements(pairs) == [([1, 2], "kg"), ([3], "kg")]
+    by_weight = numbers.batch_weighted(3, lambda n: n).map(lambda them, see: (them, see(unit)))
+    assert elements(by_weight.to_scollection()) == [([1, 2], "kg"), ([3], "kg")]
+
+
+def test_what_an_element_sees_becomes_a_value():
+    sc = ScioContext()
+    side = sc.parallelize([1, 2]).as_list_side_input()
+    assert elements(sc.parallelize("ab").reify_side_input_as_values(side)) == [
+        ("a", [1, 2]),
+        ("b", [1, 2]),
+    ]
+
+
+def test_a_collection_becomes_one_value_of_the_global_window():
+    sc = ScioContext()
+    pairs = sc.parallelize_timestamped([(("a", 1), 0), (("b", 2), 60_000)])
+    minutes = pairs.with_fixed_windows("1 minute")
+
+    assert elements(minutes.reify_as_list_in_global_window()) == [[("a", 1), ("b", 2)]]
+    assert elements(minutes.reify_as_iterable_in_global_window()) == [[("a", 1), ("b", 2)]]
+    assert elements(minutes.reify_as_map_in_global_window()) == [{"a": 1, "b": 2}]
+    assert elements(minutes.reify_as_multi_map_in_global_window()) == [{"a": [1], "b": [2]}]
+    assert elements(sc.empty().reify_as_list_in_global_window()) == [[]]
+
+
 def test_functions_put_elements_into_side_outputs():
     errors, lengths = SideOutput[str]("errors"), SideOutput[int]()
 
@@ -132,6 +222,19 @@ def test_functions_put_elements_into_side_outputs():
     assert panes(upper) == [("ONE", "00:00:00.001"), ("THREE", "00:00:00.003")]
     assert panes(sides(lengths)) == [(3, "00:00:00.001"), (5, "00:00:00.003")]
     assert panes(sides(errors)) == [("2", "00:00:00.005")]
+
+
+def test_a_function_with_side_outputs_that_returns_none_lists_nothing():
+    long = SideOutput[str]("long")
+
+    def sort(word: str, to: SideOutputContext) -> list[str] | None:
+        if len(word) <= 2:
+            return [word]
+        to.output(long, word)
+        return None
+
+    main, sides = ScioContext().parallelize(["a", "abc"]).with_side_outputs(long).flat_map(sort)
+    assert (elements(main), elements(sides(long))) == (["a"], ["abc"])
 
 
 def test_the_main_output_of_map_is_what_the_function_returns():

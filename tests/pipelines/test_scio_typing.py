@@ -59,6 +59,20 @@ TYPES = {
     "words.with_side_inputs(side).map(lambda it, see: see(side)[len(it)]).to_scollection()": (
         "PCollection[float]"
     ),
+    "words.sample(3)": "PCollection[list[str]]",
+    "words.sample(False, 0.5)": "PCollection[str]",
+    "words.sample(with_replacement=True, fraction=2)": "PCollection[str]",
+    "pairs.sample_by_key(3)": "PCollection[tuple[int, list[str]]]",
+    "pairs.sample_by_key(True, {2: 0.5})": "PCollection[tuple[int, str]]",
+    "words.random_split(0.5)": "tuple[PCollection[str], PCollection[str]]",
+    "words.random_split([1, 2, 1])": "tuple[PCollection[str], ...]",
+    "words.batch(2)": "PCollection[list[str]]",
+    "pairs.batch_by_key(2)": "PCollection[tuple[int, list[str]]]",
+    "words.safe_flat_map(str.split)[1]": "PCollection[tuple[str, Exception]]",
+    "words.with_side_inputs(side).map(lambda it, see: see(side.map(len))).to_scollection()": (
+        "PCollection[int]"
+    ),
+    "words.reify_side_input_as_values(side)": "PCollection[tuple[str, Mapping[int, float]]]",
     "main": "PCollection[int]",
     "sides(errors)": "PCollection[bytes]",
     "sc.parallelize_timestamped([('a', 0), ('b', '00:01:00')])": "PCollection[str]",

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from beamlike import AfterCount, AfterWatermark, FixedWindows, Repeatedly
+from beamlike import AfterCount, AfterWatermark, FixedWindows, Repeatedly, Sessions
 from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import show_instant
@@ -293,3 +293,18 @@ def test_a_function_that_returns_a_bare_element_fails():
     events: Any = timed(("a", "00:00:10")).to_windowed()
     with pytest.raises(PipelineError, match=r"returned 'a', .*; write it\.with_value"):
         panes(events.map(lambda it: it.value).to_scollection())
+
+
+def test_options_and_window_functions_in_the_place_of_a_duration_are_sent_to_their_own():
+    words = ScioContext().parallelize(["a"])
+    options = (
+        r"'with_fixed_windows' needs a duration and got WindowOptions.*options=WindowOptions\("
+    )
+    with pytest.raises(PipelineError, match=options):
+        words.with_fixed_windows("1 minute", WindowOptions())  # type: ignore[arg-type]
+    with pytest.raises(PipelineError, match=r"got Sessions\(1m\); write with_window_fn\("):
+        words.with_session_windows(Sessions("1 minute"))  # type: ignore[arg-type]
+    with pytest.raises(
+        PipelineError, match=r"'with_sliding_windows' needs a duration and got Wind"
+    ):
+        words.with_sliding_windows("1 minute", None, WindowOptions())  # type: ignore[arg-type]

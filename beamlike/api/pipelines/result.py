@@ -6,6 +6,7 @@ Source: Beam Python ``runner.PipelineResult`` and ``PipelineState``.
 from typing import ClassVar
 
 from beamlike.api.pipelines.metrics import MetricResults
+from beamlike.api.pipelines.scio.results import ScioResult
 from beamlike.hosts.pipeline import Came, Lost, PipelineRun
 from beamlike.model.graph import Edge
 from beamlike.model.time import DurationLike
@@ -23,7 +24,7 @@ class PipelineState:
     DRAINED: ClassVar[str] = "DRAINED"
 
 
-class PipelineResult:
+class PipelineResult(ScioResult):
     """A pipeline that ran to its end before anybody could ask.
 
     Attributes:

@@ -22,10 +22,11 @@ Source: Scio ``PairSCollectionFunctions``.
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from beamlike.api.pipelines.scio.functions import Aggregated, Combined
+from beamlike.api.pipelines.scio.functions import Aggregated, Combined, distinct_within
+from beamlike.api.pipelines.scio.sampling import drawn_by_key
 from beamlike.api.pipelines.scio.steps import (
     Verbs,
     checked,
@@ -37,7 +38,6 @@ from beamlike.api.pipelines.scio.steps import (
 )
 from beamlike.errors import PipelineError
 from beamlike.model.combine import (
-    ApproxDistinct,
     ApproxQuantiles,
     CombineFn,
     Count,
@@ -241,17 +241,58 @@ class ByKeyVerbs(Verbs[T_co]):
         fn = made(self, "top_by_key", lambda: Top(num, key, smallest=reverse))
         return _combined(self, "top_by_key", fn)
 
+    @overload
     def sample_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]", sample_size: int, seed: int = 0
-    ) -> "PCollection[tuple[K, list[V]]]":
-        """So many values of each key, drawn without replacement. Empty pane: the empty list.
+        self: "ByKeyVerbs[tuple[K, V]]", sample_size: int, *, seed: int = 0
+    ) -> "PCollection[tuple[K, list[V]]]": ...
 
-        The same values at the same times give the same sample, which Scio does not promise.
-        Values are plain data.
+    @overload
+    def sample_by_key(
+        self: "ByKeyVerbs[tuple[K, V]]",
+        with_replacement: bool,
+        /,
+        fractions: Mapping[K, float],
+        seed: int | None = None,
+    ) -> "PCollection[tuple[K, V]]": ...
 
-        Source: Scio ``sampleByKey``.
+    @overload
+    def sample_by_key(
+        self: "ByKeyVerbs[tuple[K, V]]",
+        *,
+        with_replacement: bool,
+        fractions: Mapping[K, float],
+        seed: int | None = None,
+    ) -> "PCollection[tuple[K, V]]": ...
+
+    def sample_by_key(
+        self: Any,
+        sample_size: Any = None,
+        fractions: Any = None,
+        seed: Any = None,
+        *,
+        with_replacement: Any = None,
+    ) -> "PCollection[tuple[Any, Any]]":
+        """Values of each key by chance, as ``sample`` of a collection.
+
+        With a number alone, so many values of each key drawn without replacement, as one list for
+        each pane; empty pane: the empty list. With a choice and fractions, pairs as they are.
+
+        Args:
+            sample_size: How many at most; or, before fractions, ``with_replacement``.
+            fractions: One for each key that there is.
+            seed: For another sample, any whole number.
+            with_replacement: Whether a pair may be drawn several times.
+
+        Raises:
+            PipelineError: A number or a fraction that makes no sample.
+            TransformError: In the run: a key has no fraction, a value is not plain data.
+
+        Source: Scio ``sampleByKey``, which gives another sample in each run.
         """
-        fn = made(self, "sample_by_key", lambda: Sample(sample_size, seed))
+        if fractions is not None or with_replacement is not None or isinstance(sample_size, bool):
+            choice = sample_size if with_replacement is None else with_replacement
+            return drawn_by_key(self, choice, fractions, seed)
+        fn = made(self, "sample_by_key", lambda: Sample(sample_size, 0 if seed is None else seed))
         return _combined(self, "sample_by_key", fn)
 
     def approx_quantiles_by_key(
@@ -268,13 +309,17 @@ class ByKeyVerbs(Verbs[T_co]):
         return _combined(self, "approx_quantiles_by_key", fn)
 
     def count_approx_distinct_by_key(
-        self: "ByKeyVerbs[tuple[K, V]]",
+        self: "ByKeyVerbs[tuple[K, V]]", error: float = 0.02
     ) -> "PCollection[tuple[K, int]]":
         """An estimate of how many different values each key has. Empty pane: 0.
 
+        Args:
+            error: How far most estimates are off at most, from 0.01 to 0.5, as a share; or a whole
+                number of 16 or more: as good as a sample of so many.
+
         Source: Scio ``countApproxDistinctByKey``.
         """
-        fn = made(self, "count_approx_distinct_by_key", ApproxDistinct)
+        fn = made(self, "count_approx_distinct_by_key", lambda: distinct_within(error))
         return _combined(self, "count_approx_distinct_by_key", fn)
 
 

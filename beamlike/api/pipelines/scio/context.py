@@ -3,7 +3,7 @@
 Source: Scio ``ScioContext``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast, overload
 
@@ -13,6 +13,7 @@ from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.named import Read
 from beamlike.api.pipelines.pipeline import Host, Pipeline
 from beamlike.api.pipelines.result import PipelineResult
+from beamlike.api.pipelines.scio.caches import DistCache
 from beamlike.api.pipelines.scio.steps import free_label, joined
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
@@ -175,6 +176,31 @@ class ScioContext:
 
     custom_input = read
     """The same as `read`. Source: Scio ``customInput``."""
+
+    def dist_cache(self, uri: str | Sequence[str], make: Callable[[Any], T]) -> DistCache[T]:
+        """What a function makes of a file, for the functions of the pipeline: ``cache()``.
+
+            months = sc.dist_cache("months.txt", lambda path: Path(path).read_text().split())
+            numbers.map(lambda number: months()[number])
+
+        It is read where they run, once in each process, so the path must lead to the file there.
+
+        Args:
+            uri: The file, or several; a ``JobTest`` has a content for it.
+            make: A function of the file, or of the list of files.
+
+        Raises:
+            PipelineError: There is no file, or no function.
+
+        Source: Scio ``distCache``.
+        """
+        files = uri if isinstance(uri, str) else list(uri)
+        if not files or not callable(make):
+            raise PipelineError(
+                "dist_cache needs a file and a function of its path, got "
+                f'{uri!r} and {make!r}; write dist_cache("months.txt", read_months)'
+            )
+        return DistCache(lambda: make(files))
 
     def union_all(self, collections: "Iterable[PCollection[T]]") -> PCollection[T]:
         """The elements of several collections as one; of none, an empty one.

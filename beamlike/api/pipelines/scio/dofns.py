@@ -1,9 +1,9 @@
 """What the verbs do that plain functions cannot: functions of time, window and pane."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.errors import TransformError
 from beamlike.model.graph import Windowed
 from beamlike.model.panes import PaneInfo
@@ -12,6 +12,8 @@ from beamlike.model.windows import Window
 
 __all__ = [
     "Batching",
+    "Catching",
+    "Copies",
     "Present",
     "WithPaneInfo",
     "WithTimestamp",
@@ -84,6 +86,32 @@ class Present(DoFn[Any, Any]):
                 f"{of_key}window {window}, pane {pane.index} ({pane.timing.value})",
             )
         return [(key, found[0]) if self.keyed else found[0]]
+
+
+class Catching(DoFn[Any, Any]):
+    """What a function lists, and under a tag the elements for which it raised an exception."""
+
+    FAILED: Final = "failed"
+
+    def __init__(self, fn: Callable[[Any], Iterable[Any] | None]) -> None:
+        self.fn = fn
+
+    def process(self, element: Any) -> list[Any]:
+        try:
+            # All of it: a generator raises while it is gone through.
+            return list(self.fn(element) or ())
+        except Exception as error:
+            return [TaggedOutput(self.FAILED, (element, error))]
+
+
+class Copies(DoFn[T, T]):
+    """Each element as often as a function of it and its event time (ms) says."""
+
+    def __init__(self, copies: Callable[[T, int], int]) -> None:
+        self.copies = copies
+
+    def process(self, element: T, timestamp: int = DoFn.TimestampParam) -> list[T]:
+        return [element] * self.copies(element, timestamp)
 
 
 class Batching(DoFn[T, list[T]]):

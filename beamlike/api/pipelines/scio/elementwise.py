@@ -12,7 +12,6 @@ from beamlike.api.pipelines.scio.steps import (
     Verbs,
     checked,
     composed,
-    done,
     flat_mapped,
     full_name,
     here,
@@ -69,9 +68,26 @@ class ElementVerbs(Verbs[T_co]):
         """Each element becomes what a function makes of it. Source: Scio ``map``."""
         return mapped(self, "map", checked(self, "map", fn), fn)
 
-    def flat_map(self: "ElementVerbs[T]", fn: Callable[[T], Iterable[U]]) -> "PCollection[U]":
-        """Each element becomes what a function lists. Source: Scio ``flatMap``."""
+    def flat_map(
+        self: "ElementVerbs[T]", fn: Callable[[T], Iterable[U] | None]
+    ) -> "PCollection[U]":
+        """Each element becomes what a function lists, None nothing. Source: Scio ``flatMap``."""
         return flat_mapped(self, "flat_map", checked(self, "flat_map", fn), fn)
+
+    def safe_flat_map(
+        self: "ElementVerbs[T]", fn: Callable[[T], Iterable[U] | None]
+    ) -> "tuple[PCollection[U], PCollection[tuple[T, Exception]]]":
+        """As `flat_map`, and the elements for which the function raised, each with the exception.
+
+        Source: Scio ``safeFlatMap``, of its module ``extra``.
+        """
+        from beamlike.api.pipelines.elements import ParDo
+        from beamlike.api.pipelines.scio.dofns import Catching
+
+        caught = Catching(checked(self, "safe_flat_map", fn))
+        pardo = ParDo(caught).with_outputs(Catching.FAILED, main="main output")
+        outputs = stepped(self, "safe_flat_map", pardo, fn)
+        return outputs["main output"], outputs[Catching.FAILED]
 
     def filter(self: "ElementVerbs[T]", fn: Callable[[T], Any]) -> "PCollection[T]":
         """Elements for which a function is true. Source: Scio ``filter``."""
@@ -143,46 +159,6 @@ class ElementVerbs(Verbs[T_co]):
 
         return mapped(self, "debug", shown)
 
-    def batch(
-        self: "ElementVerbs[T]", batch_size: int, max_live_windows: int = 10
-    ) -> "PCollection[list[T]]":
-        """Lists of elements of one window, for work that is cheaper for many at once.
-
-        A list holds elements of one bundle, and comes out when it is full or at the end of the
-        bundle, at the end of its window. How elements are cut into bundles is the host's.
-
-        Args:
-            batch_size: How many elements are enough.
-            max_live_windows: With more windows in a bundle, the fullest list comes out early.
-
-        Source: Scio ``batch``.
-        """
-        return here(self).batch_weighted(batch_size, lambda _: 1, max_live_windows)
-
-    def batch_weighted(
-        self: "ElementVerbs[T]",
-        batch_weight: int,
-        cost: Callable[[T], int],
-        max_live_windows: int = 10,
-    ) -> "PCollection[list[T]]":
-        """As `batch`; a list is full when what its elements cost is enough.
-
-        Source: Scio ``batchWeighted``.
-        """
-        from beamlike.api.pipelines.scio.dofns import Batching
-
-        for argument, number in (
-            ("the size", batch_weight),
-            ("max_live_windows", max_live_windows),
-        ):
-            if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-                raise PipelineError(
-                    f"{full_name(self, 'batch')!r}: {argument} must be a whole number of 1 or "
-                    f"more, got {number!r}"
-                )
-        counted = checked(self, "batch", cost)
-        return done(self, "batch", Batching(batch_weight, counted, max_live_windows))
-
     def hash_partition(
         self: "ElementVerbs[T]", num_partitions: int
     ) -> "tuple[PCollection[T], ...]":
@@ -199,6 +175,23 @@ class ElementVerbs(Verbs[T_co]):
         Source: Scio ``union``, ``++``.
         """
         return joined([self, *others], "union")
+
+    @staticmethod
+    def union_all(collections: "Iterable[PCollection[T]]") -> "PCollection[T]":
+        """The elements of several collections as one; ``SCollection.union_all([one, other])``.
+
+        Raises:
+            PipelineError: There are none, see ``ScioContext.union_all``.
+
+        Source: Scio ``SCollection.unionAll``.
+        """
+        given = list(collections)
+        if not given:
+            raise PipelineError(
+                "union_all needs a collection at least; write sc.union_all(...), which knows the "
+                "pipeline"
+            )
+        return joined(given, "union_all")
 
     def __add__(self: Verbs[T], other: "PCollection[T]") -> "PCollection[T]":
         """As `union`. Source: Scio ``++``."""

@@ -1,14 +1,18 @@
 """Combine functions out of plain functions, as Scio makes them."""
 
 import copy
+import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
 
-from beamlike.model.combine import CombineFn
+from beamlike.errors import CombineError
+from beamlike.model.combine import ApproxDistinct, CombineFn
+from beamlike.model.combine.plain import digest
 
-__all__ = ["Aggregated", "Combined", "FirstOf"]
+__all__ = ["Aggregated", "Combined", "FirstOf", "Weighed", "distinct_within"]
 
 
 @attrs.frozen
@@ -100,6 +104,81 @@ class FirstOf(CombineFn):
 
     def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
         return list(accumulator)
+
+
+@attrs.frozen
+class Weighed(CombineFn):
+    """Elements drawn until the next in line would be too heavy, as a list in that order.
+
+    Places in line are those of `Sample`: the same elements at the same times give the same sample,
+    however they are cut into bundles. Elements that are too heavy alone do not queue. Empty pane:
+    the empty list.
+
+    Args:
+        most: What the elements of a sample cost together at most.
+        cost: What an element costs, a number of 0 or more.
+        seed: For another sample.
+
+    Source: Scio ``sampleWeighted``, which after the first that does not fit tries others.
+    """
+
+    most: float
+    cost: Callable[[Any], float]
+    seed: int
+
+    def create(self) -> tuple[Any, ...]:
+        return ()
+
+    def add(
+        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Any, ...]:
+        costs = [
+            (value, at, self.cost(value)) for value, at in zip(values, timestamps, strict=True)
+        ]
+        for value, _, cost in costs:
+            if not cost >= 0:
+                raise CombineError(f"an element costs 0 or more, and {value!r} costs {cost!r}")
+        placed = tuple(
+            (digest(value, f"{self.seed}|{at}"), value, cost)
+            for value, at, cost in costs
+            if cost <= self.most
+        )
+        return self.merge(accumulator, placed)
+
+    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+        line = sorted(first + second, key=lambda placed: placed[0])
+        # The first that does not fit is remembered: nobody behind it gets past it later.
+        return tuple(line[: self._fitting(line) + 1])
+
+    def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
+        return [value for _, value, _ in accumulator[: self._fitting(accumulator)]]
+
+    def _fitting(self, line: Sequence[Any]) -> int:
+        sums = itertools.accumulate(cost for _, _, cost in line)
+        return sum(1 for _ in itertools.takewhile(lambda total: total <= self.most, sums))
+
+
+def distinct_within(error: float) -> ApproxDistinct:
+    """What counts different values so well that 95 of 100 estimates are not further off.
+
+    Args:
+        error: The error; or a whole number, the size of a sample that is as good in Beam.
+
+    Raises:
+        CombineError: It is neither.
+
+    Source: Beam ``ApproximateUnique``, whose estimates from ``n`` are off by ``2 / sqrt(n)``.
+    """
+    is_number = isinstance(error, int | float) and not isinstance(error, bool)
+    of_sample = isinstance(error, int)
+    if not is_number or not (error >= 16 if of_sample else 0.01 <= error <= 0.5):
+        raise CombineError(
+            "the error must be a number from 0.01 to 0.5, or a whole number of 16 or more for a "
+            f"sample of that size, got {error!r}"
+        )
+    # The standard error of the sketch is 1.04 / sqrt(2 ** precision), and two of them are meant.
+    needed = 1.04**2 * error if of_sample else (2 * 1.04 / error) ** 2
+    return ApproxDistinct(min(max(math.ceil(math.log2(needed)), 7), 21))
 
 
 def own(value: Any) -> Any:

@@ -4,9 +4,10 @@ Source: Scio ``PairSCollectionFunctions``, ``SCollectionWithFanout``.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from beamlike.api.pipelines.scio.steps import Verbs, composed, here
+from beamlike.api.pipelines.scio.steps import Verbs, composed, full_name, here
+from beamlike.errors import PipelineError
 
 if TYPE_CHECKING:
     from beamlike.api.pipelines.collection import PCollection
@@ -17,6 +18,19 @@ T_co = TypeVar("T_co", covariant=True)
 K = TypeVar("K")
 V = TypeVar("V")
 W = TypeVar("W")
+
+_SKEWED: Final = (
+    "hot_key_method",
+    "hot_key_threshold",
+    "hot_key_fanout",
+    "cms",
+    "cms_eps",
+    "cms_delta",
+    "cms_seed",
+    "sample_fraction",
+    "sample_with_replacement",
+)
+"""What skewed joins of Scio's are told besides."""
 
 
 class HintVerbs(Verbs[T_co]):
@@ -82,6 +96,27 @@ class HintVerbs(Verbs[T_co]):
         """As ``intersect_by_key``; always exact. Source: Scio ``sparseIntersectByKey``."""
         return here(self).intersect_by_key(rhs)
 
+    def skewed_join(
+        self: "HintVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]", **hints: Any
+    ) -> "PCollection[tuple[K, tuple[V, W]]]":
+        """As ``join``; which keys are hot plays no part. Source: Scio ``skewedJoin``."""
+        _check_hints(self, "skewed_join", hints)
+        return here(self).join(rhs)
+
+    def skewed_left_outer_join(
+        self: "HintVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]", **hints: Any
+    ) -> "PCollection[tuple[K, tuple[V, W | None]]]":
+        """As ``left_outer_join``. Source: Scio ``skewedLeftOuterJoin``."""
+        _check_hints(self, "skewed_left_outer_join", hints)
+        return here(self).left_outer_join(rhs)
+
+    def skewed_full_outer_join(
+        self: "HintVerbs[tuple[K, V]]", rhs: "PCollection[tuple[K, W]]", **hints: Any
+    ) -> "PCollection[tuple[K, tuple[V | None, W | None]]]":
+        """As ``full_outer_join``. Source: Scio ``skewedFullOuterJoin``."""
+        _check_hints(self, "skewed_full_outer_join", hints)
+        return here(self).full_outer_join(rhs)
+
     def sparse_lookup(
         self: "HintVerbs[tuple[K, V]]",
         rhs: "PCollection[tuple[K, W]]",
@@ -105,3 +140,12 @@ class HintVerbs(Verbs[T_co]):
             return given.cogroup(rhs).flat_map(pairs)
 
         return composed(self, "sparse_lookup", build)
+
+
+def _check_hints(given: Verbs[Any], verb: str, hints: dict[str, Any]) -> None:
+    unknown = sorted(set(hints) - set(_SKEWED))
+    if unknown:
+        raise PipelineError(
+            f"{full_name(given, verb)!r} has no argument {unknown[0]!r}; what it takes, and does "
+            f"not need, is {', '.join(_SKEWED)}"
+        )

@@ -12,10 +12,12 @@ from beamlike.api.pipelines.scio.steps import (
     checked,
     composed,
     flat_mapped,
+    full_name,
     here,
     mapped,
     stepped,
 )
+from beamlike.errors import PipelineError
 from beamlike.model.combine.plain import digest
 
 if TYPE_CHECKING:
@@ -60,13 +62,13 @@ class KeyedVerbs(Verbs[T_co]):
         return mapped(self, "map_values", lambda pair: (pair[0], change(pair[1])), fn)
 
     def flat_map_values(
-        self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[V], Iterable[U]]
+        self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[V], Iterable[U] | None]
     ) -> "PCollection[tuple[K, U]]":
         """Each value becomes what a function lists. Source: Scio ``flatMapValues``."""
         change = checked(self, "flat_map_values", fn)
 
         def listed(pair: tuple[K, V]) -> list[tuple[K, U]]:
-            return [(pair[0], value) for value in change(pair[1])]
+            return [(pair[0], value) for value in change(pair[1]) or ()]
 
         return flat_mapped(self, "flat_map_values", listed, fn)
 
@@ -181,8 +183,8 @@ class KeyedVerbs(Verbs[T_co]):
 
         Nothing is grouped: what the function answers comes out at once, in the window, at the
         time and of the pane of its pair. A pair whose window has expired is dropped, and the
-        state of a window is forgotten then. There are no timers, so what waits for more elements
-        or for the end of the window, as Scio's ``batchByKey`` does, is none of these.
+        state of a window is forgotten then. There are no timers: what waits for more elements or
+        for the end of the window is a grouping, or ``batch_by_key``.
 
         Args:
             fn: Called with the state (None at first), a value and its event time (ms). Answers
@@ -196,7 +198,13 @@ class KeyedVerbs(Verbs[T_co]):
         """
         from beamlike.api.pipelines.stateful import ApplyPerKey
 
-        step = checked(self, "apply_per_key", fn)
+        if not callable(fn):
+            raise PipelineError(
+                f"{full_name(self, 'apply_per_key')!r} needs a function, got {fn!r}; in place of a "
+                "stateful DoFn, write def fn(state, value, timestamp) that returns the new state "
+                "and a list of what comes out"
+            )
+        step = fn
 
         def keyed(state: Any, pair: tuple[K, V], timestamp: int) -> tuple[Any, list[tuple[K, U]]]:
             state, values = step(state, pair[1], timestamp)

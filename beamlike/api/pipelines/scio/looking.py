@@ -7,7 +7,7 @@ Nothing is grouped: elements keep their time, window and pane. Sessions cannot b
 Source: Scio ``SCollection``, ``PairHashSCollectionFunctions``.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from beamlike.api.pipelines.scio.steps import Verbs, composed, here, joined, other
@@ -104,6 +104,10 @@ class LookingVerbs(Verbs[T_co]):
     ) -> "SCollectionWithSideInput[T]":
         """The same elements, for functions that look into side inputs.
 
+        An element sees the latest pane, also one that is empty: a side input with a trigger and
+        discarding panes needs ``on_time_behavior="fire_if_non_empty"``, or nothing is left of it
+        at the end of its window.
+
         Source: Scio ``withSideInputs``.
         """
         from beamlike.api.pipelines.scio.sides import SCollectionWithSideInput, SideInput
@@ -115,6 +119,53 @@ class LookingVerbs(Verbs[T_co]):
                     "collection.as_list_side_input() or one of its siblings"
                 )
         return SCollectionWithSideInput(here(self), sides)
+
+    def reify_side_input_as_values(
+        self: "LookingVerbs[T]", side: "SideInput[U]"
+    ) -> "PCollection[tuple[T, U]]":
+        """Each element with what it sees of a side input.
+
+        Source: Scio ``reifySideInputAsValues``.
+        """
+
+        def build(given: "PCollection[T]") -> "PCollection[tuple[T, U]]":
+            seeing = given.with_side_inputs(side)
+            return seeing.map(lambda it, context: (it, context(side))).to_scollection()
+
+        return composed(self, "reify_side_input_as_values", build)
+
+    def reify_as_list_in_global_window(self: "LookingVerbs[T]") -> "PCollection[list[T]]":
+        """All elements of the global window as one list, an empty one of none.
+
+        Source: Scio ``reifyAsListInGlobalWindow``.
+        """
+        verb = "reify_as_list_in_global_window"
+        return _reified(self, verb, lambda it: it.as_list_side_input())
+
+    def reify_as_iterable_in_global_window(self: "LookingVerbs[T]") -> "PCollection[Iterable[T]]":
+        """The same as a list. Source: Scio ``reifyAsIterableInGlobalWindow``."""
+        verb = "reify_as_iterable_in_global_window"
+        return _reified(self, verb, lambda it: it.as_iterable_side_input())
+
+    def reify_as_map_in_global_window(
+        self: "LookingVerbs[tuple[K, V]]",
+    ) -> "PCollection[Mapping[K, V]]":
+        """All pairs of the global window as one mapping; it fails if a key is there twice.
+
+        Source: Scio ``reifyAsMapInGlobalWindow``.
+        """
+        verb = "reify_as_map_in_global_window"
+        return _reified(self, verb, lambda it: it.as_map_side_input())
+
+    def reify_as_multi_map_in_global_window(
+        self: "LookingVerbs[tuple[K, V]]",
+    ) -> "PCollection[Mapping[K, list[V]]]":
+        """All pairs of the global window as one mapping to lists.
+
+        Source: Scio ``reifyAsMultiMapInGlobalWindow``.
+        """
+        verb = "reify_as_multi_map_in_global_window"
+        return _reified(self, verb, lambda it: it.as_multi_map_side_input())
 
     def with_side_outputs(
         self: "LookingVerbs[T]", *sides: "SideOutput[Any]"
@@ -285,6 +336,18 @@ class LookingVerbs(Verbs[T_co]):
             return seeing.filter(lambda it, context: it[0] not in context(side)).to_scollection()
 
         return composed(self, "hash_subtract_by_key", build)
+
+
+def _reified(
+    given: Verbs[T], verb: str, side: "Callable[[PCollection[T]], SideInput[U]]"
+) -> "PCollection[U]":
+    from beamlike.api.pipelines.scio.context import ScioContext
+
+    def build(it: "PCollection[T]") -> "PCollection[U]":
+        once = ScioContext(it.pipeline).parallelize([None], name="Once")
+        return once.reify_side_input_as_values(side(it.with_global_window())).values()
+
+    return composed(given, verb, build)
 
 
 def _multi_map(

@@ -10,7 +10,8 @@ verbs                                                    empty collection  empty
 ``mean``                                                 nothing           NaN
 ``aggregate``, ``fold``                                  the zero          the zero
 ``count``                                                0                 0
-``top``, ``sample``, ``quantiles_approx``                ``[]``            ``[]``
+``top``, ``sample``, ``sample_weighted``                 ``[]``            ``[]``
+``quantiles_approx``                                     ``[]``            ``[]``
 =======================================================  ================  ===========
 
 That an empty collection has a value is so only if nobody windowed it.
@@ -23,7 +24,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from beamlike.api.pipelines.scio.by_key import as_number, extreme, zeroed
-from beamlike.api.pipelines.scio.functions import Aggregated, Combined, FirstOf
+from beamlike.api.pipelines.scio.functions import (
+    Aggregated,
+    Combined,
+    FirstOf,
+    Weighed,
+    distinct_within,
+)
+from beamlike.api.pipelines.scio.sampling import drawn
 from beamlike.api.pipelines.scio.steps import (
     Verbs,
     checked,
@@ -34,9 +42,8 @@ from beamlike.api.pipelines.scio.steps import (
     made,
     stepped,
 )
-from beamlike.errors import CombineError
+from beamlike.errors import CombineError, PipelineError
 from beamlike.model.combine import (
-    ApproxDistinct,
     ApproxQuantiles,
     CombineFn,
     Count,
@@ -190,14 +197,81 @@ class OverallVerbs(Verbs[T_co]):
         fn = made(self, "top", lambda: Top(num, key, smallest=reverse))
         return _with_default(self, "top", fn)
 
-    def sample(self, sample_size: int, seed: int = 0) -> "PCollection[list[T_co]]":
-        """So many elements, drawn without replacement, as a list. Source: Scio ``sample``.
+    @overload
+    def sample(self, sample_size: int, *, seed: int = 0) -> "PCollection[list[T_co]]": ...
+
+    @overload
+    def sample(
+        self: "OverallVerbs[T]",
+        with_replacement: bool,
+        /,
+        fraction: float,
+        seed: int | None = None,
+    ) -> "PCollection[T]": ...
+
+    @overload
+    def sample(
+        self: "OverallVerbs[T]",
+        *,
+        with_replacement: bool,
+        fraction: float,
+        seed: int | None = None,
+    ) -> "PCollection[T]": ...
+
+    def sample(
+        self: Any,
+        sample_size: Any = None,
+        fraction: Any = None,
+        seed: Any = None,
+        *,
+        with_replacement: Any = None,
+    ) -> "PCollection[Any]":
+        """Elements by chance: ``sample(10)`` of each pane, ``sample(False, 0.1)`` one by one.
+
+        With a number alone, so many elements drawn without replacement, as one list. With a choice
+        and a fraction, elements as they are, and nothing is grouped: each is drawn with that
+        chance, or with replacement so often on average. Both give the same for the same elements
+        at the same times, see `sampling`. Elements are plain data.
+
+        Args:
+            sample_size: How many at most; or, before a fraction, ``with_replacement``.
+            fraction: From 0 to 1, and with replacement any number of 0 or more.
+            seed: For another sample, any whole number.
+            with_replacement: Whether an element may be drawn several times.
+
+        Raises:
+            PipelineError: A number or a fraction that makes no sample.
+            TransformError: In the run: an element is not plain data.
+
+        Source: Scio ``sample``.
+        """
+        if fraction is not None or with_replacement is not None or isinstance(sample_size, bool):
+            choice = sample_size if with_replacement is None else with_replacement
+            return drawn(self, choice, fraction, seed)
+        fn = made(self, "sample", lambda: Sample(sample_size, 0 if seed is None else seed))
+        return _with_default(self, "sample", fn)
+
+    def sample_weighted(
+        self, total_weight: float, cost: Callable[[T_co], float], *, seed: int = 0
+    ) -> "PCollection[list[T_co]]":
+        """Elements drawn without replacement that cost so much together at most, as a list.
 
         The same elements at the same times give the same sample. Elements are plain data.
+
+        Args:
+            total_weight: What they cost together at most.
+            cost: What an element costs, 0 or more.
+            seed: For another sample, any whole number.
+
+        Source: Scio ``sampleWeighted``.
         """
-        return _with_default(
-            self, "sample", made(self, "sample", lambda: Sample(sample_size, seed))
-        )
+        if not isinstance(total_weight, int | float) or not total_weight >= 0:
+            raise PipelineError(
+                f"{full_name(self, 'sample_weighted')!r}: total_weight must be a number of 0 or "
+                f"more, got {total_weight!r}"
+            )
+        fn = Weighed(total_weight, checked(self, "sample_weighted", cost), seed)
+        return _with_default(self, "sample_weighted", fn)
 
     def take(self: "OverallVerbs[T]", num: int) -> "PCollection[T]":
         """Any elements, so many at most of each pane. Source: Scio ``take``."""
@@ -215,9 +289,14 @@ class OverallVerbs(Verbs[T_co]):
         fn = made(self, "quantiles_approx", lambda: ApproxQuantiles(num_quantiles))
         return _with_default(self, "quantiles_approx", fn)
 
-    def count_approx_distinct(self) -> "PCollection[int]":
-        """An estimate of how many different elements. Source: Scio ``countApproxDistinct``."""
-        fn = made(self, "count_approx_distinct", ApproxDistinct)
+    def count_approx_distinct(self, error: float = 0.02) -> "PCollection[int]":
+        """An estimate of how many different elements. Source: Scio ``countApproxDistinct``.
+
+        Args:
+            error: How far most estimates are off at most, from 0.01 to 0.5, as a share; or a whole
+                number of 16 or more: as good as a sample of so many.
+        """
+        fn = made(self, "count_approx_distinct", lambda: distinct_within(error))
         return _with_default(self, "count_approx_distinct", fn)
 
     def distinct(self: "OverallVerbs[T]") -> "PCollection[T]":

@@ -48,10 +48,42 @@ class SideInput(Generic[S_co]):
     def __init__(self, view: AsSideInput[Any]) -> None:
         self.view = view
         self.number = next(_NUMBERS)
+        self._change: Callable[[Any], Any] | None = None
+        self._last: tuple[Any, Any] | None = None
+
+    def map(self, fn: Callable[[S_co], U]) -> "SideInput[U]":
+        """What a function makes of it, once for all elements that see the same.
+
+        Either of the two may be named in ``with_side_inputs``, and both can be read then.
+
+        Raises:
+            PipelineError: It is no function.
+
+        Source: Scio ``SideInput.map``.
+        """
+        if not callable(fn):
+            raise PipelineError(
+                f"map of {self!r} needs a function, got {fn!r}; write the name of a function or a "
+                "lambda"
+            )
+        mapped: SideInput[U] = SideInput(self.view)
+        mapped.number = self.number
+        before = self._change
+        mapped._change = fn if before is None else lambda seen: fn(before(seen))
+        return mapped
+
+    def read(self, seen: Any) -> S_co:
+        """What it is for an element that sees this of the view."""
+        if self._change is None:
+            return cast(S_co, seen)
+        # What is equal may differ: 1 and True do.
+        if self._last is None or self._last[0] is not seen:
+            self._last = seen, self._change(seen)
+        return cast(S_co, self._last[1])
 
     def __getstate__(self) -> dict[str, Any]:
         # A function that names it needs no pipeline.
-        return {"number": self.number}
+        return {"number": self.number, "_change": self._change, "_last": None}
 
     def __repr__(self) -> str:
         return f"the side input of {self.view.pcoll!r}" if hasattr(self, "view") else "SideInput"
@@ -74,7 +106,7 @@ class SideInputContext:
                 f"{side!r} is not among those that the collection sees; name it in "
                 "with_side_inputs(...)"
             )
-        return cast(S, self._seen[side.number])
+        return side.read(self._seen[side.number])
 
 
 class SCollectionWithSideInput(Generic[T_co]):
@@ -97,7 +129,7 @@ class SCollectionWithSideInput(Generic[T_co]):
         return self._each("map", lambda it, context: (call(it, context),), fn)
 
     def flat_map(
-        self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], Iterable[U]]
+        self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], Iterable[U] | None]
     ) -> "SCollectionWithSideInput[U]":
         """Each becomes what a function lists. Source: Scio ``flatMap``."""
         return self._each("flat_map", checked(self._collection, "flat_map", fn), fn)
@@ -128,6 +160,29 @@ class SCollectionWithSideInput(Generic[T_co]):
         key_of = checked(self._collection, "key_by", fn)
         return self._each("key_by", lambda it, context: ((key_of(it, context), it),), fn)
 
+    def batch(
+        self: "SCollectionWithSideInput[T]", batch_size: int, max_live_windows: int = 10
+    ) -> "SCollectionWithSideInput[list[T]]":
+        """As ``batch`` of a collection; functions see the side inputs still.
+
+        Source: Scio ``SCollectionWithSideInput.batch``.
+        """
+        batches = self._collection.batch(batch_size, max_live_windows)
+        return SCollectionWithSideInput(batches, self._sides)
+
+    def batch_weighted(
+        self: "SCollectionWithSideInput[T]",
+        batch_weight: int,
+        cost: Callable[[T], int],
+        max_live_windows: int = 10,
+    ) -> "SCollectionWithSideInput[list[T]]":
+        """As ``batch_weighted`` of a collection; functions see the side inputs still.
+
+        Source: Scio ``SCollectionWithSideInput.batchWeighted``.
+        """
+        batches = self._collection.batch_weighted(batch_weight, cost, max_live_windows)
+        return SCollectionWithSideInput(batches, self._sides)
+
     def to_scollection(self: "SCollectionWithSideInput[T]") -> PCollection[T]:
         """The elements alone. Source: Scio ``toSCollection``."""
         return self._collection
@@ -135,13 +190,14 @@ class SCollectionWithSideInput(Generic[T_co]):
     def _each(
         self: "SCollectionWithSideInput[T]",
         verb: str,
-        fn: Callable[[T, SideInputContext], Iterable[U]],
+        fn: Callable[[T, SideInputContext], Iterable[U] | None],
         of: Any,
     ) -> "SCollectionWithSideInput[U]":
-        views = [side.view for side in self._sides]
-        numbers = [side.number for side in self._sides]
+        # Those that are made of one another are looked into once.
+        found = {side.number: side.view for side in self._sides}
+        views, numbers = list(found.values()), list(found)
 
-        def seeing(element: T, *seen: Any) -> Iterable[U]:
+        def seeing(element: T, *seen: Any) -> Iterable[U] | None:
             return fn(element, SideInputContext(dict(zip(numbers, seen, strict=True))))
 
         flat_map = FlatMap(seeing, *views)
@@ -230,7 +286,8 @@ class SCollectionWithSideOutput(Generic[T_co]):
         return self._each("map", lambda it, context: (call(it, context),), fn)
 
     def flat_map(
-        self: "SCollectionWithSideOutput[T]", fn: Callable[[T, SideOutputContext], Iterable[U]]
+        self: "SCollectionWithSideOutput[T]",
+        fn: Callable[[T, SideOutputContext], Iterable[U] | None],
     ) -> tuple[PCollection[U], SideOutputCollections]:
         """What a function lists for each element, and what it put elsewhere.
 
@@ -241,7 +298,7 @@ class SCollectionWithSideOutput(Generic[T_co]):
     def _each(
         self: "SCollectionWithSideOutput[T]",
         verb: str,
-        fn: Callable[[T, SideOutputContext], Iterable[U]],
+        fn: Callable[[T, SideOutputContext], Iterable[U] | None],
         of: Any,
     ) -> tuple[PCollection[U], SideOutputCollections]:
         tags = {side.number: side.name or f"side{at}" for at, side in enumerate(self._sides)}
@@ -259,7 +316,7 @@ class SCollectionWithSideOutput(Generic[T_co]):
 class _Putting(DoFn[Any, Any]):
     def __init__(
         self,
-        fn: Callable[[Any, SideOutputContext], Iterable[Any]],
+        fn: Callable[[Any, SideOutputContext], Iterable[Any] | None],
         tags: dict[int, str],
         label: str,
     ) -> None:
@@ -267,5 +324,5 @@ class _Putting(DoFn[Any, Any]):
 
     def process(self, element: Any) -> Iterator[Any]:
         context = SideOutputContext(self.tags, self.label)
-        yield from self.fn(element, context)
+        yield from self.fn(element, context) or ()  # None is nothing, as for flat_map
         yield from context.put

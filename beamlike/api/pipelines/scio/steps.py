@@ -87,7 +87,7 @@ def mapped(given: Verbs[T], verb: str, fn: Callable[[T], U], of: Any = None) -> 
 
 
 def flat_mapped(
-    given: Verbs[T], verb: str, fn: Callable[[T], Iterable[U]], of: Any = None
+    given: Verbs[T], verb: str, fn: Callable[[T], Iterable[U] | None], of: Any = None
 ) -> "PCollection[U]":
     """Each element becomes what a function lists."""
     from beamlike.api.pipelines.elements import FlatMap
@@ -173,11 +173,7 @@ def _name(given: Verbs[Any], verb: str, fn: Any = None) -> str:
 
 def free_label(pipeline: Any, name: str) -> str:
     """The name, with a number after it if the pipeline has one like it where it stands."""
-    scope = pipeline.label
-    label, number = name, 1
-    while (f"{scope}/{label}" if scope else label) in pipeline._labels:
-        number += 1
-        label = f"{name}{number}"
+    label: str = pipeline.free_label(name)
     return label
 
 

@@ -5,7 +5,7 @@ Source: Scio ``SCollection``, the group ``window``.
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import attrs
 
@@ -60,6 +60,7 @@ class TimingVerbs(Verbs[T_co]):
         Raises:
             PipelineError: They make no windows, or the parts do not go together.
         """
+        _check_durations(self, "with_fixed_windows", duration, offset)
         make = "with_fixed_windows", lambda: FixedWindows(duration, offset)
         return _windowed(self, *make, options)
 
@@ -83,6 +84,7 @@ class TimingVerbs(Verbs[T_co]):
         Raises:
             PipelineError: They make no windows, or the parts do not go together.
         """
+        _check_durations(self, "with_sliding_windows", size, period, offset)
         make = "with_sliding_windows", lambda: SlidingWindows(size, period, offset)
         return _windowed(self, *make, options)
 
@@ -94,6 +96,7 @@ class TimingVerbs(Verbs[T_co]):
         Raises:
             PipelineError: There is no gap, or the parts do not go together.
         """
+        _check_durations(self, "with_session_windows", gap_duration)
         return _windowed(self, "with_session_windows", lambda: Sessions(gap_duration), options)
 
     def with_global_window(self, options: WindowOptions | None = None) -> "PCollection[T_co]":
@@ -213,6 +216,24 @@ class TimingVerbs(Verbs[T_co]):
         from beamlike.api.pipelines.scio.windowed import WindowedSCollection
 
         return WindowedSCollection(here(self))
+
+
+def _check_durations(given: Verbs[Any], verb: str, *durations: Any) -> None:
+    """Refuse what belongs elsewhere, with where it belongs.
+
+    Raises:
+        PipelineError: Options or a window function stand where a duration belongs.
+    """
+    for duration in durations:
+        instead = None
+        if isinstance(duration, WindowOptions):
+            instead = f'options by their name, {verb}("1 minute", options=WindowOptions(...))'
+        elif isinstance(duration, WindowFn):
+            instead = "with_window_fn(...) for a window function"
+        if instead:
+            raise PipelineError(
+                f"{full_name(given, verb)!r} needs a duration and got {duration}; write {instead}"
+            )
 
 
 def _windowed(

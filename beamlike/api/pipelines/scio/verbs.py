@@ -2,6 +2,7 @@
 
 from typing import TypeVar
 
+from beamlike.api.pipelines.scio.batching import BatchingVerbs
 from beamlike.api.pipelines.scio.by_key import ByKeyVerbs
 from beamlike.api.pipelines.scio.elementwise import ElementVerbs
 from beamlike.api.pipelines.scio.hints import HintVerbs
@@ -9,6 +10,7 @@ from beamlike.api.pipelines.scio.joining import JoinVerbs
 from beamlike.api.pipelines.scio.keyed import KeyedVerbs
 from beamlike.api.pipelines.scio.looking import LookingVerbs
 from beamlike.api.pipelines.scio.overall import OverallVerbs
+from beamlike.api.pipelines.scio.sampling import SamplingVerbs
 from beamlike.api.pipelines.scio.saving import SavingVerbs
 from beamlike.api.pipelines.scio.timing import TimingVerbs
 
@@ -25,6 +27,8 @@ class ScioVerbs(
     OverallVerbs[T_co],
     JoinVerbs[T_co],
     LookingVerbs[T_co],
+    SamplingVerbs[T_co],
+    BatchingVerbs[T_co],
     SavingVerbs[T_co],
     HintVerbs[T_co],
 ):
