@@ -10,9 +10,10 @@
         )
 
 A number that is a time or a duration counts milliseconds, while Beam Python counts seconds: write
-``"60 s"``, ``"10 minutes"``, a ``timedelta`` or a ``datetime``, and nobody has to know. The
-windows and triggers here refuse a bare number, so that none is off by a thousand unseen. Beam
-Python's `Timestamp` and `Duration` are there too.
+``"60 s"``, ``"10 minutes"``, a ``timedelta`` or a ``datetime``, and nobody has to know. Windows,
+triggers and `TimestampedValue` refuse a bare number here, so that none is off by a thousand unseen.
+Beam Python's `Timestamp` and `Duration` are there too: a ``datetime`` and a ``timedelta``. Times
+that come out, such as ``DoFn.TimestampParam`` and the bounds of windows, are in milliseconds.
 
 What happens is as in Beam Java where the two differ.
 
@@ -20,13 +21,14 @@ Source: Beam Python ``apache_beam``.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
-from beamlike.api.pipelines import coders, combiners, metrics
+from beamlike.api.pipelines import coders, combiners, metrics, userstate
+from beamlike.api.pipelines.batches import BatchElements, GroupIntoBatches
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.combinefn import CombineFn
-from beamlike.api.pipelines.dofn import DoFn, TaggedOutput, TimestampedValue
-from beamlike.api.pipelines.elements import Create, Filter, FlatMap, Map, ParDo
+from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
+from beamlike.api.pipelines.elements import Create, Filter, FlatMap, Impulse, Map, ParDo
 from beamlike.api.pipelines.frames import FromDataFrame, WriteRows, to_data_frame
 from beamlike.api.pipelines.groups import (
     CoGroupByKey,
@@ -36,7 +38,16 @@ from beamlike.api.pipelines.groups import (
     Distinct,
     GroupByKey,
 )
-from beamlike.api.pipelines.metrics import Metrics, MetricsFilter
+from beamlike.api.pipelines.metrics import (
+    Counter,
+    Distribution,
+    Gauge,
+    MetricResult,
+    MetricResults,
+    Metrics,
+    MetricsFilter,
+)
+from beamlike.api.pipelines.options import PipelineOptions, SetupOptions, StandardOptions
 from beamlike.api.pipelines.pairs import (
     FlatMapTuple,
     Keys,
@@ -48,6 +59,7 @@ from beamlike.api.pipelines.pairs import (
     Values,
     WithKeys,
 )
+from beamlike.api.pipelines.passing import LogElements, Tee, WaitOn
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.python_windows import (
     AfterProcessingTime,
@@ -57,15 +69,17 @@ from beamlike.api.pipelines.python_windows import (
     SlidingWindows,
     Timestamp,
     TimestampCombiner,
+    TimestampedValue,
     WindowInto,
 )
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.rows import GroupBy, Row, Select
 from beamlike.api.pipelines.stateful import ApplyPerKey
+from beamlike.api.pipelines.texts import Regex, ToString
 from beamlike.api.pipelines.times import Reify, WithTimestamps
 from beamlike.api.pipelines.transform import PTransform, ptransform_fn
 from beamlike.api.pipelines.views import AsDict, AsIter, AsList, AsMultiMap, AsSingleton
-from beamlike.api.pipelines.windowing import Flatten, FlattenWith
+from beamlike.api.pipelines.windowing import Flatten, FlattenWith, Remerge
 from beamlike.model.graph import Windowed as WindowedValue
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
 from beamlike.model.panes import PaneInfo, Timing
@@ -112,7 +126,7 @@ class window:
     Sessions = staticmethod(Sessions)
     SlidingWindows = staticmethod(SlidingWindows)
     TimestampCombiner = TimestampCombiner
-    TimestampedValue = TimestampedValue
+    TimestampedValue = staticmethod(TimestampedValue)
 
 
 class trigger:
@@ -144,6 +158,31 @@ class pvalue:
     TaggedOutput = TaggedOutput
 
 
+RemoveDuplicates = Distinct
+
+_ABSENT: Final = {
+    "ApproximateQuantiles": "write CombineGlobally(ApproxQuantiles(n)), of beamlike.model.combine",
+    "ApproximateUnique": "write CombineGlobally(ApproxDistinct()), of beamlike.model.combine",
+    "MapValues": "write MapTuple(lambda key, value: (key, ...))",
+    "SortAndBatchElements": "write BatchElements(...)",
+    "io": (
+        "read with FromDataFrame(spark.read...), TestStream() or Create(...), and write with "
+        "WriteRows(...) or to_data_frame(...)"
+    ),
+    "options": "PipelineOptions, StandardOptions and SetupOptions are here",
+    "runners": 'a pipeline runs in this process, or with run(host="spark") on Spark',
+    "testing": "assertions are in beamlike.testing",
+    "transforms": "what it has is here: beam.Map, beam.window, beam.trigger, beam.userstate",
+    "utils": "Timestamp and Duration are here",
+}
+
+if not TYPE_CHECKING:  # a type checker would take any name for one that there is
+
+    def __getattr__(name: str) -> NoReturn:
+        instead = f"; {_ABSENT[name]}" if name in _ABSENT else ""
+        raise AttributeError(f"beamlike.beam has no {name!r}{instead}")
+
+
 __all__ = [
     "AccumulationMode",
     "AfterAll",
@@ -159,15 +198,18 @@ __all__ = [
     "AsList",
     "AsMultiMap",
     "AsSingleton",
+    "BatchElements",
     "ClosingBehavior",
     "CoGroupByKey",
     "CombineFn",
     "CombineGlobally",
     "CombinePerKey",
     "CombineValues",
+    "Counter",
     "Create",
     "DefaultTrigger",
     "Distinct",
+    "Distribution",
     "DoFn",
     "Duration",
     "Filter",
@@ -177,15 +219,21 @@ __all__ = [
     "Flatten",
     "FlattenWith",
     "FromDataFrame",
+    "Gauge",
     "GlobalWindow",
     "GlobalWindows",
     "GroupBy",
     "GroupByKey",
+    "GroupIntoBatches",
+    "Impulse",
     "IntervalWindow",
     "Keys",
     "KvSwap",
+    "LogElements",
     "Map",
     "MapTuple",
+    "MetricResult",
+    "MetricResults",
     "Metrics",
     "MetricsFilter",
     "Never",
@@ -198,21 +246,30 @@ __all__ = [
     "Partition",
     "PartitionFn",
     "Pipeline",
+    "PipelineOptions",
     "PipelineResult",
     "PipelineState",
+    "Regex",
     "Reify",
+    "Remerge",
+    "RemoveDuplicates",
     "Repeatedly",
     "Reshuffle",
     "Row",
     "Select",
     "Sessions",
+    "SetupOptions",
     "SlidingWindows",
+    "StandardOptions",
     "TaggedOutput",
+    "Tee",
     "Timestamp",
     "TimestampCombiner",
     "TimestampedValue",
     "Timing",
+    "ToString",
     "Values",
+    "WaitOn",
     "WindowInto",
     "WindowedValue",
     "WithKeys",
@@ -226,5 +283,6 @@ __all__ = [
     "to_data_frame",
     "trigger",
     "typehints",
+    "userstate",
     "window",
 ]

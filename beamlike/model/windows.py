@@ -3,13 +3,19 @@
 Source: Beam Java, ``IntervalWindow``, ``GlobalWindow``, ``LateDataUtils``.
 """
 
-from operator import attrgetter
-from typing import Self
+from operator import attrgetter, index
+from typing import Any, Self
 
 import attrs
 
 from beamlike.errors import WindowError
-from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP, show_instant
+from beamlike.model.time import (
+    END_OF_GLOBAL_WINDOW,
+    MIN_TIMESTAMP,
+    InstantLike,
+    instant_ms,
+    show_instant,
+)
 
 __all__ = [
     "GLOBAL_WINDOW",
@@ -22,6 +28,21 @@ __all__ = [
 ]
 
 
+def _start(given: InstantLike) -> int:
+    # Windows are made for every element, and nearly always of whole milliseconds.
+    return given if type(given) is int else _instant(given, "IntervalWindow start")
+
+
+def _end(given: InstantLike) -> int:
+    return given if type(given) is int else _instant(given, "IntervalWindow end")
+
+
+def _instant(given: Any, argument: str) -> int:
+    if not isinstance(given, bool) and hasattr(given, "__index__"):
+        return index(given)  # a number of NumPy
+    return instant_ms(given, argument)
+
+
 @attrs.frozen(order=True, cache_hash=True)
 class IntervalWindow:
     """A half-open span of event time, ``[start, end)``, in milliseconds since the epoch.
@@ -29,12 +50,18 @@ class IntervalWindow:
     Windows sort by ``(start, end)``, so two runs over the same events visit them in the
     same order.
 
+    Args:
+        start: An instant: milliseconds, a ``datetime``, or text such as ``"12:00"``. It is kept
+            as milliseconds.
+        end: Likewise.
+
     Raises:
         WindowError: ``end`` is not after ``start``.
+        TimeError: One of them is no instant.
     """
 
-    start: int
-    end: int
+    start: int = attrs.field(converter=_start)
+    end: int = attrs.field(converter=_end)
 
     def __attrs_post_init__(self) -> None:
         if self.end <= self.start:

@@ -22,6 +22,31 @@ def of(transform: Any, *elements: Any) -> list[Any]:
     return values(beam.Pipeline() | beam.Create(elements) | transform)
 
 
+class Average(beam.CombineFn[float, float]):
+    """The mean as Beam's documentation writes it, with an accumulator that is changed in place."""
+
+    def create_accumulator(self, *args: Any) -> list[float]:
+        return [0.0, 0]
+
+    def add_input(
+        self, mutable_accumulator: list[float], element: float, *args: Any
+    ) -> list[float]:  # type: ignore[override]
+        mutable_accumulator[0] += element
+        mutable_accumulator[1] += 1
+        return mutable_accumulator
+
+    def merge_accumulators(self, accumulators: Iterable[list[float]], *args: Any) -> list[float]:  # type: ignore[override]
+        first, *rest = accumulators
+        for total, number in rest:
+            first[0] += total
+            first[1] += number
+        return first
+
+    def extract_output(self, accumulator: list[float], *args: Any) -> float:  # type: ignore[override]
+        total, number = accumulator
+        return total / number if number else float(*args or [-1])
+
+
 PAIRS = (("a", 3), ("b", 2), ("a", 1))
 
 
@@ -77,6 +102,47 @@ def test_a_value_of_something_is_the_only_one_and_stands_at_the_end_of_its_windo
     assert (came.element.value, came.element.timestamp) == (0, END_OF_GLOBAL_WINDOW)
 
 
+def test_a_function_that_has_no_value_of_nothing_is_told_that_there_are_no_elements():
+    with pytest.raises(TransformError) as failure:
+        of(beam.CombineGlobally(max))
+    assert str(failure.value) == (
+        "'CombineGlobally(max)/InjectDefault' raised ValueError: max() arg is an empty sequence; "
+        "there are no elements, and max knows no answer for that: write without_defaults(), or "
+        "take a function that does for None at -infinity"
+    )
+
+
+class Strict(Average):
+    """The mean of at least one number."""
+
+    def extract_output(self, accumulator: list[float], *args: Any) -> float:  # type: ignore[override]
+        return accumulator[0] / accumulator[1]
+
+
+@pytest.mark.parametrize("fn", [max, Strict()])
+def test_a_pane_that_is_empty_is_named_where_a_function_has_no_value_of_nothing(fn: Any):
+    pipeline = beam.Pipeline()
+    _ = (
+        pipeline
+        | TestStream().add_elements(3.0).advance_watermark_to_infinity()
+        | beam.WindowInto(
+            beam.GlobalWindows(),
+            trigger=beam.AfterWatermark(early=beam.AfterCount(1)),
+            accumulation_mode="discarding",
+        )
+        | "Most" >> beam.CombineGlobally(fn)
+    )
+    with pytest.raises(
+        TransformError, match=r"'Most/PerKey' raised ValueError: .*; the pane is"
+    ) as f:
+        pipeline.run()
+    assert (
+        "; the pane is empty, as an on-time pane may be when everything came out before it: say "
+        'on_time_behavior="fire_if_non_empty" where the collection is windowed, or take a function '
+        "that knows an answer for no values in "
+    ) in str(f.value)
+
+
 def test_a_function_that_has_no_value_of_nothing_fails_only_if_there_is_nothing():
     assert of(beam.CombineGlobally(max), 2, 3) == [3]
     with pytest.raises(TransformError, match=r"'CombineGlobally\(max\)/InjectDefault' raised Val"):
@@ -98,39 +164,59 @@ def test_a_trigger_in_the_global_window_leaves_out_the_default_once_something_ca
     assert values(counted) == [1, 2, 2]  # the last one as the window ends
 
 
-def test_other_windows_have_no_default_and_the_build_says_so():
+@pytest.mark.parametrize(
+    ("transform", "written"),
+    [
+        (beam.CombineGlobally(len), "CombineGlobally"),
+        (combiners.Count.Globally(), "Count.Globally"),
+        (combiners.Mean.Globally(), "Mean.Globally"),
+        (combiners.Top.Of(3), "Top.Of"),
+        (combiners.Top.Largest(3), "Top.Largest"),
+        (combiners.Sample.FixedSizeGlobally(3), "Sample.FixedSizeGlobally"),
+        (combiners.ToList(), "ToList"),
+    ],
+)
+def test_other_windows_have_no_default_and_the_build_says_what_to_write(
+    transform: Any, written: str
+):
     minute = beam.WindowInto(beam.FixedWindows("1 minute"))
-    words = beam.Pipeline() | beam.Create([beam.TimestampedValue("a", "00:00:10")]) | minute
-    for transform in (beam.CombineGlobally(len), combiners.Count.Globally()):
-        with pytest.raises(PipelineError, match=r"Combine.* Default values are not supported .* w"):
-            words | transform
-    assert values(words | combiners.Count.Globally().without_defaults()) == [1]
-    assert words.pipeline.nodes[-1].label == "Globally/Combine/DropKey"
+    words = beam.Pipeline() | beam.Create([beam.TimestampedValue(7, "00:00:10")]) | minute
+    with pytest.raises(PipelineError) as refusal:
+        _ = words | "All" >> transform
+    assert str(refusal.value) == (
+        f"'All': Default values are not supported in {written} if the input is not windowed by "
+        f"GlobalWindows, and it is by FixedWindows(1m); write {written}(...).without_defaults()"
+    )
+    assert len(values(words | "Some" >> transform.without_defaults())) == 1
 
 
-class Average(beam.CombineFn[float, float]):
-    """The mean as Beam's documentation writes it, with an accumulator that is changed in place."""
+def test_how_many_workers_share_the_work_changes_nothing():
+    assert of(beam.CombineGlobally(sum).with_fanout(4), 1, 2) == [3]
+    assert of(beam.CombinePerKey(sum).with_hot_key_fanout(4), *PAIRS) == [("a", 4), ("b", 2)]
+    by_key = beam.CombinePerKey(sum).with_hot_key_fanout(lambda key: len(key))
+    assert of(by_key, *PAIRS) == [("a", 4), ("b", 2)]
+    with pytest.raises(PipelineError, match="with_fanout needs a number of 1 or more, got 0"):
+        beam.CombineGlobally(sum).with_fanout(0)
+    with pytest.raises(PipelineError, match=r"with_hot_key_fanout needs a number .*, got 'many'"):
+        beam.CombinePerKey(sum).with_hot_key_fanout("many")  # type: ignore[arg-type]
 
-    def create_accumulator(self, *args: Any) -> list[float]:
-        return [0.0, 0]
 
-    def add_input(
-        self, mutable_accumulator: list[float], element: float, *args: Any
-    ) -> list[float]:  # type: ignore[override]
-        mutable_accumulator[0] += element
-        mutable_accumulator[1] += 1
-        return mutable_accumulator
+def test_a_default_can_be_asked_for_again():
+    assert of(beam.CombineGlobally(sum).without_defaults().with_defaults()) == [0]
+    assert of(combiners.Count.Globally().with_defaults(False)) == []
 
-    def merge_accumulators(self, accumulators: Iterable[list[float]], *args: Any) -> list[float]:  # type: ignore[override]
-        first, *rest = accumulators
-        for total, number in rest:
-            first[0] += total
-            first[1] += number
-        return first
 
-    def extract_output(self, accumulator: list[float], *args: Any) -> float:  # type: ignore[override]
-        total, number = accumulator
-        return total / number if number else float(*args or [-1])
+def test_combine_functions_for_each_place_of_a_tuple():
+    largest_and_mean = combiners.TupleCombineFn(max, combiners.MeanCombineFn())
+    assert of(beam.CombineGlobally(largest_and_mean), (1, 2), (5, 4)) == [(5, 3.0)]
+    assert of(beam.CombinePerKey(largest_and_mean), ("k", (1, 2))) == [("k", (1, 2.0))]
+    both = beam.CombineGlobally(largest_and_mean.with_common_input())
+    assert of(both, 1, 2, 6) == [(6, 3.0)]
+    same = combiners.SingleInputTupleCombineFn(sum, Average())
+    assert of(beam.CombineGlobally(same), 1, 2, 6) == [(9, 3.0)]
+    check_combine_fn(same, [1, 2, 6])
+    with pytest.raises(PipelineError, match="TupleCombineFn needs a combine function or a func"):
+        combiners.TupleCombineFn(5)
 
 
 def test_a_combine_function_in_beams_shape_keeps_the_laws_although_it_changes_accumulators():

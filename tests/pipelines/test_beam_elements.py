@@ -1,5 +1,6 @@
 """Transforms that take elements one by one: what comes out, when, where and of which pane."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ def created(*elements: Any) -> beam.PCollection[Any]:
     return beam.Pipeline() | beam.Create(elements)
 
 
-def at(value: Any, instant: str) -> beam.TimestampedValue[Any]:
+def at(value: Any, instant: str) -> Any:
     return beam.TimestampedValue(value, instant)
 
 
@@ -244,6 +245,8 @@ def test_a_bare_number_is_refused_where_beam_python_would_count_seconds():
         beam.WindowInto(beam.FixedWindows("1 h"), allowed_lateness=5)
     assert beam.FixedWindows(beam.Duration(60)) == beam.window.FixedWindows("1 minute")
     assert beam.TimestampedValue("a", beam.Timestamp(60)) == at("a", "00:01:00")
+    later = beam.Timestamp(60) + beam.Duration(seconds=5)
+    assert beam.TimestampedValue("a", later) == at("a", "00:01:05")
 
 
 def test_hints_of_types_are_taken_and_change_nothing():
@@ -252,6 +255,67 @@ def test_hints_of_types_are_taken_and_change_nothing():
     assert values(typed) == [1]
 
 
-def test_state_is_asked_for_in_another_way():
-    with pytest.raises(PipelineError, match=r"write ApplyPerKey\(fn\)"):
-        beam.DoFn.StateParam(None)
+Timers = beam.userstate.TimeDomain
+
+
+class Buffering(beam.DoFn):
+    """A function with state and a timer, as Beam's documentation writes it."""
+
+    BUFFER = beam.userstate.BagStateSpec("buffer", beam.coders.StrUtf8Coder())
+    EXPIRY = beam.userstate.TimerSpec("expiry", Timers.WATERMARK)
+
+    def process(  # type: ignore[override]
+        self,
+        element: Any,
+        buffer: Any = beam.DoFn.StateParam(BUFFER),  # noqa: B008
+        expiry: Any = beam.DoFn.TimerParam(EXPIRY),  # noqa: B008
+    ) -> Iterable[Any]:
+        buffer.add(element)
+        return []
+
+    @beam.userstate.on_timer(EXPIRY)
+    def expired(self, buffer: Any = beam.DoFn.StateParam(BUFFER)) -> Iterable[Any]:  # noqa: B008
+        return list(buffer.read())
+
+
+def refused(fn: Any) -> str:
+    with pytest.raises(PipelineError) as refusal:
+        _ = beam.Pipeline() | beam.Create([("k", 1)]) | "Buffer" >> beam.ParDo(fn)
+    return str(refusal.value)
+
+
+def test_a_function_with_state_is_refused_where_it_is_applied_with_what_there_is_instead():
+    assert refused(Buffering()) == (
+        "'Buffer': Buffering.process asks for a state in its parameter 'buffer', and a DoFn has "
+        "none here; write ApplyPerKey(fn), with a function from a state and a pair to the next "
+        "state and the outputs"
+    )
+
+
+def test_a_function_with_a_timer_a_restriction_or_a_finalizer_is_refused_likewise():
+    def remind(pair: Any, timer: Any = beam.DoFn.TimerParam(Buffering.EXPIRY)) -> Any:  # noqa: B008
+        return [pair]
+
+    def read(part: Any, tracker: Any = beam.DoFn.RestrictionParam()) -> Any:  # noqa: B008
+        return [part]
+
+    def save(pair: Any, finalizer: Any = beam.DoFn.BundleFinalizerParam) -> Any:
+        return [pair]
+
+    assert refused(remind).endswith(
+        "remind asks for a timer in its parameter 'timer', and a DoFn has none here; write "
+        "ApplyPerKey(fn), with a function from a state and a pair to the next state and the "
+        "outputs, or a trigger and GroupByKey() for what waits"
+    )
+    assert refused(read).endswith(
+        "read asks for a restriction in its parameter 'tracker', and a DoFn has none here; read "
+        "with FromDataFrame(...), TestStream() or Create(...)"
+    )
+    assert refused(save).endswith(
+        "save asks for the end of a commit in its parameter 'finalizer', and a DoFn has none here; "
+        "write what is to be done to finish_bundle"
+    )
+
+
+def test_a_function_of_pairs_may_ask_for_the_key():
+    assert [("a", 1)] | beam.Map(lambda pair, key=beam.DoFn.KeyParam: key) == ["a"]

@@ -66,6 +66,7 @@ SHOWN = {
     "words | beam.Map(starts)": "tuple[str, int]",
     'words | "Letters" >> beam.FlatMap(letters)': "str",
     "words | beam.FlatMap(str.split)": "str",
+    "words | beam.Map(str.split) | beam.FlatMap()": "str",
     "words | beam.ParDo(Lengths())": "int",
     # A lambda says what it gives, as far as that does not depend on what it is given.
     "words | beam.Map(lambda word: 1)": "int",
@@ -92,6 +93,19 @@ SHOWN = {
     "numbers | beam.CombineGlobally(Average())": "float",
     "numbers | beam.combiners.Mean.Globally()": "float | None",
     "words | beam.combiners.ToSet()": "set[str]",
+    "numbers | beam.CombineGlobally(Average()).with_fanout(2)": "float",
+    # Batches, texts, and what passes by.
+    "words | beam.BatchElements()": "list[str]",
+    "pairs | beam.GroupIntoBatches(2)": "tuple[int, list[str]]",
+    "words | beam.LogElements()": "str",
+    "words | beam.Tee(beam.Map(length))": "str",
+    "words | beam.WaitOn(numbers)": "str",
+    "numbers | beam.ToString.Element()": "str",
+    'words | beam.Regex.find_kv("(a)(b)", 1, 2)': "tuple[str, str]",
+    "pipeline | beam.Impulse()": "bytes",
+    'pipeline | "Counts" >> beam.Create({"a": 1})': "tuple[str, int]",
+    'pipeline | "Nothing" >> beam.Create([])': "Any",
+    'pipeline | "At" >> beam.Create([beam.TimestampedValue("a", "00:01")])': "str",
 }
 
 REFUSED = {
@@ -99,6 +113,9 @@ REFUSED = {
     "numbers | beam.ParDo(Lengths())": 'type "Lengths"; expected "DoFn[int, int]"',
     "words | beam.GroupByKey()": '"PCollection[str]" and "GroupByKey"',
     'numbers | "Values" >> beam.Values()': '"PCollection[int]" and "Values"',
+    'numbers | beam.Regex.find("a")': '"PCollection[int]" and "_Found[str]"',
+    'beam.TimestampedValue("a", 5)': '"int"; expected "datetime | str"',
+    'beam.IntervalWindow("12:00", 1.5)': '"float"; expected "int | datetime | str"',
 }
 
 

@@ -99,3 +99,13 @@ def test_a_function_with_a_memory_may_follow(sc):
             ]
         )
     )
+
+
+def test_remerged_they_merge_by_the_windows_that_they_have(sc):
+    again = under_one_key(grouped(sc)) | beam.Remerge()
+    expect(again | "Summed grouping" >> beam.CombinePerKey(sum)).to(
+        emit_exactly(
+            on_time_pane("bizzle", 8, 1, 8, is_last=True),
+            on_time_pane("bizzle", 9, 9, 13, is_last=True),
+        )
+    )

@@ -13,7 +13,7 @@ from beamlike.model.strategy import WindowingStrategy
 if TYPE_CHECKING:
     from beamlike.api.pipelines.pipeline import Pipeline
 
-__all__ = ["PCollection", "apply"]
+__all__ = ["PCollection", "apply", "check_collection"]
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -56,6 +56,26 @@ class PCollection(ScioVerbs[T_co], Generic[T_co]):
     def __repr__(self) -> str:
         tag = f", output {self.edge.tag!r}" if self.edge.tag else ""
         return f"<PCollection of {self.edge.node.label!r}{tag}>"
+
+
+def check_collection(given: Any, transform: PTransform[Any, Any]) -> str:
+    """The full name of a transform that is being applied, if it was given one collection.
+
+    Raises:
+        PipelineError: It was given something else.
+    """
+    if isinstance(given, PCollection):
+        return given.pipeline.label
+    name = transform.label or transform.default_label
+    if isinstance(given, Mapping | tuple | list):
+        raise PipelineError(
+            f"{name!r} needs one collection, got {len(given)}; put them into one with Flatten(), "
+            "or apply it to each"
+        )
+    raise PipelineError(
+        f"{name!r} needs a collection, got the pipeline itself; start from one, for example "
+        f"pipeline | Create(...) | {type(transform).__name__}(...)"
+    )
 
 
 def apply(transform: PTransform[Any, Any], given: Any) -> Any:

@@ -16,7 +16,7 @@ from beamlike.errors import PipelineError
 from beamlike.model import combine as model
 from beamlike.model.words import in_words
 
-__all__ = ["CombineFn", "combine_fn"]
+__all__ = ["CombineFn", "SingleInputTupleCombineFn", "TupleCombineFn", "combine_fn", "of_nothing"]
 
 _METHODS: Final = ("create_accumulator", "add_input", "merge_accumulators", "extract_output")
 
@@ -84,6 +84,21 @@ class _Stepwise(model.CombineFn):
         return compact(deepcopy(accumulator), *self.args, **self.kwargs)
 
     def extract(self, accumulator: Any) -> Any:
+        try:
+            return self.made_of(accumulator)
+        except Exception as cause:
+            if not self._is_empty(accumulator):
+                raise
+            raise _empty_pane(cause) from cause
+
+    def _is_empty(self, accumulator: Any) -> bool:
+        # It does not say how many elements it is of. Some cannot be compared, such as arrays.
+        try:
+            return bool(accumulator == self.create())
+        except Exception:
+            return False
+
+    def made_of(self, accumulator: Any) -> Any:
         return self.fn.extract_output(deepcopy(accumulator), *self.args, **self.kwargs)
 
     def __str__(self) -> str:
@@ -100,18 +115,42 @@ class _OfAll(model.Collect):
 
     def extract(self, accumulator: tuple[Any, ...]) -> Any:
         try:
-            return self.fn(list(accumulator), *self.args, **self.kwargs)
+            return self.made_of(accumulator)
         except Exception as cause:
             if accumulator:
                 raise
-            raise ValueError(
-                f"{cause}; the pane is empty, as an on-time pane may be when everything came out "
-                'before it: say on_time_behavior="fire_if_non_empty" where the collection is '
-                "windowed, or take a function that knows an answer for no values"
-            ) from cause
+            raise _empty_pane(cause) from cause
+
+    def made_of(self, accumulator: tuple[Any, ...]) -> Any:
+        return self.fn(list(accumulator), *self.args, **self.kwargs)
 
     def __str__(self) -> str:
         return in_words(self.fn)
+
+
+def _empty_pane(cause: Exception) -> ValueError:
+    return ValueError(
+        f"{cause}; the pane is empty, as an on-time pane may be when everything came out before "
+        'it: say on_time_behavior="fire_if_non_empty" where the collection is windowed, or take a '
+        "function that knows an answer for no values"
+    )
+
+
+def of_nothing(fn: model.CombineFn) -> Any:
+    """What a combine function makes of no elements, where there are none.
+
+    Raises:
+        ValueError: A function of the user's knows no answer, with what to write.
+    """
+    if not isinstance(fn, _Stepwise | _OfAll):
+        return fn.extract(fn.create())
+    try:
+        return fn.made_of(fn.create())
+    except Exception as cause:
+        raise ValueError(
+            f"{cause}; there are no elements, and {fn} knows no answer for that: write "
+            "without_defaults(), or take a function that does"
+        ) from cause
 
 
 def combine_fn(
@@ -153,3 +192,41 @@ def _is_plain(given: type) -> bool:
     """Whether a class is called as a function, such as `set`."""
     shaped = all(hasattr(given, method) for method in _METHODS)
     return not shaped and not issubclass(given, model.CombineFn)
+
+
+class SingleInputTupleCombineFn(model.Together):
+    """Several combine functions of the same elements: a tuple of what each makes of them.
+
+    Args:
+        fns: Combine functions, or plain functions of all values.
+
+    Raises:
+        PipelineError: One of them is neither.
+
+    Source: Beam Python ``SingleInputTupleCombineFn``.
+    """
+
+    def __init__(self, *fns: Any) -> None:
+        name = type(self).__name__
+        super().__init__({f"{at}": (combine_fn(fn, name), None) for at, fn in enumerate(fns)})
+
+
+class TupleCombineFn(model.Together):
+    """A combine function for each place of elements that are tuples: a tuple of what they make.
+
+    Args:
+        fns: Combine functions, or plain functions of all values.
+
+    Raises:
+        PipelineError: One of them is neither.
+
+    Source: Beam Python ``TupleCombineFn``.
+    """
+
+    def __init__(self, *fns: Any) -> None:
+        name = type(self).__name__
+        super().__init__({f"{at}": (combine_fn(fn, name), at) for at, fn in enumerate(fns)})
+
+    def with_common_input(self) -> SingleInputTupleCombineFn:
+        """The same functions, all of the same elements."""
+        return SingleInputTupleCombineFn(*(fn for fn, _ in self.parts.values()))

@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Self
 
 import attrs
 
-from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.combinefn import SingleInputTupleCombineFn, TupleCombineFn
 from beamlike.api.pipelines.elements import Map
-from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey
+from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey, check_defaults
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
 from beamlike.model import combine
@@ -31,6 +32,7 @@ __all__ = [
     "Min",
     "Sample",
     "SampleCombineFn",
+    "SingleInputTupleCombineFn",
     "Sum",
     "ToDict",
     "ToDictCombineFn",
@@ -40,6 +42,7 @@ __all__ = [
     "ToSetCombineFn",
     "Top",
     "TopCombineFn",
+    "TupleCombineFn",
 ]
 
 
@@ -51,11 +54,18 @@ class _Global(PTransform[Any, Any]):
 
     def without_defaults(self) -> Self:
         """The same, without a value for no elements."""
+        return self.with_defaults(False)
+
+    def with_defaults(self, has_defaults: bool = True) -> Self:
+        """The same, with or without a value for no elements."""
         copy = self._copy()
-        copy.has_defaults = False
+        copy.has_defaults = has_defaults
         return copy
 
     def _combined(self, given: PCollection[Any]) -> PCollection[Any]:
+        check_collection(given, self)
+        if self.has_defaults:
+            check_defaults(given, type(self).__qualname__)
         whole: CombineGlobally[Any] = CombineGlobally(self.fn)
         return given | "Combine" >> (whole if self.has_defaults else whole.without_defaults())
 

@@ -5,7 +5,7 @@ Source: Beam Python ``DoFn``, ``pvalue.TaggedOutput``, ``window.TimestampedValue
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final, Generic, NoReturn
+from typing import Any, ClassVar, Final, Generic
 
 import attrs
 
@@ -21,6 +21,7 @@ from beamlike.model.time import (
     show_duration,
     show_instant,
 )
+from beamlike.model.words import in_words
 
 __all__ = ["DoFn", "Doing", "TaggedOutput", "TimestampedValue", "views_of"]
 
@@ -61,9 +62,9 @@ class DoFn(Generic[In, T]):
     Subclasses write ``process(self, element)``, which returns or yields what comes out: plain
     values, `TimestampedValue`, or `TaggedOutput` around either. More parameters may ask for
     more, by their default: ``timestamp=DoFn.TimestampParam`` (event time in ms),
-    ``window=DoFn.WindowParam``, ``pane_info=DoFn.PaneInfoParam`` and
-    ``windowed=DoFn.WindowedValueParam``. A function that asks for its window is called once for
-    each window of an element.
+    ``window=DoFn.WindowParam``, ``pane_info=DoFn.PaneInfoParam``, ``key=DoFn.KeyParam`` (that of
+    a pair) and ``windowed=DoFn.WindowedValueParam``. A function that asks for its window is
+    called once for each window of an element.
 
     An output may happen later than the element that it came from, but not earlier by more than
     ``allowed_timestamp_skew``, because the watermark may have passed there.
@@ -76,23 +77,34 @@ class DoFn(Generic[In, T]):
     WindowParam: ClassVar[Any] = _Param("WindowParam")
     PaneInfoParam: ClassVar[Any] = _Param("PaneInfoParam")
     WindowedValueParam: ClassVar[Any] = _Param("WindowedValueParam")
+    KeyParam: ClassVar[Any] = _Param("KeyParam")
 
     allowed_timestamp_skew: DurationLike = 0
     """How far before its element an output may happen. Beam Java ``getAllowedTimestampSkew``."""
 
+    # What follows is refused where the function is applied, which knows both by name.
+    BundleFinalizerParam: ClassVar[Any] = _Param("BundleFinalizerParam")
+    DynamicTimerTagParam: ClassVar[Any] = _Param("DynamicTimerTagParam")
+
     @staticmethod
-    def StateParam(*_spec: Any) -> NoReturn:
-        """Not here.
+    def StateParam(_spec: Any) -> Any:
+        """A state. Not here: a transform that asks for one is refused."""
+        return _Param("StateParam")
 
-        Raises:
-            PipelineError: Always, with what to use instead.
-        """
-        raise PipelineError(
-            "a DoFn has no state or timers here; write ApplyPerKey(fn) with a function from a "
-            "state and an element to the next state and the outputs"
-        )
+    @staticmethod
+    def TimerParam(_spec: Any) -> Any:
+        """A timer. Not here: a transform that asks for one is refused."""
+        return _Param("TimerParam")
 
-    TimerParam = StateParam
+    @staticmethod
+    def RestrictionParam(_provider: Any = None) -> Any:
+        """The part of an element to do. Not here: a transform that asks for it is refused."""
+        return _Param("RestrictionParam")
+
+    @staticmethod
+    def WatermarkEstimatorParam(_provider: Any = None) -> Any:
+        """A watermark of its own. Not here: a transform that asks for it is refused."""
+        return _Param("WatermarkEstimatorParam")
 
     def setup(self) -> None:
         """Before the first bundle in a process."""
@@ -129,7 +141,24 @@ _READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
     "WindowParam": lambda element: element.windows[0],
     "PaneInfoParam": lambda element: element.pane,
     "WindowedValueParam": lambda element: element,
+    "KeyParam": lambda element: element.value[0],
 }
+
+_STATE_HERE: Final = (
+    "write ApplyPerKey(fn), with a function from a state and a pair to the next state and the "
+    "outputs"
+)
+_SOURCE_HERE: Final = "read with FromDataFrame(...), TestStream() or Create(...)"
+
+_MISSING: Final[Mapping[str, tuple[str, str]]] = {
+    "StateParam": ("a state", _STATE_HERE),
+    "TimerParam": ("a timer", f"{_STATE_HERE}, or a trigger and GroupByKey() for what waits"),
+    "DynamicTimerTagParam": ("a timer", _STATE_HERE),
+    "BundleFinalizerParam": ("the end of a commit", "write what is to be done to finish_bundle"),
+    "RestrictionParam": ("a restriction", _SOURCE_HERE),
+    "WatermarkEstimatorParam": ("a watermark of its own", _SOURCE_HERE),
+}
+"""What Beam has and functions here cannot ask for: what it is, and what there is instead."""
 
 
 @attrs.frozen
@@ -151,6 +180,7 @@ class Doing(Do):
         label: The transform's, for messages.
 
     Raises:
+        PipelineError: The function asks for what there is not, such as a state.
         TimeError: The allowed skew of the function cannot be read.
     """
 
@@ -172,10 +202,20 @@ class Doing(Do):
         }
         self.views: Sequence[View] = views
         self.asked = _asked(fn)
+        self._refuse_missing()
         kinds = {it.name for it in self.asked.values()}
         self.takes_element = "ElementParam" not in kinds
         self.sees_window = "WindowParam" in kinds
         self.skew = duration_ms(fn.allowed_timestamp_skew, f"{label} allowed_timestamp_skew")
+
+    def _refuse_missing(self) -> None:
+        for parameter, asked in self.asked.items():
+            if asked.name in _MISSING:
+                what, instead = _MISSING[asked.name]
+                raise PipelineError(
+                    f"{self.label!r}: {in_words(self.fn.called())} asks for {what} in its "
+                    f"parameter {parameter!r}, and a DoFn has none here; {instead}"
+                )
 
     def setup(self) -> None:
         self.fn.setup()

@@ -4,13 +4,13 @@ Source: Beam Python ``transforms.core`` and ``transforms.util``.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Concatenate, Generic, overload
+from typing import Any, Concatenate, Generic, NoReturn, overload
 
-from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.dofn import DoFn, Doing, TimestampedValue, views_of
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform, function_label
-from beamlike.api.pipelines.variables import In, T
+from beamlike.api.pipelines.variables import In, K, R, T
 from beamlike.api.pipelines.views import AsSideInput, looking
 from beamlike.errors import PipelineError
 from beamlike.hosts.script import Arrive
@@ -19,7 +19,7 @@ from beamlike.model.graph import MAIN, Each, Edge, Given
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
-__all__ = ["Create", "DoOutputs", "Filter", "FlatMap", "Map", "ParDo"]
+__all__ = ["Create", "DoOutputs", "Filter", "FlatMap", "Impulse", "Map", "ParDo"]
 
 
 class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
@@ -29,12 +29,27 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
     Source: Beam ``Create``.
     """
 
-    def __init__(self, values: Iterable[T | TimestampedValue[T]]) -> None:
+    @overload
+    def __init__(self: "Create[tuple[K, R]]", values: Mapping[K, R]) -> None: ...
+
+    @overload
+    def __init__(self, values: Iterable[TimestampedValue[T]]) -> None: ...
+
+    @overload
+    def __init__(self, values: Iterable[T | TimestampedValue[T]]) -> None: ...
+
+    def __init__(self, values: Any) -> None:
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise PipelineError(f"Create needs a list of elements, got {values!r}")
         self.values = list(values.items()) if isinstance(values, Mapping) else list(values)
 
     def expand(self, given: Pipeline) -> PCollection[T]:
+        if not isinstance(given, Pipeline):
+            name = self.label or self.default_label
+            raise PipelineError(
+                f"{name!r} starts from the pipeline, and was applied to {given!r}; write "
+                "pipeline | Create(...), and put both into one with (one, other) | Flatten()"
+            )
         arrive = Arrive(tuple((None, _element(value)) for value in self.values))
         script = (arrive, AdvanceWatermark(MAX_TIMESTAMP))
         node = Given(given.label, (), script, bounded=True)
@@ -80,6 +95,18 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         """
         return WithOutputs(self, tags, main)
 
+    def with_exception_handling(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+        """Not here.
+
+        Raises:
+            PipelineError: Always, with what to write instead.
+        """
+        raise PipelineError(
+            f"{self.label or self.default_label!r} has no with_exception_handling here; catch the "
+            'exception in the function, yield TaggedOutput("bad", element) there, and write '
+            'with_outputs("bad", main="good")'
+        )
+
     def expand(self, given: PCollection[In]) -> PCollection[T]:
         return expanded(self, given, frozenset())
 
@@ -88,7 +115,7 @@ def expanded(
     transform: ParDo[Any, T], given: PCollection[Any], tags: frozenset[str] | None
 ) -> PCollection[T]:
     """The collection of everything that a function answers without a tag."""
-    label = given.pipeline.label
+    label = check_collection(given, transform)
     _check_side_inputs(transform, label)
     do = Doing(transform.fn, transform.args, transform.kwargs, tags, label)
     given = looking(given, views_of(transform.args, transform.kwargs))
@@ -119,6 +146,13 @@ def _check_side_inputs(transform: ParDo[Any, Any], label: str) -> None:
             )
 
 
+class Impulse(PTransform[Pipeline, PCollection[bytes]]):
+    """One element, empty bytes: what makes a pipeline do something. Source: Beam ``Impulse``."""
+
+    def expand(self, given: Pipeline) -> PCollection[bytes]:
+        return given | "Create" >> Create([b""])
+
+
 class DoOutputs:
     """The outputs of a transform by name: ``outputs.name`` or ``outputs["name"]``.
 
@@ -146,7 +180,7 @@ class DoOutputs:
 
     def __iter__(self) -> Any:
         """The main output if it has a name, then the others in the order of their names."""
-        named = [self._main] if self._name is not None else []
+        named = [self[None]] if self._name is not None else []
         return iter([*named, *(self[tag] for tag in self._tags)])
 
 
@@ -226,9 +260,15 @@ class Map(_OfFunction[In, T]):
 
 
 class FlatMap(_OfFunction[In, T]):
-    """Each element becomes what a function lists. Source: Beam ``FlatMap``."""
+    """Each element becomes what a function lists; without one, its own items.
+
+    Source: Beam ``FlatMap``.
+    """
 
     calling = _Calling
+
+    @overload
+    def __init__(self: "FlatMap[Iterable[T], T]") -> None: ...
 
     @overload
     def __init__(
@@ -243,8 +283,12 @@ class FlatMap(_OfFunction[In, T]):
         **kwargs: Any,
     ) -> None: ...
 
-    def __init__(self, fn: Callable[..., Iterable[T] | None], *args: Any, **kwargs: Any) -> None:
-        super().__init__(fn, *args, **kwargs)
+    def __init__(self, fn: Callable[..., Any] | None = None, *args: Any, **kwargs: Any) -> None:
+        super().__init__(_itself if fn is None else fn, *args, **kwargs)
+
+
+def _itself(items: Iterable[T]) -> Iterable[T]:
+    return items
 
 
 class Filter(_OfFunction[Any, Any]):

@@ -6,9 +6,9 @@ Source: Beam Python ``GroupByKey``, ``CombinePerKey``, ``CombineGlobally``, ``Co
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, Self, overload
 
-from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
-from beamlike.api.pipelines.combinefn import combine_fn
+from beamlike.api.pipelines.combinefn import combine_fn, of_nothing
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Create, Map, ParDo
 from beamlike.api.pipelines.grouping import grouped
@@ -46,6 +46,7 @@ class GroupByKey(PTransform[Any, Any]):
     """
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
+        check_collection(given, self)
         return grouped(given, Collect())
 
 
@@ -80,8 +81,41 @@ class CombinePerKey(PTransform[Any, Any], Generic[R]):
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.fn)})"
 
+    def with_hot_key_fanout(self, fanout: int | Callable[[Any], int]) -> Self:
+        """The same. In Beam it says how many workers share a key, which hosts decide here.
+
+        Raises:
+            PipelineError: It is no number of 1 or more and no function of the key.
+        """
+        _check_fanout(fanout, "with_hot_key_fanout")
+        return self
+
     def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
+        check_collection(given, self)
         return grouped(given, self.combine)
+
+
+def _check_fanout(fanout: Any, method: str) -> None:
+    number = isinstance(fanout, int) and not isinstance(fanout, bool) and fanout >= 1
+    if not number and not (callable(fanout) and method == "with_hot_key_fanout"):
+        raise PipelineError(f"{method} needs a number of 1 or more, got {fanout!r}; leave it out")
+
+
+def check_defaults(given: PCollection[Any], written: str) -> None:
+    """Refuse a value for no elements where nobody knows of windows without elements.
+
+    Args:
+        written: The transform as the user writes it.
+
+    Raises:
+        PipelineError: The collection is not in the global window.
+    """
+    if not isinstance(given.windowing.window_fn, GlobalWindows):
+        raise PipelineError(
+            f"{given.pipeline.label!r}: Default values are not supported in {written} if the "
+            f"input is not windowed by GlobalWindows, and it is by {given.windowing.window_fn}; "
+            f"write {written}(...).without_defaults()"
+        )
 
 
 class CombineValues(PTransform[Any, Any], Generic[R]):
@@ -169,23 +203,31 @@ class CombineGlobally(PTransform[Any, Any], Generic[R]):
 
     def without_defaults(self) -> Self:
         """The same, without a value for no elements."""
+        return self.with_defaults(False)
+
+    def with_defaults(self, has_defaults: bool = True) -> Self:
+        """The same, with or without a value for no elements."""
         copy = self._copy()
-        copy.has_defaults = False
+        copy.has_defaults = has_defaults
         return copy
+
+    def with_fanout(self, fanout: int) -> Self:
+        """The same. In Beam it says how many workers share the work, which hosts decide here.
+
+        Raises:
+            PipelineError: It is no number of 1 or more.
+        """
+        _check_fanout(fanout, "with_fanout")
+        return self
 
     def as_singleton_view(self) -> "CombinedView[R]":
         """The same as a side input, for use in other transforms."""
         return CombinedView(self)
 
     def expand(self, given: PCollection[Any]) -> PCollection[R]:
-        label = given.pipeline.label
-        in_global = isinstance(given.windowing.window_fn, GlobalWindows)
-        if self.has_defaults and not in_global:
-            raise PipelineError(
-                f"{label!r}: Default values are not supported in CombineGlobally if the input is "
-                f"not windowed by GlobalWindows, and it is by {given.windowing.window_fn}; write "
-                "CombineGlobally(...).without_defaults()"
-            )
+        label = check_collection(given, self)
+        if self.has_defaults:
+            check_defaults(given, "CombineGlobally")
         combined = self.only_combined(given)
         if not self.has_defaults:
             return combined
@@ -234,7 +276,7 @@ class _AsCombined(AsSingleton[R]):
     def seen(self, items: list[Any], label: str) -> Any:
         # Not all functions have a value of nothing: it is asked for where there is nothing.
         if not items:
-            return self.combine.extract(self.combine.create())
+            return of_nothing(self.combine)
         return super().seen(items, label)
 
 
@@ -244,7 +286,7 @@ class _IfEmpty(DoFn[None, Any]):
 
     def process(self, element: None, found: list[Any]) -> Iterable[Any]:
         if not found:
-            yield self.combine.extract(self.combine.create())
+            yield of_nothing(self.combine)
 
 
 def _with_nothing(element: T) -> tuple[T, None]:
@@ -270,11 +312,11 @@ class Distinct(PTransform[Any, Any]):
     """
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
-        windowing = given.windowing
+        label, windowing = check_collection(given, self), given.windowing
         plain = isinstance(windowing.trigger, DefaultTrigger) and not windowing.allowed_lateness
         if windowing.is_merging and not plain:
             raise PipelineError(
-                f"{given.pipeline.label!r}: Distinct does not support merging windowing "
+                f"{label!r}: Distinct does not support merging windowing "
                 "strategies, except when using the default trigger and zero allowed lateness, "
                 f"and the collection has {windowing}; window it with "
                 f"WindowInto({windowing.window_fn}) for this"
@@ -300,6 +342,8 @@ class CoGroupByKey(PTransform[Any, Any]):
 
     Source: Beam ``CoGroupByKey``.
     """
+
+    takes_several = True
 
     def expand(self, given: Any) -> PCollection[tuple[Any, Any]]:
         named = isinstance(given, Mapping)

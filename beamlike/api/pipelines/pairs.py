@@ -227,8 +227,15 @@ class _Part(DoFn[Any, Any]):
 class Reshuffle(PTransform[Any, Any]):
     """The same elements. In Beam it says where work is spread anew, which hosts decide here.
 
+    Args:
+        num_buckets: Counts for nothing.
+
     Source: Beam ``Reshuffle``.
     """
+
+    def __init__(self, num_buckets: int | None = None) -> None:
+        super().__init__()
+        self.num_buckets = num_buckets
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         return given

@@ -1,14 +1,15 @@
 """The pipeline itself: it names its transforms, holds their graph, and runs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, Self, cast, get_args
 
 import attrs
 
 from beamlike.api.pipelines.collection import PCollection, apply
 from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
+from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions, host_of
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.transform import Applied, PTransform
 from beamlike.api.pipelines.variables import Out
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Host", "Pipeline"]
 
-Host = Literal["memory", "spark"]
-
 
 class Pipeline:
     """Transforms under names, applied to one another. It is built first and run afterwards.
@@ -39,10 +38,34 @@ class Pipeline:
     >>> [came.element.value for came in pipeline.run().out_of(doubled.edge)]
     [2, 4]
 
+    Args:
+        runner: What runs it, in Beam's words: ``"DirectRunner"`` is this process, and
+            ``"SparkRunner"`` host ``"spark"``. None: what the options say, or this process.
+        options: For the code that builds it.
+        argv: A command line, if there are no options.
+
+    Raises:
+        PipelineError: There is no such runner here, or the options are none.
+
     Source: Beam ``Pipeline``.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        runner: str | None = None,
+        options: PipelineOptions | None = None,
+        argv: Sequence[str] | None = None,
+    ) -> None:
+        if not isinstance(options, PipelineOptions | None):
+            raise PipelineError(
+                f"options must be PipelineOptions, got {options!r}; write "
+                'PipelineOptions(["--name=value"]), or PipelineOptions(name=value)'
+            )
+        if options is not None and argv is not None:
+            raise PipelineError("options and argv say the same; give one of them")
+        self.options = PipelineOptions(argv or []) if options is None else options
+        said = self.options.view_as(StandardOptions).runner if runner is None else runner
+        self._host: Host = host_of(said) or "memory"
         self.nodes: list[Node] = []
         self.edges: dict[Edge, None] = {}
         self.sinks: list[Sink] = []
@@ -92,6 +115,15 @@ class Pipeline:
         """The full name of the transform that is being applied."""
         return "/".join(self._scope)
 
+    def free_label(self, name: str) -> str:
+        """The name, with a number after it if a transform has it where one is being applied."""
+        scope = f"{self.label}/" if self._scope else ""
+        label, number = name, 1
+        while scope + label in self._labels:
+            number += 1
+            label = f"{name}{number}"
+        return label
+
     def add(
         self, node: Node, windowing: WindowingStrategy, is_bounded: bool, tag: str = MAIN
     ) -> PCollection[Any]:
@@ -101,7 +133,7 @@ class Pipeline:
 
     def run(
         self,
-        host: Host = "memory",
+        host: Host | None = None,
         spark: "SparkSession | None" = None,
         *,
         checkpoint: str | None = None,
@@ -117,7 +149,8 @@ class Pipeline:
 
         Args:
             host: ``"memory"``, in this process, or ``"spark"``: one query, in which each step of
-                a test stream is a micro-batch.
+                a test stream is a micro-batch. None: as the pipeline's runner says, which is
+                in this process if nobody says.
             spark: The session for host ``"spark"``; None takes the active one or starts one.
             checkpoint: The folder that a query over streams goes on from, see `SparkOptions`;
                 for the next three likewise.
@@ -131,6 +164,7 @@ class Pipeline:
                 pair and is to be grouped; or this host cannot run it like this.
             UnsupportedError: It reads what the host cannot read.
         """
+        host = self._host if host is None else host
         if host not in get_args(Host):
             raise PipelineError(f'host must be "memory" or "spark", got {host!r}')
         options = SparkOptions(spark, checkpoint, trigger, shards, wake_every)

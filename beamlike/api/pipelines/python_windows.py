@@ -6,11 +6,13 @@ it says, and nothing would fail; so these refuse a bare number, and say what to 
 Source: Beam Python ``transforms.window``, ``transforms.trigger``, ``utils.timestamp``.
 """
 
-from datetime import timedelta
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
+from beamlike.api.pipelines import dofn
+from beamlike.api.pipelines.variables import T
 from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineError, TimeError
 from beamlike.model import sessions, triggers, windowfns
 from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.time import DurationLike
@@ -23,8 +25,11 @@ __all__ = [
     "SlidingWindows",
     "Timestamp",
     "TimestampCombiner",
+    "TimestampedValue",
     "WindowInto",
 ]
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Length = timedelta | str
 """A duration that says its unit: ``"60 s"``, ``"10 minutes"`` or a ``timedelta``."""
@@ -73,9 +78,42 @@ def Duration(seconds: int | float = 0, micros: int = 0) -> timedelta:
     return timedelta(seconds=seconds, microseconds=micros)
 
 
-def Timestamp(seconds: int | float = 0, micros: int = 0) -> int:
-    """So many seconds after the epoch, in milliseconds; as Beam Python's class of that name."""
-    return (round(seconds * 1_000_000) + micros) // 1000
+def Timestamp(seconds: int | float = 0, micros: int = 0) -> datetime:
+    """So many seconds after the epoch, as Beam Python's class of that name.
+
+    Raises:
+        TimeError: That is before the year 1 or after the year 9999.
+    """
+    try:
+        return _EPOCH + timedelta(seconds=seconds, microseconds=micros)
+    except OverflowError:
+        raise TimeError(
+            f"Timestamp must lie in the years 1 to 9999, got seconds={seconds!r}, "
+            f"micros={micros!r}; seconds are needed, not milliseconds"
+        ) from None
+
+
+def TimestampedValue(value: T, timestamp: datetime | str) -> dofn.TimestampedValue[T]:
+    """An element with an event time of its own.
+
+    Args:
+        value: The element.
+        timestamp: An instant that says its unit: ``"00:01:30"``, ``"2013-01-01T06:00:00Z"``, a
+            ``datetime``, or `Timestamp`.
+
+    Raises:
+        TimeError: It is a bare number other than 0, or no instant.
+
+    Source: Beam Python ``window.TimestampedValue``.
+    """
+    at: Any = timestamp
+    if isinstance(at, int | float) and at != 0:
+        raise TimeError(
+            f"TimestampedValue timestamp: {at!r} is {at!r} seconds in Beam Python and {at!r} "
+            f"milliseconds here; write Timestamp({at!r}) for seconds, or "
+            f"Timestamp(micros=1000 * {at!r}) for milliseconds such as those of TimestampParam"
+        )
+    return dofn.TimestampedValue(value, at)
 
 
 class TimestampCombiner:

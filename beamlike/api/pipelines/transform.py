@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from beamlike.errors import PipelineError
 from beamlike.model.words import in_words
@@ -47,6 +47,9 @@ class PTransform(Generic[In_contra, Out_co]):
     label: str | None = None
     """The name that it was given."""
 
+    takes_several: ClassVar[bool] = False
+    """Whether a list that it is applied to is one of collections, and not of elements."""
+
     def __init__(self, label: str | None = None) -> None:
         self.label = label
 
@@ -78,11 +81,15 @@ class PTransform(Generic[In_contra, Out_co]):
         return named
 
     def __ror__(self, given: Iterable[Any]) -> Any:
-        """Apply this to several collections: ``(one, other) | Flatten()``."""
-        # Circular otherwise: collections apply transforms.
-        from beamlike.api.pipelines.collection import apply
+        """Apply this to several collections: ``(one, other) | Flatten()``.
 
-        return apply(self, given)
+        A list of elements in place of a collection is one too. If there is no collection at
+        all, everything runs at once, in memory, and lists come out: ``[1, 2] | Map(str)``.
+        """
+        # Circular otherwise: collections apply transforms.
+        from beamlike.api.pipelines.eager import apply_to_lists
+
+        return apply_to_lists(self, given)
 
     def with_input_types(self, *_types: Any, **_named: Any) -> Self:
         """The same: elements may be anything. Beam's hint, for those who wrote it there."""

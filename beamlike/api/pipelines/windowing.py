@@ -6,19 +6,21 @@ Source: Beam Python ``WindowInto`` and ``Flatten``, Beam Java ``Window``.
 from collections.abc import Iterable
 from typing import Any
 
-from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import T
 from beamlike.errors import BeamlikeError, PipelineError
 from beamlike.model.compatible import check_flatten
 from beamlike.model.graph import Assigned, Joined
-from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
+from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior, option
 from beamlike.model.options import TimestampCombiner as Combiner
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
+from beamlike.model.words import BEAM_SPELLING, in_words
 
-__all__ = ["Flatten", "FlattenWith", "WindowInto"]
+__all__ = ["Flatten", "FlattenWith", "Remerge", "WindowInto"]
 
 
 class WindowInto(PTransform[Any, Any]):
@@ -37,7 +39,8 @@ class WindowInto(PTransform[Any, Any]):
         on_time_behavior: Whether an empty on-time pane is emitted.
 
     Raises:
-        PipelineError: When it is applied: the parts do not go together.
+        PipelineError: When it is applied: a part is of the wrong kind, or the parts do not go
+            together.
 
     Source: Beam Python ``WindowInto``; ``closing_behavior`` and ``on_time_behavior`` are Java's.
     """
@@ -64,15 +67,43 @@ class WindowInto(PTransform[Any, Any]):
         }
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
-        pipeline, label = given.pipeline, given.pipeline.label
+        label, pipeline = check_collection(given, self), given.pipeline
         try:
-            windowing = given.windowing.configured(self.window_fn, **self.parts)
+            windowing = given.windowing.configured(
+                self._checked(), **self.parts, spelling=BEAM_SPELLING
+            )
         except BeamlikeError as error:
             raise PipelineError(f"{label!r}: {error}") from error
         if self.window_fn is None:
             return PCollection(pipeline, given.edge, windowing, given.is_bounded)
         node = Assigned(label, (given.edge,), self.window_fn)
         return pipeline.add(node, windowing, given.is_bounded)
+
+    def _checked(self) -> WindowFn | None:
+        """The windows, if they and the accumulation mode are what they have to be."""
+        mode = self.parts["accumulation"]
+        if mode is not None:
+            option(AccumulationMode, mode, "accumulation_mode")
+        if self.window_fn is None or isinstance(self.window_fn, WindowFn):
+            return self.window_fn
+        raise PipelineError(
+            'WindowInto needs windows such as FixedWindows("1 hour"), got '
+            f"{in_words(self.window_fn)}"
+        )
+
+
+class Remerge(PTransform[Any, Any]):
+    """Windows that a grouping has merged may merge once more in the next one.
+
+    Without it they stay as they are, also where windows of keys that were different overlap.
+
+    Source: Beam Java ``Window.remerge``.
+    """
+
+    def expand(self, given: PCollection[T]) -> PCollection[T]:
+        check_collection(given, self)
+        windowing = given.windowing.remerge()
+        return PCollection(given.pipeline, given.edge, windowing, given.is_bounded)
 
 
 class Flatten(PTransform[Any, Any]):
@@ -82,6 +113,8 @@ class Flatten(PTransform[Any, Any]):
 
     Source: Beam ``Flatten``.
     """
+
+    takes_several = True
 
     def __ror__(self, given: Iterable[PCollection[T]]) -> PCollection[T]:
         pcoll: PCollection[T] = super().__ror__(given)
@@ -97,11 +130,20 @@ class Flatten(PTransform[Any, Any]):
         pipeline = collections[0].pipeline
         label = pipeline.label
         try:
-            windowing = check_flatten({repr(it): it.windowing for it in collections})
+            windowing = check_flatten(_named(collections), BEAM_SPELLING)
         except BeamlikeError as error:
             raise PipelineError(f"{label!r}: {error}") from error
         node = Joined(label, tuple(it.edge for it in collections))
         return pipeline.add(node, windowing, all(it.is_bounded for it in collections))
+
+
+def _named(collections: list[PCollection[Any]]) -> dict[str, WindowingStrategy]:
+    """The windowing of each. A new trigger makes another collection of the same output."""
+    named: dict[str, WindowingStrategy] = {}
+    for number, it in enumerate(collections):
+        name = repr(it)
+        named[f"{name}, input {number}," if name in named else name] = it.windowing
+    return named
 
 
 class FlattenWith(PTransform[Any, Any]):

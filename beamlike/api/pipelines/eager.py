@@ -1,0 +1,85 @@
+"""Transforms of plain lists: they run at once, in memory.
+
+Source: Beam Python ``PTransform.__ror__``.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from beamlike.api.pipelines.collection import PCollection, apply
+from beamlike.api.pipelines.elements import Create, DoOutputs
+from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.transform import PTransform
+
+__all__ = ["apply_to_lists"]
+
+
+def apply_to_lists(transform: PTransform[Any, Any], given: Any) -> Any:
+    """Apply a transform to collections, to lists of elements, or to both.
+
+    Returns:
+        What the transform makes; where it was given no collection, the lists of what comes out.
+
+    Raises:
+        PipelineError: Something is neither a collection nor a list.
+        TransformError: A function of the user's raised.
+    """
+    is_several = isinstance(given, Mapping | tuple) or (
+        isinstance(given, list)
+        and (transform.takes_several or any(isinstance(it, PCollection) for it in given))
+    )
+    parts: dict[Any, Any]
+    if not is_several:
+        parts = {None: given}
+    elif isinstance(given, Mapping):
+        parts = dict(given)
+    else:
+        parts = dict(enumerate(given))
+    found = [part.pipeline for part in parts.values() if isinstance(part, PCollection)]
+    pipeline = found[0] if found else Pipeline()
+    parts = {name: _collection(part, pipeline) for name, part in parts.items()}
+    if not is_several:
+        made = apply(transform, parts[None])
+    else:
+        made = apply(transform, parts if isinstance(given, Mapping) else tuple(parts.values()))
+    if found:
+        return made
+    pipeline.run()
+    return _lists(made)
+
+
+def _collection(given: Any, pipeline: Pipeline) -> Any:
+    """What a transform is applied to for a collection, or for a list; others it will refuse."""
+    is_list = isinstance(given, Iterable) and not isinstance(given, str | bytes | DoOutputs)
+    if isinstance(given, PCollection) or not is_list:
+        return given
+    return pipeline | pipeline.free_label("Elements") >> Create(given)
+
+
+def _lists(made: Any) -> Any:
+    match made:
+        case PCollection():
+            return _elements(made)
+        case DoOutputs():
+            return _Lists(made)
+        case Mapping():
+            return {name: _lists(it) for name, it in made.items()}
+        case tuple() | list():
+            return type(made)(map(_lists, made))
+    return made
+
+
+def _elements(collection: PCollection[Any]) -> list[Any]:
+    result = collection.pipeline.result
+    assert result is not None, "it has just run"
+    return [came.element.value for came in result.out_of(collection.edge)]
+
+
+class _Lists(DoOutputs):
+    """The outputs of a transform that ran: lists by name."""
+
+    def __init__(self, outputs: DoOutputs) -> None:
+        self.__dict__.update(outputs.__dict__)
+
+    def __getitem__(self, tag: str | None) -> Any:
+        return _elements(super().__getitem__(tag))

@@ -1,0 +1,162 @@
+"""Elements in batches: by key and window, and as they come."""
+
+from typing import Any
+
+import pytest
+
+import beamlike.beam as beam
+from beamlike.errors import PipelineError
+from beamlike.testing import TestStream
+
+Came = list[tuple[int, Any, int]]
+
+
+def orders() -> Any:
+    """A bundle of four, one more, and three that are late."""
+    return (
+        TestStream()
+        .add_elements_at_time("00:00:10", ("tea", 1), ("tea", 2), ("tea", 3), ("milk", 1))
+        .add_elements_at_time("00:00:20", ("tea", 4), ("tea", 5))
+        .advance_watermark_to("00:01:00")
+        .add_elements_at_time("00:00:30", ("tea", 6), ("tea", 7), ("tea", 8))
+        .advance_watermark_to_infinity()
+    )
+
+
+def batches(transform: Any, windows: Any = None) -> Came:
+    """The step, the value and the event time of all that comes out."""
+    pipeline = beam.Pipeline()
+    minutes = beam.WindowInto(
+        beam.FixedWindows("1 minute"), allowed_lateness="1 hour", accumulation_mode="discarding"
+    )
+    found = pipeline | orders() | (windows or minutes) | transform
+    return [
+        (came.step, came.element.value, came.element.timestamp)
+        for came in pipeline.run().out_of(found.edge)
+    ]
+
+
+def test_a_batch_comes_with_the_pair_that_completes_it_and_the_rest_when_the_window_expires():
+    assert batches(beam.GroupIntoBatches(2)) == [
+        (0, ("tea", [1, 2]), 10_000),
+        (1, ("tea", [3, 4]), 10_000),
+        (3, ("tea", [5, 6]), 20_000),
+        (3, ("tea", [7, 8]), 30_000),
+        (4, ("milk", [1]), 10_000),
+    ]
+
+
+def test_one_window_for_everything_keeps_what_fills_no_batch_to_the_end():
+    assert batches(beam.GroupIntoBatches(3), beam.WindowInto(beam.GlobalWindows())) == [
+        (0, ("tea", [1, 2, 3]), 10_000),
+        (3, ("tea", [4, 5, 6]), 20_000),
+        (4, ("tea", [7, 8]), 30_000),
+        (4, ("milk", [1]), 10_000),
+    ]
+
+
+def test_what_is_too_late_is_in_no_batch_and_is_told():
+    pipeline = beam.Pipeline()
+    minutes = pipeline | orders() | beam.WindowInto(beam.FixedWindows("1 minute"))
+    found = minutes | "Batches" >> beam.GroupIntoBatches(4)
+    result = pipeline.run()
+    assert [came.element.value for came in result.out_of(found.edge)] == [
+        ("tea", [1, 2, 3, 4]),
+        ("tea", [5]),
+        ("milk", [1]),
+    ]
+    assert [(lost.label, lost.key) for lost in result.lost] == [
+        ("Batches/Batches/Group", "tea")
+    ] * 3
+
+
+def test_batches_have_the_windows_and_the_trigger_of_their_collection():
+    pipeline = beam.Pipeline()
+    fired = beam.WindowInto(
+        beam.FixedWindows("1 minute"),
+        trigger=beam.Repeatedly(beam.AfterCount(7)),
+        accumulation_mode="accumulating",
+        allowed_lateness="0 s",
+    )
+    minutes = pipeline | orders() | fired
+    found = minutes | beam.GroupIntoBatches(2)
+    assert found.windowing == minutes.windowing
+    assert {
+        (came.element.windows, came.element.pane.timing)
+        for came in pipeline.run().out_of(found.edge)
+    } == {((beam.IntervalWindow("00:00", "00:01"),), beam.Timing.UNKNOWN)}
+
+
+def test_keys_of_batches_may_be_shown_as_sharded():
+    few = [("a", 1), ("b", 2), ("a", 3)] | beam.GroupIntoBatches.WithShardedKey(2)
+    assert [(key.key, key.shard_id, batch) for key, batch in few] == [
+        ("a", b"", [1, 3]),
+        ("b", b"", [2]),
+    ]
+
+
+def test_a_batch_that_may_not_wait_is_refused_with_what_to_write():
+    with pytest.raises(PipelineError) as refusal:
+        beam.GroupIntoBatches(10, max_buffering_duration_secs=5)
+    assert str(refusal.value) == (
+        "GroupIntoBatches has no max_buffering_duration_secs here: a batch waits until it is "
+        "complete or its window expires; choose shorter windows, or write WindowInto(..., "
+        'trigger=Repeatedly(AfterAny(AfterCount(100), AfterProcessingTime("10 s")))) | GroupByKey()'
+    )
+
+
+def test_batches_need_a_size_pairs_and_windows_that_stay_as_they_are():
+    with pytest.raises(
+        PipelineError, match="batch_size must be a whole number of 1 or more, got 0"
+    ):
+        beam.GroupIntoBatches(0)
+    with pytest.raises(
+        PipelineError,
+        match=r"batches by key need pairs .* got 'a'; make pairs before it with WithKeys",
+    ):
+        _ = ["a"] | beam.GroupIntoBatches(1)
+    with pytest.raises(PipelineError) as refusal:
+        batches(beam.GroupIntoBatches(2), beam.WindowInto(beam.Sessions("1 minute")))
+    assert str(refusal.value) == (
+        "'GroupIntoBatches/Batches': lists that go on cannot be kept in windows that merge, and "
+        "Sessions(1m) merges them; use FixedWindows, SlidingWindows, calendar windows or "
+        "GlobalWindows"
+    )
+
+
+def test_elements_of_a_bundle_are_batched_at_the_end_of_their_window():
+    assert batches(beam.BatchElements(min_batch_size=1, max_batch_size=3)) == [
+        (0, [("tea", 1), ("tea", 2), ("tea", 3)], 59_999),
+        (0, [("milk", 1)], 59_999),
+        (1, [("tea", 4), ("tea", 5)], 59_999),
+        (3, [("tea", 6), ("tea", 7), ("tea", 8)], 59_999),
+    ]
+
+
+def test_batches_of_a_bundle_hold_elements_of_one_window():
+    timed = [beam.TimestampedValue(n, f"00:00:{n}0") for n in range(5)]
+    found = timed | beam.WindowInto(beam.FixedWindows("20 s")) | beam.BatchElements(2, 2)
+    assert found == [[0, 1], [2, 3], [4]]
+
+
+def test_elements_may_count_for_more_than_one():
+    words = ["a", "bb", "ccc", "dddd", "eeeee"]
+    assert words | beam.BatchElements(element_size_fn=len, max_batch_size=4, variance=0.1) == [
+        ["a", "bb"],
+        ["ccc"],
+        ["dddd"],
+        ["eeeee"],
+    ]
+
+
+def test_what_batches_of_a_bundle_cannot_do_is_refused():
+    with pytest.raises(PipelineError) as refusal:
+        beam.BatchElements(max_batch_duration_secs=5)
+    assert str(refusal.value) == (
+        "BatchElements has no max_batch_duration_secs here: its batches end with the bundle; write "
+        "WithKeys(...) | GroupIntoBatches(...), whose batches go on"
+    )
+    with pytest.raises(PipelineError, match="min_batch_size 3 is greater than max_batch_size 2"):
+        beam.BatchElements(3, 2)
+    with pytest.raises(PipelineError, match="has no argument 'maximum'; leave it out"):
+        beam.BatchElements(maximum=3)

@@ -1,0 +1,132 @@
+"""Pipelines as programs of Beam make them: with options, and with a runner."""
+
+import os
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import beamlike.beam as beam
+from beamlike.errors import PipelineError
+
+
+class Words(beam.PipelineOptions):
+    """The options of a program."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: ArgumentParser) -> None:
+        parser.add_argument("--input", default="words.txt")
+        parser.add_argument("--least", type=int, default=1)
+
+
+def test_a_program_reads_its_options_from_its_pipeline():
+    pipeline = beam.Pipeline(options=Words(["--input=lines.txt", "--project=p"], least=3))
+    assert (pipeline.options.input, pipeline.options.least) == ("lines.txt", 3)
+    assert beam.Pipeline(argv=["--least", "2"]).options.view_as(Words).least == 2
+    assert beam.Pipeline().options.view_as(Words).input == "words.txt"
+
+
+def test_what_is_set_in_one_view_is_set_in_all():
+    options = beam.PipelineOptions(["--input=lines.txt"])
+    options.view_as(beam.SetupOptions).save_main_session = True
+    options.view_as(Words).least = 5
+    words = options.view_as(Words)
+    assert (words.input, words.least, words.save_main_session) == ("lines.txt", 5, True)
+    assert words.get_all_options(drop_default=True) == {
+        "save_main_session": True,
+        "least": 5,
+        "input": "lines.txt",
+    }
+    assert repr(words) == "Words(save_main_session=True, least=5, input='lines.txt')"
+    assert Words.from_dictionary({"input": "a"}).get_all_options() == {"input": "a", "least": 1}
+
+
+def test_options_come_from_the_command_line_if_none_are_given(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "argv", ["program.py", "--input=here.txt"])
+    assert Words().input == "here.txt"
+    assert Words([]).input == "words.txt"
+
+
+def test_an_option_that_nobody_declares_is_not_there():
+    options = Words([])
+    with pytest.raises(AttributeError, match="Words has no option 'output'; declare it in _add_a"):
+        _ = options.output
+    with pytest.raises(AttributeError, match="Words has no option 'output'; declare it in _add_a"):
+        options.output = "there.txt"
+    with pytest.raises(PipelineError) as refusal:
+        Words(["--least=few"])
+    assert str(refusal.value) == (
+        "the options of the pipeline cannot be read: argument --least: invalid int value: 'few'"
+    )
+
+
+def test_no_option_is_given_after_a_pipeline_is_built():
+    class Late(beam.PipelineOptions):
+        @classmethod
+        def _add_argparse_args(cls, parser: Any) -> None:
+            parser.add_value_provider_argument("--input")
+
+    with pytest.raises(PipelineError, match=r"write parser.add_argument\('--input'\)$"):
+        Late([])
+
+
+def test_the_direct_runner_is_this_process():
+    for made in (
+        beam.Pipeline("DirectRunner"),
+        beam.Pipeline(runner="direct"),
+        beam.Pipeline(options=beam.PipelineOptions(runner="DirectRunner")),
+    ):
+        one = made | beam.Create([1])
+        result = made.run()
+        assert result.wait_until_finish() == beam.PipelineState.DONE
+        assert [came.element.value for came in result.out_of(one.edge)] == [1]
+
+
+@pytest.mark.spark
+def test_the_spark_runner_is_the_host_spark(spark: SparkSession):
+    here = os.getpid()
+    with beam.Pipeline(options=beam.PipelineOptions(["--runner=SparkRunner"])) as pipeline:
+        pairs = pipeline | beam.Create([("a", 1), ("a", 2), ("b", 3)])
+        batches = pairs | beam.GroupIntoBatches(2)
+        found = batches | beam.MapTuple(lambda key, batch: f"{key} {batch}") | beam.Regex.find(".*")
+        elsewhere = pipeline | beam.Impulse() | beam.Map(lambda _: os.getpid() != here)
+    result = pipeline.result
+    assert result is not None
+    assert [came.element.value for came in result.out_of(elsewhere.edge)] == [True]
+    assert sorted(came.element.value for came in result.out_of(found.edge)) == ["a [1, 2]", "b [3]"]
+
+
+def test_another_runner_is_refused_with_what_there_is():
+    with pytest.raises(PipelineError) as refusal:
+        beam.Pipeline(options=beam.PipelineOptions(["--runner=DataflowRunner"]))
+    assert str(refusal.value) == (
+        "there is no runner 'DataflowRunner' here; write runner=\"DirectRunner\" for this process, "
+        'or runner="SparkRunner", which is run(host="spark")'
+    )
+
+
+def test_options_are_options_and_said_once():
+    with pytest.raises(PipelineError) as refusal:
+        beam.Pipeline(options={"input": "a"})  # type: ignore[arg-type]
+    assert str(refusal.value) == (
+        "options must be PipelineOptions, got {'input': 'a'}; write "
+        'PipelineOptions(["--name=value"]), or PipelineOptions(name=value)'
+    )
+    with pytest.raises(PipelineError, match="options and argv say the same; give one of them"):
+        beam.Pipeline(options=Words([]), argv=[])
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("io", "'io'; read with FromDataFrame(spark.read...), TestStream() or Create(...), and"),
+        ("MapValues", "'MapValues'; write MapTuple(lambda key, value: (key, ...))"),
+        ("Regroup", "'Regroup'"),
+    ],
+)
+def test_a_name_that_is_not_here_is_told_of(name: str, told: str):
+    with pytest.raises(AttributeError) as refusal:
+        getattr(beam, name)
+    assert str(refusal.value).startswith(f"beamlike.beam has no {told}")
