@@ -17,7 +17,7 @@ from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Pane
 from beamlike.model.windows import Window
 from beamlike.testing.collections import asking, results_of
-from beamlike.testing.failures import Failure
+from beamlike.testing.failures import Failure, some_lines
 from beamlike.testing.results import NO_KEY, Matcher, Results
 from beamlike.testing.selection import Selection, judge
 from beamlike.testing.spelling import WindowLike, read_window
@@ -188,12 +188,29 @@ class _EqualToPerWindow:
             if isinstance(output.effect, Pane) and output.effect.window not in wanted
         )
         if others:
-            facts = (("expected", "no elements in windows that are not listed"),)
+            seen = {results.run.outputs[at].effect.window: None for at in others}
+            facts = (
+                ("expected", "no elements in windows that are not listed"),
+                ("windows", some_lines(map(str, seen))),
+            )
             failures.append(Failure("equal_to_per_window does not hold", facts, others))
-        wrong = next((failure for failure in failures if failure is not None), None)
+        wrong = [failure for failure in failures if failure is not None]
         if negated:
             return None if wrong else Failure("equal_to_per_window holds, but should not")
-        return wrong
+        return wrong[0] if len(wrong) == 1 else _together(wrong) if wrong else None
+
+
+def _together(failures: list[Failure]) -> Failure:
+    """One failure that tells of all windows."""
+    facts = [
+        fact
+        for failure in failures
+        for fact in (("", ""), ("wrong", failure.headline), *failure.facts)
+    ]
+    marked = sorted(at for failure in failures for at in failure.marked)
+    notes = tuple(dict.fromkeys(note for failure in failures for note in failure.notes))
+    headline = "equal_to_per_window does not hold, for several reasons"
+    return Failure(headline, tuple(facts), tuple(marked), notes)
 
 
 def equal_to_per_window(

@@ -10,6 +10,7 @@ import linecache
 import textwrap
 import warnings
 from collections.abc import Callable
+from itertools import count
 from types import CodeType, FrameType
 from typing import Final
 
@@ -19,7 +20,18 @@ from beamlike.errors import PipelineError
 from beamlike.hosts.pipeline import PipelineRun
 from beamlike.testing.failures import PaneAssertionError
 
-__all__ = ["Checks", "NothingRanWarning", "Place", "here", "lose", "lost", "unfinished"]
+__all__ = [
+    "Ask",
+    "Checks",
+    "NothingRanWarning",
+    "Place",
+    "Waiting",
+    "born",
+    "here",
+    "lose",
+    "lost",
+    "unfinished",
+]
 
 Ask = Callable[[PipelineRun], str | None]
 """What is wrong with a run, None if nothing is."""
@@ -64,8 +76,24 @@ def _lines_of(frame: FrameType) -> tuple[int, int]:
     return first, last
 
 
-unfinished: Final[dict[int, str]] = {}
-"""What was asserted or described and has not run yet, by an identity, in words."""
+_births: Final = count()
+
+
+def born() -> int:
+    """A number that grows, for what a test makes."""
+    return next(_births)
+
+
+@attrs.frozen
+class Waiting:
+    """What has not run yet, in words, and when it was made."""
+
+    words: str
+    born: int
+
+
+unfinished: Final[dict[int, Waiting]] = {}
+"""What was asserted or described and has not run yet, by an identity."""
 
 lost: Final[list[str]] = []
 """What never ran and never will, in words."""
@@ -73,16 +101,36 @@ lost: Final[list[str]] = []
 
 def lose(identity: int) -> None:
     """Say of what is gone if it never ran."""
-    words = unfinished.pop(identity, None)
-    if words is not None:
-        lost.append(words)
-        warnings.warn(words, NothingRanWarning, stacklevel=3)
+    waiting = unfinished.pop(identity, None)
+    if waiting is not None:
+        lost.append(waiting.words)
+        warnings.warn(waiting.words, NothingRanWarning, stacklevel=3)
 
 
 @attrs.define
 class _Check:
     place: Place
     ask: Ask | None = None
+    todo: str = ""
+
+
+@attrs.frozen
+class _Error:
+    """An error that a run has to end with."""
+
+    place: Place
+    kind: type[Exception]
+    words: str
+
+    def problem_of(self, error: Exception | None) -> str | None:
+        """What is wrong with an error, or with there being none; None if nothing is."""
+        wanted = self.kind.__name__
+        if error is None:
+            return f"the pipeline ran to its end, and should have raised {wanted}"
+        if isinstance(error, self.kind) and self.words in str(error):
+            return None
+        words = f" with {self.words!r} in it" if self.words else ""
+        return f"the pipeline raised {type(error).__name__}: {error}\n\nand not {wanted}{words}"
 
 
 class Checks:
@@ -94,22 +142,22 @@ class Checks:
 
     def __init__(self, todo: str) -> None:
         self._checks: list[_Check] = []
-        self._todo = todo
+        self._todo, self._born = todo, born()
         self._is_over = False
+        self._error: _Error | None = None
 
-    def open(self) -> Callable[[Ask], None]:
+    def open(
+        self, todo: str = "add .to(...) or .not_to(...) with a matcher"
+    ) -> Callable[[Ask], None]:
         """Another assertion, on the calling line; what to ask is told later.
+
+        Args:
+            todo: How to tell it, for messages.
 
         Raises:
             PipelineError: The pipeline has run.
         """
-        place = here()
-        if self._is_over:
-            raise PipelineError(
-                f"{place} asserts something about a pipeline that has run already; write all "
-                "assertions before it runs, inside the block"
-            )
-        check = _Check(place)
+        check = _Check(self._place(), todo=todo)
         self._checks.append(check)
         unfinished[id(self)] = self._unheard()
 
@@ -120,6 +168,55 @@ class Checks:
                 self._checks.append(_Check(here(), ask))
 
         return told
+
+    def _place(self) -> Place:
+        place = here()
+        if self._is_over:
+            raise PipelineError(
+                f"{place} asserts something about a pipeline that has run already; write all "
+                "assertions before it runs, inside the block"
+            )
+        return place
+
+    def expect_error(self, kind: type[Exception], words: str) -> None:
+        """Assert that the run ends with an error, in which these words are.
+
+        Raises:
+            PipelineError: The pipeline has run, or ends with an error already.
+        """
+        place = self._place()
+        if self._error is not None:
+            raise PipelineError(
+                f"{place} expects an error of a pipeline that {self._error.place} expects one of; "
+                "a run ends with one"
+            )
+        self._error = _Error(place, kind, words)
+        unfinished[id(self)] = self._unheard()
+
+    @property
+    def wants_error(self) -> bool:
+        """Whether the run has to end with an error."""
+        return self._error is not None
+
+    def evaluate_error(self, error: Exception) -> None:
+        """Ask whether this is the error that the run has to end with.
+
+        Raises:
+            PaneAssertionError: It is another one, or something else was asserted, of which
+                nobody will ever know.
+            Exception: It itself, if none was expected.
+        """
+        __tracebackhide__ = True
+        self.give_up()
+        if self._error is None:
+            raise error
+        text = self._error.problem_of(error)
+        failures = [] if text is None else [_told(1, self._error.place, text)]
+        for check in self._checks:
+            text = "nobody can ask this of a pipeline that ends with an error; ask it of another"
+            failures.append(_told(len(failures) + 1, check.place, text))
+        if failures:
+            raise _all_of(failures, len(self._checks) + 1) from error
 
     def add(self, place: Place, ask: Ask) -> None:
         """Another assertion, made on this line."""
@@ -137,25 +234,26 @@ class Checks:
         __tracebackhide__ = True
         self.give_up()
         failures: list[str] = []
+        if self._error is not None:
+            failures.append(_told(1, self._error.place, str(self._error.problem_of(None))))
         for check in self._checks:
             text = _problem(check, run)
             if text is not None:
-                shown = textwrap.indent(f"{check.place.code}\n\n{text}", "    ")
-                failures.append(f"{len(failures) + 1}) {check.place}\n{_bare(shown)}")
+                failures.append(_told(len(failures) + 1, check.place, text))
         if failures:
-            number = len(self._checks)
-            some = f"{len(failures)} of {number} assertions do"
-            heading = f"{'the assertion does' if number == 1 else some} not hold:"
-            raise PaneAssertionError("\n\n".join([heading, *failures]))
+            raise _all_of(failures, len(self._checks) + self.wants_error)
 
     def give_up(self) -> None:
         """Nothing is asked any more: the pipeline ran, or something else went wrong before."""
         self._is_over = True
         unfinished.pop(id(self), None)
 
-    def _unheard(self) -> str:
-        lines = ", ".join(str(check.place) for check in self._checks)
-        return f"nothing was checked: the pipeline of {lines} never ran; {self._todo}"
+    def _unheard(self) -> Waiting:
+        places = [check.place for check in self._checks]
+        places += [] if self._error is None else [self._error.place]
+        lines = ", ".join(map(str, places))
+        words = f"nothing was checked: the pipeline of {lines} never ran; {self._todo}"
+        return Waiting(words, self._born)
 
     def __del__(self) -> None:
         lose(id(self))
@@ -163,7 +261,7 @@ class Checks:
 
 def _problem(check: _Check, run: PipelineRun) -> str | None:
     if check.ask is None:
-        return "this asks nothing; add .to(...) or .not_to(...) with a matcher"
+        return f"this asks nothing; {check.todo}"
     try:
         return check.ask(run)
     except AssertionError as failed:
@@ -171,6 +269,16 @@ def _problem(check: _Check, run: PipelineRun) -> str | None:
     except Exception as error:
         error.add_note(f"asked at {check.place}: {check.place.code}")
         raise
+
+
+def _told(number: int, place: Place, text: str) -> str:
+    return f"{number}) {place}\n" + _bare(textwrap.indent(f"{place.code}\n\n{text}", "    "))
+
+
+def _all_of(failures: list[str], number: int) -> PaneAssertionError:
+    some = f"{len(failures)} of {number} assertions do"
+    heading = f"{'the assertion does' if number == 1 else some} not hold:"
+    return PaneAssertionError("\n\n".join([heading, *failures]))
 
 
 def _bare(text: str) -> str:

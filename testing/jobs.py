@@ -4,39 +4,30 @@ Source: Scio ``JobTest``.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.elements import Create
-from beamlike.api.pipelines.metrics import (
-    Counter,
-    Distribution,
-    Gauge,
-    MetricName,
-    MetricResults,
-)
-from beamlike.api.pipelines.named import Read, SaveAs
-from beamlike.api.pipelines.pipeline import Host, Pipeline
+from beamlike.api.pipelines.metrics import Counter, Distribution, Gauge
+from beamlike.api.pipelines.pipeline import Host
 from beamlike.api.pipelines.result import PipelineResult
+from beamlike.api.pipelines.scio.caches import DistCache
 from beamlike.api.pipelines.scio.context import ScioContext
-from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError, TestStreamError
-from beamlike.hosts.metrics import DistributionData
-from beamlike.hosts.pipeline import PipelineRun
-from beamlike.testing.checks import Ask, Place, here, lose, unfinished
-from beamlike.testing.equality import same
+from beamlike.testing.checks import Ask, Place, Waiting, born, here, lose, unfinished
+from beamlike.testing.overrides import TransformOverride
 from beamlike.testing.pipelines import TestPipeline
+from beamlike.testing.runs import Kind, metric_check
 from beamlike.testing.stream import FinishedTestStream
+from beamlike.testing.wiring import Assertion, Source, Wiring, checked_overrides
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["JobTest"]
 
-Source = PTransform[Pipeline, PCollection[Any]]
-Assertion = Callable[[PCollection[Any]], object]
+T = TypeVar("T")
 
 
 class JobTest:
@@ -54,8 +45,9 @@ class JobTest:
 
     A job is a function of a `ScioContext` and of a mapping of arguments. It reads with
     ``sc.read("name")`` and writes with ``collection.save_as("name")``; the sources and sinks
-    that it gives there play no part. Each input has to be read and each output to be saved, once,
-    and nothing else.
+    that it gives there play no part, nor do the files of ``sc.dist_cache("file", function)``. Each
+    input has to be read and each output to be saved, once, and nothing else; each cache has to be
+    taken and each transform that is overridden to be there.
 
     Args:
         job: ``def job(sc, args)``, or ``def job(sc)``.
@@ -74,10 +66,13 @@ class JobTest:
         self._args: dict[str, Any] = {}
         self._inputs: dict[str, Source] = {}
         self._outputs: dict[str, tuple[Place, Assertion]] = {}
-        self._metrics: list[tuple[Place, MetricName | str, Ask]] = []
+        self._caches: dict[Any, Callable[[], Any]] = {}
+        self._overrides: list[TransformOverride] = []
+        self._metrics: list[tuple[Place, object, Ask]] = []
         name = getattr(job, "__name__", repr(job))
-        unfinished[id(self)] = (
-            f"nothing was checked: the JobTest of {name} at {self._place} never ran; add .run()"
+        unfinished[id(self)] = Waiting(
+            f"nothing was checked: the JobTest of {name} at {self._place} never ran; add .run()",
+            born(),
         )
 
     def args(self, *texts: str, **named: Any) -> "JobTest":
@@ -86,10 +81,15 @@ class JobTest:
         Raises:
             PipelineError: A text is none of the form ``--name=value``, or a name is given twice.
         """
-        given = [*map(_argument, texts), *named.items()]
+        given: list[tuple[str, Any]] = list(named.items())
+        for text in reversed(texts):
+            name, is_given, value = text.removeprefix("--").partition("=")
+            if not text.startswith("--") or not is_given or not name:
+                raise self._refusal(f'an argument of a job is written "--name=value", got {text!r}')
+            given.insert(0, (name, value))
         for name, value in given:
             if name in self._args:
-                raise PipelineError(f"JobTest was given the argument {name!r} twice")
+                raise self._refusal(f"JobTest was given the argument {name!r} twice")
             self._args[name] = value
         return self
 
@@ -111,6 +111,7 @@ class JobTest:
             TestStreamError: It is no stream, or one that is not finished.
         """
         if not isinstance(stream, FinishedTestStream):
+            unfinished.pop(id(self), None)
             raise TestStreamError(
                 f"input_stream({name!r}) needs a finished stream, got {stream!r}; end it with "
                 "advance_watermark_to_infinity()"
@@ -119,7 +120,7 @@ class JobTest:
 
     def _input(self, name: str, source: Source) -> "JobTest":
         if name in self._inputs:
-            raise PipelineError(f"JobTest has an input {name!r} already")
+            raise self._refusal(f"JobTest has an input {name!r} already")
         self._inputs[name] = source
         return self
 
@@ -130,12 +131,12 @@ class JobTest:
             PipelineError: There is an output of that name.
         """
         if name in self._outputs:
-            raise PipelineError(f"JobTest has an output {name!r} already")
+            raise self._refusal(f"JobTest has an output {name!r} already")
         place = here()
 
         def of(assertion: Assertion) -> "JobTest":
             if not callable(assertion):
-                raise PipelineError(
+                raise self._refusal(
                     f"output({name!r}) needs a function that asserts something, got {assertion!r}; "
                     f"write .output({name!r})(lambda out: expect(out).to(...))"
                 )
@@ -144,6 +145,44 @@ class JobTest:
 
         return of
 
+    def dist_cache(self, uri: str | Sequence[str], content: Any) -> "JobTest":
+        """What the job makes of a file, or of several: ``.dist_cache("months.txt", ["Jan"])``.
+
+        Raises:
+            PipelineError: There is a cache of that file.
+        """
+        return self.dist_cache_func(uri, lambda: content)
+
+    def dist_cache_func(self, uri: str | Sequence[str], make: Callable[[], Any]) -> "JobTest":
+        """As `dist_cache`, with a function that makes it where the job's functions run.
+
+        Raises:
+            PipelineError: There is a cache of that file, or no function.
+        """
+        key = _cache_key(uri)
+        if key in self._caches:
+            raise self._refusal(f"JobTest has a dist cache {key!r} already")
+        if not callable(make):
+            raise self._refusal(
+                f"dist_cache_func({uri!r}) needs a function without arguments, got {make!r}; "
+                f"write dist_cache({uri!r}, content)"
+            )
+        self._caches[key] = make
+        return self
+
+    def transform_override(self, override: TransformOverride) -> "JobTest":
+        """Put something in place of a transform of the job, see `TransformOverride`.
+
+        Raises:
+            PipelineError: It is no override, or one of that transform is there.
+        """
+        try:
+            checked_overrides([*self._overrides, override])
+        except PipelineError as refused:
+            raise self._refusal(str(refused)) from None
+        self._overrides.append(override)
+        return self
+
     def counter(self, counter: Counter | str) -> Callable[[object], "JobTest"]:
         """What a counter ends at, over all transforms: ``.counter(lines)(3)``.
 
@@ -151,28 +190,36 @@ class JobTest:
             counter: A counter, or its name in any namespace. Then the value, or a function of it
                 that asserts something or returns whether it is right.
         """
-        return self._metric("counters", counter, sum)
+        return self._metric("counters", counter)
 
     def distribution(self, distribution: Distribution | str) -> Callable[[object], "JobTest"]:
         """What a distribution ends at, a ``DistributionData``, as `counter`."""
-        return self._metric("distributions", distribution, _together)
+        return self._metric("distributions", distribution)
 
     def gauge(self, gauge: Gauge | str) -> Callable[[object], "JobTest"]:
         """What a gauge was set to last, as `counter`."""
-        return self._metric("gauges", gauge, lambda values: values[-1])
+        return self._metric("gauges", gauge)
 
-    def _metric(
-        self, kind: str, metric: Any, fold: Callable[[list[Any]], Any]
-    ) -> Callable[[object], "JobTest"]:
-        name = metric if isinstance(metric, str) else metric.name
-        if any(name == other for _, other, _ in self._metrics):
-            raise PipelineError(f"JobTest looks at the metric {_words(name)} already")
+    def counters(self, wanted: object) -> "JobTest":
+        """What all counters end at, a mapping by ``MetricName``, or a function of it."""
+        return self._metric("counters", None)(wanted)
+
+    def distributions(self, wanted: object) -> "JobTest":
+        """What all distributions end at, as `counters`."""
+        return self._metric("distributions", None)(wanted)
+
+    def gauges(self, wanted: object) -> "JobTest":
+        """What all gauges were set to last, as `counters`."""
+        return self._metric("gauges", None)(wanted)
+
+    def _metric(self, kind: Kind, metric: Any) -> Callable[[object], "JobTest"]:
+        name = metric if isinstance(metric, str | None) else metric.name
+        if name is not None and any(name == other for _, other, _ in self._metrics):
+            words = repr(name) if isinstance(name, str) else f"{name.namespace}:{name.name}"
+            raise self._refusal(f"JobTest looks at the metric {words} already")
 
         def of(wanted: object) -> "JobTest":
-            def ask(run: PipelineRun) -> str | None:
-                return _metric_problem(run, kind, name, fold, wanted)
-
-            self._metrics.append((here(), name, ask))
+            self._metrics.append((here(), name, metric_check(kind, metric, wanted)))
             return self
 
         return of
@@ -185,111 +232,69 @@ class JobTest:
             spark: The session for host ``"spark"``.
 
         Raises:
-            PipelineError: The job reads or saves what the test does not know of, or does not read
-                or save what it does.
+            PipelineError: The job reads, saves or takes what the test does not know of, or does
+                not do so with what it does.
             PaneAssertionError: Something does not hold.
             TransformError: A function of the job's raised.
         """
         __tracebackhide__ = True
-        unfinished.pop(id(self), None)
-        pipeline = _JobPipeline(self._inputs, self._outputs, host, spark)
-        for place, _, ask in self._metrics:
-            pipeline.checks.add(place, ask)
-        with pipeline:
-            given = (ScioContext(pipeline), MappingProxyType(self._args))
-            self._job(*given[: _number_of_arguments(self._job)])
+        with TestPipeline(host, spark) as pipeline:
+            self._build(pipeline)
         assert pipeline.result is not None, "it ran at the end of the block"
         return pipeline.result
+
+    def run_within(self, sc: ScioContext) -> None:
+        """Put the job into a context of a test, with all that is to be asked; the test runs it.
+
+        Raises:
+            PipelineError: As `run`; or the context is none of a test.
+        """
+        if not isinstance(sc, ScioContext) or not isinstance(sc.pipeline, TestPipeline):
+            raise self._refusal(
+                f"run_within needs a context of a test, got {sc!r}; use that of "
+                "run_with_context(), or write .run()"
+            )
+        self._build(sc.pipeline)
+
+    def _build(self, pipeline: TestPipeline) -> None:
+        unfinished.pop(id(self), None)
+        before = pipeline.wiring
+        wiring = Wiring(self._inputs, self._outputs, self._caches, self._overrides)
+        pipeline.wiring = wiring
+        for place, _, ask in self._metrics:
+            pipeline.checks.add(place, ask)
+        given = (_JobContext(pipeline), MappingProxyType(self._args))
+        self._job(*given[: _number_of_arguments(self._job)])
+        try:
+            wiring.check_that_all_was_met()
+        except PipelineError:
+            pipeline.checks.give_up()
+            raise
+        pipeline.wiring = before
+
+    def _refusal(self, text: str) -> PipelineError:
+        """Why a part of this test is refused; nobody waits for it to run any more."""
+        unfinished.pop(id(self), None)
+        return PipelineError(text)
 
     def __del__(self) -> None:
         lose(id(self))
 
 
-class _JobPipeline(TestPipeline):
-    """A pipeline that knows its inputs and outputs by name."""
+class _JobContext(ScioContext):
+    """The context of a job in a test: what it takes from files, the test has."""
 
-    def __init__(
-        self,
-        inputs: Mapping[str, Source],
-        outputs: Mapping[str, tuple[Place, Assertion]],
-        host: Host,
-        spark: "SparkSession | None",
-    ) -> None:
-        super().__init__(host, spark)
-        self._inputs, self._outputs = inputs, outputs
-        self._read: list[str] = []
-        self._saved: list[str] = []
+    def __init__(self, pipeline: TestPipeline) -> None:
+        super().__init__(pipeline)
+        self._wiring = pipeline.wiring
 
-    def apply(self, transform: PTransform[Any, Any], given: Any) -> Any:
-        label = transform.label or transform.default_label
-        if isinstance(transform, Read):
-            name, inputs = transform.name, self._inputs
-            _check_name("input", "reads", name, inputs, self._read)
-            self._read.append(name)
-            return super().apply(label >> inputs[name], given)
-        if isinstance(transform, SaveAs):
-            name, outputs = transform.name, self._outputs
-            _check_name("output", "saves", name, outputs, self._saved)
-            self._saved.append(name)
-            kept = super().apply(label >> _Kept(), given)
-            self._look_at(name, kept)
-            return kept
-        return super().apply(transform, given)
-
-    def _look_at(self, name: str, kept: PCollection[Any]) -> None:
-        place, assertion = self._outputs[name]
-        before = len(self.checks)
-        assertion(kept)
-        if len(self.checks) == before:
-            text = f"this asserts nothing of output {name!r}; write expect(out).to(...) in it"
-            self.checks.add(place, lambda run: text)
-
-    def run(
-        self, host: Host | None = None, spark: "SparkSession | None" = None, **options: Any
-    ) -> PipelineResult:
-        __tracebackhide__ = True
-        missing = [
-            f"the job never {verb} {kind} {name!r}"
-            for kind, verb, names, used in (
-                ("input", "reads", self._inputs, self._read),
-                ("output", "saves", self._outputs, self._saved),
-            )
-            for name in names
-            if name not in used
-        ]
-        if missing:
-            self.checks.give_up()
-            raise PipelineError("; ".join(missing))
-        return super().run(host, spark, **options)
+    def dist_cache(self, uri: str | Sequence[str], make: Callable[[Any], T]) -> DistCache[T]:
+        super().dist_cache(uri, make)  # refuses what it refuses without a test
+        return DistCache(self._wiring.cache(_cache_key(uri)))
 
 
-class _Kept(PTransform[PCollection[Any], PCollection[Any]]):
-    """In place of a sink."""
-
-    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
-        return given
-
-
-def _check_name(
-    kind: str, verb: str, name: str, known: Mapping[str, object], used: list[str]
-) -> None:
-    if name not in known:
-        names = ", ".join(map(repr, known)) or "none"
-        add = f".input({name!r}, [...])" if kind == "input" else f".output({name!r})(...)"
-        raise PipelineError(
-            f"the job {verb} {kind} {name!r}, which the test does not have; its {kind}s are: "
-            f"{names}; add {add}"
-        )
-    if name in used:
-        more = "; use the collection twice" if kind == "input" else ""
-        raise PipelineError(f"the job {verb} {kind} {name!r} twice{more}")
-
-
-def _argument(text: str) -> tuple[str, str]:
-    name, is_given, value = text.removeprefix("--").partition("=")
-    if not text.startswith("--") or not is_given or not name:
-        raise PipelineError(f'an argument of a job is written "--name=value", got {text!r}')
-    return name, value
+def _cache_key(uri: str | Sequence[str]) -> str | tuple[str, ...]:
+    return uri if isinstance(uri, str) else tuple(uri)
 
 
 def _number_of_arguments(job: Callable[..., object]) -> int:
@@ -298,37 +303,3 @@ def _number_of_arguments(job: Callable[..., object]) -> int:
     except TypeError:
         return 1
     return 2
-
-
-def _metric_problem(
-    run: PipelineRun,
-    kind: str,
-    name: MetricName | str,
-    fold: Callable[[list[Any]], Any],
-    wanted: object,
-) -> str | None:
-    found: Mapping[str, Any] = MetricResults(run.metrics).query()  # type: ignore[assignment]
-    values = [it.committed for it in found[kind] if name in (it.key.metric, it.key.metric.name)]
-    what = f"{kind.removesuffix('s')} {_words(name)}"
-    if not values:
-        known = ", ".join(_words(it.key.metric) for it in found[kind]) or "none"
-        return f"the job never touched the {what}; its {kind} are: {known}"
-    value = fold(values)
-    if not callable(wanted):
-        return None if same(wanted, value) else f"the {what} is {value!r}, not {wanted!r}"
-    if wanted(value) is False:
-        return f"the {what} is {value!r}, for which {getattr(wanted, '__name__', wanted)} is False"
-    return None
-
-
-def _together(values: list[DistributionData]) -> DistributionData:
-    return DistributionData(
-        sum(it.sum for it in values),
-        sum(it.count for it in values),
-        min(it.min for it in values),
-        max(it.max for it in values),
-    )
-
-
-def _words(name: MetricName | str) -> str:
-    return repr(name) if isinstance(name, str) else f"{name.namespace}:{name.name}"

@@ -9,15 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.pipeline import Host, Pipeline
-from beamlike.api.pipelines.result import PipelineResult
+from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.scio.context import ScioContext
-from beamlike.errors import PipelineError
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.errors import BeamlikeError, PipelineError
+from beamlike.hosts.pipeline import PipelineRun
 from beamlike.testing.checks import Checks
+from beamlike.testing.overrides import TransformOverride
+from beamlike.testing.wiring import Wiring
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["TestPipeline", "run_with_context", "run_with_data", "run_with_local_output"]
+__all__ = [
+    "TestPipeline",
+    "run_with_context",
+    "run_with_data",
+    "run_with_local_output",
+    "run_with_overrides",
+]
 
 
 class TestPipeline(Pipeline):
@@ -29,17 +39,37 @@ class TestPipeline(Pipeline):
     Args:
         host: Where it runs: ``"memory"`` or ``"spark"``, as `Pipeline.run`.
         spark: The session for host ``"spark"``.
+        overrides: What is applied in place of some of its transforms.
 
     Source: Beam Python ``TestPipeline``.
     """
 
     __test__ = False  # the name starts with Test, but pytest must not collect it
 
-    def __init__(self, host: Host = "memory", spark: "SparkSession | None" = None) -> None:
+    def __init__(
+        self,
+        host: Host = "memory",
+        spark: "SparkSession | None" = None,
+        overrides: Iterable[TransformOverride] = (),
+    ) -> None:
         super().__init__()
         self._host: Host = host
         self._spark = spark
         self.checks = Checks("build it in a with block, or call run()")
+        self.wiring = Wiring(overrides=overrides)
+
+    def apply(self, transform: PTransform[Any, Any], given: Any) -> Any:
+        """Apply a transform, or what the test has in its place.
+
+        Raises:
+            PipelineError: As `Pipeline.apply`; or a job's test does not know this input or output.
+        """
+        label = transform.label or transform.default_label
+        full_name = f"{self.label}/{label}" if self.label else label
+        replaced = self.wiring.in_place_of(transform, full_name, given)
+        made = super().apply(label >> replaced if replaced is not transform else replaced, given)
+        self.wiring.look_at(replaced, made, self.checks)
+        return made
 
     def run(
         self, host: Host | None = None, spark: "SparkSession | None" = None, **options: Any
@@ -53,11 +83,18 @@ class TestPipeline(Pipeline):
 
         Raises:
             PaneAssertionError: Some of it does not hold.
-            TransformError: A function of the user's raised.
+            TransformError: A function of the user's raised, and no `expect_error` says so.
+            PipelineError: There is nothing of what was to be overridden, read or saved.
         """
         __tracebackhide__ = True
         self.checks.give_up()
-        result = super().run(host or self._host, spark or self._spark, **options)
+        self.wiring.check_that_all_was_met()
+        try:
+            result = super().run(host or self._host, spark or self._spark, **options)
+        except BeamlikeError as error:
+            self.checks.evaluate_error(error)
+            self.result = _FailedResult(PipelineRun({}, ()))
+            return self.result
         self.checks.evaluate(result.outputs)
         return result
 
@@ -74,6 +111,14 @@ class TestPipeline(Pipeline):
             self.run()
 
 
+class _FailedResult(PipelineResult):
+    """A pipeline that ended with an error, as it had to."""
+
+    @property
+    def state(self) -> str:
+        return PipelineState.FAILED
+
+
 class run_with_context:
     """A context whose pipeline runs at the end of the block, and everything asserted with it.
 
@@ -86,12 +131,18 @@ class run_with_context:
     Args:
         host: Where it runs: ``"memory"`` or ``"spark"``.
         spark: The session for host ``"spark"``.
+        overrides: What is applied in place of some transforms, see `TransformOverride`.
 
     Source: Scio ``runWithContext``.
     """
 
-    def __init__(self, host: Host = "memory", spark: "SparkSession | None" = None) -> None:
-        self._pipeline = TestPipeline(host, spark)
+    def __init__(
+        self,
+        host: Host = "memory",
+        spark: "SparkSession | None" = None,
+        overrides: Iterable[TransformOverride] = (),
+    ) -> None:
+        self._pipeline = TestPipeline(host, spark, overrides)
 
     def __enter__(self) -> ScioContext:
         return ScioContext(self._pipeline)
@@ -104,6 +155,19 @@ class run_with_context:
     ) -> None:
         __tracebackhide__ = True
         self._pipeline.__exit__(kind, error, trace)
+
+
+def run_with_overrides(
+    *overrides: TransformOverride, host: Host = "memory", spark: "SparkSession | None" = None
+) -> run_with_context:
+    """A context as `run_with_context`, with something in place of some transforms.
+
+    Raises:
+        PipelineError: One is no override, or two are of one transform.
+
+    Source: Scio ``runWithOverrides``.
+    """
+    return run_with_context(host, spark, overrides)
 
 
 def run_with_data(*data: Iterable[Any]) -> Callable[[Callable[..., PCollection[Any]]], list[Any]]:

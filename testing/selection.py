@@ -81,13 +81,9 @@ class Selection:
             scope, window, choice, tuple(o for _, o in chosen), tuple(at for at, _ in chosen)
         )
 
-    def nothing_to_look_at(self, results: Results) -> bool:
-        """Nothing is selected, and nothing in this run ever had to do with the window."""
-        if self.outputs:
-            return False
-        if self.window is None:
-            return True
-        return all(output.effect.window != self.window for output in results.run.outputs)
+    def window_occurs(self, results: Results) -> bool:
+        """Whether anything in this run had to do with the window."""
+        return any(output.effect.window == self.window for output in results.run.outputs)
 
     def near(self, results: Results, missing: tuple[Any, ...], *, stamped: bool) -> tuple[str, ...]:
         """The panes that could have been meant, nearest first, and why each was not selected.
@@ -148,6 +144,11 @@ class Question(ABC):
         """Whether it is the very point that nothing is there."""
         return False
 
+    @property
+    def asks_each(self) -> bool:
+        """Whether it asks of elements one by one, so that of none there is only one answer."""
+        return False
+
     @abstractmethod
     def verdict(self, selected: list[Any], results: Results) -> Mismatch | None:
         """What is wrong with the selected elements, None if nothing is."""
@@ -177,18 +178,41 @@ def judge(
             facts.append(("because", wrong.remark))
         near = selection.near(results, wrong.missing, stamped=stamped) if not negated else ()
         return Failure(headline, tuple(facts), selection.positions, near)
-    if selection.nothing_to_look_at(results) and not (question.wants_nothing and not negated):
-        asked = f"should_not {asked}" if negated else asked
-        if selection.window is None:
-            headline = f"{asked} says nothing: no pane came out at all"
-        else:
-            headline = f"{asked} says nothing: no pane was selected, and no such window occurs"
-            seen = {output.effect.window for output in results.run.outputs}
-            windows = sorted((window for window in seen if window is not None), key=_bounds)
-            facts.append(("windows", some_lines(map(str, windows)) or "none"))
-        facts.append(("to do", "name a window that occurs, or write be_empty if that is meant"))
-        return Failure(headline, tuple(facts), (), selection.near(results, (), stamped=stamped))
+    if not selection.outputs:
+        return _says_nothing(results, selection, question, facts, negated=negated)
     return None
+
+
+def _says_nothing(
+    results: Results,
+    selection: Selection,
+    question: Question,
+    facts: list[tuple[str, str]],
+    *,
+    negated: bool,
+) -> Failure | None:
+    """Why the right answer about no elements says nothing, None if it says something.
+
+    Of a collection it says nothing if no other answer was possible: elements one by one are asked
+    for, and there are none. Of a window that never occurs, and that is most likely misspelt, it
+    says nothing unless it is the very point that nothing is there.
+    """
+    asked = f"{selection.scope} {question.name}".strip()
+    asked = f"should_not {asked}" if negated else asked
+    if selection.window is None:
+        if not question.asks_each:
+            return None
+        why, to_do = "no pane came out at all", "write be_empty if that is meant"
+    else:
+        if selection.window_occurs(results) or (question.wants_nothing and not negated):
+            return None
+        why = "no pane was selected, and no such window occurs"
+        to_do = "name a window that occurs, or write be_empty if that is meant"
+        seen = {output.effect.window for output in results.run.outputs}
+        windows = sorted((window for window in seen if window is not None), key=_bounds)
+        facts = [*facts, ("windows", some_lines(map(str, windows)) or "none")]
+    near = selection.near(results, (), stamped=results.stamped or question.stamped)
+    return Failure(f"{asked} says nothing: {why}", (*facts, ("to do", to_do)), (), near)
 
 
 def show_element(element: Any, *, stamped: bool) -> str:

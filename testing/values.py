@@ -57,6 +57,7 @@ class Contain(ValueMatcher):
     wanted: tuple[Any, ...]
     stamped: bool
     others_allowed: bool = False
+    is_single: bool = False
 
     @property
     def expected(self) -> str:
@@ -74,6 +75,10 @@ class Contain(ValueMatcher):
     @property
     def wants_nothing(self) -> bool:
         return not self.wanted
+
+    @property
+    def asks_each(self) -> bool:
+        return self.others_allowed or self.is_single
 
     def verdict(self, selected: list[Any], results: Results) -> Mismatch | None:
         everything = [results.wanted(it, self.name, stamped=self.stamped) for it in self.wanted]
@@ -172,6 +177,10 @@ class _Satisfy(ValueMatcher):
     def expected(self) -> str:
         return f"that {self.what} satisfies {_name_of(self.predicate)}"
 
+    @property
+    def asks_each(self) -> bool:
+        return self.name != "satisfy"
+
     def verdict(self, selected: list[Any], results: Results) -> Mismatch | None:
         match self.name:
             case "satisfy":
@@ -234,7 +243,7 @@ def contain_in_any_order_at_time(*expected: Any) -> ValueMatcher:
 def contain_single_value(element: Any) -> ValueMatcher:
     """Exactly one element, over all keys, and it is this one."""
     name = "contain_single_value"
-    return Contain(name, (_plain(element),), stamped=False)
+    return Contain(name, (_plain(element),), stamped=False, is_single=True)
 
 
 def contain_single_value_at_time(time: InstantLike, element: Any) -> ValueMatcher:
@@ -244,7 +253,7 @@ def contain_single_value_at_time(time: InstantLike, element: Any) -> ValueMatche
         TimeError: The instant cannot be read.
     """
     name = "contain_single_value_at_time"
-    return Contain(name, (_stamped(time, element, name),), stamped=True)
+    return Contain(name, (_stamped(time, element, name),), stamped=True, is_single=True)
 
 
 def contain_value(element: Any) -> ValueMatcher:

@@ -240,3 +240,37 @@ def test_an_assertion_needs_a_matcher(matcher: Any, hint: str) -> None:
 
     assert str(refused.value).startswith("assert_that needs a matcher such as equal_to([...]), or ")
     assert str(refused.value).endswith(hint)
+
+
+def test_every_window_that_is_wrong_is_told() -> None:
+    pipeline = TestPipeline()
+    assert_that(
+        scores(pipeline),
+        equal_to_per_window({FIRST: [("joe", 1)], ("00:02:00", "00:03:00"): [("ann", 4)]}),
+    )
+
+    text = failure_of(pipeline)
+
+    assert (
+        """
+    equal_to_per_window does not hold, for several reasons
+
+    collection  'WindowInto'
+
+    wrong       equal_to_per_window [00:00:00, 00:01:00) does not hold
+    expected    exactly one element, ('joe', 1)
+    unexpected  ('joe', 2)
+
+    wrong       equal_to_per_window [00:02:00, 00:03:00) does not hold: no pane was selected
+    expected    exactly one element, ('ann', 4)
+    missing     ('ann', 4)
+
+    wrong       equal_to_per_window does not hold
+    expected    no elements in windows that are not listed
+    windows     [00:01:00, 00:02:00)
+    windowing   FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms
+
+    everything that came out, 3 marked with >:
+"""
+        in text
+    )

@@ -1,7 +1,9 @@
 """Blocks of tests: when a pipeline runs, when its assertions are asked, and when they never are."""
 
+import configparser
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from beamlike.testing import (
     satisfy,
     test_stream_of,
 )
+from beamlike.testing.checks import lost
 
 LINES = (
     test_stream_of()
@@ -165,6 +168,7 @@ def test_assertions_that_were_never_asked_are_told_of() -> None:
         f"{forgetful.__code__.co_firstlineno + 2} never ran; build it in a with block, or call "
         "run()"
     )
+    assert lost.pop() == str(told[0].message)  # or the plugin would fail this test
 
 
 def test_a_job_that_never_ran_is_told_of() -> None:
@@ -181,14 +185,14 @@ def test_a_job_that_never_ran_is_told_of() -> None:
         "nothing was checked: the JobTest of job at test_harness_context.py:"
         f"{forgetful.__code__.co_firstlineno + 1} never ran; add .run()"
     )
+    assert lost.pop() == str(told[0].message)  # or the plugin would fail this test
 
 
-def test_the_plugin_makes_such_tests_fail(tmp_path: Path) -> None:
-    test = tmp_path / "test_some.py"
-    test.write_text(
-        """
+TESTS = """
+import pytest
+
 from beamlike.api.pipelines.elements import Create
-from beamlike.testing import TestPipeline, expect, have_size
+from beamlike.testing import JobTest, TestPipeline, expect, have_size
 
 kept = []
 
@@ -202,22 +206,58 @@ def test_forgets_and_keeps():
 def test_runs():
     with TestPipeline() as pipeline:
         expect(pipeline | Create([1])).to(have_size(1))
-""",
-        encoding="utf-8",
-    )
 
-    options = ("-q", "-p", "beamlike.testing.plugin", "-p", "no:cacheprovider", "-W", "ignore")
+@pytest.fixture
+def runs():
+    with TestPipeline() as pipeline:
+        yield pipeline
+
+@pytest.fixture
+def forgets():
+    return TestPipeline()
+
+def test_leaves_it_to_a_fixture(runs):
+    expect(runs | Create([1])).to(have_size(1))
+
+def test_leaves_it_to_a_fixture_that_forgets(forgets):
+    expect(forgets | Create([1])).to(have_size(1))
+
+def test_fails_before_it_could_run_anything():
+    job = JobTest(print)
+    assert job is None
+"""
+
+
+def test_the_plugin_makes_such_tests_fail(tmp_path: Path) -> None:
+    test = tmp_path / "test_some.py"
+    test.write_text(TESTS, encoding="utf-8")
+
+    given = ("-q", "-p", "beamlike.testing.plugin", "-p", "no:cacheprovider", "-W", "ignore")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, str(test)],
+        [sys.executable, "-m", "pytest", *given, str(test)],
         capture_output=True,
         text=True,
         check=False,
         cwd=tmp_path,
     )
 
-    assert "2 failed, 1 passed" in done.stdout
-    for line in (8, 12):
+    assert "3 failed, 3 passed, 1 error" in done.stdout
+    assert "nothing was checked: the JobTest" not in done.stdout
+    for line in (10, 14, 33):
         assert (
             f"nothing was checked: the pipeline of test_some.py:{line} never ran; build it in a "
             "with block, or call run()" in done.stdout
         )
+
+
+def test_pytest_finds_the_plugin_under_the_name_of_its_module() -> None:
+    """Then it is one plugin, also for those who name it themselves."""
+    config = configparser.ConfigParser()
+    config.read(Path(__file__).parents[2] / "setup.cfg", encoding="utf-8")
+    [line] = config["options.entry_points"]["pytest11"].strip().splitlines()
+    name, _, module = (part.strip() for part in line.partition("="))
+
+    found = EntryPoint(name, module, "pytest11").load()
+
+    assert found.__name__ == name == "beamlike.testing.plugin"
+    assert callable(found.pytest_runtest_call)

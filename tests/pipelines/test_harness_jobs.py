@@ -16,6 +16,7 @@ from beamlike.testing import (
     JobTest,
     PaneAssertionError,
     TestStream,
+    TransformOverride,
     contain_in_any_order,
     contain_in_any_order_at_time,
     contain_single_value,
@@ -45,6 +46,8 @@ def word_count(sc: ScioContext, args: Mapping[str, str]) -> None:
     words.with_fixed_windows(args["window"]).count_by_value().save_as("counts")
     sc.named_input("users").map(str.title).save_as("names")
 
+
+UPPER = TransformOverride.of("upper", str.upper)
 
 LINES = (
     test_stream_of()
@@ -296,6 +299,28 @@ def test_a_test_that_asserts_nothing_of_an_output_says_so() -> None:
         (lambda test: test.counter(EMPTY)(1).counter(EMPTY), PipelineError, "lines:empty already"),
         (lambda test: test.args("window=1"), PipelineError, 'written "--name=value", got \'window'),
         (lambda test: test.args(window="1"), PipelineError, "the argument 'window' twice"),
+        (
+            lambda test: test.dist_cache("a.txt", 1).dist_cache("a.txt", 2),
+            PipelineError,
+            "JobTest has a dist cache 'a.txt' already",
+        ),
+        (
+            lambda test: test.dist_cache_func(["a.txt", "b.txt"], 1),
+            PipelineError,
+            "dist_cache_func(['a.txt', 'b.txt']) needs a function without arguments, got 1; write "
+            "dist_cache(['a.txt', 'b.txt'], content)",
+        ),
+        (
+            lambda test: test.transform_override(str),
+            PipelineError,
+            'an override is a TransformOverride, such as TransformOverride.of("name", function), '
+            "got <class 'str'>",
+        ),
+        (
+            lambda test: test.transform_override(UPPER).transform_override(UPPER),
+            PipelineError,
+            "the transform 'upper' is overridden twice",
+        ),
         (
             lambda test: test.input_stream("more", TestStream()),
             TestStreamError,

@@ -2,7 +2,9 @@
 
 A test takes ``sc``, builds its pipeline and says what it expects. It is not run by its own: in
 memory that happens when the function has returned; on Spark all tests are built first and played
-side by side in one query, because each query of its own would cost seconds.
+side by side in one query, because each query of its own would cost seconds. The test of a job says
+``.run_within(sc)``, and one whose pipeline has to raise ``expect_error(sc, ...)``; only these have
+queries of their own.
 
 Folders beside the tests are applications that several suites are about, and can be imported. What
 tests and applications define travels to Spark's workers, which cannot import it.

@@ -3,9 +3,8 @@
 Originals: ``UserScoreTest.scala`` and ``HourlyTeamScoreTest.scala`` of scio-examples;
 spotify/scio at 3b35141. They share how a line is read.
 
-The tests of whole jobs run in memory. What the jobs compute is tested once more on all hosts, with
-all panes. Times are written for eight hours behind UTC, which is what the original's zone is at the
-time of its data.
+What the jobs compute is tested once more by itself, with all panes. Times are written for eight
+hours behind UTC, which is what the original's zone is at the time of its data.
 """
 
 from collections.abc import Mapping
@@ -117,23 +116,23 @@ EXPECTED_USERS = [
 ]
 
 
-def test_user_score_works() -> None:
+def test_user_score_works(sc: ScioContext) -> None:
     (
         JobTest(user_score)
         .args("--input=in.txt", "--output=dataset.table")
         .input("in.txt", USERS)
         .output("dataset.table")(lambda coll: expect(coll).to(contain_in_any_order(EXPECTED_USERS)))
-        .run()
+        .run_within(sc)
     )
 
 
-def test_user_score_drops_bad_input() -> None:
+def test_user_score_drops_bad_input(sc: ScioContext) -> None:
     (
         JobTest(user_score)
         .args("--input=in.txt", "--output=dataset.table")
         .input("in.txt", BAD)
         .output("dataset.table")(lambda coll: expect(coll).to(be_empty))
-        .run()
+        .run_within(sc)
     )
 
 
@@ -183,13 +182,13 @@ EXPECTED_TEAMS = [
 ]
 
 
-def test_hourly_team_score_works() -> None:
+def test_hourly_team_score_works(sc: ScioContext) -> None:
     (
         JobTest(hourly_team_score)
         .args("--input=in.txt", "--output=dataset.table")
         .input("in.txt", TEAMS)
         .output("dataset.table")(lambda coll: expect(coll).to(contain_in_any_order(EXPECTED_TEAMS)))
-        .run()
+        .run_within(sc)
     )
 
 

@@ -5,15 +5,12 @@ Original: ``TollBoothDiagnosticTest``, ``TollBoothEntryTest``, ``TollBoothExitTe
 application itself, and what is different there, see the package ``toll`` beside this.
 
 What differs: each test also says everything that came out. The text of a decoding error lacks the
-``requirement failed:`` that Scala puts before it. The test of an invalid record runs in memory
-alone, because a pipeline that fails on Spark would fail those that it is played with.
+``requirement failed:`` that Scala puts before it.
 """
 
 from dataclasses import replace
 from decimal import Decimal
 
-import pytest
-from toll.asserting import expect_counter
 from toll.booth import (
     ENTRY_DLQ_COUNTER,
     ENTRY_TIMESTAMP,
@@ -47,7 +44,6 @@ from toll.fixtures import (
 )
 
 from beamlike import GLOBAL_WINDOW
-from beamlike.errors import TransformError
 from beamlike.scio import ScioContext, WindowOptions
 from beamlike.testing import (
     be_empty,
@@ -56,9 +52,10 @@ from beamlike.testing import (
     element,
     emit_exactly,
     expect,
+    expect_counter,
+    expect_error,
     in_late_pane,
     in_on_time_pane,
-    run_with_context,
 )
 from beamlike.testing import test_stream_of as stream_of
 
@@ -157,7 +154,7 @@ def test_toll_booth_entry_should_put_invalid_message_into_dlq(sc: ScioContext):
         )
     )
 
-    expect_counter(sc, ENTRY_DLQ_COUNTER, 1)
+    expect_counter(sc, ENTRY_DLQ_COUNTER)(1)
 
     at = invalid_toll_booth_entry_message.attributes[ENTRY_TIMESTAMP]
     expect(dlq).to(
@@ -178,12 +175,10 @@ def test_toll_booth_entry_should_decode_valid_record_into_toll_booth_entry(sc: S
     expect(results).to(emit_exactly(element(any_toll_booth_entry, GLOBAL_WINDOW, timestamp=at)))
 
 
-def test_toll_booth_entry_should_throw_an_exception_for_invalid_record():
-    with (
-        pytest.raises(TransformError, match="Toll booth id is empty"),
-        run_with_context() as sc,
-    ):
-        decode_entry_record(sc.parallelize([replace(any_toll_booth_entry_record, id="")]))
+def test_toll_booth_entry_should_throw_an_exception_for_invalid_record(sc: ScioContext):
+    decode_entry_record(sc.parallelize([replace(any_toll_booth_entry_record, id="")]))
+
+    expect_error(sc, "Toll booth id is empty")
 
 
 # -- TollBoothExit ---------------------------------------------------------------------------------
@@ -231,7 +226,7 @@ def test_toll_booth_exit_should_put_invalid_message_into_dlq(sc: ScioContext):
         )
     )
 
-    expect_counter(sc, EXIT_DLQ_COUNTER, 1)
+    expect_counter(sc, EXIT_DLQ_COUNTER)(1)
 
     at = invalid_toll_booth_exit_message.attributes[EXIT_TIMESTAMP]
     expect(dlq).to(

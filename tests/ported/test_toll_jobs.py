@@ -41,7 +41,7 @@ from toll.registration import REGISTRATION_DLQ_COUNTER, REGISTRATION_TIMESTAMP
 from toll.streaming_job import toll_streaming_job
 from toll.syntax import Left, Right
 
-from beamlike.scio import SCollection
+from beamlike.scio import ScioContext, SCollection
 from beamlike.testing import (
     JobTest,
     be_empty,
@@ -74,7 +74,7 @@ def is_empty(results: SCollection[Any]) -> None:
     expect(results).to(emit_exactly())
 
 
-def test_toll_job_should_run_in_the_streaming_mode(host: dict[str, Any]):
+def test_toll_job_should_run_in_the_streaming_mode(sc: ScioContext):
     entry_time = any_toll_booth_entry_message.attributes[ENTRY_TIMESTAMP]
     exit_time = any_toll_booth_exit_message.attributes[EXIT_TIMESTAMP]
     registration_time = any_vehicle_registration_message.attributes[REGISTRATION_TIMESTAMP]
@@ -213,11 +213,11 @@ def test_toll_job_should_run_in_the_streaming_mode(host: dict[str, Any]):
         .counter(ENTRY_DLQ_COUNTER)(1)
         .counter(EXIT_DLQ_COUNTER)(1)
         .counter(REGISTRATION_DLQ_COUNTER)(1)
-        .run(**host)
+        .run_within(sc)
     )
 
 
-def test_toll_job_should_run_in_the_batch_mode(host: dict[str, Any]):
+def test_toll_job_should_run_in_the_batch_mode(sc: ScioContext):
     hourly = replace(any_toll_booth_stats_record, created_at=parse(f"{DAY}12:59:59.999Z"))
     daily = replace(any_toll_booth_stats_record, created_at=parse(f"{DAY}23:59:59.999Z"))
     times = replace(any_total_vehicle_times_record, created_at=parse(f"{DAY}13:02:59.999Z"))
@@ -256,5 +256,5 @@ def test_toll_job_should_run_in_the_batch_mode(host: dict[str, Any]):
             contains(expired, exactly=(element(expired, *one_day, timestamp=created_at),))
         )
         .output("vehicles-with-expired-registration-diagnostic-daily-table")(is_empty)
-        .run(**host)
+        .run_within(sc)
     )

@@ -10,7 +10,6 @@ What differs: each test also says everything that came out. The text of a decodi
 
 from datetime import date
 
-from toll.asserting import expect_counter
 from toll.fixtures import (
     any_vehicle_registration_history,
     any_vehicle_registration_message,
@@ -35,6 +34,7 @@ from beamlike.testing import (
     element,
     emit_exactly,
     expect,
+    expect_counter,
 )
 from beamlike.testing import test_stream_of as stream_of
 
@@ -72,7 +72,7 @@ def test_vehicle_registration_should_put_invalid_message_into_dlq(sc: ScioContex
     expect(results).to(be_empty)
     expect(dlq).to(contain_in_any_order([vehicle_registration_decoding_error]))
 
-    expect_counter(sc, REGISTRATION_DLQ_COUNTER, 1)
+    expect_counter(sc, REGISTRATION_DLQ_COUNTER)(1)
 
     expect(dlq).to(
         emit_exactly(

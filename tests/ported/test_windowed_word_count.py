@@ -6,8 +6,7 @@ The original's job moves each line to a random time of the hour that begins with
 test fails when two lines happen to meet in a window. Here the time within the hour follows from
 the line itself, and the hour is an argument, as it may be in the original.
 
-The test of the job runs in memory. What it computes is tested once more on all hosts, with all
-panes.
+What the job computes is tested once more by itself, with all panes.
 """
 
 import re
@@ -89,7 +88,7 @@ def lines_of_the_test() -> FinishedTestStream:
 EXPECTED = ["(a,1)", "(b,2)", "(b,1)", "(c,1)", "(e,1)"]
 
 
-def test_windowed_word_count_works() -> None:
+def test_windowed_word_count_works(sc: ScioContext) -> None:
     (
         JobTest(windowed_word_count)
         .args(
@@ -100,7 +99,7 @@ def test_windowed_word_count_works() -> None:
         )
         .input_stream("input.txt", lines_of_the_test())
         .output("output.txt")(lambda out: expect(out).to(contain_in_any_order(EXPECTED)))
-        .run()
+        .run_within(sc)
     )
 
 

@@ -1,0 +1,107 @@
+"""JobTest: jobs in contexts that a test runs, and what they know from files."""
+
+from typing import Any
+
+import pytest
+
+from beamlike.errors import PipelineError
+from beamlike.scio import ScioContext
+from beamlike.testing import (
+    JobTest,
+    PaneAssertionError,
+    TestPipeline,
+    TransformOverride,
+    contain_in_any_order,
+    contain_single_value,
+    expect,
+    have_size,
+    run_with_context,
+)
+
+
+def doubles(sc: ScioContext) -> None:
+    sc.read("numbers").with_name("doubled").map(lambda it: 2 * it).save_as("doubles")
+
+
+def of_doubles(number: int) -> JobTest:
+    return (
+        JobTest(doubles)
+        .input("numbers", [number])
+        .output("doubles")(lambda out: expect(out).to(contain_single_value(2 * number)))
+    )
+
+
+def test_jobs_can_be_put_into_a_context_that_the_test_runs() -> None:
+    with run_with_context() as sc:
+        of_doubles(1).run_within(sc)
+        JobTest(lambda sc: sc.read("users")).input("users", ["joe"]).run_within(sc)
+        expect(sc.parallelize([1], "beside them")).to(have_size(1))
+
+    test = of_doubles(2)
+    with pytest.raises(PipelineError) as refused:
+        test.run_within(ScioContext())
+    assert str(refused.value).startswith("run_within needs a context of a test, got <")
+    test.run()
+
+
+def test_what_a_job_lacks_in_a_context_of_a_test_is_told_when_it_is_put_there() -> None:
+    test = JobTest(lambda sc: sc.read("lines")).input("lines", ["foo"]).input("users", [])
+
+    with pytest.raises(PipelineError) as refused, run_with_context() as sc:
+        test.run_within(sc)
+
+    assert str(refused.value) == "the job never reads input 'users'"
+
+
+def test_a_pipeline_of_beam_knows_the_context_of_its_job() -> None:
+    pipeline = TestPipeline()
+    of_doubles(3).run_within(ScioContext(pipeline))
+
+    assert pipeline.run().state == "DONE"
+
+
+def test_an_output_is_asked_for_and_not_overridden() -> None:
+    test = of_doubles(1).transform_override(TransformOverride.of("SaveAs('doubles')", str))
+
+    with pytest.raises(PipelineError) as refused:
+        test.run()
+
+    assert str(refused.value) == (
+        "\"SaveAs('doubles')\" is an output of the job, and cannot be overridden; say what must "
+        "come there: .output('doubles')(...)"
+    )
+
+
+def test_a_cache_may_be_of_several_files_and_made_where_it_is_needed() -> None:
+    def job(sc: ScioContext) -> None:
+        months = sc.dist_cache(["jan.txt", "feb.txt"], len)
+        sc.read("numbers").map(lambda it: months()[it]).save_as("months")
+
+    (
+        JobTest(job)
+        .input("numbers", [0, 1])
+        .dist_cache_func(["jan.txt", "feb.txt"], lambda: ["Jan", "Feb"])
+        .output("months")(lambda out: expect(out).to(contain_in_any_order(["Jan", "Feb"])))
+        .run()
+    )
+
+
+def test_a_cache_is_made_of_a_file_by_a_function() -> None:
+    not_a_function: Any = "months"
+    for uri, make in (("", len), ([], len), ("months.txt", not_a_function)):
+        with pytest.raises(PipelineError, match="dist_cache needs a file and a function of its"):
+            ScioContext().dist_cache(uri, make)
+
+
+def test_what_does_not_hold_of_a_job_is_told_with_what_does_not_hold_beside_it() -> None:
+    def build(sc: ScioContext) -> None:
+        of_doubles(1).counter("lines")(1).run_within(sc)
+        expect(sc.parallelize([1], "beside it")).to(have_size(2))
+
+    with pytest.raises(PaneAssertionError) as failed, run_with_context() as sc:
+        build(sc)
+
+    text = str(failed.value)
+    assert text.startswith("2 of 3 assertions do not hold:")
+    assert "the job never touched the counter 'lines'; its counters are: none" in text
+    assert "collection  'beside it'" in text
