@@ -24,21 +24,26 @@ files, `differences` says how a run differs from what a scenario expects. Import
 not import pyspark.
 
 Read in this order. Scenarios: `spelling` (times and windows as a test writes them), `stream`,
-`changes` (a run as the changes of a table), `results`. Assertions: `equality`, `values` (what must
-be in panes), `selection` and `matchers` (in which panes), `expected` and `complete` (the whole
-output), `failures` (what a failure says). Pipelines: `checks` (when assertions are asked),
-`collections`, `pipelines`, `jobs`, `beam` (Beam Python's words), `plugin` (of pytest). Scenarios as
-files: `transcript_schema`, `transcripts`, `transcript_results`, `transcript_writing`,
-`conformance`. Laws: `generate` (random scenarios), `streams` (of many keys at once), `laws` (of
-machines), `bundles` (of how elements arrive), `in_shard`, `shard_of_numbers` (at rest),
-`every_aggregate` (of every column), `rows_of_plans`, `hand_made_rows`, `either_machine`,
-`both_machines`, `in_columns` and `differential` (all of them, on many scenarios), `shrinking`
-(what breaks one), `contract_case`, `contract_rules` and `contract` (of window functions),
+`as_code` (a run as a test stream to be pasted), `changes` (a run as the changes of a table),
+`results`, `comparing` (several strategies). Assertions: `equality`, `values` (what must be in
+panes), `selection` and `matchers` (in which panes), `expected` and `complete` (the whole output),
+`groupings` (what an assertion is about), `failures` (what a failure says). Pipelines: `checks`
+(when assertions are asked), `collections`, `runs`, `overrides` and `wiring` (what a test puts in
+place of parts), `pipelines`, `jobs`, `beam` (Beam Python's words), `plugin` (of pytest) and
+`plugin_reports` (what it adds to a failure). Scenarios as files: `json_places` and
+`transcript_places` (where a mistake is), `transcript_schema`, `transcripts`, `transcript_results`,
+`transcript_writing`, `conformance`. Laws: `generate` (random scenarios), `streams` (of many keys at
+once), `laws` (of machines), `bundles` (of how elements arrive), `in_shard`, `shard_of_numbers` (at
+rest), `every_aggregate` (of every column), `rows_of_plans`, `hand_made_rows`, `either_machine`,
+`both_machines`, `in_columns` and `differential` (all of them, on many scenarios), `shrinking` (what
+breaks one), `contract_case`, `contract_rules` and `contract` (of window functions),
 `combine_contract` (of combine functions). Laws of pipelines: `random_pipelines`, `told_runs` (what
 came out, in words), `in_letters` (the layers of the Spark host, without Spark), `side_by_side`
 (tests in one query), `counted_words` (a pipeline with panes of all timings, to be asked about).
+Running queries: `query_reports` (as Spark writes them), `checkpoints` (that they leave behind).
 """
 
+from beamlike.testing.as_code import as_test_stream
 from beamlike.testing.beam import (
     BeamAssertException,
     TestWindowedValue,
@@ -55,6 +60,7 @@ from beamlike.testing.combine_contract import (
     broken_combine_fn_laws,
     check_combine_fn,
 )
+from beamlike.testing.comparing import compare
 from beamlike.testing.complete import emit_exactly
 from beamlike.testing.contract import (
     WindowFnAssertionError,
@@ -83,13 +89,21 @@ from beamlike.testing.matchers import (
     in_only_pane,
     in_window,
 )
+from beamlike.testing.overrides import TransformOverride
 from beamlike.testing.pipelines import (
     TestPipeline,
     run_with_context,
     run_with_data,
     run_with_local_output,
+    run_with_overrides,
 )
 from beamlike.testing.results import Results
+from beamlike.testing.runs import (
+    expect_counter,
+    expect_distribution,
+    expect_error,
+    expect_gauge,
+)
 from beamlike.testing.spelling import TimestampedValue
 from beamlike.testing.stream import FinishedTestStream, TestStream, test_stream_of
 from beamlike.testing.transcripts import Scenario, differences, load_transcripts, to_document
@@ -125,13 +139,16 @@ __all__ = [
     "TestStream",
     "TestWindowedValue",
     "TimestampedValue",
+    "TransformOverride",
     "WindowFnAssertionError",
+    "as_test_stream",
     "assert_that",
     "be_empty",
     "broken_combine_fn_laws",
     "broken_window_fn_rules",
     "check_combine_fn",
     "check_window_fn",
+    "compare",
     "contain_in_any_order",
     "contain_in_any_order_at_time",
     "contain_single_value",
@@ -148,6 +165,10 @@ __all__ = [
     "equal_to_per_window",
     "exist",
     "expect",
+    "expect_counter",
+    "expect_distribution",
+    "expect_error",
+    "expect_gauge",
     "for_all",
     "have_size",
     "in_combined_non_late_panes",
@@ -167,6 +188,7 @@ __all__ = [
     "run_with_context",
     "run_with_data",
     "run_with_local_output",
+    "run_with_overrides",
     "satisfy",
     "satisfy_single_value",
     "test_stream_of",

@@ -7,11 +7,13 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import BeamlikeError
-from beamlike.hosts.spark.index import Index
+from beamlike.hosts.spark.index import Index, Standing
 from beamlike.hosts.spark.marks import MARKS
+from beamlike.hosts.spark.pages import Pages
 from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.state import StateLayout, with_bucket
 from beamlike.hosts.spark.stepping import stepper_of
-from beamlike.testing.either_machine import keys_at_rest
+from beamlike.testing.either_machine import forgetful, keys_at_rest
 from beamlike.testing.in_shard import DictStore
 
 __all__ = ["BothMachines"]
@@ -23,7 +25,12 @@ class BothMachines:
     """Steps one shard, and asserts that both machines say and remember the same.
 
     Each step starts from what one of them left behind, by turns.
+
+    Attributes:
+        standing: Where the shard stands after the last step.
     """
+
+    standing: Standing
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -50,11 +57,13 @@ class BothMachines:
         """
         stores = [deepcopy(self.store) for _ in self._steppers]
         said: list[Any] = []
+        stood: list[Standing] = []
         raised: list[BeamlikeError] = []
         for stepper, store in zip(self._steppers, stores, strict=True):
             try:
-                table = stepper.step(store, tables, watermark, clock, shard)
+                table, standing = stepper.step(store, tables, watermark, clock, shard)
                 said.append(self._by_window(table))
+                stood.append(standing)
             except BeamlikeError as error:
                 raised.append(error)
                 said.append(type(error))
@@ -62,6 +71,9 @@ class BothMachines:
         _compare(_words(columnar), _words(reference))
         if raised:
             raise raised[-1]
+        assert stood[0] == stood[1]
+        self.standing = stood[0]
+        assert self.standing.windows_open == self._kept(stores[0])
         remembered, otherwise = map(self.remembered, stores)
         _compare(otherwise, remembered)
         self._steps += 1
@@ -80,6 +92,12 @@ class BothMachines:
         return {repr(key): [repr(state)] for key, state in states.items()} | {
             name: [it] for name, it in known.items()
         }
+
+    def _kept(self, store: DictStore) -> int:
+        """The windows of all keys, counted one by one."""
+        index, schema = Index.load(self.plan, store.read_index()), StateLayout(self.plan).schema
+        with forgetful():
+            return int(Pages(with_bucket(schema), store, index.contents).read().lives.sum())
 
     def _by_window(self, table: pa.Table | None) -> dict[str, list[tuple[dict[str, Any], str]]]:
         """Rows with their words, for each window of each key in the order in which they came.

@@ -1,7 +1,7 @@
 """Results: everything that came out of a run, and the two ways to ask about it."""
 
 from collections.abc import Callable
-from typing import Any, Final, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, runtime_checkable
 
 import attrs
 
@@ -15,7 +15,17 @@ from beamlike.model.time import instant_ms
 from beamlike.testing.changes import Changes, changes_of
 from beamlike.testing.equality import same, same_pair
 from beamlike.testing.failures import Failure, PaneAssertionError, failure_text
-from beamlike.viz.table import pane_table
+from beamlike.testing.groupings import Asserted
+from beamlike.viz.table import pane_markup, pane_table
+
+if TYPE_CHECKING:
+    from os import PathLike
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from beamlike.viz.explain import Explanation, WindowLike
+    from beamlike.viz.recording import Recording
 
 __all__ = ["NO_KEY", "Matcher", "Origin", "Results"]
 
@@ -129,7 +139,14 @@ class Results:
             raise TestStreamError(f"{verb} needs a matcher, got {matcher!r}{hint}")
         failure = matcher.failure(self, negated=negated)
         if failure is not None:
-            raise PaneAssertionError(self.text_of(failure))
+            raise PaneAssertionError(self.text_of(failure), self.groupings)
+
+    @property
+    def groupings(self) -> tuple[Asserted, ...]:
+        """The grouping that these are the panes of, if it is all known."""
+        if self.origin is not None or self.strategy is None or self.aggregate is None:
+            return ()
+        return (Asserted("", self.run, self.strategy, self.aggregate),)
 
     def text_of(self, failure: Failure) -> str:
         """A failure with everything that came out."""
@@ -164,6 +181,113 @@ class Results:
                 f'{mode.value}; run it with accumulation="retracting"'
             )
         return changes_of(self.run.outputs, by)
+
+    @property
+    def recording(self) -> "Recording":
+        """The run with everything in between: what each window waited for, step by step.
+
+        A run on Spark is replayed in memory for it, which tells the same story.
+
+        Raises:
+            TestStreamError: These are results of a pipeline, and not of one grouping.
+            RecordingError: The run does not happen again, because a function of the user's does
+                not always give the same answer.
+        """
+        from beamlike.viz.recording import Recording
+
+        if self.origin is not None or self.strategy is None or self.aggregate is None:
+            raise TestStreamError(
+                "only the run of one grouping can be told step by step, and these results are "
+                "those of a pipeline; run the stream by itself: "
+                "TestStream()...run(window=..., trigger=...)"
+            )
+        return Recording.of(self.run, self.strategy, self.aggregate)
+
+    def explain(self, key: Any = None, window: "WindowLike | None" = None) -> "Explanation":
+        """What happened and why, in words: merges, firings, drops, and why nothing came out.
+
+        ``print(results.explain())`` shows it; ``print(results.explain("joe", ("00:00:00",
+        "00:10:00")))`` what concerns that window.
+
+        Args:
+            key: Only this key; None for all.
+            window: Only this window: an `IntervalWindow`, or its start and end.
+
+        Raises:
+            RecordingError: There is no such key or window, with the nearest; or as `recording`.
+            TestStreamError: As `recording`.
+            TimeError: A bound of the window cannot be read.
+        """
+        from beamlike.viz.explain import explain
+
+        return explain(self.recording, key, window)
+
+    def timeline(self, width: int = 100) -> str:
+        """The run as text: event time across, steps downwards, a block for each key.
+
+        Args:
+            width: Characters in a line, at least 60.
+        """
+        from beamlike.viz.timeline import text_timeline
+
+        window_fn = self.strategy.window_fn if self.strategy else None
+        return text_timeline(self.run, width, window_fn=window_fn)
+
+    def figure(self, key: Any = None) -> "Figure":
+        """The run as a picture: event time across, arrival up, a panel for each key.
+
+        A notebook shows it by itself. Its words, for those who cannot see it, are
+        ``figure.get_label()``.
+
+        Args:
+            key: Only this key; None for all, the busiest four if there are more.
+
+        Raises:
+            RecordingError: There is no such key, or nothing happened at all.
+            TestStreamError: These are results of a pipeline, and not of one grouping.
+            EnvironmentProblem: matplotlib is not installed.
+        """
+        from beamlike.viz.picture import figure_of
+
+        if self.origin is not None:
+            raise TestStreamError(
+                "only the run of one grouping can be drawn, and these results are those of a "
+                "pipeline; run the stream by itself: TestStream()...run(window=..., trigger=...)"
+            )
+        return figure_of(self.run, self.strategy, key)
+
+    def draw(self, path: "str | Path", key: Any = None) -> None:
+        """Write the picture of `figure` to a file; its ending says how: png, svg or pdf.
+
+        Args:
+            path: Where to.
+            key: As for `figure`.
+
+        Raises:
+            RecordingError, TestStreamError, EnvironmentProblem: As `figure`.
+            ValueError: matplotlib does not know the format.
+        """
+        from beamlike.viz.picture import draw
+
+        draw(self.figure(key), path)
+
+    def save_page(self, path: "str | PathLike[str]", title: str = "beamlike") -> "Path":
+        """Write the run as an HTML page, to step through in a browser. It needs no network.
+
+        Args:
+            path: Where to; a file that is there is replaced.
+            title: The title of the page.
+
+        Returns:
+            The path, ready to be opened.
+
+        Raises:
+            EnvironmentProblem: The file cannot be written there.
+            TestStreamError, RecordingError: As `recording`.
+        """
+        from beamlike.viz.page import save_page
+
+        return save_page(self.recording, path, title)
 
     def element(self, output: Output) -> Any:
         """The element that an output is: ``(key, value)``, or the value if there is no key."""
@@ -228,3 +352,11 @@ class Results:
 
     def __str__(self) -> str:
         return pane_table(self.run.outputs)
+
+    def _repr_html_(self) -> str:
+        """The table, for a notebook."""
+        return pane_markup(self.run.outputs)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """The table as text, where HTML is not shown."""
+        printer.text(str(self))

@@ -1,11 +1,15 @@
-"""One Spark session for all tests, and the hosts that scenarios run on."""
+"""One Spark session for all tests, the hosts that scenarios run on, and a browser."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+
+# Where beamlike is installed pytest has found it already; tests of a checkout do not rely on that.
+pytest_plugins = ["beamlike.testing.plugin"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -14,6 +18,38 @@ def pytest_configure(config: pytest.Config) -> None:
         kept = TemporaryDirectory(prefix="beamlike-hypothesis-")
         config.add_cleanup(kept.cleanup)
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = kept.name
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+
+
+def pytest_report_header() -> str | None:
+    """A word on what is not tested here."""
+    if CHROMIUM is not None:
+        return None
+    return "browser: no Chromium on this machine, tests marked 'browser' are left out"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without a browser, what needs one is no part of the run; the header says so."""
+    if CHROMIUM is None:
+        left_out = [item for item in items if item.get_closest_marker("browser")]
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium, driven by playwright. It is closed with the module that asked.
+
+    Its event loop would otherwise be in the way of tests that run one of their own.
+    """
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """The `beamlike` command. Each subcommand is a module with ``add_parser`` and ``run``.
 
-`replay` and `demo` are the commands, `quiet` keeps Spark's log off their terminal. A module is
+`replay`, `explain`, `state` and `demo` are the commands. `scenarios` runs those of transcript
+files, `state_text` shows state, and `quiet` keeps Spark's log off the terminal. A module is
 imported only when its command is asked for, so that what one command needs (Spark, a plotting
 library) stays out of the way of the others.
 """
@@ -19,6 +20,8 @@ __all__ = ["main"]
 
 COMMANDS: Final = {
     "replay": "run scenarios from transcript files and compare what comes out",
+    "explain": "say in words what a scenario brings out, and why",
+    "state": "list what a streaming query remembers, out of its checkpoint",
     "demo": "stream a year of real flights through Spark, pane by pane",
 }
 """Name of a command, which is also its module, and its line in the help."""
@@ -27,6 +30,8 @@ _EPILOG: Final = """\
 examples:
   beamlike replay scenario.json                     a table of panes and drops
   beamlike replay scenario.json --format timeline   the same as a picture
+  beamlike explain scenario.json --key joe          why, in words
+  beamlike state CHECKPOINT                         what a query remembers
   beamlike demo                                     the main job, on real data
 """
 

@@ -18,6 +18,8 @@ from beamlike.cli.quiet import quiet_session
 from beamlike.errors import EnvironmentProblem
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from beamlike.demo.job import Progress
     from beamlike.demo.pace import Pace
 
@@ -57,6 +59,11 @@ def add_parser(subparsers: Any) -> None:
         action="store_true",
         help=f"two stormy days from {_QUICK_DAY} on, in larger steps",
     )
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="show the query on a page of this machine while it runs; prints where that is",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -74,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     from beamlike.demo.pace import storm_days, write_arrivals
     from beamlike.demo.screen import screen_for
     from beamlike.hosts.spark.session import check_environment
-    from beamlike.viz.picture import draw_story
+    from beamlike.viz.picture import draw
 
     check_environment()
     out = _folder(args.out)
@@ -96,6 +103,7 @@ def run(args: argparse.Namespace) -> int:
         _say("starting Spark ...")
         with (
             quiet_session("beamlike demo") as spark,
+            _on_a_page(spark, args.live),
             screen_for(sys.stdout, files) as screen,
             _interruptible() as check_interrupt,
         ):
@@ -111,12 +119,25 @@ def run(args: argparse.Namespace) -> int:
     (out / "summary.txt").write_text(text + "\n", encoding="utf-8")
     if panes:
         group = story.choose_group(panes, drops)
-        picture = story.tell_story(group, panes[group], drops, flights, files, batches)
-        draw_story(picture, out / "story.png")
+        scene = story.tell_story(group, panes[group], drops, flights, files, batches)
+        draw(scene, out / "story.png")
     _say("")
     _say(text)
     _say(f"{'written':<10} {out}: panes/ and dropped/ (Parquet), story.png, summary.txt")
     return 1 if verdict.problems else 0
+
+
+@contextlib.contextmanager
+def _on_a_page(spark: "SparkSession", asked: bool) -> Iterator[None]:
+    """A live view meanwhile, if it was asked for."""
+    if not asked:
+        yield
+        return
+    from beamlike.viz.live import live_view
+
+    with live_view(spark) as view:
+        _say(f"live on {view.url} until the demo ends")
+        yield
 
 
 @attrs.frozen

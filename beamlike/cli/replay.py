@@ -2,30 +2,38 @@
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
 
 import attrs
 
 from beamlike.cli.quiet import quiet_session
-from beamlike.errors import BeamlikeError, UnsupportedError, UserFunctionError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Run, Script
-from beamlike.model.combine import CombineFn
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windowfns import WindowFn
+from beamlike.cli.scenarios import (
+    Outcome,
+    in_memory,
+    on_spark_in_turn,
+    on_spark_side_by_side,
+    problem_of,
+    title_line,
+    windowing_line,
+)
+from beamlike.errors import EnvironmentProblem, RecordingError, UnsupportedError
+from beamlike.hosts.script import Run
 from beamlike.testing.transcripts import Scenario, differences, load_transcripts, to_document
+from beamlike.viz.explain import explain
+from beamlike.viz.page import save_page
+from beamlike.viz.recording import Recording
+from beamlike.viz.sentences import wrapped
 from beamlike.viz.table import pane_table
 from beamlike.viz.timeline import text_timeline
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 __all__ = ["add_parser", "run"]
 
-Outcome = Run | Exception
+Show = Callable[[Scenario, Run], str]
+ShowAll = Callable[[Iterator["Replay"]], int]
 
 _DESCRIPTION: Final = """\
 Run the scenarios of transcript files, one after the other, and show every pane
@@ -41,14 +49,23 @@ formats:
   json       one document with the panes and drops of all scenarios, for
              programs; differences go to standard error
 
+  html       a page for a browser, to step through: needs --out FILE.html; the
+             table is printed too
+
+with --explain every merge, firing and drop is told in words below the table or
+the timeline: why it happened, what would have saved a drop, and what a window
+still waits for when nothing comes out. beamlike explain tells it for one key or
+one window.
+
 exit status:
   0   everything came out as expected, or nothing was expected
   1   something came out otherwise, or a scenario failed
-  2   a file cannot be read or does not follow the format
+  2   a file cannot be read or written, or does not follow the format
 
 examples:
   beamlike replay tests/conformance/cases/blog/blog_session.json
-  beamlike replay scenario.json --format timeline
+  beamlike replay scenario.json --format timeline --explain
+  beamlike replay scenario.json --format html --out scenario.html
   beamlike replay cases/*.json --host spark --format json > panes.json
 """
 
@@ -56,9 +73,6 @@ examples:
 _FEW: Final = 12
 """Up to so many scenarios take their turns; more run side by side. A step costs Spark half a
 second, and hundreds of scenarios have thousands."""
-
-_RAISED: Final = re.compile(r"^[\w.]+(?:Error|Problem): .*$", re.MULTILINE)
-"""The last line of a Python traceback."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -86,9 +100,20 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=tuple(FORMATS),
+        choices=(*FORMATS, "html"),
         default="table",
         help="how to show what came out (default: table)",
+    )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="add in words what happened and why (table, timeline)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE.html",
+        help="where to write the page of --format html; a file that is there is replaced",
     )
 
 
@@ -100,23 +125,47 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         TranscriptError: A file cannot be used. Nothing was run then.
-        EnvironmentProblem: Spark cannot run here.
+        EnvironmentProblem: Spark cannot run here, the format has no words to ``--explain``, or
+            ``--out`` is missing, is not wanted, or cannot be written.
     """
+    show = _shower(args.format, args.out, explains=args.explain)
     scenarios = [scenario for file in args.files for scenario in load_transcripts(file)]
     if args.host == "memory":
-        return _show(args.format, scenarios, map(_in_memory, scenarios))
+        return _show(show, scenarios, map(in_memory, scenarios))
     own = args.watermark == "own" if args.watermark else len(scenarios) <= _FEW
     print("beamlike: starting Spark", file=sys.stderr, flush=True)
     with quiet_session("beamlike replay") as spark:
-        on_spark = _on_spark_in_turn if own else _on_spark_side_by_side
-        return _show(args.format, scenarios, on_spark(scenarios, spark))
+        on_spark = on_spark_in_turn if own else on_spark_side_by_side
+        return _show(show, scenarios, on_spark(scenarios, spark))
 
 
-def _show(format: str, scenarios: Sequence[Scenario], outcomes: Iterable[Outcome]) -> int:
-    return FORMATS[format](Replay.of(*pair) for pair in zip(scenarios, outcomes, strict=True))
+def _show(show: ShowAll, scenarios: Sequence[Scenario], outcomes: Iterable[Outcome]) -> int:
+    return show(Replay.of(*pair) for pair in zip(scenarios, outcomes, strict=True))
 
 
-# -- running -------------------------------------------------------------------------------
+def _shower(format: str, out: Path | None, *, explains: bool) -> ShowAll:
+    """What shows the replays. A page that could not be written is refused before anything runs."""
+    if explains and format not in _FOR_PEOPLE:
+        raise EnvironmentProblem(
+            f"--explain is for people, and --format {format} is not told in words; use --format "
+            "table or timeline"
+        )
+    if format != "html":
+        if out is not None:
+            raise EnvironmentProblem(
+                f"--out {out} is where a page goes, and --format {format} writes none; add "
+                "--format html"
+            )
+        return _for_people(_explained(_FOR_PEOPLE[format])) if explains else FORMATS[format]
+    if out is None:
+        raise EnvironmentProblem("--format html needs a file; add --out FILE.html")
+    if out.is_dir() or not out.parent.is_dir():
+        problem = "is a folder" if out.is_dir() else f"has no folder {out.parent}"
+        raise EnvironmentProblem(f"--out {out} {problem}; name a file in a folder that exists")
+    return partial(_page, out)
+
+
+# -- what came of it ---------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -154,66 +203,6 @@ class Replay:
         return "nothing expected" if self.scenario.expected is None else "as expected"
 
 
-def _in_memory(scenario: Scenario) -> Outcome:
-    try:
-        return run_in_memory(scenario.machine(), scenario.script)
-    except Exception as error:  # an aggregation that cannot take these values, for one
-        return error
-
-
-def _on_spark_in_turn(scenarios: Sequence[Scenario], spark: "SparkSession") -> Iterator[Outcome]:
-    """One scenario after the other, each on the query's own watermark."""
-    from beamlike.hosts.spark.replay import close_replayer, run_on_spark
-
-    try:
-        for scenario in scenarios:
-            try:
-                yield run_on_spark(*_stage(scenario), spark)
-            except Exception as error:
-                yield error
-    finally:
-        close_replayer()
-
-
-def _on_spark_side_by_side(
-    scenarios: Sequence[Scenario], spark: "SparkSession"
-) -> Iterator[Outcome]:
-    """All scenarios at once, in one streaming query, each with a watermark of its own."""
-    from beamlike.hosts.spark.replay import close_replayer, replay_on_spark
-
-    def attempt(part: Sequence[Scenario]) -> list[Outcome]:
-        try:
-            return list(replay_on_spark([_stage(scenario) for scenario in part], spark))
-        except Exception as error:
-            if len(part) == 1:
-                return [error]
-        # One bad scenario fails the query for all of them: look for it on either side.
-        middle = len(part) // 2
-        return attempt(part[:middle]) + attempt(part[middle:])
-
-    try:
-        yield from attempt(scenarios) if scenarios else []
-    finally:
-        close_replayer()
-
-
-def _stage(scenario: Scenario) -> tuple[WindowingStrategy | WindowFn, CombineFn | None, Script]:
-    grouped = scenario.combine is not None
-    strategy = scenario.strategy
-    return strategy if grouped else strategy.window_fn, scenario.combine, scenario.script
-
-
-def _problem(error: Exception) -> str:
-    """An error as one line. Of an error inside a Spark worker, the error and not the way."""
-    if isinstance(error, UserFunctionError):
-        # What its own text advises cannot be done in a file.
-        text = f"{error.function} raised {error.problem}; it was asked for {error.place}"
-        return " ".join(f"{text}, key {error.key}".split())
-    text = str(error) if isinstance(error, BeamlikeError) else f"{type(error).__name__}: {error}"
-    causes = _RAISED.findall(text)
-    return " ".join((causes[-1] if causes else text).split())
-
-
 # -- showing -------------------------------------------------------------------------------
 
 
@@ -222,16 +211,36 @@ def _table(scenario: Scenario, outcome: Run) -> str:
 
 
 def _timeline(scenario: Scenario, outcome: Run) -> str:
-    drawn = text_timeline(outcome, window_fn=scenario.strategy.window_fn)
+    note = ""
     if outcome.outputs and not outcome.story:
-        drawn += (
-            "\n(Spark tells no story: merges, firings without a pane and reasons are shown on the "
-            "memory host.)"
-        )
-    return drawn
+        # Spark tells no story: the same run in memory does.
+        try:
+            outcome = Recording.of(outcome, scenario.strategy, scenario.combine).run
+        except RecordingError as error:
+            note = "\n" + _lines(f"(without merges and reasons: {error})")
+    return text_timeline(outcome, window_fn=scenario.strategy.window_fn) + note
 
 
-def _for_people(show: Callable[[Scenario, Run], str]) -> Callable[[Iterator[Replay]], int]:
+def _explained(show: Show) -> Show:
+    """The same, and in words below it what happened and why."""
+
+    def show_and_explain(scenario: Scenario, outcome: Run) -> str:
+        try:
+            recording = Recording.of(outcome, scenario.strategy, scenario.combine)
+            told = "\n\n".join(map(str, explain(recording).keys)) or "nothing happened"
+        except RecordingError as error:
+            told = _lines(f"(not explained: {error})")
+        return f"{show(scenario, outcome)}\n\nwhat happened, and why:\n\n{told}"
+
+    return show_and_explain
+
+
+def _lines(text: str) -> str:
+    """A line of any length on as many lines as it needs."""
+    return "\n".join(wrapped(text, "", "  "))
+
+
+def _for_people(show: Show) -> ShowAll:
     def show_all(replays: Iterator[Replay]) -> int:
         verdicts: dict[str, int] = {}
         failed = False
@@ -247,13 +256,12 @@ def _for_people(show: Callable[[Scenario, Run], str]) -> Callable[[Iterator[Repl
     return show_all
 
 
-def _report(replay: Replay, show: Callable[[Scenario, Run], str]) -> Iterator[str]:
+def _report(replay: Replay, show: Show) -> Iterator[str]:
     scenario, outcome = replay.scenario, replay.outcome
-    title = scenario.title if scenario.title != scenario.id else ""
-    yield f"== {scenario.id}{': ' if title else ''}{title}"
+    yield title_line(scenario)
     yield windowing_line(scenario)
     if not isinstance(outcome, Run):
-        yield f"{replay.verdict}: {_problem(outcome)}"
+        yield f"{replay.verdict}: {problem_of(outcome)}"
         return
     yield ""
     yield show(scenario, outcome)
@@ -265,11 +273,30 @@ def _report(replay: Replay, show: Callable[[Scenario, Run], str]) -> Iterator[st
         yield f"contested, so it does not count{': ' if reasons else ''}{reasons}"
 
 
-def windowing_line(scenario: Scenario) -> str:
-    """A scenario's windowing in a line."""
-    if scenario.combine is None:
-        return f"{scenario.strategy.window_fn}, not grouped"
-    return f"{scenario.strategy}; {scenario.aggregation} of each pane"
+def _page(out: Path, replays: Iterator["Replay"]) -> int:
+    """Everything as a page. On the terminal the table, since a verdict is wanted there too."""
+    recordings: dict[str, Recording] = {}
+    left_out: list[str] = []
+
+    def keep(scenario: Scenario, outcome: Run) -> str:
+        title = scenario.title or scenario.id
+        if title in recordings:
+            title = f"{title} ({scenario.id})"
+        try:
+            recordings[title] = Recording.of(outcome, scenario.strategy, scenario.combine)
+        except RecordingError as error:
+            left_out.append(f"{scenario.id} is not on the page: {error}")
+        return pane_table(outcome.outputs)
+
+    status = _for_people(keep)(replays)
+    for line in left_out:
+        print(f"beamlike: {line}", file=sys.stderr)
+    if not recordings:
+        print(f"beamlike: nothing could be shown, {out} is not written", file=sys.stderr)
+        return 1
+    title = next(iter(recordings)) if len(recordings) == 1 else f"{len(recordings)} scenarios"
+    print(f"written: {save_page(recordings, out, title)}")
+    return int(status or bool(left_out))
 
 
 def _json(replays: Iterator[Replay]) -> int:
@@ -283,7 +310,7 @@ def _json(replays: Iterator[Replay]) -> int:
         for difference in replay.differences:
             print(f"{where}{difference}{counted}", file=sys.stderr)
         if isinstance(replay.outcome, Exception):
-            print(f"{where}{replay.verdict}: {_problem(replay.outcome)}", file=sys.stderr)
+            print(f"{where}{replay.verdict}: {problem_of(replay.outcome)}", file=sys.stderr)
     print('{"scenarios": [' + ",".join(f"\n {entry}" for entry in entries) + "\n]}")
     return int(failed)
 
@@ -292,7 +319,7 @@ def _json_entry(replay: Replay) -> dict[str, Any]:
     id, outcome = replay.scenario.id, replay.outcome
     if isinstance(outcome, Exception):
         kind = "unsupported" if isinstance(outcome, UnsupportedError) else "error"
-        return {"id": id, kind: _problem(outcome)}
+        return {"id": id, kind: problem_of(outcome)}
     entry = {"id": id, **to_document(outcome)}
     try:
         json.dumps(entry, allow_nan=False)
@@ -301,8 +328,9 @@ def _json_entry(replay: Replay) -> dict[str, Any]:
     return entry
 
 
-FORMATS: Final[dict[str, Callable[[Iterator[Replay]], int]]] = {
-    "table": _for_people(_table),
-    "timeline": _for_people(_timeline),
+_FOR_PEOPLE: Final[dict[str, Show]] = {"table": _table, "timeline": _timeline}
+
+FORMATS: Final[dict[str, ShowAll]] = {
+    **{name: _for_people(show) for name, show in _FOR_PEOPLE.items()},
     "json": _json,
 }

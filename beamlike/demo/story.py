@@ -1,6 +1,6 @@
-"""Which carrier's hour to draw, and its story."""
+"""Which carrier's hour to draw, and its picture."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,11 +10,16 @@ from beamlike.demo.job import ALLOWED_LATENESS, WATERMARK_DELAY, MicroBatch
 from beamlike.demo.pace import ArrivalFile
 from beamlike.demo.results import HOUR_MS, Drop, Flown, Group, show_local, show_minutes
 from beamlike.model.time import duration_ms, show_duration
-from beamlike.viz.picture import Dot, PaneBand, Story
+from beamlike.model.windows import IntervalWindow, Window
+from beamlike.viz.axis import FoldedTime
+from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
 
 __all__ = ["choose_group", "tell_story"]
 
 _READABLE_PANES = 6
+_ROWS = 14
+"""The picture is about so many rows high."""
+_MARGIN = 0.6
 
 
 def choose_group(panes: Mapping[Group, Sequence[Flown]], drops: Sequence[Drop]) -> Group:
@@ -41,38 +46,85 @@ def tell_story(
     flights: pa.Table,
     files: Sequence[ArrivalFile],
     batches: Sequence[MicroBatch],
-) -> Story:
+) -> Scene:
     """The picture of one carrier's hour.
 
     A pane's height is the arrival of the last flight in its micro-batch: Spark fires at the
-    end of a batch, and the demo replays arrivals faster than they happened.
+    end of a batch, and the demo replays arrivals faster than they happened. Hours without any
+    arrival are folded, so that a straggler twelve hours later is still in the picture.
     """
     carrier, start = group
-    end = start + HOUR_MS
+    window = IntervalWindow(start, start + HOUR_MS)
     reached = _reached(files, batches)
-    watermark = [
+    readings = [
         (reached[batch.number], batch.watermark_ms)
         for batch in batches
         if batch.watermark_ms is not None
     ]
-    expiry = end - 1 + duration_ms(ALLOWED_LATENESS, "allowed lateness")
-    expired = next((at for at, reading in watermark if reading > expiry), None)
-    dots = list(_dots(group, drops, flights))
-    latest = max(dot.arrival_ms for dot in dots)
-    return Story(
+    flown = list(_flown(group, drops, flights))
+    latest = max(arrival for _, arrival, _ in flown)
+    over = window.max_timestamp + duration_ms(ALLOWED_LATENESS, "allowed lateness")
+    expired = next((at for at, reading in readings if reading > over and at <= latest), None)
+
+    fired = [reached[pane.batch] for pane in panes]
+    happenings = [*(arrival for _, arrival, _ in flown), *fired]
+    happenings += [] if expired is None else [expired]
+    time = FoldedTime(happenings, limit_ms=HOUR_MS)
+    first = min(happenings)
+    unit = max(time.position(max(happenings)) - time.position(first), HOUR_MS) / _ROWS
+
+    def row(instant: int) -> float:
+        return (time.position(instant) - time.position(first)) / unit
+
+    top = row(max(happenings)) + _MARGIN
+    opened = min(row(arrival) for _, arrival, _ in flown) - _MARGIN / 2
+    ended, end = (top, End.OPEN) if expired is None else (row(expired), End.EXPIRED)
+    left, right = window.start - HOUR_MS * 3 // 10, window.end + HOUR_MS * 3 // 10
+    return Scene(
         title=f"{carrier}, departures scheduled {show_local(start, '%H:%M')} to "
-        f"{show_local(end, '%H:%M')} on {show_local(start, '%d %B %Y')}",
+        f"{show_local(window.end, '%H:%M')} on {show_local(start, '%d %B %Y')}",
         note=f"watermark {WATERMARK_DELAY} behind, allowed lateness {ALLOWED_LATENESS}; "
         "each pane holds all departures so far",
-        window_ms=(start, end),
-        dots=dots,
-        panes=[PaneBand(pane.timing, reached[pane.batch], _value(pane)) for pane in panes],
-        watermark=watermark,
-        expired_ms=expired if expired is not None and expired <= latest else None,
+        marks=tuple(_mark(row(arrival), event, label) for event, arrival, label in flown),
+        lives=(Life(window, opened, ended, end),),
+        boxes=tuple(_boxes(window, panes, fired, opened, row)),
+        watermark=tuple((row(at), reading) for at, reading in readings if row(at) <= top),
+        rows=(-_MARGIN, top),
+        span=(left, right),
+        event=FoldedTime([(left, right)], limit_ms=HOUR_MS),
+        ticks=tuple(_hours(time, first, max(happenings), row)),
+        folds=tuple(
+            Fold(row(fold), f"{show_duration((until - fold) // 60_000 * 60_000)} left out")
+            for fold, until in time.folds
+        ),
+        never_late=tuple((row(instant), instant) for instant in (left, right)),
         event_axis="scheduled departure (event time, New York)",
         arrival_axis="actual departure (arrival, New York)",
         zone=NEW_YORK,
     )
+
+
+def _mark(row: float, event: int, label: str) -> Mark:
+    return Mark(event, row, label, Fate.DROPPED if label else Fate.TAKEN)
+
+
+def _boxes(
+    window: Window,
+    panes: Sequence[Flown],
+    fired: Sequence[int],
+    opened: float,
+    row: Callable[[int], float],
+) -> Iterable[Box]:
+    below = opened
+    for pane, at in zip(panes, fired, strict=True):
+        yield Box(window, pane.timing, None, _value(pane), below, row(at))
+        below = row(at)
+
+
+def _hours(time: FoldedTime, first: int, last: int, row: Callable[[int], float]) -> Iterable[Tick]:
+    for hour in range(-(-first // HOUR_MS) * HOUR_MS, last + 1, HOUR_MS):
+        if time.shows(hour):
+            yield Tick(row(hour), show_local(hour, "%H:%M"), strong=True)
 
 
 def _reached(files: Sequence[ArrivalFile], batches: Sequence[MicroBatch]) -> dict[int, int]:
@@ -87,7 +139,10 @@ def _reached(files: Sequence[ArrivalFile], batches: Sequence[MicroBatch]) -> dic
     return reached
 
 
-def _dots(group: Group, drops: Sequence[Drop], flights: pa.Table) -> Iterable[Dot]:
+def _flown(
+    group: Group, drops: Sequence[Drop], flights: pa.Table
+) -> Iterable[tuple[int, int, str]]:
+    """Event time and arrival (ms) of the hour's flights; those dropped, with a label."""
     carrier, start = group
     mine = pc.and_(pc.equal(flights.column("carrier"), carrier), pc.equal(hour_ms(flights), start))
     missed = {drop.identity: drop.missed_ms for drop in drops if drop.group == group}
@@ -95,12 +150,12 @@ def _dots(group: Group, drops: Sequence[Drop], flights: pa.Table) -> Iterable[Do
         event, arrival = (int(row[name].timestamp()) * 1000 for name in (SCHEDULED, ARRIVED))
         identity = (carrier, event, row["tailnum"], row["dep_delay"])
         if identity not in missed:
-            yield Dot(event, arrival)
+            yield event, arrival, ""
             continue
         late = show_duration(arrival - event)
         by = missed[identity]
         missed_by = "" if by is None else f", missed the window by {show_minutes(by)}"
-        yield Dot(event, arrival, True, f"{row['tailnum']}: {late} late{missed_by}")
+        yield event, arrival, f"{row['tailnum']}: {late} late{missed_by}"
 
 
 def _value(pane: Flown) -> str:

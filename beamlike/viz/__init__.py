@@ -1,4 +1,16 @@
 """Pictures of what happened: `table` and `timeline` as text, `picture` as an image.
 
+Of a timeline, `columns` has the axis and `thinning` what makes a long one short. A picture shows a
+`scene` of plain values, which `staging` makes of a run: `lives` knows what became of elements and
+windows, `happened` what a run says of a key. `painting` puts it on an `axis` of folded time, with
+`dots` for elements, `labels` that keep clear of each other, and a `palette`.
+
+`recording` is a run with everything in between, for whoever wants to know more; `document` has it
+as plain values, and `page` makes them a page for a browser.
+
+In words: `explain` says what happened in a recording and why, with what `telling` says of one key,
+`because` of merges and firings and `rescue` of drops, set by `sentences`; `compare` puts several
+strategies side by side. `live` is a page for queries that run.
+
 Nothing is imported here: only the image needs matplotlib, and only when it is drawn.
 """

@@ -1,305 +1,273 @@
-"""One window's story as a picture: event time across, arrival up, the watermark between.
+"""A run as a picture: event time across, arrival up, the watermark between.
 
-The figure of the article "Streaming 102", for one key and one window of a real run. Dots are
-elements, crosses are elements that were dropped; each pane is a band from the firing before
-it up to its own, as wide as the window; the dashed line is the watermark. Stretches in which
-nothing happened are folded, so that a straggler twelve hours later is still in the picture.
+The figure of the article "Streaming 102", from any run on any host. Dots are elements, crosses
+are elements that were dropped; each pane is a box from the firing before it up to its own, as
+wide as its window; the dashed line is the watermark. Stretches in which nothing happened are
+folded, so that a straggler twelve hours later is still in the picture.
 
-The picture is made of plain values, and any run can supply them.
+What is drawn is a `Scene` of plain values, or several, one above the other.
 """
 
-from collections.abc import Sequence
-from datetime import UTC, datetime, tzinfo
-from itertools import pairwise
+import io
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import ceil
 from pathlib import Path
-from typing import Any, Final
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Final
+from xml.sax.saxutils import escape
 
-import attrs
+from beamlike.errors import EnvironmentProblem, RecordingError
+from beamlike.hosts.script import Run
+from beamlike.viz.axis import round_instants
+from beamlike.viz.happened import busiest, keys_of
+from beamlike.viz.labels import missing_letters
+from beamlike.viz.painting import Panel, single_window
+from beamlike.viz.scene import End, Fate, Scene, scenes_of
+from beamlike.viz.table import shorten
 
-from beamlike.errors import EnvironmentProblem
-from beamlike.model.time import show_duration
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-__all__ = ["Dot", "PaneBand", "Story", "draw_story"]
+    from beamlike.model.strategy import WindowingStrategy
 
-# The palette of Okabe and Ito: its colours differ for every kind of colour vision. Nothing is
-# said by colour alone: bands carry their timing in words, dropped elements another shape.
-_COLOURS: Final = {"EARLY": "#56B4E9", "ON_TIME": "#009E73", "LATE": "#E69F00"}
-_OTHER: Final = "#999999"
-_DROPPED: Final = "#D55E00"
-_INK: Final = "#222222"
-_FAINT: Final = "#8A8A8A"
+__all__ = ["draw", "figure", "figure_of", "figure_text"]
 
-_HOUR_MS: Final = 3_600_000
-_WIDTH, _HEIGHT = 11.0, 7.5
-_LABEL_GAP: Final = 0.052
-"""Least distance of two labels, as a part of the height of the axes."""
-
-
-@attrs.frozen
-class Dot:
-    """An element: event time and arrival (epoch ms). ``label`` is drawn beside it."""
-
-    event_ms: int
-    arrival_ms: int
-    dropped: bool = False
-    label: str = ""
-
-
-@attrs.frozen
-class PaneBand:
-    """A pane: its timing, when it fired on the arrival axis (epoch ms), and its value."""
-
-    timing: str
-    fired_ms: int
-    label: str
+_WIDTH: Final = 11.0
+_LEFT, _RIGHT, _MARGIN_FOR_NAMES = 1.35, 0.45, 3.25
+_ROW, _LEAST, _MOST, _MOST_IN_ALL = 0.42, 2.0, 12.0, 17.0
+_HEAD, _PANEL_HEAD, _FOOT, _LEGEND_ROW, _NOTE = 0.55, 0.38, 0.62, 0.24, 0.2
+"""All in inches."""
+_IN_LEGEND_ROW: Final = 6
+_ORDER: Final = [
+    *(fate.value for fate in Fate),
+    *(f"{timing} pane" for timing in ("early", "on time", "late", "withdrawn")),
+    *("watermark", "window expires", "no delay at all"),
+]
+_NOTE_LETTERS: Final = 125
+_MOST_NOTE_LINES: Final = 3
+_FEW_LABELS: Final = 8
+"""More labels than these may not all find room, and then a line says so."""
+_MOST_PANELS: Final = 4
+_DPI: Final = 100
+_SAVED_DPI: Final = 150
 
 
-@attrs.frozen
-class Story:
-    """Everything in the picture.
+def figure_of(run: Run, strategy: "WindowingStrategy | None" = None, key: Any = None) -> "Figure":
+    """A run as a figure: one key, or a panel for each of the busiest.
 
-    Attributes:
-        title: What key and window it is.
-        note: A second line, smaller.
-        window_ms: Start and end of the window.
-        dots: All elements of the window, dropped ones too.
-        panes: All panes, in order.
-        watermark: Pairs of arrival and watermark (epoch ms), ascending: from that arrival on
-            the watermark stood there.
-        expired_ms: When, on the arrival axis, the window stopped taking elements; None if not
-            in the story.
-        event_axis: What event time is.
-        arrival_axis: What arrival is.
-        zone: The time zone of the labels.
+    Args:
+        run: A run of any host.
+        strategy: How it was windowed; without it the picture does not know when windows open
+            and expire.
+        key: The key to draw. None: all, the four with the most elements and panes if there are
+            more.
+
+    Returns:
+        A figure, which a notebook shows by itself.
+
+    Raises:
+        RecordingError: The run has no such key, or no keys at all.
+        EnvironmentProblem: matplotlib is not installed.
     """
+    keys = keys_of(run)
+    if not keys:
+        raise RecordingError("there is nothing to draw: no elements came, and nothing came out")
+    if key is not None and key not in keys:
+        some = ", ".join(shorten(it, 30) for it in keys[:8]) + (", ..." if len(keys) > 8 else "")
+        raise RecordingError(f"key: the run has no key {shorten(key, 60)}; it has {some}")
+    shown = [key] if key is not None else busiest(run, keys, _MOST_PANELS)
+    note = ""
+    if len(shown) < len(keys) and key is None:
+        note = f"the busiest {len(shown)} of {len(keys)} keys; name one to draw another"
+    return figure(scenes_of(run, strategy, shown), note)
 
-    title: str
-    note: str
-    window_ms: tuple[int, int]
-    dots: Sequence[Dot]
-    panes: Sequence[PaneBand]
-    watermark: Sequence[tuple[int, int]]
-    expired_ms: int | None = None
-    event_axis: str = "event time"
-    arrival_axis: str = "arrival"
-    zone: tzinfo = UTC
 
+def figure(scenes: Scene | Sequence[Scene], note: str = "") -> "Figure":
+    """Scenes as a figure, one above the other.
 
-def draw_story(story: Story, path: Path) -> None:
-    """Write the picture; the ending of ``path`` decides the format (png, svg, pdf).
+    Args:
+        scenes: One, or several with the same rows and the same event time.
+        note: A line below the title, beside the scene's own.
+
+    Returns:
+        A figure. It belongs to no window and to no ``pyplot``; a notebook shows it by itself.
 
     Raises:
         EnvironmentProblem: matplotlib is not installed.
     """
     try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
         raise EnvironmentProblem(
             'pictures need the package matplotlib; run: pip install "beamlike[demo]"'
         ) from error
+    every = [scenes] if isinstance(scenes, Scene) else list(scenes)
+    lines = wrap(
+        every[0].note,
+        _NOTE_LETTERS,
+        max_lines=_MOST_NOTE_LINES,
+        placeholder=" ...",
+        break_on_hyphens=False,
+    )
+    lines += [note] if note else []
+    kinds = ceil(len(_kinds(every)) / _IN_LEGEND_ROW)
+    alone = len(every) == 1 and single_window(every[0])
+    rows = max(scene.rows[1] - scene.rows[0] for scene in every)
+    tall = min(max(rows * _ROW, _LEAST), _MOST if len(every) == 1 else _MOST_IN_ALL / len(every))
+    heads = _PANEL_HEAD if len(every) > 1 else 0.0
+    head = _HEAD + _NOTE * (len(lines) + (_labels(every) > _FEW_LABELS))
+    dated = any("\n" in words for _, words in round_instants(every[0].event, *every[0].span, 8))
+    foot = _FOOT + _LEGEND_ROW * kinds + _NOTE * dated
+    height = head + (tall + heads) * len(every) + foot
     # A figure of its own: pyplot would keep it alive and may look for a display.
-    figure = Figure(figsize=(_WIDTH, _HEIGHT))
-    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
-    _Drawing(story, figure.add_subplot()).draw()
-    figure.savefig(path, dpi=150)
+    made = Figure(figsize=(_WIDTH, height), dpi=_DPI, facecolor="white")
+    canvas: Any = FigureCanvasAgg(made)
+    renderer = canvas.get_renderer()
+    across = _WIDTH - _LEFT - (_MARGIN_FOR_NAMES if alone else _RIGHT)
+    left_out: Counter[str] = Counter()
+    for number, scene in enumerate(every):
+        bottom = foot + (len(every) - 1 - number) * (tall + heads)
+        axes = made.add_axes(
+            (_LEFT / _WIDTH, bottom / height, across / _WIDTH, tall / height),
+            label=scene.title,
+        )
+        if len(every) > 1:
+            _write(axes, scene.title, 0, 1, 8, 11, weight="bold")
+        panel = Panel(scene, axes, renderer, alone=alone)
+        panel.draw(last=number + 1 == len(every))
+        left_out.update(panel.unnamed)
+    if left_out:
+        parts = [
+            f"{left_out[kind]} {kind}{'s' * (left_out[kind] != 1)}" for kind in sorted(left_out)
+        ]
+        lines.append(f"without a label, for want of room: {' and '.join(parts)}")
+    title = every[0].title if len(every) == 1 else f"{len(every)} keys"
+    place = _LEFT / _WIDTH * 0.25
+    for text, up, size, style in (
+        (title, 0.34, 14, {"fontweight": "bold"}),
+        ("\n".join(lines), 0.48, 9.5, {"color": "#555555", "va": "top", "linespacing": 1.25}),
+    ):
+        made.text(place, 1 - up / height, text, fontsize=size, parse_math=False, **style)
+    _legend(made, height)
+    made.set_label(figure_text(every, note))
+    vars(made)["_repr_mimebundle_"] = partial(_for_notebooks, made)
+    return made
 
 
-class FoldedTime:
-    """The arrival axis with its empty stretches folded away.
+def draw(picture: "Figure | Scene | Sequence[Scene]", path: str | Path) -> None:
+    """Write a picture; the ending of ``path`` decides the format: png, svg or pdf.
 
-    A stretch between two happenings that is longer than ``limit_ms`` takes only
-    ``limit_ms`` on the axis. Positions are milliseconds on the folded axis.
+    An SVG has its title and its text in words inside, for screen readers; a PNG and a PDF have
+    them in their metadata.
+
+    Args:
+        picture: A figure of `figure`, or what it takes.
+        path: Where to.
+
+    Raises:
+        EnvironmentProblem: matplotlib is not installed.
+        ValueError: matplotlib does not know the format.
     """
-
-    def __init__(self, happenings: Sequence[int], limit_ms: int) -> None:
-        marks = sorted(set(happenings))
-        self.folds: list[tuple[int, int]] = [
-            (before + limit_ms // 2, after - limit_ms // 2)
-            for before, after in pairwise(marks)
-            if after - before > 2 * limit_ms
-        ]
-
-    def position(self, at: int) -> int:
-        """Where an instant lies on the folded axis; inside a fold, at its near edge."""
-        return at - sum(min(at, end) - start for start, end in self.folds if at > start)
-
-    def shows(self, at: int) -> bool:
-        """False inside a fold."""
-        return not any(start < at < end for start, end in self.folds)
+    made: Any = picture if hasattr(picture, "savefig") else figure(picture)
+    target = Path(path)
+    words = made.get_label()
+    title = words.partition(".")[0]
+    match target.suffix.lower():
+        case ".svg":
+            target.write_text(_svg(made, title, words), encoding="utf-8")
+        case ".pdf":
+            _save(made, target, metadata={"Title": title, "Subject": words})
+        case ".png":
+            _save(made, target, metadata={"Title": title, "Description": words})
+        case _:
+            _save(made, target)
 
 
-class _Drawing:
-    def __init__(self, story: Story, axes: Any) -> None:
-        self.story, self.axes = story, axes
-        start, end = story.window_ms
-        self.size = end - start
-        self.left, self.right = start - self.size * 0.3, end + self.size * 0.3
-        happenings = [dot.arrival_ms for dot in story.dots]
-        happenings += [pane.fired_ms for pane in story.panes]
-        if story.expired_ms is not None:
-            happenings.append(story.expired_ms)
-        self.time = FoldedTime(happenings or [start, end], limit_ms=self.size)
-        spread = self.time.position(max(happenings, default=end)) - min(happenings, default=start)
-        margin = max(spread, self.size) // 12
-        self.bottom = min(happenings, default=start) - margin
-        self.top = self.time.position(max(happenings, default=end)) + margin
+def figure_text(scenes: Scene | Sequence[Scene], note: str = "") -> str:
+    """A picture in sentences, for those who cannot see it."""
+    every = [scenes] if isinstance(scenes, Scene) else list(scenes)
+    told = [scene.text() for scene in every]
+    if every[0].note:
+        told.append(f"Windowing: {every[0].note}.")
+    return " ".join([*told, f"{note[0].upper()}{note[1:]}."] if note else told)
 
-        labelled = [pane.fired_ms for pane in story.panes]
-        if story.expired_ms is not None:
-            labelled.append(story.expired_ms)
-        self.places = self._spread([self.time.position(at) for at in labelled])
 
-    def draw(self) -> None:
-        self._axes()
-        self._bands()
-        self._watermark()
-        self._elements()
-        self._expiry()
-        self._legend()
+def _kinds(scenes: Sequence[Scene]) -> set[Any]:
+    """What the legend will have to name."""
+    kinds = {mark.fate for scene in scenes for mark in scene.marks}
+    boxes = [box for scene in scenes for box in scene.boxes]
+    named = {"withdrawn" if box.withdrawn is not None else box.timing for box in boxes}
+    ends = {life.end for scene in scenes for life in scene.lives} & {End.EXPIRED}
+    lines = {"never late" for scene in scenes if scene.never_late} | {"watermark"}
+    return {*kinds, *named, *ends, *lines}
 
-    def _axes(self) -> None:
-        axes, story, (start, end) = self.axes, self.story, self.story.window_ms
-        axes.set_xlim(self.left, self.right)
-        axes.set_ylim(self.bottom, self.top)
-        axes.set_title(story.title, loc="left", fontsize=15, fontweight="bold", pad=26)
-        axes.text(0, 1.02, story.note, transform=axes.transAxes, fontsize=10, color="#555555")
-        axes.set_xlabel(story.event_axis, fontsize=11)
-        axes.set_ylabel(story.arrival_axis, fontsize=11)
-        ticks = [start + self.size * part // 4 for part in range(-1, 8)]
-        ticks = [tick for tick in ticks if self.left <= tick <= self.right]
-        axes.set_xticks(ticks, [self._clock(tick) for tick in ticks])
-        hours = [
-            hour
-            for hour in range(-(-self.bottom // _HOUR_MS) * _HOUR_MS, self._last_shown(), _HOUR_MS)
-            if self.time.shows(hour)
-        ]
-        axes.set_yticks(
-            [self.time.position(hour) for hour in hours], [self._clock(hour) for hour in hours]
-        )
-        axes.grid(axis="y", color="#EEEEEE", zorder=0)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-        for edge in (start, end):
-            axes.axvline(edge, color=_FAINT, linewidth=1, zorder=1)
-        for fold_start, fold_end in self.time.folds:
-            self._fold(self.time.position(fold_start), fold_end - fold_start)
 
-    def _fold(self, at: int, length: int) -> None:
-        self.axes.axhline(at, color=_FAINT, linewidth=1.2, linestyle=(0, (1, 3)), zorder=1)
-        self.axes.text(
-            self.left + self.size * 0.02,
-            at,
-            f" {show_duration(length // 60_000 * 60_000)} left out ",
-            fontsize=8.5,
-            color="#555555",
-            va="center",
-            style="italic",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
-            zorder=6,
-        )
+def _labels(scenes: Sequence[Scene]) -> int:
+    return sum(len(scene.marks) + len(scene.boxes) for scene in scenes)
 
-    def _bands(self) -> None:
-        start, end = self.story.window_ms
-        lower = float(self.bottom)
-        for pane, label_at in zip(self.story.panes, self.places, strict=False):
-            fired = self.time.position(pane.fired_ms)
-            colour = _COLOURS.get(pane.timing, _OTHER)
-            self.axes.fill_between([start, end], lower, fired, color=colour, alpha=0.22, lw=0)
-            self.axes.plot([start, end], [fired, fired], color=colour, lw=3, zorder=3)
-            self.axes.plot([end, self.right], [fired, fired], color=colour, lw=1, zorder=2)
-            words = pane.timing.lower().replace("_", " ")
-            self._margin(f"{words}: {pane.label}", fired, label_at, colour)
-            lower = float(fired)
 
-    def _spread(self, wanted: Sequence[int]) -> list[float]:
-        """Label heights near the wanted ones, in the same order and apart from each other."""
-        gap = (self.top - self.bottom) * _LABEL_GAP
-        places: list[float] = []
-        for at in wanted:
-            places.append(max(float(at), places[-1] + gap) if places else float(at))
-        return places
+def _write(axes: Any, words: str, x: float, y: float, up: float, size: float, **style: Any) -> None:
+    axes.annotate(
+        words,
+        (x, y),
+        xycoords="axes fraction",
+        xytext=(0, up),
+        textcoords="offset points",
+        fontsize=size,
+        parse_math=False,
+        **style,
+    )
 
-    def _watermark(self) -> None:
-        xs: list[float] = []
-        ys: list[float] = []
-        for arrival, watermark in self.story.watermark:
-            height = self.time.position(arrival)
-            if xs:
-                xs.append(xs[-1])
-                ys.append(height)
-            xs.append(watermark)
-            ys.append(height)
-        self.axes.plot(
-            xs, ys, color=_INK, lw=1.8, linestyle=(0, (5, 2)), zorder=4, label="watermark"
-        )
-        on_schedule = [self.left, self.right]
-        self.axes.plot(
-            on_schedule,
-            on_schedule,
-            color=_FAINT,
-            lw=1,
-            linestyle=":",
-            zorder=2,
-            label="no delay at all",
-        )
 
-    def _elements(self) -> None:
-        for dropped, style in (
-            (False, {"marker": "o", "s": 42, "color": _INK, "edgecolor": "white", "lw": 0.8}),
-            (True, {"marker": "X", "s": 110, "color": _DROPPED, "edgecolor": "white", "lw": 0.8}),
-        ):
-            dots = [dot for dot in self.story.dots if dot.dropped is dropped]
-            if dots:
-                self.axes.scatter(
-                    [dot.event_ms for dot in dots],
-                    [self.time.position(dot.arrival_ms) for dot in dots],
-                    zorder=8,
-                    label="dropped element" if dropped else "element",
-                    **style,
-                )
-        for dot in self.story.dots:
-            if dot.label:
-                self.axes.annotate(
-                    dot.label,
-                    (dot.event_ms, self.time.position(dot.arrival_ms)),
-                    xytext=(10, 0),
-                    textcoords="offset points",
-                    fontsize=9.5,
-                    va="center",
-                    color=_INK,
-                    zorder=9,
-                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.85},
-                )
+def _legend(made: Any, height: float) -> None:
+    entries: dict[str, Any] = {}
+    for axes in made.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    ordered = sorted(entries, key=lambda label: _ORDER.index(label) if label in _ORDER else 0)
+    rows = ceil(len(ordered) / _IN_LEGEND_ROW)
+    made.legend(
+        [entries[label] for label in ordered],
+        ordered,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 0.05 / height),
+        ncols=ceil(len(ordered) / max(rows, 1)) or 1,
+        frameon=False,
+        fontsize=9.5,
+    )
 
-    def _expiry(self) -> None:
-        if self.story.expired_ms is None:
-            return
-        at = self.time.position(self.story.expired_ms)
-        edges = [self.story.window_ms[0], self.right]
-        self.axes.plot(edges, [at, at], color=_DROPPED, lw=1.5, zorder=3)
-        self._margin("the window expires", at, self.places[-1], _DROPPED)
 
-    def _margin(self, words: str, at: float, label_at: float, colour: str) -> None:
-        """A label to the right of the axes, with a leader from its height."""
-        self.axes.annotate(
-            words,
-            (self.right, at),
-            xytext=(self.right + self.size * 0.05, label_at),
-            fontsize=9.5,
-            color=_INK,
-            va="center",
-            annotation_clip=False,
-            zorder=7,
-            bbox={"facecolor": "white", "edgecolor": colour, "boxstyle": "round,pad=0.25"},
-            arrowprops={"arrowstyle": "-", "color": colour, "lw": 1, "relpos": (0, 0.5)},
-        )
+# -- formats -------------------------------------------------------------------------------
 
-    def _legend(self) -> None:
-        self.axes.figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=10)
 
-    def _last_shown(self) -> int:
-        return self.top + sum(end - start for start, end in self.time.folds)
+def _save(made: Any, target: Any, **options: Any) -> None:
+    with missing_letters():
+        made.savefig(target, **{"dpi": _SAVED_DPI, **options})
 
-    def _clock(self, milliseconds: int) -> str:
-        moment = datetime.fromtimestamp(milliseconds / 1000, UTC).astimezone(self.story.zone)
-        return moment.strftime("%H:%M")
+
+def _svg(made: Any, title: str, words: str) -> str:
+    from matplotlib import rc_context
+
+    paper = io.StringIO()
+    with rc_context({"svg.hashsalt": "beamlike", "svg.fonttype": "path"}):
+        _save(made, paper, format="svg", metadata={"Date": None})
+    before, tag, after = paper.getvalue().partition("<svg ")
+    attributes, end, content = after.partition(">")
+    named = f'<title id="title">{escape(title)}</title><desc id="text">{escape(words)}</desc>'
+    role = f'role="img" aria-labelledby="title text" {attributes}'
+    return f"{before}{tag}{role}{end}\n {named}{content}"
+
+
+def _for_notebooks(
+    made: Any, *_: Any, **__: Any
+) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
+    """What a notebook shows: the picture, and its words for who cannot see it."""
+    paper = io.BytesIO()
+    save: Callable[..., None] = _save
+    save(made, paper, format="png", dpi=_DPI)
+    words = made.get_label()
+    # The second is what nbconvert makes the text alternative of the picture.
+    return {"image/png": paper.getvalue(), "text/plain": words}, {"image/png": {"alt": words}}

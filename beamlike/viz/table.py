@@ -1,15 +1,16 @@
-"""Panes, drops and changes as plain text tables, for failures of tests and for terminals."""
+"""Panes, drops and changes as tables: as text for tests and terminals, as HTML for notebooks."""
 
+import html
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 from beamlike.hosts.script import Output
-from beamlike.machine.events import Drop
+from beamlike.machine.events import Drop, Pane
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 
-__all__ = ["change_table", "lost_elements", "pane_table", "shorten"]
+__all__ = ["change_table", "lost_elements", "pane_markup", "pane_table", "shorten", "show_window"]
 
 _HEADER: Final = ("", "step", "key", "window", "timing", "#", "ns", "place", "timestamp", "value")
 _CHANGES_HEADER: Final = ("", "step", "key", "op", "identity", "value")
@@ -18,6 +19,8 @@ _KEY_WIDTH: Final = 14
 _LEAST_VALUE_WIDTH: Final = 30
 _ERROR_WIDTH: Final = 90
 """What went wrong is worth a long line."""
+_MARKUP_WIDTH: Final = 200
+_MOST_ROWS: Final = 200
 _DATE_WIDTH: Final = len("1970-01-01")
 
 
@@ -39,12 +42,36 @@ def pane_table(outputs: Sequence[Output], marked: Collection[int] = ()) -> str:
     return _table(_HEADER, rows, lambda at, room: _value(outputs[at], room))
 
 
+def pane_markup(outputs: Sequence[Output]) -> str:
+    """The `pane_table` as an HTML table, everything escaped, withdrawn values struck out.
+
+    Of more than 200 rows the first 200, and how many more there are.
+    """
+    if not outputs:
+        return f"<p>{html.escape(pane_table(outputs))}</p>"
+    head = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in _HEADER[1:])
+    body = "".join(map(_markup_row, outputs[:_MOST_ROWS]))
+    more = len(outputs) - _MOST_ROWS
+    rest = f"<p>... and {more} more</p>" if more > 0 else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+
+def _markup_row(output: Output) -> str:
+    cells = [html.escape(cell) for cell in _cells(output)]
+    cells += [""] * (len(_HEADER) - 2 - len(cells))
+    value = f"<code>{html.escape(_value(output, _MARKUP_WIDTH))}</code>"
+    if isinstance(output.effect, Pane) and output.effect.retraction:
+        value = f"<s>{value}</s>"
+    row = "".join(f'<td style="text-align:left">{cell}</td>' for cell in (*cells, value))
+    return f"<tr>{row}</tr>"
+
+
 def change_table(changes: Sequence[tuple[int, Any, str, Window, Any]]) -> str:
     """Changes of a table, one line each: step, key, what happens, to which row, and its value."""
     if not changes:
         return "(nothing changed)"
     rows = [
-        ("", str(step), shorten(key, _KEY_WIDTH), op, _show_window(identity))
+        ("", str(step), shorten(key, _KEY_WIDTH), op, show_window(identity))
         for step, key, op, identity, _ in changes
     ]
 
@@ -90,7 +117,7 @@ def _cut(text: str, room: int) -> str:
 
 def _cells(output: Output) -> tuple[str, ...]:
     effect = output.effect
-    window = "" if effect.window is None else _show_window(effect.window)
+    window = "" if effect.window is None else show_window(effect.window)
     start = (str(output.step), shorten(output.key, _KEY_WIDTH), window)
     if isinstance(effect, Drop):
         at = "" if effect.timestamp is None else _near(effect.timestamp, effect.window)
@@ -120,7 +147,7 @@ def _value(output: Output, room: int) -> str:
             return f"{lost_elements(effect, room)} ({why})"
         if effect.missed_by is None:
             return lost_elements(effect, room)
-        joining = f", nearly joined {_show_window(effect.nearly)}" if effect.nearly else ""
+        joining = f", nearly joined {show_window(effect.nearly)}" if effect.nearly else ""
         missed = f" (missed by {show_duration(effect.missed_by)}{joining})"
         return lost_elements(effect, room - len(missed)) + missed
     if effect.retraction:
@@ -128,7 +155,8 @@ def _value(output: Output, room: int) -> str:
     return shorten(effect.value, room)
 
 
-def _show_window(window: Window) -> str:
+def show_window(window: Window) -> str:
+    """A window by its times, the date told once."""
     if not isinstance(window, IntervalWindow):
         return str(window)
     return f"[{show_instant(window.start)}, {_after(window.start, window.end)})"

@@ -6,13 +6,10 @@ where the watermark went, which windows merged, what came out and why.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from textwrap import wrap
 from typing import Any, Final
 
-import attrs
-
-from beamlike.hosts.script import Arrive, Run, ScriptStep
+from beamlike.hosts.script import Arrive, Run
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -26,8 +23,11 @@ from beamlike.machine.events import (
 )
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windowfns import WindowFn
-from beamlike.model.windows import IntervalWindow, Window
+from beamlike.model.windows import Window
+from beamlike.viz.columns import Columns, assigned
+from beamlike.viz.happened import busiest, by_step, keys_of
 from beamlike.viz.table import lost_elements, shorten
+from beamlike.viz.thinning import Entry, thinned
 
 __all__ = ["LEGEND", "text_timeline"]
 
@@ -35,20 +35,19 @@ LEGEND: Final = "* element   o behind the watermark   x dropped   [--) window   
 
 _GUTTER: Final = 24
 _NARROWEST: Final = 60
+_MOST_KEYS: Final = 8
+_LINES, _LEAST_LINES, _MOST_LINES = 400, 60, 120
+"""Lines for all keys, and for each of them at least and at most; a few more is no harm."""
 _MOST_LANES: Final = 4
 _MOST_REASON_LINES: Final = 3
-_SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
-_TICKS: Final = (
-    *(n * 10**power for power in range(3) for n in (1, 2, 5)),
-    *(n * _SECOND for n in (1, 2, 5, 10, 15, 30)),
-    *(n * _MINUTE for n in (1, 2, 5, 10, 15, 30)),
-    *(n * _HOUR for n in (1, 2, 3, 6, 12)),
-    *(n * 10**power * _DAY for power in range(9) for n in (1, 2, 5)),
-)
 
 
 def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = None) -> str:
     """Draw a run: elements, windows, the watermark and what came out, step by step.
+
+    A key with a long story gets some 120 lines, fewer among many: steps of which nothing came are
+    drawn together, and if that is not enough, the middle is left out. Of many keys the busiest are
+    drawn. What is left out is said.
 
     Args:
         run: If its host listened to the story, merges and the reasons of firings show too.
@@ -56,123 +55,22 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
         window_fn: If given, windows show from the element on that opened them, else from
             their first merge or pane on.
     """
-    keys = list(dict.fromkeys(_keys(run)))
+    keys = keys_of(run)
     if not keys:
         return "(no elements, nothing came out)"
-    axis = _Axis.of(run, max(width, _NARROWEST) - _GUTTER, window_fn)
+    width = max(width, _NARROWEST)
+    axis = Columns.of(run, width - _GUTTER, window_fn)
+    shown = busiest(run, keys, _MOST_KEYS)
+    room = min(max(_LINES // len(shown), _LEAST_LINES), _MOST_LINES)
     lines = [LEGEND]
-    for key in keys:
-        lines += ["", *_Block(run, key, axis, window_fn).lines()]
+    for key in shown:
+        lines += ["", *_Block(run, key, axis, window_fn).lines(room)]
+    if len(shown) < len(keys):
+        others = ", ".join(repr(key) for key in keys if key not in shown)
+        left_out = len(keys) - len(shown)
+        words = f"{left_out} of {len(keys)} keys, the least busy, are left out: {others}"
+        lines += ["", *wrap(words, width, max_lines=_MOST_REASON_LINES, placeholder=" ...")]
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _keys(run: Run) -> Iterator[Any]:
-    for step in run.script:
-        if isinstance(step, Arrive):
-            yield from step.by_key()
-    yield from (output.key for output in run.outputs)
-
-
-# -- the axis ------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class _Axis:
-    """Event time from ``start`` to ``end`` (ms) on ``columns`` characters."""
-
-    start: int
-    end: int
-    columns: int
-
-    @classmethod
-    def of(cls, run: Run, columns: int, window_fn: WindowFn | None) -> "_Axis":
-        """The span of all elements and windows, and of the watermarks not far from them."""
-        elements = [element for _, element in _arrivals(run.script)]
-        times = [element.timestamp for element in elements]
-        for window in (*_windows(run), *_assigned(elements, window_fn)):
-            if isinstance(window, IntervalWindow):
-                times += (window.start, window.end)
-        if not times:
-            return cls(0, 1, columns)
-        start, end = min(times), max(times)
-        around = (end - start) // 2 or _SECOND
-        watermarks = [
-            step.to
-            for step in run.script
-            if isinstance(step, AdvanceWatermark) and start - around <= step.to <= end + around
-        ]
-        return cls(min(start, *watermarks, start), max(end, *watermarks, start + 1), columns)
-
-    def column(self, instant: int) -> int:
-        """Where an instant lies; what lies beyond the axis lies at its rim."""
-        column = (instant - self.start) * (self.columns - 1) // (self.end - self.start)
-        return min(max(column, 0), self.columns - 1)
-
-    def span(self, window: Window) -> tuple[int, int]:
-        """First and last column of a window, two at least. The last one ends before its end."""
-        first, last = self.column(window.start), self.column(window.end) - 1
-        if window.end > self.end:
-            last = self.columns - 1
-        first = min(first, self.columns - 2)
-        return first, max(last, first + 1)
-
-    def ruler(self) -> tuple[str, str]:
-        """Labels, and the line under them."""
-        labels, line = [" "] * self.columns, ["-"] * self.columns
-        for column, text in self._ticks():
-            line[column] = "+"
-            if column + len(text) <= self.columns:
-                labels[column : column + len(text)] = text
-        return "".join(labels), "".join(line)
-
-    def _ticks(self) -> list[tuple[int, str]]:
-        ticks: list[tuple[int, str]] = []
-        for distance in _TICKS:
-            if (self.end - self.start) // distance > self.columns // 6:
-                continue
-            first = -(-self.start // distance) * distance
-            ticks = list(self._labelled(range(first, self.end + 1, distance), distance))
-            if all(at + len(text) + 2 <= after for (at, text), (after, _) in pairwise(ticks)):
-                break
-        return ticks
-
-    def _labelled(self, instants: Iterable[int], distance: int) -> Iterator[tuple[int, str]]:
-        shown_date = ""
-        for instant in instants:
-            text = show_instant(instant)
-            date, _, time = text.partition(" ")
-            if time and distance >= _DAY:
-                text = date
-            elif time and date == shown_date:
-                text = time
-            shown_date = date
-            yield self.column(instant), text
-
-
-def _arrivals(script: Iterable[ScriptStep]) -> Iterator[tuple[Any, Element]]:
-    for step in script:
-        if isinstance(step, Arrive):
-            yield from step.elements
-
-
-def _windows(run: Run) -> Iterator[Window]:
-    for output in run.outputs:
-        if output.effect.window is not None:
-            yield output.effect.window
-    for told in run.story:
-        if isinstance(told.happening, Merged):
-            yield from told.happening.sources
-
-
-def _assigned(elements: Iterable[Element], window_fn: WindowFn | None) -> Iterator[Window]:
-    if window_fn is None:
-        return
-    for element in elements:
-        try:
-            windows = window_fn.assign(element.timestamp, element.value)
-        except Exception:  # the drop of the element says what
-            continue
-        yield from windows
 
 
 # -- one key -------------------------------------------------------------------------------
@@ -181,7 +79,7 @@ def _assigned(elements: Iterable[Element], window_fn: WindowFn | None) -> Iterat
 class _Block:
     """The lines of one key."""
 
-    def __init__(self, run: Run, key: Any, axis: _Axis, window_fn: WindowFn | None) -> None:
+    def __init__(self, run: Run, key: Any, axis: Columns, window_fn: WindowFn | None) -> None:
         self.run = run
         self.key = key
         self.axis = axis
@@ -189,13 +87,24 @@ class _Block:
         self.watermark = MIN_TIMESTAMP
         self.seen: set[Window] = set()
 
-    def lines(self) -> Iterator[str]:
+    def lines(self, most: int) -> Iterator[str]:
         labels, line = self.axis.ruler()
         yield (
             f"{shorten(self.key, _GUTTER - 6) if self.key is not None else 'no'} key".ljust(_GUTTER)
             + labels
         )
         yield " " * _GUTTER + line
+        for entry in thinned(list(self._entries()), most):
+            if isinstance(entry, str):
+                yield _gutter("") + entry
+                continue
+            span = f"{entry.first:3}" + f"-{entry.last}" * (entry.last != entry.first)
+            yield f"{span} {entry.name:{_GUTTER}}"[: _GUTTER - 1] + " " + entry.row
+            yield from entry.below
+
+    def _entries(self) -> Iterator[Entry]:
+        """Each step that concerns this key, from its first element on."""
+        effects_of, story_of = by_step(self.run, self.key)
         began = False
         for number, step in enumerate(self.run.script):
             before = self.watermark
@@ -205,33 +114,42 @@ class _Block:
             began = began or bool(mine)
             if not began or (isinstance(step, Arrive) and not mine):
                 continue
-            story = [t.happening for t in self.run.story if (t.step, t.key) == (number, self.key)]
-            effects = [o.effect for o in self.run.outputs if (o.step, o.key) == (number, self.key)]
+            story, effects = story_of.get(number, []), effects_of.get(number, [])
+            drops = [effect for effect in effects if isinstance(effect, Drop)]
             if isinstance(step, Arrive):
-                drops = [effect for effect in effects if isinstance(effect, Drop)]
-                yield self._elements(number, mine, drops, before)
+                name, row = self._elements(mine, drops, before)
             else:
-                yield self._clock(number, step)
+                name, row = self._clock(step)
             merges = [happening for happening in story if isinstance(happening, Merged)]
-            yield from self._opened(mine, merges, effects)
-            yield from self._happenings(merges, effects, story)
+            below = self._opened(mine, merges, effects), self._happenings(merges, effects, story)
+            yield Entry(
+                number,
+                number,
+                name,
+                row,
+                tuple(line for lines in below for line in lines),
+                elements=len(mine),
+                moves=int(not isinstance(step, Arrive)),
+                panes=sum(isinstance(it, Pane) and not it.retraction for it in effects),
+                drops=len(drops),
+            )
 
     # -- what happens ------------------------------------------------------------------------
 
     def _elements(
-        self, number: int, elements: Sequence[Element], drops: Sequence[Drop], watermark: int
-    ) -> str:
+        self, elements: Sequence[Element], drops: Sequence[Drop], watermark: int
+    ) -> tuple[str, str]:
         row = self._row()
         marks = [(e.timestamp, "o" if e.timestamp < watermark else "*") for e in elements]
         marks += [(drop.timestamp, "x") for drop in drops if drop.timestamp is not None]
         for timestamp, mark in marks:
             row[self.axis.column(timestamp)] = mark
-        values = "+ " + ", ".join(repr(element.value) for element in elements)
+        values = "+ " + ", ".join(_words(element.value) for element in elements)
         if len(values) > _GUTTER - 6:
             values = f"+ {len(elements)} elements"
-        return _gutter(number, values) + "".join(row)
+        return values, "".join(row)
 
-    def _clock(self, number: int, step: AdvanceWatermark | AdvanceClock) -> str:
+    def _clock(self, step: AdvanceWatermark | AdvanceClock) -> tuple[str, str]:
         row = self._row()
         if isinstance(step, AdvanceWatermark):
             column, text = self.axis.column(step.to), show_instant(step.to)
@@ -240,8 +158,8 @@ class _Block:
             elif step.to < self.axis.start:
                 row[column] = "<"
             _beside(row, text, column, column)
-            return _gutter(number, "watermark") + "".join(row)
-        return _gutter(number, f"clock {show_duration(step.to)}") + "".join(row)
+            return "watermark", "".join(row)
+        return f"clock {show_duration(step.to)}", "".join(row)
 
     # -- what comes of it --------------------------------------------------------------------
 
@@ -251,7 +169,7 @@ class _Block:
         """Windows that an element opened and that did not merge at once."""
         merging = {window for merge in merges for window in merge.sources}
         # A window that refused one element may have taken another.
-        taken = Counter[Window | None](_assigned(elements, self.window_fn))
+        taken = Counter[Window | None](assigned(elements, self.window_fn))
         taken.subtract(effect.window for effect in effects if isinstance(effect, Drop))
         opened = {window for window, count in taken.items() if window and count > 0}
         opened -= self.seen | merging
@@ -265,9 +183,9 @@ class _Block:
             self._draw(lanes[free][0], window)
             lanes[free] = (lanes[free][0], last)
         for row, _ in lanes[:_MOST_LANES]:
-            yield _gutter(None, "opened") + "".join(row)
+            yield _gutter("opened") + "".join(row)
         if len(lanes) > _MOST_LANES:
-            yield _gutter(None, "") + f"... {len(opened)} windows opened in all"
+            yield _gutter("") + f"... {len(opened)} windows opened in all"
 
     def _happenings(
         self, merges: Sequence[Merged], effects: Sequence[Any], story: Sequence[Happening]
@@ -293,7 +211,7 @@ class _Block:
         info = pane.info
         label = f"{info.timing.value} #{info.index}"
         label = f"retract {label}" if pane.retraction else label + " last" * info.is_last
-        text = repr(pane.value)
+        text = _words(pane.value)
         if pane.timestamp != pane.window.max_timestamp:
             text += f" at {show_instant(pane.timestamp)}"
         yield from self._bar(label, pane.window, text, f"by {by}" if by else "")
@@ -306,13 +224,13 @@ class _Block:
         elif drop.error is None:
             text += " the trigger had finished"
         if drop.window is None:  # it never got as far as a window
-            yield _gutter(None, label) + text
+            yield _gutter(label) + text
         else:
             yield from self._bar(label, drop.window, text, mark=drop.timestamp)
         if drop.error is not None:
             why = f"because {drop.error}"
             for line in wrap(why, room, max_lines=_MOST_REASON_LINES, placeholder=" ..."):
-                yield _gutter(None, "") + line
+                yield _gutter("") + line
 
     # -- drawing -----------------------------------------------------------------------------
 
@@ -350,10 +268,10 @@ class _Block:
         below = ""
         if not _beside(row, whole, first, last):
             below = reason if reason and _beside(row, text, first, last) else whole
-        yield _gutter(None, label) + "".join(row)
+        yield _gutter(label) + "".join(row)
         if below:
             room = self.axis.columns - 2
-            yield _gutter(None, "") + (below if len(below) <= room else below[: room - 3] + "...")
+            yield _gutter("") + (below if len(below) <= room else below[: room - 3] + "...")
 
 
 def _beside(row: list[str], text: str, first: int, last: int) -> bool:
@@ -368,6 +286,10 @@ def _beside(row: list[str], text: str, first: int, last: int) -> bool:
     return False
 
 
-def _gutter(number: int | None, text: str) -> str:
-    start = "    " if number is None else f"{number:3} "
-    return f"{start + ('  ' if number is None else '') + text:{_GUTTER}}"[: _GUTTER - 1] + " "
+def _gutter(text: str) -> str:
+    return f"{'      ' + text:{_GUTTER}}"[: _GUTTER - 1] + " "
+
+
+def _words(value: Any) -> str:
+    """The ``repr`` of a value on one line."""
+    return " ".join(line.strip() for line in repr(value).splitlines())

@@ -239,14 +239,16 @@ def test_a_file_that_cannot_be_used_is_status_2_and_nothing_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str
 ) -> None:
     good, bad = save(tmp_path, a_scenario()), tmp_path / "bad.json"
-    bad.write_text(json.dumps(a_scenario(stepz=[])))
+    bad.write_text(json.dumps(a_scenario(stepz=[]), indent=1))
 
     status = main(["replay", good, str(bad), "--format", format])
 
     assert (status, *capsys.readouterr()) == (
         2,
         "",
-        f"beamlike: {bad}: scenario 'minute': unknown field 'stepz'; did you mean 'steps'?\n",
+        f"beamlike: {bad}:80:2: scenario 'minute': unknown field 'stepz'; did you mean 'steps'?\n"
+        '  80 |  "stepz": []\n'
+        "     |  ^^^^^^^\n",
     )
 
 

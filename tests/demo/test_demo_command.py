@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import os
+import re
 import subprocess
 import sys
 from datetime import datetime
@@ -28,8 +29,9 @@ def demo(*arguments: str, scratch: Path) -> subprocess.CompletedProcess[str]:
 def test_two_stormy_days_are_streamed_checked_and_drawn(tmp_path: Path):
     scratch, out = tmp_path / "scratch", tmp_path / "out"
     scratch.mkdir()
-    done = demo("--quick", "--out", str(out), scratch=scratch)
+    done = demo("--quick", "--live", "--out", str(out), scratch=scratch)
     assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(r"^live on http://127\.0\.0\.1:\d+/ until the demo ends$", done.stdout, re.M)
     assert "check      holds: 1,988 in panes + 1 dropped = 1,989 in the input" in done.stdout
     assert "192 early, 329 on time, 31 late" in done.stdout
     written = {path.name for path in out.iterdir()}

@@ -8,7 +8,8 @@ import attrs
 from beamlike.demo.job import MicroBatch
 from beamlike.demo.pace import ArrivalFile
 from beamlike.demo.story import choose_group, tell_story
-from beamlike.viz.picture import Dot, PaneBand, Story
+from beamlike.model.windows import IntervalWindow
+from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
 
 MINUTE = 60_000
 
@@ -39,39 +40,65 @@ def test_the_story_of_an_hour(scene: Any):
     ]
     group = ("UA", start)
     story = tell_story(group, scene.panes[group], scene.drops, scene.flights, files, batches)
-    assert story == Story(
+
+    # The picture is fourteen rows high. Of the 910 minutes from the first arrival on it shows 415:
+    # of each of the two long silences an hour is left, half of it before the fold.
+    def row(minute: int) -> float:
+        return (minute - 5) * MINUTE / (415 * MINUTE / 14)
+
+    window = IntervalWindow(start, start + 60 * MINUTE)
+    assert story == Scene(
         title="UA, departures scheduled 06:00 to 07:00 on 01 January 2013",
         note="watermark 30 minutes behind, allowed lateness 6 hours; each pane holds all "
         "departures so far",
-        window_ms=(start, start + 60 * MINUTE),
-        dots=[
-            Dot(start + 5 * MINUTE, start + 5 * MINUTE),
-            Dot(start, start + 10 * MINUTE),
-            Dot(start + 20 * MINUTE, start + 40 * MINUTE),
-            Dot(start + 10 * MINUTE, start + 190 * MINUTE),
-            Dot(
+        marks=(
+            Mark(start + 5 * MINUTE, row(5)),
+            Mark(start, row(10)),
+            Mark(start + 20 * MINUTE, row(40)),
+            Mark(start + 10 * MINUTE, row(190)),
+            Mark(
                 start + 15 * MINUTE,
-                start + 915 * MINUTE,
-                dropped=True,
-                label="N5: 15h late, missed the window by 7h 30m",
+                row(915 - 495),
+                "N5: 15h late, missed the window by 7h 30m",
+                Fate.DROPPED,
             ),
-        ],
-        panes=[
-            PaneBand("EARLY", start + 100 * MINUTE, "2 departures, mean delay 10 min"),
-            PaneBand("ON_TIME", start + 200 * MINUTE, "3 departures, mean delay 15 min"),
-            PaneBand("LATE", start + 300 * MINUTE, "4 departures, mean delay 70 min"),
-        ],
-        watermark=[
-            *(
-                (start + (at + 1) * 100 * MINUTE, start + (at * 100 - 30) * MINUTE)
-                for at in range(1, 9)
-            ),
-            (start + 900 * MINUTE, start + 870 * MINUTE),
-            (start + 900 * MINUTE, start + 10_000 * MINUTE),
-        ],
+        ),
         # The watermark passes the end of the window by six hours in batch 5.
-        expired_ms=start + 600 * MINUTE,
+        lives=(Life(window, -0.3, row(600 - 240), End.EXPIRED),),
+        boxes=(
+            Box(window, "EARLY", None, "2 departures, mean delay 10 min", -0.3, row(100)),
+            Box(window, "ON_TIME", None, "3 departures, mean delay 15 min", row(100), row(200)),
+            Box(window, "LATE", None, "4 departures, mean delay 70 min", row(200), row(300)),
+        ),
+        watermark=(
+            *(
+                (row(shown), start + (at * 100 - 30) * MINUTE)
+                for at, shown in enumerate((200, 300, 330, 330, 360, 390, 390, 405), start=1)
+            ),
+            (row(405), start + 870 * MINUTE),
+            (row(405), start + 10_000 * MINUTE),
+        ),
+        rows=(-0.6, 14.6),
+        span=(start - 18 * MINUTE, start + 78 * MINUTE),
+        ticks=tuple(
+            Tick(row(shown), hour, strong=True)
+            for shown, hour in (
+                *((60, "07:00"), (120, "08:00"), (180, "09:00"), (240, "10:00")),
+                *((300, "11:00"), (360, "16:00"), (405, "21:00")),
+            )
+        ),
+        folds=(Fold(row(330), "4h left out"), Fold(row(390), "4h 15m left out")),
+        never_late=((row(-18), start - 18 * MINUTE), (row(78), start + 78 * MINUTE)),
         event_axis="scheduled departure (event time, New York)",
         arrival_axis="actual departure (arrival, New York)",
         zone=ZoneInfo("America/New_York"),
     )
+
+
+def test_an_hour_in_which_nobody_was_dropped_is_not_seen_to_expire(scene: Any):
+    group = ("AA", scene.start)
+    files = [ArrivalFile(0, 4, scene.start, scene.start + 400 * MINUTE)]
+    batches = [MicroBatch(at, 4, scene.start + at * 100 * MINUTE) for at in range(5)]
+    story = tell_story(group, scene.panes[group], (), scene.flights, files, batches)
+    assert [life.end for life in story.lives] == [End.OPEN]
+    assert [mark.fate for mark in story.marks] == [Fate.TAKEN] * 2

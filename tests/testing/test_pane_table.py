@@ -5,7 +5,7 @@ from beamlike.machine.events import Drop, DropReason, Element, Pane
 from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, instant_ms
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
-from beamlike.viz.table import pane_table
+from beamlike.viz.table import pane_markup, pane_table
 
 HOUR = 3_600_000
 NOON = instant_ms("2013-01-01T12:00:00Z", "noon")
@@ -124,3 +124,34 @@ def test_an_element_that_is_none_is_no_lost_element() -> None:
 
 def test_a_run_without_output_says_so() -> None:
     assert pane_table([]) == "(nothing came out, nothing was dropped)"
+
+
+def test_for_a_notebook_the_table_is_html_and_nothing_in_it_is_markup() -> None:
+    window = IntervalWindow(0, 60_000)
+    markup = pane_markup(
+        [
+            Output(0, "<b>", Pane(window, "</td><script>", 59_999, FIRST_EARLY)),
+            Output(1, "<b>", Pane(window, 2, 59_999, FIRST_EARLY, retraction=True)),
+            Output(2, "<b>", Drop(Element("&", 5), window, DropReason.EXPIRED, 61_000)),
+        ]
+    )
+    rows = markup.replace(' style="text-align:left"', "").split("<tr>")
+    assert [row.removesuffix("</tr>") for row in rows[2:]] == [
+        "<td>0</td><td>&#x27;&lt;b&gt;&#x27;</td><td>[00:00:00, 00:01:00)</td><td>EARLY</td>"
+        "<td>0</td><td>-1</td><td>first</td><td>00:00:59.999</td>"
+        "<td><code>&#x27;&lt;/td&gt;&lt;script&gt;&#x27;</code></td>",
+        "<td>1</td><td>&#x27;&lt;b&gt;&#x27;</td><td>[00:00:00, 00:01:00)</td><td>EARLY</td>"
+        "<td>0</td><td>-1</td><td>first</td><td>00:00:59.999</td>"
+        "<td><s><code>withdrawn: 2</code></s></td>",
+        "<td>2</td><td>&#x27;&lt;b&gt;&#x27;</td><td>[00:00:00, 00:01:00)</td><td>DROPPED</td>"
+        "<td></td><td></td><td>expired</td><td>00:00:00.005</td>"
+        "<td><code>&#x27;&amp;&#x27; (missed by 1m 1s)</code></td></tr></tbody></table>",
+    ]
+
+
+def test_a_notebook_gets_the_first_rows_of_very_many() -> None:
+    outputs = [Output(0, "a", Pane(GLOBAL_WINDOW, n, 0, FIRST_EARLY)) for n in range(203)]
+    markup = pane_markup(outputs)
+    assert markup.count("<tr>") == 201
+    assert markup.endswith("</table><p>... and 3 more</p>")
+    assert pane_markup([]) == "<p>(nothing came out, nothing was dropped)</p>"

@@ -1,86 +1,437 @@
-"""The picture of one window's story: everything that happened is in it."""
+"""The picture of a run: what is drawn, what is written, and what those get who cannot see it."""
 
 import builtins
+import itertools
+import random
+import re
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
-import attrs
-import numpy as np
 import pytest
-from matplotlib import colors
+from matplotlib.colors import to_hex
 from matplotlib.image import imread
+from PIL import Image
 
-from beamlike.errors import EnvironmentProblem
-from beamlike.viz.picture import Dot, FoldedTime, PaneBand, Story, draw_story
+import beamlike as bl
+from beamlike.errors import EnvironmentProblem, RecordingError, TestStreamError
+from beamlike.hosts.script import Run
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.windows import IntervalWindow
+from beamlike.testing import FinishedTestStream, Results, TestStream
+from beamlike.viz.picture import draw, figure, figure_of
+from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
+from beamlike.viz.timeline import text_timeline
 
-MINUTE = 60_000
-HOUR = 60 * MINUTE
-EARLY, ON_TIME, LATE, DROPPED = "#56B4E9", "#009E73", "#E69F00", "#D55E00"
+EARLY, ON_TIME, LATE, DROPPED = "#56b4e9", "#009e73", "#e69f00", "#d55e00"
+HOUR = IntervalWindow("12:00:00", "13:00:00")
 
-STORY = Story(
-    title="UA, 00:00 to 01:00",
+
+def orders() -> Results:
+    return (
+        TestStream()
+        .add_elements_at_time("12:01:00", ("table 3", "tea"))
+        .advance_watermark_to("12:05:00")
+        .add_elements_at_time("12:04:00", ("table 3", "milk"))
+        .advance_watermark_to("12:15:00")
+        .add_elements_at_time("12:04:30", ("table 3", "salt"))
+        .advance_watermark_to_infinity()
+        .run(
+            window=bl.FixedWindows("5 minutes"),
+            trigger=bl.AfterWatermark(late=bl.AfterCount(1)),
+            accumulation="accumulating",
+            allowed_lateness="10 minutes",
+        )
+    )
+
+
+def many(count: int, keys: str, **windowing: Any) -> Results:
+    """So many elements of a busy hour, some of them late; the same each time."""
+    chance = random.Random(7)
+    stream, now, watermark = TestStream(), 0, 0
+    for number in range(count):
+        now += chance.randrange(20_000)
+        behind = chance.randrange(60_000) + (chance.random() < 0.1) * chance.randrange(900_000)
+        pair = (chance.choice(keys), chance.randrange(100))
+        stream = stream.add_elements_at_time(max(now - behind, 0), pair)
+        if number % 10 == 9:
+            watermark = max(watermark, now - 120_000)
+            stream = stream.advance_watermark_to(watermark)
+    return FinishedTestStream(stream.steps).run(**windowing)
+
+
+BUSY = {
+    "trigger": bl.AfterWatermark(early=bl.AfterCount(5), late=bl.AfterCount(1)),
+    "accumulation": "retracting",
+    "allowed_lateness": "5 minutes",
+}
+
+
+def written(picture: Any) -> list[str]:
+    """Every text in the axes of a picture that is not the label of a tick."""
+    return [
+        text.get_text() for axes in picture.axes for text in axes.texts if text.get_text().strip()
+    ]
+
+
+def legend(picture: Any) -> list[str]:
+    return [text.get_text() for text in picture.legends[0].get_texts()]
+
+
+def headings(picture: Any) -> list[str]:
+    return [text.get_text() for text in picture.texts if text.get_text()]
+
+
+def shapes(axes: Any, label: str) -> list[Any]:
+    return [
+        artist
+        for artist in (*axes.collections, *axes.patches, *axes.lines)
+        if artist.get_label() == label
+    ]
+
+
+def test_a_window_with_everything_in_it() -> None:
+    picture = orders().figure()
+
+    assert headings(picture) == [
+        "key 'table 3'",
+        "FixedWindows(5m), AfterWatermark(late=AfterCount(1)), accumulating, allowed lateness 10m",
+    ]
+    assert sorted(written(picture)) == sorted(
+        [
+            "watermark 12:15:00 >",
+            "watermark infinity >",
+            "'salt', expired, missed by 1ms",
+            "on time #0: ['tea']",
+            "late #1: ['tea', 'milk']",
+            "the window expires",
+            "'tea'",
+            "'milk'",
+        ]
+    )
+    assert legend(picture) == [
+        "element",
+        "element behind the watermark",
+        "dropped element",
+        "on time pane",
+        "late pane",
+        "watermark",
+        "window expires",
+    ]
+    (axes,) = picture.axes
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == [
+        f"step {step}" for step in range(6)
+    ]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == [
+        f"12:0{minute}" for minute in range(6)
+    ]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("event time", "order of arrival")
+
+
+def test_each_kind_has_a_colour_and_a_hatch_or_a_shape_of_its_own() -> None:
+    (axes,) = orders().figure().axes
+    (on_time,), (late,) = shapes(axes, "on time pane"), shapes(axes, "late pane")
+    assert [to_hex(it.get_facecolor()) for it in (on_time, late)] == [ON_TIME, LATE]
+    assert [it.get_hatch() or "" for it in (on_time, late)] == ["", "//"]
+    dots = [shapes(axes, fate.value)[0] for fate in (Fate.TAKEN, Fate.LATE, Fate.DROPPED)]
+    assert [to_hex(it.get_facecolor()[0]) for it in dots] == ["#222222", "#ffffff", DROPPED]
+    circle, _, cross = (it.get_paths()[0].vertices.shape for it in dots)
+    assert circle != cross
+
+
+def test_the_watermark_is_a_line_of_steps_and_a_pane_lies_from_the_firing_before_to_its_own() -> (
+    None
+):
+    (axes,) = orders().figure().axes
+    (line,) = shapes(axes, "watermark")
+    noon, minute = HOUR.start, 60_000
+    left, right = axes.get_xlim()
+    assert list(zip(*line.get_data(), strict=True)) == [
+        *((left, 1.0), (left, 1.0), (noon + 5 * minute, 1.0)),
+        *((noon + 5 * minute, 3.0), (right, 3.0)),
+        *((right, 5.0), (right, 5.0), (right, axes.get_ylim()[1])),
+    ]
+    (late,) = shapes(axes, "late pane")
+    assert (late.get_x(), late.get_width()) == (noon, 5 * minute)
+    assert [round(it, 2) for it in (late.get_y(), late.get_height())] == [1.55, 1.0]
+
+
+def test_withdrawn_panes_are_crossed_out_and_their_names_struck() -> None:
+    results = (
+        TestStream()
+        .add_elements_at_time("00:00:10", ("k", 1))
+        .add_elements_at_time("00:12:10", ("k", 2))
+        .add_elements_at_time("00:06:10", ("k", 3))
+        .advance_watermark_to_infinity()
+        .run(
+            window=bl.Sessions("10 minutes"),
+            trigger=bl.AfterWatermark(early=bl.AfterCount(1)),
+            accumulation="retracting",
+            allowed_lateness="0 s",
+        )
+    )
+    picture = results.figure()
+    (axes,) = picture.axes
+    assert [it.get_hatch() for it in shapes(axes, "withdrawn pane")] == ["xx"] * 3
+    struck = [line for line in axes.lines if line.get_gid() == "struck"]
+    names = [text for text in axes.texts if text.get_text().startswith("early #0")]
+    assert sorted(text.get_text() for text in names) == [
+        "early #0: [1, 2, 3]",
+        "early #0: [1]",
+        "early #0: [2]",
+    ]
+    places = {round(text.get_position()[1], 3) for text in names}
+    assert {round(line.get_ydata()[0], 3) for line in struck} == places
+    assert "3 windows merge" in written(picture)
+
+
+def test_each_key_has_a_panel_and_they_share_their_axes() -> None:
+    results = many(30, "ab", window=bl.FixedWindows("2 minutes"), **BUSY)
+    picture = results.figure()
+    assert headings(picture)[0] == "2 keys"
+    assert {axes.get_label() for axes in picture.axes} == {"key 'a'", "key 'b'"}
+    assert len({axes.get_xlim() for axes in picture.axes}) == 1
+    assert len({axes.get_ylim() for axes in picture.axes}) == 1
+    assert [axes.get_label() for axes in results.figure("b").axes] == ["key 'b'"]
+
+
+def test_of_many_keys_the_busiest_are_drawn_and_a_line_says_so() -> None:
+    results = many(60, "aaabbbcccdddefg", window=bl.FixedWindows("5 minutes"), **BUSY)
+    picture = results.figure()
+    assert {axes.get_label() for axes in picture.axes} == {f"key {key!r}" for key in "abcd"}
+    assert "the busiest 4 of 7 keys; name one to draw another" in headings(picture)[1]
+    assert "The busiest 4 of 7 keys; name one to draw another." in picture.get_label()
+
+
+STAGES = {
+    "fixed windows": ("k", bl.FixedWindows("5 minutes")),
+    "sliding windows": ("k", bl.SlidingWindows("10 minutes", "2 minutes")),
+    "sessions of two keys": ("ab", bl.Sessions("1 minute")),
+    "the global window": ("k", bl.GlobalWindows()),
+}
+
+
+@pytest.mark.parametrize("count", [3, 30, 300])
+@pytest.mark.parametrize("stage", STAGES)
+def test_no_label_lies_on_another_however_many_there_are(stage: str, count: int) -> None:
+    keys, window = STAGES[stage]
+    picture = many(count, keys, window=window, **BUSY).figure()
+    renderer = picture.canvas.get_renderer()
+    for axes in picture.axes:
+        boxes = [
+            (text.get_text(), text.get_window_extent(renderer))
+            for text in axes.texts
+            if text.get_text() and text.get_clip_on() is False
+        ]
+        assert boxes
+        overlapping = [
+            (one, other)
+            for (one, box), (other, theirs) in itertools.combinations(boxes, 2)
+            if min(box.x1, theirs.x1) - max(box.x0, theirs.x0) > 1
+            and min(box.y1, theirs.y1) - max(box.y0, theirs.y0) > 1
+        ]
+        assert overlapping == []
+
+
+KINDS = ("early", "on time", "late", "withdrawn")
+
+
+def test_what_found_no_room_is_counted() -> None:
+    picture = many(300, "k", window=bl.FixedWindows("5 minutes"), **BUSY).figure()
+    counted = re.search(r"for want of room: (\d+) elements and (\d+) panes", headings(picture)[1])
+    assert counted is not None
+    named = [text for text in written(picture) if re.match(r"(early|on time|late) #|#", text)]
+    panes = sum(len(shapes(axes, f"{it} pane")) for axes in picture.axes for it in KINDS)
+    assert len(named) + int(counted[2]) == panes
+    assert int(counted[1]) > 250
+
+
+def test_elements_that_would_cover_each_other_are_one_dot_with_their_number() -> None:
+    results = (
+        TestStream()
+        .add_elements_at_time("00:00:10", *[("k", number) for number in range(40)])
+        .add_elements_at_time("00:00:50", ("k", "alone"))
+        .advance_watermark_to_infinity()
+        .run(window=bl.FixedWindows("1 minute"))
+    )
+    picture = results.figure()
+    (dots,) = shapes(picture.axes[0], "element")
+    assert len(dots.get_offsets()) == 2
+    assert {"\u00d740", "'alone'"} <= set(written(picture))
+
+
+SCENE = Scene(
+    title="UA, 12:00 to 13:00",
     note="a morning",
-    window_ms=(0, HOUR),
-    dots=[
-        Dot(10 * MINUTE, 15 * MINUTE),
-        Dot(20 * MINUTE, 2 * HOUR),
-        Dot(5 * MINUTE, 20 * HOUR, dropped=True, label="N1: dropped"),
-    ],
-    panes=[
-        PaneBand("EARLY", 30 * MINUTE, "1 departure"),
-        PaneBand("ON_TIME", 90 * MINUTE, "1 departure"),
-        PaneBand("LATE", 150 * MINUTE, "2 departures"),
-    ],
-    watermark=[(30 * MINUTE, 0), (90 * MINUTE, HOUR), (8 * HOUR, 7 * HOUR)],
-    expired_ms=8 * HOUR,
+    marks=(
+        Mark(HOUR.start + 600_000, 1.0),
+        Mark(HOUR.start + 1_200_000, 9.0, "N1: dropped", Fate.DROPPED),
+    ),
+    lives=(Life(HOUR, 0.0, 8.0, End.EXPIRED),),
+    boxes=(
+        Box(HOUR, "EARLY", None, "1 departure", 0.0, 2.0),
+        Box(HOUR, "LATE", None, "2 departures", 2.0, 2.1),
+        Box(HOUR, "UNKNOWN", None, "3 departures", 2.1, 2.2),
+    ),
+    watermark=((2.0, HOUR.start), (6.0, HOUR.end)),
+    rows=(-0.6, 10.0),
+    span=(HOUR.start - 60_000, HOUR.end + 60_000),
+    ticks=(Tick(1.0, "12:10", strong=True), Tick(1.1, "12:11"), Tick(9.0, "22:00")),
+    folds=(Fold(7.0, "7h left out"),),
+    never_late=((0.0, HOUR.start), (4.0, HOUR.end)),
+    event_axis="scheduled",
+    arrival_axis="departed",
 )
 
 
-def pixels(story: Story, folder: Path) -> Any:
-    path = folder / "story.png"
-    draw_story(story, path)
-    return imread(path)[:, :, :3]
+def test_a_scene_of_ones_own_is_drawn_as_it_stands() -> None:
+    picture = figure(SCENE)
+    (axes,) = picture.axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("scheduled", "departed")
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["12:10", "22:00"]
+    assert {"7h left out", "N1: dropped", "the window expires"} <= set(written(picture))
+    assert "no delay at all" in legend(picture)
+    assert to_hex(shapes(axes, "early pane")[0].get_facecolor()) == EARLY
 
 
-def has_colour(image: Any, colour: str) -> bool:
-    """Whether the pure colour is there, on more than a few pixels."""
-    distance = np.abs(image - np.array(colors.to_rgb(colour))).max(axis=2)
-    return int((distance < 0.01).sum()) > 50
+def test_names_in_the_margin_keep_their_order_and_their_distance() -> None:
+    (axes,) = figure(SCENE).axes
+    notes = [text for text in axes.texts if text.get_text().endswith(("departure", "departures"))]
+    assert [text.get_text() for text in notes] == [
+        "early: 1 departure",
+        "late: 2 departures",
+        "unknown: 3 departures",
+    ]
+    heights = [text.xyann[1] for text in notes]
+    assert [round(after - before, 1) for before, after in itertools.pairwise(heights)] == [0.5] * 2
 
 
-def test_the_picture_shows_every_kind_of_pane_and_the_drop(tmp_path: Path):
-    image = pixels(STORY, tmp_path)
-    assert image.shape[0] > 800
-    assert image.shape[1] > 1200
-    assert [has_colour(image, colour) for colour in (EARLY, ON_TIME, LATE, DROPPED)] == [True] * 4
+@pytest.mark.parametrize("times", [(MIN_TIMESTAMP, MAX_TIMESTAMP - 1), (5, 5), (0, 10**15), (-1,)])
+def test_whatever_the_scale_there_is_a_picture(times: tuple[int, ...]) -> None:
+    stream = TestStream()
+    for time in times:
+        stream = stream.add_elements_at_time(time, ("k", time))
+    results = stream.advance_watermark_to_infinity().run(
+        window=bl.GlobalWindows(),
+        trigger=bl.Repeatedly(bl.AfterCount(1)),
+        accumulation="discarding",
+    )
+    (axes,) = results.figure().axes
+    (dots,) = shapes(axes, "element")
+    left, right = axes.get_xlim()
+    assert len(dots.get_offsets()) == len(times)
+    assert all(left < x < right for x, _ in dots.get_offsets())
 
 
-def test_what_did_not_happen_is_not_in_the_picture(tmp_path: Path):
-    quiet = attrs.evolve(STORY, dots=STORY.dots[:2], panes=STORY.panes[:2], expired_ms=None)
-    image = pixels(quiet, tmp_path)
-    shown = [has_colour(image, colour) for colour in (EARLY, ON_TIME, LATE, DROPPED)]
-    assert shown == [True, True, False, False]
+# -- files, and words for those who cannot see -------------------------------------------------
 
 
-def test_a_window_without_panes_can_be_drawn(tmp_path: Path):
-    assert has_colour(pixels(attrs.evolve(STORY, panes=[]), tmp_path), DROPPED)
+def odd() -> Results:
+    return (
+        TestStream()
+        .add_elements_at_time("00:00:10", ("<k> & $x$", "<b>$a$</b>"))
+        .advance_watermark_to_infinity()
+        .run(window=bl.FixedWindows("1 minute"))
+    )
 
 
-def test_a_long_silence_is_folded_to_the_limit():
-    time = FoldedTime([0, 2 * HOUR, 20 * HOUR], limit_ms=HOUR)
-    assert time.folds == [(2 * HOUR + 30 * MINUTE, 19 * HOUR + 30 * MINUTE)]
-    shown = [time.position(at * HOUR) / HOUR for at in (0, 2, 3, 19, 20, 21)]
-    assert shown == [0, 2, 2.5, 2.5, 3, 4]
-    assert [time.shows(at * HOUR) for at in (0, 2, 3, 19, 20)] == [True, True, False, False, True]
+def test_an_svg_has_its_title_and_its_words_with_everything_escaped(tmp_path: Path) -> None:
+    odd().draw(tmp_path / "odd.svg")
+    root = ElementTree.parse(tmp_path / "odd.svg").getroot()
+    title, words = root[0], root[1]
+    assert (title.tag.rpartition("}")[2], words.tag.rpartition("}")[2]) == ("title", "desc")
+    assert title.text == "key '<k> & $x$'"
+    assert words.text == (
+        "key '<k> & $x$'. 1 element, 0 late and taken, 0 dropped; 1 window, 1 pane. "
+        "Pane on time #0, last of [00:00:00, 00:01:00): ['<b>$a$</b>']. "
+        "Windowing: FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms."
+    )
+    assert (root.get("role"), root.get("aria-labelledby")) == ("img", "title text")
+    assert (title.get("id"), words.get("id")) == ("title", "text")
 
 
-def test_a_silence_just_long_enough_to_be_shown_is_not_folded():
-    assert FoldedTime([0, 2 * HOUR], limit_ms=HOUR).folds == []
+def test_the_same_run_gives_the_same_svg(tmp_path: Path) -> None:
+    odd().draw(tmp_path / "one.svg")
+    odd().draw(tmp_path / "other.svg")
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
+
+
+def test_a_png_has_its_words_in_its_metadata(tmp_path: Path) -> None:
+    results = orders()
+    results.draw(tmp_path / "orders.png", "table 3")
+    assert imread(tmp_path / "orders.png").shape[1] == 1650
+    with Image.open(tmp_path / "orders.png") as image:
+        assert image.text["Title"] == "key 'table 3'"  # type: ignore[attr-defined]
+        assert image.text["Description"] == results.figure().get_label()  # type: ignore[attr-defined]
+
+
+def test_a_figure_can_be_written_as_pdf_too(tmp_path: Path) -> None:
+    draw(orders().figure(), str(tmp_path / "orders.pdf"))
+    assert (tmp_path / "orders.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_format_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="Format 'doc' is not supported"):
+        draw(SCENE, tmp_path / "scene.doc")
+
+
+def test_a_notebook_shows_the_picture_by_itself_and_its_words_beside_it() -> None:
+    picture = orders().figure()
+    shown, beside = vars(picture)["_repr_mimebundle_"](include=None, exclude=None)
+    assert shown["image/png"].startswith(b"\x89PNG")
+    assert shown["text/plain"].startswith("key 'table 3'. 3 elements, 1 late and taken, 1 dropped;")
+    assert beside == {"image/png": {"alt": shown["text/plain"]}}
+
+
+def test_letters_that_the_font_lacks_are_no_trouble(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    results = (
+        TestStream()
+        .add_elements_at_time("00:00:10", ("k", "\u4e2d\u6587"))
+        .advance_watermark_to_infinity()
+        .run(window=bl.FixedWindows("1 minute"))
+    )
+    results.draw(tmp_path / "letters.png")
+    assert [str(warning.message) for warning in recwarn] == []
+
+
+# -- what cannot be drawn ----------------------------------------------------------------------
+
+
+def test_a_key_that_the_run_does_not_have_is_refused_with_those_it_has() -> None:
+    with pytest.raises(RecordingError) as refusal:
+        orders().figure("table 4")
+    assert str(refusal.value) == "key: the run has no key 'table 4'; it has 'table 3'"
+
+
+def test_a_run_in_which_nothing_happened_is_refused() -> None:
+    with pytest.raises(RecordingError) as refusal:
+        figure_of(Run((), ()))
+    assert str(refusal.value) == (
+        "there is nothing to draw: no elements came, and nothing came out"
+    )
+
+
+def test_results_have_their_timeline_too() -> None:
+    results = orders()
+    assert results.strategy is not None
+    window_fn = results.strategy.window_fn
+    assert results.timeline() == text_timeline(results.run, window_fn=window_fn)
+    assert max(map(len, results.timeline(width=80).splitlines())) == 80
+
+
+def test_results_of_a_pipeline_are_refused() -> None:
+    from beamlike.testing.results import Origin
+
+    results = Results(Run((), ()), origin=Origin("Sum", lambda: ""))
+    with pytest.raises(TestStreamError, match="only the run of one grouping can be drawn"):
+        results.figure()
 
 
 def test_without_matplotlib_the_error_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     original = builtins.__import__
 
     def without_matplotlib(name: str, *rest: Any) -> Any:
@@ -90,5 +441,5 @@ def test_without_matplotlib_the_error_says_what_to_install(
 
     monkeypatch.setattr(builtins, "__import__", without_matplotlib)
     with pytest.raises(EnvironmentProblem, match=r'pip install "beamlike\[demo\]"'):
-        draw_story(STORY, tmp_path / "story.png")
+        draw(SCENE, tmp_path / "story.png")
     assert not (tmp_path / "story.png").exists()

@@ -346,3 +346,108 @@ def test_no_line_is_longer_than_asked_whatever_the_scale(
 
     assert max(map(len, lines)) <= max(width, 60)
     assert sum("EARLY #0" in line for line in lines) == 1
+
+
+def a_long_morning(steps: int, key: str = "k") -> list[ScriptStep]:
+    """An element every ten seconds, and after each fifth the watermark follows."""
+    script: list[ScriptStep] = []
+    for number in range(steps):
+        script.append(Arrive(((key, Element(number, number * 10_000)),)))
+        if number % 5 == 4:
+            script.append(AdvanceWatermark(number * 10_000))
+    return script
+
+
+def test_of_a_long_story_steps_of_which_nothing_came_are_drawn_together() -> None:
+    hours = FixedWindows("10 minutes")
+    strategy = WindowingStrategy(hours, AfterWatermark(early=AfterCount(30)), "discarding")
+    script = [*a_long_morning(55), AdvanceClock(1_000), AdvanceClock(2_000), TO_INFINITY]
+    happened = run(strategy, Sum(), *script)
+
+    assert text_timeline(happened, width=80, window_fn=hours) == drawn("""
+'k' key                 00:00:00   00:02:00   00:04:00   00:06:00   00:08:00
+                        +----------+----------+----------+----------+----------+
+  0 + 0                 *
+      opened            [-----------------------------------------------------)
+  1-4 + 4 elements      ****
+  5 watermark              | 00:00:40
+  6-10 + 5 elements        |*****
+ 11 watermark                   | 00:01:30
+ 12-16 + 5 elements             |****
+ 17 watermark                       | 00:02:20
+ 18-22 + 5 elements                 |*****
+ 23 watermark                            | 00:03:10
+ 24-28 + 5 elements                      |*****
+ 29 watermark                                 | 00:04:00
+ 30-33 + 4 elements                           ****
+ 34 + 29                                      |   *
+      EARLY #0          [-----------------------------------------------------)
+                        435 by AfterWatermark.early[AfterCount(30)]
+ 35 watermark                                     | 00:04:50
+ 36-40 + 5 elements                               |*****
+ 41 watermark                                          | 00:05:40
+ 42-46 + 5 elements                                    |****
+ 47 watermark                                              | 00:06:30
+ 48-52 + 5 elements                                        |*****
+ 53 watermark                                                   | 00:07:20
+ 54-58 + 5 elements                                             |****
+ 59 watermark                                                       | 00:08:10
+ 60-64 + 5 elements                                                 |*****
+ 65 watermark                                                   00:09:00 |
+ 66-67 clock 2s                                                          |
+ 68 watermark                                                         infinity >
+      ON_TIME #1 last   [-----------------------------------------------------)
+                        1050 by expiry of the window
+""")
+
+
+def test_of_a_longer_one_the_middle_is_left_out_and_counted() -> None:
+    minutes = FixedWindows("1 minute")
+    strategy = WindowingStrategy(minutes, AfterWatermark(early=AfterCount(2)), "discarding")
+    lines = text_timeline(
+        run(strategy, Sum(), *a_long_morning(300), TO_INFINITY), window_fn=minutes
+    ).splitlines()
+
+    assert len(lines) <= 2 + 2 + 121
+    (left_out,) = [line.strip() for line in lines if "left out" in line]
+    assert left_out == "... steps 36 to 325 left out: 242 elements, 161 panes"
+    assert lines[4] == "  0 + 0                 *"
+    assert [line.split() for line in lines[-3:-1]] == [
+        ["359", "watermark", "00:49:50", "|"],
+        ["360", "watermark", "infinity", ">"],
+    ]
+
+
+def test_of_many_keys_the_busiest_are_drawn_and_the_others_named() -> None:
+    script = [arrive(f"key {number}", ("00:00:10", number)) for number in range(12)]
+    busy = [arrive(f"key {number}", ("00:00:20", number)) for number in range(2, 10)]
+    happened = run(
+        WindowingStrategy(FixedWindows("1 minute")), Collect(), *script, *busy, TO_INFINITY
+    )
+
+    lines = text_timeline(happened, width=60).splitlines()
+
+    assert [line[:11] for line in lines if " key  " in line] == [
+        f"'key {number}' key" for number in range(2, 10)
+    ]
+    assert lines[-2:] == [
+        "4 of 12 keys, the least busy, are left out: 'key 0', 'key",
+        "1', 'key 10', 'key 11'",
+    ]
+
+
+class Address:
+    def __repr__(self) -> str:
+        return "Address(\n  street)"
+
+
+def test_a_value_that_prints_on_several_lines_stays_on_one() -> None:
+    strategy = WindowingStrategy(FixedWindows("1 minute"))
+    happened = run(strategy, Collect(), arrive("k", ("00:00:30", Address())), TO_INFINITY)
+
+    assert text_timeline(happened, width=80).splitlines()[4:] == [
+        "  0 + Address( street)" + " " * 29 + "*",
+        "  1 watermark" + " " * 57 + "infinity >",
+        "      ON_TIME #0 last   [" + "-" * 53 + ")",
+        "                        [Address( street)] by expiry of the window",
+    ]

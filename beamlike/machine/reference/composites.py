@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from beamlike.machine.reference.leaves import end_of
 from beamlike.machine.reference.running import Now, Running
 from beamlike.machine.reference.state import TriggerState
 
@@ -83,8 +84,19 @@ class AfterWatermark(Running):
             return f"{self.name}[end of window]"
         current = self._current(state)
         assert current is not None, "asked for a reason although not ready"
-        phase = ("early", "late")[self._phase(state)]
+        phase = self._role(self._phase(state))
         return f"{self.name}.{phase}[{current[0].because(current[1], now)}]"
+
+    def waits_for(self, state: TriggerState, now: Now) -> str | None:
+        current = self._current(state)
+        of_child = current and current[0].waits_for(current[1], now)
+        return of_child if self._phase(state) else _joined(" or ", [end_of(now.window), of_child])
+
+    def _asks(self, state: TriggerState, at: int) -> bool:
+        return at == self._phase(state)
+
+    def _role(self, at: int) -> str:
+        return ("early", "late")[at]
 
 
 class Repeatedly(Running):
@@ -109,6 +121,12 @@ class Repeatedly(Running):
 
     def because(self, state: TriggerState, now: Now) -> str:
         return f"{self.name}[{self.subs[0].because(state.subs[0], now)}]"
+
+    def waits_for(self, state: TriggerState, now: Now) -> str | None:
+        return self.subs[0].waits_for(state.subs[0], now)
+
+    def _role(self, at: int) -> str:
+        return "repeated"
 
 
 class _Several(Running):
@@ -160,6 +178,17 @@ class _Several(Running):
         ]
         return f"{self.name}[{', '.join(reasons)}]"
 
+    def _waits(self, state: TriggerState, now: Now) -> list[str | None]:
+        """What the children wait for that are neither ready nor finished."""
+        return [
+            sub.waits_for(sub_state, now)
+            for sub, sub_state in zip(self.subs, state.subs, strict=True)
+            if not sub_state.finished and not sub.ready(sub_state, now)
+        ]
+
+    def waits_for(self, state: TriggerState, now: Now) -> str | None:
+        return _joined(" or ", self._waits(state, now))
+
 
 class AfterFirst(_Several):
     def ready(self, state: TriggerState, now: Now) -> bool:
@@ -187,6 +216,10 @@ class AfterAll(_Several):
     def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         subs = self._merge_children(own, parts, now)
         return TriggerState(all(sub.finished for sub in subs), None, subs)
+
+    def waits_for(self, state: TriggerState, now: Now) -> str | None:
+        waits = self._waits(state, now)
+        return None if None in waits else _joined(" and ", waits)
 
 
 class AfterEach(_Several):
@@ -223,6 +256,13 @@ class AfterEach(_Several):
         at = self._current(state)
         return f"{self.name}[{self.subs[at].because(state.subs[at], now)}]"
 
+    def waits_for(self, state: TriggerState, now: Now) -> str | None:
+        at = self._current(state)
+        return self.subs[at].waits_for(state.subs[at], now)
+
+    def _asks(self, state: TriggerState, at: int) -> bool:
+        return at == self._current(state)
+
 
 class OrFinally(_Several):
     def ready(self, state: TriggerState, now: Now) -> bool:
@@ -248,3 +288,16 @@ class OrFinally(_Several):
         if self.subs[1].ready(until, now):
             return f"{self.name}.until[{self.subs[1].because(until, now)}]"
         return f"{self.name}.main[{self.subs[0].because(main, now)}]"
+
+    def _role(self, at: int) -> str:
+        return ("main", "until")[at]
+
+
+def _joined(word: str, waits: Sequence[str | None]) -> str | None:
+    """Some of these, or all; those that nothing can bring about are left out."""
+    hopes = list(dict.fromkeys(wait for wait in waits if wait is not None))
+    other = " or " if word == " and " else " and "
+    return (
+        word.join(f"({hope})" if len(hopes) > 1 and other in hope else hope for hope in hopes)
+        or None
+    )

@@ -8,8 +8,17 @@ from collections.abc import Iterator, Sequence
 from beamlike.machine.reference.running import FINISHED, Now, Running
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model import triggers as spec
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_instant
+from beamlike.model.windows import Window
 
-__all__ = ["AfterCount", "AfterEndOfWindow", "AfterTime", "Constant", "Default"]
+__all__ = ["AfterCount", "AfterEndOfWindow", "AfterTime", "Constant", "Default", "end_of"]
+
+
+def end_of(window: Window) -> str:
+    """The watermark that passes the end of a window, in words."""
+    if window.end > END_OF_GLOBAL_WINDOW:
+        return "the watermark to reach the end of time"
+    return f"the watermark to reach {show_instant(window.end)}"
 
 
 class _AtEnd(Running):
@@ -23,6 +32,9 @@ class _AtEnd(Running):
 
     def hears_end(self, state: TriggerState) -> bool:
         return True
+
+    def waits_for(self, state: TriggerState, now: Now) -> str | None:
+        return end_of(now.window)
 
 
 class Default(_AtEnd):
@@ -83,6 +95,11 @@ class AfterTime(Running):
         if state.value is not None:
             yield state.value
 
+    def waits_for(self, state: TriggerState, now: Now) -> str | None:
+        if state.value is None:
+            return "an element to count the time from"
+        return f"the clock to pass {show_instant(state.value)}"
+
 
 class AfterCount(Running):
     keeps_value = True
@@ -104,6 +121,11 @@ class AfterCount(Running):
         if any(part.finished for part in parts):
             return FINISHED
         return TriggerState(value=sum(part.value or 0 for part in parts))
+
+    def waits_for(self, state: TriggerState, now: Now) -> str | None:
+        came = state.value or 0
+        more = self.count - came
+        return f"{more} more element{'s' * (more != 1)} ({came} of {self.count})"
 
 
 class Constant(Running):

@@ -2,7 +2,7 @@
 
 A running trigger holds no state: `TriggerState` values go in and come out. It sets no
 timers either; it says what it waits for (`hears_end`, `targets`), and a window that is gone
-no longer says anything.
+no longer says anything. To people it says the same in words (`TriggerView`).
 """
 
 from abc import ABC, abstractmethod
@@ -14,7 +14,7 @@ import attrs
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model.windows import Window
 
-__all__ = ["FINISHED", "Now", "Running"]
+__all__ = ["FINISHED", "Now", "Running", "TriggerView"]
 
 FINISHED = TriggerState(finished=True)
 
@@ -31,6 +31,36 @@ class Now:
     def end_reached(self) -> bool:
         """The watermark is past the window's last instant: at its end, in milliseconds."""
         return self.watermark > self.window.max_timestamp
+
+
+@attrs.frozen
+class TriggerView:
+    """A node of a window's trigger tree, described for people. It decides nothing.
+
+    Args:
+        path: Where it stands in the tree, as ``AfterWatermark.late``. No two nodes of a tree stand
+            in the same place.
+        name: What it is, as ``AfterCount(3)``. Of a trigger made of triggers only its kind.
+        finished: It has fired for the last time. An early trigger is finished once the end of
+            the window has been dealt with.
+        ready: Asked now, it would fire. A node that is finished, or whose turn has not come, is
+            not asked.
+        waits_for: What has to happen before it gets ready, as ``1 more element (2 of 3)``.
+        subs: The nodes below it, in order.
+    """
+
+    path: str
+    name: str
+    finished: bool
+    ready: bool
+    waits_for: str
+    subs: tuple["TriggerView", ...] = ()
+
+    def walk(self) -> Iterator["TriggerView"]:
+        """This node and all below it, parents first."""
+        yield self
+        for sub in self.subs:
+            yield from sub.walk()
 
 
 class Running(ABC):
@@ -79,3 +109,46 @@ class Running(ABC):
     def because(self, state: TriggerState, now: Now) -> str:
         """Which part of it is ready, as a path: ``AfterWatermark.late[AfterCount(1)]``."""
         return self.name
+
+    # -- for people --------------------------------------------------------------------------
+
+    def waits_for(self, state: TriggerState, now: Now) -> str | None:
+        """What has to happen before it gets ready; None if nothing can. Asked if it is not."""
+        return None
+
+    def _asks(self, state: TriggerState, at: int) -> bool:
+        """Whether the answer of child ``at`` counts now."""
+        return True
+
+    def _role(self, at: int) -> str:
+        """What child ``at`` is called below this node."""
+        return str(at + 1)
+
+    def view(self, state: TriggerState, now: Now) -> TriggerView:
+        """The whole tree, described."""
+        return self._view(state, now, self.name, is_root=True, is_asked=True)
+
+    def _view(
+        self, state: TriggerState, now: Now, path: str, *, is_root: bool, is_asked: bool
+    ) -> TriggerView:
+        is_asked = is_asked and not state.finished
+        ready = is_asked and self.ready(state, now)
+        if state.finished:
+            waits_for = "nothing: it has finished"
+        elif not is_asked:
+            waits_for = "its turn"
+        elif ready:
+            waits_for = "the next element: it is ready" if is_root else "nothing more: it is ready"
+        else:
+            waits_for = self.waits_for(state, now) or "nothing: it can never fire"
+        subs = tuple(
+            sub._view(
+                state.subs[at],
+                now,
+                f"{path}.{self._role(at)}",
+                is_root=False,
+                is_asked=is_asked and self._asks(state, at),
+            )
+            for at, sub in enumerate(self.subs)
+        )
+        return TriggerView(path, self.name, state.finished, ready, waits_for, subs)

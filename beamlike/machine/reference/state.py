@@ -114,6 +114,8 @@ class KeyState:
                           so far of min(watermark, all element holds)
     ``windows``           every window with state, closed ones too       each at its expiry,
                                                                          or later if retained
+    ``side_watermark``    the watermark of the side input alone, ms;     never, only forward
+                          None while nobody told it
     ====================  =============================================  ==================
     """
 
@@ -121,25 +123,41 @@ class KeyState:
     clock: int = 0
     output_watermark: int = MIN_TIMESTAMP
     windows: Mapping[Window, WindowState] = attrs.field(factory=dict)
+    side_watermark: int | None = None
 
     @classmethod
-    def unseen(cls, watermark: int, clock: int) -> "KeyState":
+    def unseen(cls, watermark: int, clock: int, side: int | None = None) -> "KeyState":
         """A key that no element came for yet. It promised nothing: it starts at the watermark."""
-        return cls(watermark, clock, watermark)
+        return cls(watermark, clock, watermark, side_watermark=side)
 
-    def at(self, watermark: int, clock: int) -> "KeyState":
+    @property
+    def side(self) -> int:
+        """Where the side input stands (ms): never behind the input watermark, the least of all."""
+        told = self.side_watermark
+        return self.watermark if told is None else max(self.watermark, told)
+
+    def at(self, watermark: int, clock: int, side: int | None = None) -> "KeyState":
         """The same key after clock moves that woke none of its windows.
 
         A host that steps a key only when something is due catches up with this.
         """
-        return self.after(watermark, clock, self.windows)
+        return self.after(watermark, clock, self.windows, side)
 
     def after(
-        self, watermark: int, clock: int, windows: Mapping[Window, WindowState]
+        self,
+        watermark: int,
+        clock: int,
+        windows: Mapping[Window, WindowState],
+        side: int | None = None,
     ) -> "KeyState":
-        """The same key after a step that ended with these clocks and windows."""
+        """The same key after a step that ended with these clocks and windows.
+
+        Args:
+            side: The watermark of the side input (ms); None: it was not told anew.
+        """
         promised = promise(self.output_watermark, watermark, earliest_hold(windows))
-        return KeyState(watermark, clock, promised, windows)
+        side = self.side_watermark if side is None else side
+        return KeyState(watermark, clock, promised, windows, side)
 
 
 def earliest_hold(windows: Mapping[Window, WindowState]) -> int | None:

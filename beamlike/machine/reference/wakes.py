@@ -15,6 +15,8 @@ class Wakes(NamedTuple):
     """Earliest event time (ms), None if no watermark will change anything."""
     clock: int | None
     """Earliest processing time (ms), None if no clock will."""
+    side: int | None = None
+    """Earliest event time (ms) by the side input's own watermark, None if that changes nothing."""
 
     def event_due(self, watermark: int) -> bool:
         """Whether the watermark is strictly past the earliest event time."""
@@ -23,6 +25,10 @@ class Wakes(NamedTuple):
     def clock_due(self, clock: int) -> bool:
         """Whether processing time is strictly past the earliest alarm."""
         return self.clock is not None and self.clock < clock
+
+    def side_due(self, watermark: int) -> bool:
+        """Whether the side input's watermark is strictly past the earliest event time of it."""
+        return self.side is not None and self.side < watermark
 
 
 def wakes(strategy: WindowingStrategy, state: KeyState) -> Wakes:

@@ -1,0 +1,139 @@
+"""``beamlike explain``: why a scenario brings out what it does, in words."""
+
+import argparse
+import difflib
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+from beamlike.cli.scenarios import in_memory, problem_of, title_line
+from beamlike.errors import RecordingError, TranscriptError
+from beamlike.hosts.script import Run
+from beamlike.model.time import instant_ms
+from beamlike.testing.transcripts import Scenario, load_transcripts
+from beamlike.viz.explain import Explanation, explain
+from beamlike.viz.recording import Recording
+
+__all__ = ["add_parser", "run"]
+
+_DESCRIPTION: Final = """\
+Replay a scenario from a transcript file in memory and say in words what
+happened and why, step by step: every merge and how near the elements were,
+every pane and the part of the trigger that brought it out, every dropped
+element and what would have saved it, and, where nothing came out, what each
+window still waits for.
+"""
+
+_EPILOG: Final = """\
+exit status:
+  0   everything was explained
+  1   a scenario failed, because a function or an aggregation raised
+  2   a file cannot be read or does not follow the format, or there is no such
+      scenario, key or window in it; the nearest are named
+
+examples:
+  beamlike explain scenario.json
+  beamlike explain scenario.json --key joe
+  beamlike explain scenario.json --key joe --window 00:00:00 00:10:00
+  beamlike explain scenarios.json --scenario late_data
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe the command to argparse."""
+    parser = subparsers.add_parser(
+        "explain",
+        help="say in words what a scenario brings out, and why",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE", help="a transcript: JSON, UTF-8")
+    parser.add_argument(
+        "--scenario", metavar="ID", help="only this scenario of the file (default: all of them)"
+    )
+    parser.add_argument("--key", metavar="K", help="only this key (default: all of them)")
+    parser.add_argument(
+        "--window",
+        nargs=2,
+        metavar=("START", "END"),
+        help="only the window with these bounds, and those that it grew from: a time of day such "
+        "as 00:10:00, a date and time such as 2013-01-01T06:00:00, or milliseconds",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Explain the scenarios of a file.
+
+    Returns:
+        0 if all could be run, 1 if one failed.
+
+    Raises:
+        TranscriptError: The file cannot be used, or has no such scenario.
+        RecordingError: No scenario has such a key or window.
+        TimeError: A bound of the window cannot be read.
+    """
+    scenarios = _chosen(load_transcripts(args.file), args.scenario, args.file)
+    window = _bounds(args.window) if args.window else None
+    refusals: list[RecordingError] = []
+    failed, told = False, 0
+    for scenario in scenarios:
+        outcome = in_memory(scenario)
+        if not isinstance(outcome, Run):
+            failed = True
+            print(f"beamlike: {scenario.id}: failed: {problem_of(outcome)}", file=sys.stderr)
+            continue
+        try:
+            explanation = _explanation(scenario, outcome, args.key, window)
+        except RecordingError as error:
+            refusals.append(error)
+            continue
+        # One scenario needs no name.
+        head = f"{title_line(scenario)}\n" if len(scenarios) > 1 else ""
+        print(f"{head}{explanation}", end="\n\n" if len(scenarios) > 1 else "\n")
+        told += 1
+    if refusals and not told:
+        raise refusals[0]
+    return int(failed)
+
+
+def _explanation(
+    scenario: Scenario, outcome: Run, key: str | None, window: tuple[int, int] | None
+) -> Explanation:
+    recording = Recording.of(outcome, scenario.strategy, scenario.combine)
+    known = None if key is None else _key(recording, key)
+    if key is not None and known is None:  # elements without a key, and only those
+        recording = recording.of_key(None)
+    return explain(recording, known, window)
+
+
+def _key(recording: Recording, typed: str) -> Any:
+    """The key that is meant. What is typed is text, whatever the key is in the file."""
+    for spelled in (str, repr):
+        for known in recording.keys:
+            if spelled(known) == typed:
+                return known
+    return recording.known_key(typed)
+
+
+def _bounds(typed: Sequence[str]) -> tuple[int, int]:
+    start, end = (
+        instant_ms(int(text) if text.lstrip("-").isdecimal() else text, f"--window {name}")
+        for name, text in zip(("START", "END"), typed, strict=True)
+    )
+    return start, end
+
+
+def _chosen(scenarios: Sequence[Scenario], id: str | None, file: str) -> Sequence[Scenario]:
+    if id is None:
+        return scenarios
+    chosen = [scenario for scenario in scenarios if scenario.id == id]
+    if not chosen:
+        ids = [scenario.id for scenario in scenarios]
+        begun = [known for known in ids if known.startswith(id)]
+        near = (begun or difflib.get_close_matches(id, ids, cutoff=0.4) or ids)[:3]
+        verb = "is" if len(near) == 1 else "are"
+        raise TranscriptError(
+            f"{file}: there is no scenario {id!r}; the nearest {verb} {', '.join(map(repr, near))}"
+        )
+    return chosen

@@ -1,0 +1,106 @@
+"""Scenarios of transcript files: run on either host, named, and their errors in a line."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from beamlike.errors import BeamlikeError, UserFunctionError
+from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.script import Run, Script
+from beamlike.model.combine import CombineFn
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.windowfns import WindowFn
+from beamlike.testing.transcripts import Scenario
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = [
+    "Outcome",
+    "in_memory",
+    "on_spark_in_turn",
+    "on_spark_side_by_side",
+    "problem_of",
+    "title_line",
+    "windowing_line",
+]
+
+Outcome = Run | Exception
+"""What came of a scenario: everything that came out, or what was raised."""
+
+_RAISED: Final = re.compile(r"^[\w.]+(?:Error|Problem): .*$", re.MULTILINE)
+"""The last line of a Python traceback."""
+
+
+def title_line(scenario: Scenario) -> str:
+    """What a scenario is called, above what is said of it."""
+    title = scenario.title if scenario.title != scenario.id else ""
+    return f"== {scenario.id}{': ' if title else ''}{title}"
+
+
+def windowing_line(scenario: Scenario) -> str:
+    """A scenario's windowing in a line."""
+    if scenario.combine is None:
+        return f"{scenario.strategy.window_fn}, not grouped"
+    return f"{scenario.strategy}; {scenario.aggregation} of each pane"
+
+
+def in_memory(scenario: Scenario) -> Outcome:
+    """Run a scenario in this process; what it raises, if it raises."""
+    try:
+        return run_in_memory(scenario.machine(), scenario.script)
+    except Exception as error:  # an aggregation that cannot take these values, for one
+        return error
+
+
+def on_spark_in_turn(scenarios: Sequence[Scenario], spark: "SparkSession") -> Iterator[Outcome]:
+    """One scenario after the other, each on the query's own watermark."""
+    from beamlike.hosts.spark.replay import close_replayer, run_on_spark
+
+    try:
+        for scenario in scenarios:
+            try:
+                yield run_on_spark(*_stage(scenario), spark)
+            except Exception as error:
+                yield error
+    finally:
+        close_replayer()
+
+
+def on_spark_side_by_side(
+    scenarios: Sequence[Scenario], spark: "SparkSession"
+) -> Iterator[Outcome]:
+    """All scenarios at once, in one streaming query, each with a watermark of its own."""
+    from beamlike.hosts.spark.replay import close_replayer, replay_on_spark
+
+    def attempt(part: Sequence[Scenario]) -> list[Outcome]:
+        try:
+            return list(replay_on_spark([_stage(scenario) for scenario in part], spark))
+        except Exception as error:
+            if len(part) == 1:
+                return [error]
+        # One bad scenario fails the query for all of them: look for it on either side.
+        middle = len(part) // 2
+        return attempt(part[:middle]) + attempt(part[middle:])
+
+    try:
+        yield from attempt(scenarios) if scenarios else []
+    finally:
+        close_replayer()
+
+
+def _stage(scenario: Scenario) -> tuple[WindowingStrategy | WindowFn, CombineFn | None, Script]:
+    grouped = scenario.combine is not None
+    strategy = scenario.strategy
+    return strategy if grouped else strategy.window_fn, scenario.combine, scenario.script
+
+
+def problem_of(error: Exception) -> str:
+    """An error as one line. Of an error inside a Spark worker, the error and not the way."""
+    if isinstance(error, UserFunctionError):
+        # What its own text advises cannot be done in a file.
+        text = f"{error.function} raised {error.problem}; it was asked for {error.place}"
+        return " ".join(f"{text}, key {error.key}".split())
+    text = str(error) if isinstance(error, BeamlikeError) else f"{type(error).__name__}: {error}"
+    causes = _RAISED.findall(text)
+    return " ".join((causes[-1] if causes else text).split())

@@ -1,0 +1,141 @@
+// Event time on the horizontal axis. Long stretches in which nothing lies are folded.
+
+const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
+const DISTANCES = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500,
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
+  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].map((n) => n * DAY),
+];
+const FOLD_PART = 0.06; // of what is shown; a gap is folded if it is three times as long
+
+function twoDigits(number) {
+  return String(number).padStart(2, "0");
+}
+
+function timeOfDay(ms, distance) {
+  const day = ((ms % DAY) + DAY) % DAY;
+  let text = twoDigits(Math.floor(day / HOUR)) + ":" + twoDigits(Math.floor(day / MINUTE) % 60);
+  if (distance < MINUTE || day % MINUTE) text += ":" + twoDigits(Math.floor(day / SECOND) % 60);
+  if (distance < SECOND) text += "." + String(day % SECOND).padStart(3, "0");
+  return text;
+}
+
+function dateOf(ms) {
+  const moment = new Date(Math.floor(ms / DAY) * DAY);
+  return Number.isNaN(moment.getTime()) ? ms + " ms" : moment.toISOString().slice(0, 10);
+}
+
+function lengthInWords(ms) {
+  for (const [unit, length] of [["d", DAY], ["h", HOUR], ["m", MINUTE], ["s", SECOND]]) {
+    if (ms >= length) return Math.round(ms / length) + unit;
+  }
+  return ms + "ms";
+}
+
+/** Where instants lie between `left` and `right`; beyond the ends, at the ends. */
+class Axis {
+  constructor(stream, steps, left, right) {
+    this.left = left;
+    this.right = right;
+    const spans = stream.elements.map((element) => [element.at, element.at]);
+    for (const thing of [...stream.lives, ...stream.panes]) {
+      if (thing.window) spans.push(thing.window);
+    }
+    for (const merge of stream.merges) spans.push(...merge.sources, merge.into);
+    if (!spans.length) spans.push([0, 1]);
+    let start = Infinity, end = -Infinity;
+    for (const [from, to] of spans) {
+      start = Math.min(start, from);
+      end = Math.max(end, to);
+    }
+    const around = (end - start) / 2 || SECOND;
+    for (const { watermark } of steps) {
+      if (start - around <= watermark && watermark <= end + around) spans.push([watermark, watermark]);
+    }
+    for (const [from, to] of spans) {
+      start = Math.min(start, from);
+      end = Math.max(end, to);
+    }
+    this.firstDate = start >= 0 && end <= DAY ? dateOf(0) : ""; // such times have no date
+    const margin = (end - start) * 0.04 || 1;
+    this.start = start - margin;
+    this.end = end + margin;
+    this.pieces = this.fold(spans);
+  }
+
+  /** Pieces `[from, to, x, width, folded]` that make up the axis. */
+  fold(spans) {
+    const taken = [];
+    for (const [from, to] of [...spans].sort((a, b) => a[0] - b[0])) {
+      const before = taken[taken.length - 1];
+      if (before && from <= before[1]) before[1] = Math.max(before[1], to);
+      else taken.push([from, to]);
+    }
+    const gaps = taken.slice(1).map((span, at) => [taken[at][1], span[0]]);
+    gaps.sort((a, b) => b[1] - b[0] - (a[1] - a[0]));
+    let shown = this.end - this.start;
+    const folded = [];
+    for (const gap of gaps) {
+      const rest = shown - (gap[1] - gap[0]);
+      if (gap[1] - gap[0] < rest * 1.2) break;
+      folded.push(gap);
+      shown = rest;
+    }
+    const room = shown * FOLD_PART;
+    const whole = shown + folded.length * room;
+    const perMs = (this.right - this.left) / whole;
+    const pieces = [];
+    let at = this.start, x = this.left;
+    for (const [from, to] of folded.sort((a, b) => a[0] - b[0])) {
+      // What lies beside a fold keeps a little air.
+      const near = from + room * 0.25, far = to - room * 0.25;
+      pieces.push([at, near, x, (near - at) * perMs, false]);
+      x += (near - at) * perMs;
+      pieces.push([near, far, x, room * 0.5 * perMs, true]);
+      x += room * 0.5 * perMs;
+      at = far;
+    }
+    pieces.push([at, this.end, x, this.right - x, false]);
+    return pieces;
+  }
+
+  x(instant) {
+    if (instant <= this.start) return this.left;
+    for (const [from, to, x, width] of this.pieces) {
+      if (instant <= to) return x + ((instant - from) / (to - from)) * width;
+    }
+    return this.right;
+  }
+
+  /** Both ends of a window; the global window is as wide as the axis. */
+  ends(window) {
+    if (!window) return [this.left, this.right];
+    const x = this.x(window[0]);
+    return [x, Math.max(this.x(window[1]), x + 2)];
+  }
+
+  folds() {
+    return this.pieces.filter((piece) => piece[4]);
+  }
+
+  ticks() {
+    const plain = this.pieces.filter((piece) => !piece[4]);
+    const perMs = plain[0][3] / (plain[0][1] - plain[0][0]);
+    const needed = (distance) => (distance >= DAY ? 84 : distance < SECOND ? 96 : distance < MINUTE ? 72 : 54);
+    const distance = DISTANCES.find((d) => d * perMs >= needed(d)) || DISTANCES[DISTANCES.length - 1];
+    const ticks = [];
+    let date = this.firstDate;
+    for (const [from, to] of plain) {
+      for (let at = Math.ceil(from / distance) * distance; at <= to; at += distance) {
+        let text = distance >= DAY ? dateOf(at) : timeOfDay(at, distance);
+        const day = dateOf(at);
+        const second = distance < DAY && day !== date && !this.firstDate ? day : "";
+        if (second) date = day;
+        ticks.push({ x: this.x(at), text, second });
+      }
+    }
+    return ticks;
+  }
+}

@@ -1,0 +1,287 @@
+// The figure: what has happened up to a step, at the places that `layOut` found.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function svg(parent, name, attributes, text) {
+  const node = document.createElementNS(SVG, name);
+  for (const key in attributes) node.setAttribute(key, attributes[key]);
+  if (text !== undefined) node.textContent = text;
+  parent.append(node);
+  return node;
+}
+
+class Figure {
+  constructor(root, foot, pick) {
+    this.root = root;
+    this.foot = foot;
+    this.pick = pick;
+  }
+
+  show(scenario, stream, at, small, description) {
+    const box = this.root.parentNode;
+    const width = Math.max(280, Math.floor(box.clientWidth));
+    const now = [scenario, stream, width, small, Number.parseFloat(getComputedStyle(box).maxHeight) || 600];
+    if (!this.made || now.some((part, n) => part !== this.made[n])) {
+      this.made = now;
+      this.plan = layOut(...now);
+    }
+    this.stream = stream;
+    this.at = at;
+    this.step = this.plan.rows[at].step.step;
+    this.draw(description);
+  }
+
+  draw(description) {
+    const { root, plan } = this;
+    root.replaceChildren();
+    root.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
+    root.setAttribute("width", plan.width);
+    root.setAttribute("height", plan.height);
+    svg(root, "title", { id: "figure-title" }, description[0]);
+    svg(root, "desc", { id: "figure-description" }, description[1]);
+    this.patterns();
+    const row = plan.rows[this.at];
+    svg(root, "rect", { class: "current", x: 0, y: row.y1, width: plan.width, height: row.height });
+    this.grid();
+    this.lives();
+    this.bands();
+    this.watermark();
+    this.items();
+    this.clickable();
+    const nowLine = { class: "now", x1: GUTTER - 6, x2: plan.width - 2, y1: row.y1, y2: row.y1 };
+    svg(root, "line", nowLine);
+  }
+
+  patterns() {
+    const defs = svg(this.root, "defs", {});
+    const stripes = (id, tone, size, angle, thick, ground) => {
+      const pattern = svg(defs, "pattern", {
+        id, class: tone, width: size, height: size, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${angle})`,
+      });
+      const fill = svg(pattern, "rect", { width: size, height: size });
+      fill.style.fill = "var(--tone)";
+      fill.style.fillOpacity = ground;
+      const line = svg(pattern, "rect", { width: thick, height: size });
+      line.style.fill = "var(--tone)";
+      line.style.fillOpacity = 0.42;
+    };
+    stripes("early-band", "early", 9, 45, 1.2, 0.14);
+    stripes("ontime-band", "ontime", 9, 0, 0, 0.2);
+    stripes("late-band", "late", 6, -45, 1.6, 0.16);
+    stripes("unknown-band", "unknown", 9, 0, 0, 0.16);
+    stripes("late-box", "late", 6, -45, 2, 0.22);
+  }
+
+  grid() {
+    const { root, foot, plan } = this, { axis } = plan;
+    foot.replaceChildren();
+    foot.setAttribute("viewBox", `0 0 ${plan.width} ${AXIS}`);
+    foot.setAttribute("width", plan.width);
+    foot.setAttribute("height", AXIS);
+    for (const tick of axis.ticks()) {
+      svg(root, "line", { class: "grid", x1: tick.x, x2: tick.x, y1: TOP, y2: plan.floor });
+      svg(foot, "text", { class: "tick", x: tick.x, y: 13, "text-anchor": "middle" }, tick.text);
+      if (tick.second) {
+        svg(foot, "text", { class: "tick", x: tick.x, y: 27, "text-anchor": "middle" }, tick.second);
+      }
+    }
+    for (const [from, to, x, width] of axis.folds()) {
+      const middle = x + width / 2;
+      svg(root, "line", { class: "fold", x1: middle, x2: middle, y1: TOP, y2: plan.floor });
+      const text = lengthInWords(to - from) + " left out";
+      svg(foot, "text", { class: "tick label", x: middle, y: 41, "text-anchor": "middle" }, text);
+    }
+    const line = { class: "frame", x1: GUTTER, x2: plan.width - RIGHT };
+    svg(foot, "line", { ...line, y1: 0.5, y2: 0.5 });
+    const right = { class: "axis", x: plan.width - RIGHT, y: 41, "text-anchor": "end" };
+    svg(foot, "text", right, "event time →");
+    svg(root, "text", { class: "axis", x: 4, y: 14 }, "↑ processing time");
+    let clock = null;
+    const taken = [];
+    const apart = plan.small ? 28 : 14;
+    const free = (middle, more) => taken.every(([other, its]) => Math.abs(other - middle) >= apart + its + more);
+    const ticking = plan.rows[plan.rows.length - 1].step.clockText !== plan.rows[0].step.clockText;
+    const label = (row, middle, withClock) => {
+      taken.push([middle, withClock ? 6 : 0]);
+      const classes = "tick rowtext" + (row.step.step === this.step ? " is-now" : "");
+      const text = { class: classes, x: GUTTER - 10, y: middle + (withClock ? -3 : 4) };
+      svg(root, "text", text, "step " + row.step.step);
+      const below = { class: "tick rowtext", x: GUTTER - 10, y: middle + 9 };
+      if (withClock) svg(root, "text", below, "at " + row.step.clockText);
+    };
+    const labels = plan.rows.map((row) => {
+      const withClock = ticking && row.step.clockText !== clock && row.height >= 27;
+      clock = row.step.clockText;
+      return [row, (row.y0 + row.y1) / 2, withClock];
+    });
+    // The present is labelled in any case, then the clock's moves, then what has room.
+    label(...labels[this.at]);
+    for (const wanted of [true, false]) {
+      for (const [row, middle, withClock] of labels) {
+        if (withClock === wanted && free(middle, withClock ? 6 : 0)) label(row, middle, withClock);
+      }
+    }
+    for (const row of plan.rows) {
+      if (!plan.small && row.height > 10) {
+        svg(root, "line", { class: "grid", x1: GUTTER, x2: plan.width - RIGHT, y1: row.y0, y2: row.y0 });
+      }
+    }
+  }
+
+  /** The height at which something ends that lasts until `step`, or the present. */
+  reach(step) {
+    const row = step === null || step > this.step ? null : this.plan.of.get(step);
+    return row ? row.event : this.plan.rows[this.at].y1;
+  }
+
+  lives() {
+    // Very many windows over each other would be a black wall.
+    const faint = Math.min(1, 4 / this.plan.depth);
+    for (const life of this.stream.lives) {
+      if (life.start > this.step) continue;
+      const [left, right] = this.plan.axis.ends(life.window);
+      const low = this.birth(life), high = Math.min(this.death(life), low);
+      const ended = life.end !== null && life.end <= this.step;
+      const column = { class: "life", x: left, y: high, width: right - left, height: low - high };
+      svg(this.root, "rect", { ...column, opacity: faint });
+      const closed = life.closed !== null && life.closed <= this.step;
+      const turn = closed ? this.reach(life.closed) : high;
+      for (const x of [left, right]) {
+        const edge = { x1: x, x2: x, "stroke-opacity": faint };
+        svg(this.root, "line", { class: "edge", ...edge, y1: low, y2: turn });
+        if (closed) svg(this.root, "line", { class: "edge closed", ...edge, y1: turn, y2: high });
+      }
+      if (ended && life.fate === "expired") {
+        svg(this.root, "line", { class: "cap", x1: left, x2: right, y1: high, y2: high });
+      }
+    }
+  }
+
+  /** A window that merges ends where the merge is drawn. */
+  death(life) {
+    if (life.fate !== "merged" || life.end > this.step) return this.reach(life.end);
+    const merge = this.plan.of.get(life.end).items.find(
+      (item) => item.kind === "merge" && item.thing.sources.some((source) => sameWindow(source, life.window)),
+    );
+    return merge ? merge.y : this.reach(life.end);
+  }
+
+  /** A window begins with the element that opens it, or with the merge that makes it. */
+  birth(life) {
+    const row = this.plan.of.get(life.start);
+    const merge = row.items.find((item) => item.kind === "merge" && sameWindow(item.thing.into, life.window));
+    return merge ? merge.y : row.event;
+  }
+
+  /** What a pane is about: the stretch from the pane before it up to its own firing. */
+  bands() {
+    const since = new Map();
+    const name = (window) => (window ? window.join() : "");
+    for (const life of this.stream.lives) {
+      if (life.start <= this.step) since.set(name(life.window), this.birth(life));
+    }
+    for (const row of this.plan.rows) {
+      if (row.step.step > this.step) break;
+      for (const item of row.items) {
+        if (item.kind !== "pane" || item.thing.retraction) continue;
+        const low = since.get(name(item.thing.window)) ?? row.event;
+        const tone = toneOf(item.thing.timing);
+        svg(this.root, "rect", {
+          class: "band", "fill-opacity": Math.min(1, 4 / this.plan.depth), fill: `url(#${tone}-band)`, x: item.left, y: Math.min(item.y, low),
+          width: item.right - item.left, height: Math.max(0, low - item.y),
+        });
+        since.set(name(item.thing.window), item.y);
+      }
+    }
+  }
+
+  watermark() {
+    const { axis, rows, floor } = this.plan;
+    let x = axis.left, path = `M${x} ${floor}`;
+    for (const row of rows.slice(0, this.at + 1)) {
+      if (row.step.kind === "watermark") {
+        path += `V${row.event}`;
+        x = axis.x(row.step.watermark);
+        path += `H${x}`;
+      }
+    }
+    const top = rows[this.at].y1;
+    svg(this.root, "path", { class: "water", d: path + `V${top}` });
+    const text = "watermark " + rows[this.at].step.watermarkText;
+    const width = widthOf(text) * 1.14;
+    const left = Math.min(Math.max(x - width / 2, GUTTER - 4), this.plan.width - width - 4);
+    svg(this.root, "text", { class: "water", x: left, y: top - 7 }, text);
+  }
+
+  items() {
+    for (const row of this.plan.rows.slice(0, this.at + 1)) {
+      const isNow = row.step.step === this.step;
+      for (const item of row.items) {
+        const group = svg(this.root, "g", { "data-kind": item.kind, "data-step": row.step.step });
+        this[item.kind](group, item, isNow);
+      }
+    }
+  }
+
+  label(group, item, classes) {
+    if (this.plan.small) return;
+    svg(group, "text", { class: "label " + classes, x: item.textX, y: item.y + 4 }, item.text);
+    if (classes === "struck") {
+      const line = { class: "strike", x1: item.textX - 2, x2: item.textX + widthOf(item.text) + 2 };
+      svg(group, "line", { ...line, y1: item.y, y2: item.y });
+    }
+  }
+
+  element(group, item) {
+    const { thing, x, y } = item, r = this.plan.small ? Math.min(4, 1.8 + this.plan.lane / 2) : 5.5;
+    svg(group, "title", {}, `${thing.value} of ${thing.when}${thing.why ? ", dropped: " + thing.why : ""}`);
+    if (thing.lost !== "all") svg(group, "circle", { class: "dot" + (thing.late ? " late" : "") + (this.plan.small ? " small" : ""), cx: x, cy: y, r });
+    if (thing.lost) this.cross(group, x, y, r);
+    this.label(group, item, thing.lost ? "lost" : "");
+  }
+
+  loss(group, item) {
+    this.cross(group, item.x, item.y, this.plan.small ? 3 : 5.5);
+    this.label(group, item, "lost");
+  }
+
+  cross(group, x, y, r) {
+    const d = `M${x - r} ${y - r}L${x + r} ${y + r}M${x - r} ${y + r}L${x + r} ${y - r}`;
+    svg(group, "path", { class: "crosshalo", d });
+    svg(group, "path", { class: "cross", d });
+  }
+
+  merge(group, item) {
+    const { axis, small } = this.plan, drop = small ? 3 : 7;
+    const [left, right] = axis.ends(item.thing.into);
+    let d = `M${left} ${item.y}H${right}`;
+    for (const source of item.thing.sources) {
+      const [from, to] = axis.ends(source);
+      d += `M${from} ${item.y + drop}V${item.y}M${to} ${item.y + drop}V${item.y}`;
+    }
+    svg(group, "path", { class: "merge", d });
+    this.label(group, item, "");
+  }
+
+  pane(group, item) {
+    const { thing, left, right, y } = item, { small, lane } = this.plan;
+    const withdrawn = thing.withdrawn !== null && thing.withdrawn <= this.step;
+    const classes = ["box", toneOf(thing.timing)];
+    if (thing.retraction) classes.push("retraction");
+    if (withdrawn) classes.push("withdrawn");
+    const high = small ? Math.max(2, lane) : 17;
+    svg(group, "title", {}, `${thing.name} ${thing.timing} #${thing.index}: ${thing.value}`);
+    const place = { x: left + 1, y: y - high / 2, width: Math.max(2, right - left - 2), height: high, rx: small ? 1 : 3 };
+    svg(group, "rect", { class: "ground", ...place });
+    svg(group, "rect", { class: classes.join(" "), ...place });
+    this.label(group, item, thing.retraction || withdrawn ? "struck" : "");
+  }
+
+  /** A click on a row goes to its step. Nothing else in the figure can be touched. */
+  clickable() {
+    this.plan.rows.forEach((row, at) => {
+      const area = { class: "row", x: 0, y: row.y1, width: GUTTER - 4, height: row.height };
+      svg(this.root, "rect", area).addEventListener("click", () => this.pick(at));
+    });
+  }
+}

@@ -1,0 +1,118 @@
+"""A time axis whose empty stretches are folded away, and the labels along it."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import pairwise
+from typing import Final
+
+from beamlike.model.time import show_instant
+
+__all__ = ["DAY", "DISTANCES", "SECOND", "FoldedTime", "round_instants"]
+
+SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
+DISTANCES: Final = (
+    *(n * 10**power for power in range(3) for n in (1, 2, 5)),
+    *(n * SECOND for n in (1, 2, 5, 10, 15, 30)),
+    *(n * MINUTE for n in (1, 2, 5, 10, 15, 30)),
+    *(n * HOUR for n in (1, 2, 3, 6, 12)),
+    *(n * 10**power * DAY for power in range(9) for n in (1, 2, 5)),
+)
+"""Distances of labels that people find round (ms), ascending."""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class FoldedTime:
+    """A time axis with its empty stretches folded away.
+
+    A stretch between two happenings that is longer than ``limit_ms`` takes only
+    ``limit_ms`` on the axis. Positions are milliseconds on the folded axis.
+
+    Args:
+        happenings: Instants (ms), or spans of them, that must be seen.
+        limit_ms: How long a stretch without any may be; twice as long, and it is folded.
+    """
+
+    def __init__(self, happenings: Iterable[int | tuple[int, int]], limit_ms: int) -> None:
+        spans = sorted({(it, it) if isinstance(it, int) else it for it in happenings})
+        self.folds: list[tuple[int, int]] = []
+        reached = spans[0][1] if spans else 0
+        for start, end in spans:
+            if start - reached > 2 * limit_ms:
+                self.folds.append((reached + limit_ms // 2, start - limit_ms // 2))
+            reached = max(reached, end)
+
+    def position(self, at: int) -> int:
+        """Where an instant lies on the folded axis; inside a fold, at its near edge."""
+        return at - sum(min(at, end) - start for start, end in self.folds if at > start)
+
+    def shows(self, at: int) -> bool:
+        """False inside a fold."""
+        return not any(start < at < end for start, end in self.folds)
+
+    def instant(self, position: int) -> int:
+        """The instant that lies at a position; of a fold, its near edge."""
+        for start, end in self.folds:
+            if position > start:
+                position += end - start
+        return position
+
+
+def round_instants(
+    axis: FoldedTime, start: int, end: int, most: int, zone: tzinfo = UTC
+) -> list[tuple[int, str]]:
+    """Round instants that an axis shows, with their labels.
+
+    Args:
+        axis: What is folded.
+        start: The first instant (ms) on the axis.
+        end: The last one.
+        most: So many at most.
+        zone: The zone of the labels.
+
+    Returns:
+        Instants (ms), ascending, each with its text; the date stands only where it is new.
+    """
+    length = axis.position(end) - axis.position(start)
+    distance = next((d for d in DISTANCES if length // d < most), DISTANCES[-1])
+    shown = [
+        at
+        for first, last in _stretches(axis, start, end)
+        for at in range(-(-first // distance) * distance, last + 1, distance)
+    ]
+    return _labelled(shown[:most], distance, zone)
+
+
+def _stretches(axis: FoldedTime, start: int, end: int) -> list[tuple[int, int]]:
+    """What is not folded, from start to end."""
+    edges = [start, *(edge for fold in axis.folds for edge in fold), end]
+    pairs = list(pairwise(edges))[::2]
+    return [(max(first, start), min(last, end)) for first, last in pairs if first <= last]
+
+
+def _labelled(instants: Sequence[int], distance: int, zone: tzinfo) -> list[tuple[int, str]]:
+    texts, shown_date = [], ""
+    for instant in instants:
+        text = show_instant(instant) if zone is UTC else _in_zone(instant, zone)
+        date, _, time = text.partition(" ")
+        if time and distance >= DAY:
+            text = date
+        elif time and date == shown_date:
+            text = time
+        elif time:
+            text = f"{time}\n{date}"
+        shown_date = date
+        texts.append(text)
+    whole_minutes = distance % MINUTE == 0 and all(at % MINUTE == 0 for at in instants)
+    if whole_minutes and distance < DAY:
+        texts = [_without_seconds(text) for text in texts]
+    return list(zip(instants, texts, strict=True))
+
+
+def _without_seconds(text: str) -> str:
+    time, line, date = text.partition("\n")
+    return (time[:5] if time[5:] == ":00" else time) + line + date
+
+
+def _in_zone(instant: int, zone: tzinfo) -> str:
+    moment = (_EPOCH + timedelta(milliseconds=instant)).astimezone(zone)
+    return f"{moment:%Y-%m-%d %H:%M:%S}"

@@ -1,0 +1,277 @@
+"""Why windows merged, fired, stayed silent, or wait: one or two sentences each."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from beamlike.machine.events import AdvanceWatermark, Element, Fired, Merged
+from beamlike.machine.reference.running import TriggerView
+from beamlike.model.panes import Timing
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import OnTimeBehavior, Unchanged, WindowingStrategy
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration, show_instant
+from beamlike.model.windowfns import WindowFn
+from beamlike.model.windows import GlobalWindow, IntervalWindow, Window, bounds
+from beamlike.viz.recording import Moment, WindowView
+from beamlike.viz.sentences import named
+from beamlike.viz.table import shorten
+
+__all__ = [
+    "EXPIRY",
+    "alone_because",
+    "called",
+    "empty_because",
+    "fired_because",
+    "held_because",
+    "listed",
+    "merged_because",
+    "silent_because",
+    "waits",
+]
+
+EXPIRY = "expiry of the window"
+"""What the machine says in place of a path where the trigger was not asked."""
+
+_SHOWN_VALUE = 40
+_MOST_NAMED = 3
+
+
+def called(element: Element) -> str:
+    """An element: its value and its event time."""
+    return f"{shorten(element.value, _SHOWN_VALUE)} at {show_instant(element.timestamp)}"
+
+
+def listed(elements: Sequence[Element]) -> str:
+    """Some elements; the first of them if there are many."""
+    names = [called(element) for element in elements]
+    if len(names) > _MOST_NAMED + 1:
+        names = [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} more elements"]
+    return _and(names)
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+
+
+# -- windows that merge, and that do not -----------------------------------------------------
+
+
+def merged_because(
+    merge: Merged,
+    live: Sequence[IntervalWindow],
+    came: Sequence[Element],
+    window_fn: WindowFn,
+) -> str:
+    """A merge: what came, which windows it joined, and how near they were.
+
+    Args:
+        live: Those of the sources that were there before, in order.
+        came: The elements that arrived for the others.
+        window_fn: The one of the grouping.
+    """
+    who, into = listed(came), named(merge.into)
+    one = len(came) == 1
+    if not came:
+        joins = f"{_and([named(window) for window in live])} become {into}"
+    elif len(live) > 1:
+        names = _and([named(window) for window in live])
+        joins = f"{who} {'bridges' if one else 'bridge'} {names} into {into}"
+    elif not live:
+        joins = f"{who} make one session, {into}"
+    elif live[0] == merge.into:
+        joins = f"{who} {'falls' if one else 'fall'} into the session {into}"
+    else:
+        stretch = "stretches" if one else "stretch"
+        joins = f"{who} {stretch} the session {named(live[0])} to {into}"
+    return f"{joins}{_nearness(merge.sources, live, window_fn)}."
+
+
+def _nearness(
+    sources: Sequence[IntervalWindow], live: Sequence[IntervalWindow], window_fn: WindowFn
+) -> str:
+    """How far apart those are that merged, and how far they may be."""
+    gap = window_fn.gap if isinstance(window_fn, Sessions) else None
+    new = [window for window in sources if window not in live]
+    if not isinstance(gap, int):
+        overlaps = [show_duration(-silence) for silence in _silences(sources)]
+        return f": their windows overlap by {_and(overlaps)}"
+    # The last element of what reaches furthest lies a gap before its end.
+    if len(new) > 1 or not live:
+        apart = [silence + gap for silence in _silences(sources) if silence + gap > 0]
+        far = [show_duration(at) for at in apart]
+    else:
+        at = new[0].start if new else 0
+        far = []
+        for window in live:
+            what = "it" if len(live) == 1 else named(window)
+            if window.start > at:
+                whose = "its first element" if len(live) == 1 else f"{what} begins"
+                far.append(f"{show_duration(window.start - at)} before {whose}")
+            elif at > window.end - gap:
+                whose = "its last element" if len(live) == 1 else f"the last element of {what}"
+                far.append(f"{show_duration(at - window.end + gap)} after {whose}")
+    if not far:
+        return ", between its elements"
+    if len(new) > 1 or not live:
+        far = [f"{_and(far)} apart"]
+    less = "each less" if len(far) > 1 or len(new) > 2 else "less"
+    return f": {_and(far)}, {less} than the gap of {show_duration(gap)}"
+
+
+def _silences(windows: Sequence[IntervalWindow]) -> list[int]:
+    """From the end of each to the start of the next (ms); negative where they overlap."""
+    ordered = sorted(windows, key=bounds)
+    reach, silences = ordered[0].end, []
+    for before, window in pairwise(ordered):
+        reach = max(reach, before.end)
+        silences.append(window.start - reach)
+    return silences
+
+
+def alone_because(
+    window: Window, live: Sequence[WindowView], window_fn: WindowFn, watermark: int
+) -> str:
+    """Why an element opened a session of its own next to others; nothing if none is near."""
+    if not isinstance(window, IntervalWindow) or not isinstance(window_fn, Sessions):
+        return ""
+    for view in live:
+        near = view.window
+        if not isinstance(near, IntervalWindow) or near == window:
+            continue
+        name = named(near)
+        if window.intersects(near):
+            if view.closed:
+                return f"It does not join {name}, whose trigger has finished."
+            if watermark > view.expires:
+                return f"It does not join {name}, which has expired."
+            return f"It does not join {name}: together they would be too long or too full."
+        if isinstance(window_fn.gap, int) and near.end == window.start:
+            gap = show_duration(window_fn.gap)
+            return (
+                f"It comes exactly one gap, {gap}, after the last element of {name}; only "
+                "less than the gap joins it."
+            )
+        if window.end == near.start:
+            return f"It ends just where {name} begins, and windows that only touch stay apart."
+    return ""
+
+
+# -- windows that fire -----------------------------------------------------------------------
+
+
+def fired_because(
+    by: str, window: Window, moment: Moment, before: WindowView | None, strategy: WindowingStrategy
+) -> str:
+    """What made a trigger ready, or a window expire.
+
+    Args:
+        by: The path through the trigger tree.
+        moment: After the step.
+        before: The window before the step, if it was there.
+    """
+    if by == EXPIRY:
+        return _expired(window, strategy)
+    after = next(
+        (v for views in moment.windows.values() for v in views if v.window == window), None
+    )
+    tree = before or after
+    reasons = list(_reasons(by, tree.trigger if tree else None, window, moment))
+    return _and(list(dict.fromkeys(reasons))) or "its trigger is ready"
+
+
+def _reasons(by: str, tree: TriggerView | None, window: Window, moment: Moment) -> Iterator[str]:
+    if "[end of window]" in by:
+        yield _end_passed(window, moment)
+    leaves: dict[str, TriggerView] = {}
+    for leaf in tree.walk() if tree else ():
+        if leaf.subs or not re.search(rf"{re.escape(leaf.name)}(?![.\[\w(])", by):
+            continue
+        # Of several with one name, the one that was asked.
+        if leaf.name not in leaves or not (leaf.finished or leaf.waits_for == "its turn"):
+            leaves[leaf.name] = leaf
+    for leaf in leaves.values():
+        if f"{leaf.name} finished" in by:
+            yield f"{leaf.name} had fired already"
+        elif leaf.name.startswith("AfterCount"):
+            number = leaf.name[len("AfterCount(") : -1]
+            yield "an element came" if number == "1" else f"at least {number} elements have come"
+        elif "ProcessingTime" in leaf.name:
+            target = leaf.waits_for.removeprefix("the clock to pass ")
+            known = target != leaf.waits_for
+            yield f"the clock has passed {target if known else f'the time of {leaf.name}'}"
+        elif leaf.name == "Always":
+            yield "it fires whenever it is asked"
+        else:
+            yield _end_passed(window, moment)
+
+
+def _end_passed(window: Window, moment: Moment) -> str:
+    end = "the end of time" if isinstance(window, GlobalWindow) else show_instant(window.end)
+    if isinstance(moment.event, AdvanceWatermark):
+        return f"the watermark has reached {end}"
+    return f"an element came, and the watermark has reached {end} already"
+
+
+def _expired(window: Window, strategy: WindowingStrategy) -> str:
+    if window.end > END_OF_GLOBAL_WINDOW:
+        return "the watermark has reached the end of time"
+    until = show_instant(strategy.expiry(window) + 1)
+    if strategy.expiry(window) == END_OF_GLOBAL_WINDOW:
+        return "the watermark has reached the end of time, and windows do not outlive it"
+    if not strategy.allowed_lateness:
+        return f"the watermark has reached {until}, and there is no allowed lateness"
+    late = show_duration(strategy.allowed_lateness)
+    return f"the watermark has reached {until}, its end plus the allowed lateness of {late}"
+
+
+def held_because(told: Fired) -> str:
+    """Why the first pane after the end is a late one; nothing if it is not so."""
+    info = told.pane.info
+    if info.timing is not Timing.LATE or info.nonspeculative_index:
+        return ""
+    return (
+        "It is LATE, although it is the first one after the end, because the output watermark "
+        "had passed the end before."
+    )
+
+
+def empty_because(told: Fired, strategy: WindowingStrategy) -> str:
+    """Why a pane with nothing new came out."""
+    on_time = told.pane.info.timing is Timing.ON_TIME
+    if on_time and strategy.on_time_behavior is OnTimeBehavior.FIRE_ALWAYS:
+        rule = 'on_time_behavior="fire_always"'
+    else:
+        rule = 'closing_behavior="fire_always"'
+    return f"Nothing came since its last pane; it comes out all the same because of {rule}."
+
+
+def silent_because(by: str, fresh: int, strategy: WindowingStrategy) -> str:
+    """Why a trigger fired and no pane came out.
+
+    Args:
+        fresh: The elements that were in no pane yet.
+    """
+    if fresh:
+        return 'its value is what it was, and unchanged="omit" leaves such a pane out'
+    nothing = "nothing came since its last pane"
+    if strategy.unchanged is Unchanged.OMIT:
+        return f"{nothing}, so its value is what it was"
+    if by == EXPIRY:
+        return f'{nothing} (closing_behavior="{strategy.closing_behavior.value}")'
+    if strategy.on_time_behavior is OnTimeBehavior.FIRE_ALWAYS:
+        return nothing
+    return f'{nothing} (on_time_behavior="{strategy.on_time_behavior.value}")'
+
+
+# -- windows that wait -----------------------------------------------------------------------
+
+
+def waits(view: WindowView, moment: Moment) -> str:
+    """What an open window waits for: the end of a sentence that begins with it."""
+    waits_for = view.trigger.waits_for
+    if not waits_for.startswith("nothing"):
+        return f"waits for {waits_for}"
+    expires = show_instant(view.expires + 1)
+    if view.expires >= END_OF_GLOBAL_WINDOW:
+        expires = "the end of time"
+    return f"waits for its expiry, the watermark at {expires}, because its trigger can never fire"

@@ -1,0 +1,368 @@
+"""A recording as plain values for a page: all texts ready, all instants in milliseconds.
+
+The page only places and shows. Values of users appear as shortened ``repr``, nothing else of
+them does.
+"""
+
+import json
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, Final
+
+from beamlike.hosts.script import Arrive, ScriptStep
+from beamlike.machine.events import AdvanceWatermark, Drop, Element, Fired, Merged, Pane, Suppressed
+from beamlike.model.panes import PaneInfo
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
+from beamlike.model.windows import IntervalWindow, Window
+from beamlike.viz.recording import Moment, Recording, TriggerView, WindowView
+from beamlike.viz.table import lost_elements, shorten, show_window
+
+__all__ = ["document_of"]
+
+_SHORT: Final = 200
+"""Characters of a value in sentences and lists."""
+_LABEL: Final = 36
+"""Characters of a value inside the figure."""
+_MOST_NAMED: Final = 12
+"""So many elements of one step are named one by one."""
+
+_TIMING: Final = {"EARLY": "early", "ON_TIME": "on time", "LATE": "late"}
+
+Plain = dict[str, Any]
+
+
+def document_of(recording: Recording, title: str) -> Plain:
+    """Everything that the page shows of a recording, as values that JSON can write.
+
+    Args:
+        recording: The run, step by step.
+        title: What the reader calls it.
+
+    Returns:
+        ``steps``: each step of the script; ``streams``: for each key its elements, panes,
+        drops, merges, lives of windows, and what happened in each step; ``views``: the states
+        of windows that the steps refer to by number, each once.
+    """
+    views: dict[str, int] = {}
+    moments = recording.moments
+    keys = recording.keys or (None,)  # the clocks move although no element comes
+    return {
+        "title": title,
+        "windowing": _windowing(recording.strategy),
+        "steps": [_step(moment) for moment in moments],
+        "streams": [_Stream(recording, key, moments, views).plain() for key in keys],
+        "views": [json.loads(view) for view in views],
+    }
+
+
+def _windowing(strategy: WindowingStrategy) -> list[list[str]]:
+    """The windowing as labelled parts, and whole for the reader who knows the names."""
+    return [
+        ["windows", strategy.windows_in_words],
+        ["trigger", str(strategy.trigger)],
+        ["accumulation", strategy.accumulation.value],
+        ["allowed lateness", show_duration(strategy.allowed_lateness)],
+    ]
+
+
+def _step(moment: Moment) -> Plain:
+    event = moment.event
+    return {
+        "step": moment.step,
+        "kind": _kind(event),
+        "title": _title(event),
+        "watermark": moment.watermark,
+        "watermarkText": show_instant(moment.watermark),
+        "clockText": _clock(moment.clock),
+        "outputText": show_instant(moment.output_watermark),
+        "count": len(event.elements) if isinstance(event, Arrive) else 0,
+    }
+
+
+def _kind(event: ScriptStep) -> str:
+    if isinstance(event, Arrive):
+        return "arrive"
+    return "watermark" if isinstance(event, AdvanceWatermark) else "clock"
+
+
+def _title(event: ScriptStep) -> str:
+    if isinstance(event, Arrive):
+        return _counted(len(event.elements), "element") + " arrived"
+    if isinstance(event, AdvanceWatermark):
+        return f"The watermark moved to {show_instant(event.to)}"
+    return f"The clock moved to {_clock(event.to)}"
+
+
+def _clock(reading: int) -> str:
+    """Processing time: a length of time since the start, or an instant if it began elsewhere."""
+    return show_duration(reading) if 0 <= reading < 86_400_000 else show_instant(reading)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _span(window: Window) -> list[int] | None:
+    """Start and end in ms; None for the global window, which has neither."""
+    return [window.start, window.end] if isinstance(window, IntervalWindow) else None
+
+
+def _name(window: Window) -> str:
+    return show_window(window) if isinstance(window, IntervalWindow) else "the global window"
+
+
+def _ordinal(info: PaneInfo) -> str:
+    return f"{_TIMING.get(info.timing.value, info.timing.value.lower())} #{info.index}"
+
+
+class _Stream:
+    """One key of a recording."""
+
+    def __init__(
+        self, recording: Recording, key: Hashable, moments: Sequence[Moment], views: dict[str, int]
+    ) -> None:
+        self.recording = recording
+        self.key = key
+        self.moments = moments
+        self.views = views
+        self.outputs = {
+            moment.step: [output for output in moment.outputs if output.key == key]
+            for moment in moments
+        }
+        self.story = {
+            moment.step: [told for told in moment.story if told.key == key] for moment in moments
+        }
+        self.lives = list(self._lives())
+
+    def plain(self) -> Plain:
+        return {
+            "key": "no key" if self.key is None else shorten(self.key, _SHORT),
+            "elements": list(self._elements()),
+            "losses": list(self._losses()),
+            "panes": list(self._panes()),
+            "merges": list(self._merges()),
+            "lives": self.lives,
+            "moments": list(self._moments()),
+        }
+
+    # -- what lies on the time axis ----------------------------------------------------------
+
+    def _elements(self) -> Iterator[Plain]:
+        watermark = MIN_TIMESTAMP
+        for moment in self.moments:
+            drops = self._dropped(moment)
+            for element in self._arriving(moment):
+                mine = [drop for drop in drops if drop.element is element]
+                mine = mine or [drop for drop in drops if drop.element == element]
+                yield {
+                    "step": moment.step,
+                    "at": element.timestamp,
+                    "when": show_instant(element.timestamp),
+                    "value": shorten(element.value, _SHORT),
+                    "label": shorten(element.value, _LABEL),
+                    "late": element.timestamp < watermark,
+                    "lost": self._lost(element, mine),
+                    "why": "; ".join(dict.fromkeys(_why(drop) for drop in mine)),
+                    "refused": ", ".join(
+                        _name(drop.window) for drop in mine if drop.window is not None
+                    ),
+                }
+            watermark = moment.watermark
+
+    def _lost(self, element: Element, drops: Sequence[Drop]) -> str:
+        """How much of an element was dropped: "", "some" of its windows, or "all"."""
+        if not drops:
+            return ""
+        if any(drop.window is None for drop in drops):
+            return "all"
+        try:
+            windows = self.recording.strategy.window_fn.assign(element.timestamp, element.value)
+        except Exception:  # what the user's function raises is told by the drop
+            return "all"
+        return "some" if len(set(windows)) > len({drop.window for drop in drops}) else "all"
+
+    def _losses(self) -> Iterator[Plain]:
+        """Elements that were accepted, and whose pane could not be made."""
+        for moment in self.moments:
+            for drop in self._dropped(moment):
+                if drop.element is None:
+                    window = None if drop.window is None else _span(drop.window)
+                    text = f"{lost_elements(drop, _LABEL)} dropped: {_why(drop)}"
+                    yield {"step": moment.step, "window": window, "text": text}
+
+    def _panes(self) -> Iterator[Plain]:
+        panes: list[Plain] = []
+        for moment in self.moments:
+            reasons = self._reasons(moment)
+            for pane in self._emitted(moment):
+                if pane.retraction:
+                    self._withdraw(panes, pane, moment.step)
+                panes.append(
+                    {
+                        "step": moment.step,
+                        "window": _span(pane.window),
+                        "name": _name(pane.window),
+                        "timing": _TIMING.get(pane.info.timing.value, "unknown"),
+                        "index": pane.info.index,
+                        "nonspeculative": pane.info.nonspeculative_index,
+                        "last": pane.info.is_last,
+                        "value": shorten(pane.value, _SHORT),
+                        "at": show_instant(pane.timestamp),
+                        "retraction": pane.retraction,
+                        "withdrawn": None,
+                        "by": "" if pane.retraction else reasons.get((pane.window, pane.info), ""),
+                    }
+                )
+        yield from panes
+
+    def _withdraw(self, panes: Sequence[Plain], pane: Pane, step: int) -> None:
+        """Mark the pane that a retraction takes back."""
+        wanted = (_span(pane.window), pane.info.index, False, None)
+        for earlier in reversed(panes):
+            found = tuple(earlier[name] for name in ("window", "index", "retraction", "withdrawn"))
+            if found == wanted:
+                earlier["withdrawn"] = step
+                return
+
+    def _merges(self) -> Iterator[Plain]:
+        for moment in self.moments:
+            for merge in self._merged(moment):
+                yield {
+                    "step": moment.step,
+                    "sources": [_span(source) for source in merge.sources],
+                    "into": _span(merge.into),
+                }
+
+    def _merged(self, moment: Moment) -> list[Merged]:
+        happenings = (told.happening for told in self.story[moment.step])
+        return [happening for happening in happenings if isinstance(happening, Merged)]
+
+    def _reasons(self, moment: Moment) -> dict[tuple[Window, PaneInfo], str]:
+        """Which part of the trigger each pane came by. A host may emit in another order."""
+        fired = (told.happening for told in self.story[moment.step])
+        return {(it.window, it.pane.info): it.by for it in fired if isinstance(it, Fired)}
+
+    def _emitted(self, moment: Moment) -> list[Pane]:
+        effects = (output.effect for output in self.outputs[moment.step])
+        return [effect for effect in effects if isinstance(effect, Pane)]
+
+    def _dropped(self, moment: Moment) -> list[Drop]:
+        effects = (output.effect for output in self.outputs[moment.step])
+        return [effect for effect in effects if isinstance(effect, Drop)]
+
+    def _lives(self) -> Iterator[Plain]:
+        """From which step to which step each window was there, and how it ended."""
+        lives: dict[Window, Plain] = {}
+        for moment in self.moments:
+            there = {view.window: view for view in moment.windows.get(self.key, ())}
+            merged = {source for merge in self._merged(moment) for source in merge.sources}
+            known = lives.keys() | there.keys()
+            for window in [window for window in lives if window not in there]:
+                fate = "merged" if window in merged else "expired"
+                yield lives.pop(window) | {"end": moment.step, "fate": fate}
+            # A window may come and go in one step, and only its panes tell of it.
+            panes = [pane for pane in self._emitted(moment) if pane.window not in known]
+            for brief in dict.fromkeys(pane.window for pane in panes):
+                yield self._life(brief, moment.step) | {"end": moment.step, "fate": "expired"}
+            for window, view in there.items():
+                life = lives.setdefault(window, self._life(window, moment.step))
+                if view.closed and life["closed"] is None:
+                    life["closed"] = moment.step
+        yield from lives.values()
+
+    def _life(self, window: Window, step: int) -> Plain:
+        return {
+            "window": _span(window),
+            "name": _name(window),
+            "start": step,
+            "end": None,
+            "fate": None,
+            "closed": None,
+        }
+
+    # -- what happened, in words ---------------------------------------------------------------
+
+    def _moments(self) -> Iterator[Plain | None]:
+        """What happened in each step and what was there after it; None for nothing new."""
+        before: list[int] = []
+        for moment in self.moments:
+            said = list(self._said(moment))
+            views = [_view(view) for view in moment.windows.get(self.key, ())]
+            windows = [self.views.setdefault(json.dumps(v), len(self.views)) for v in views]
+            # With many keys, most steps are of no concern to most of them.
+            yield {"said": said, "windows": windows} if said or windows != before else None
+            before = windows
+
+    def _arriving(self, moment: Moment) -> list[Element]:
+        event = moment.event
+        return event.by_key().get(self.key, []) if isinstance(event, Arrive) else []
+
+    def _said(self, moment: Moment) -> Iterator[list[str]]:
+        elements = self._arriving(moment)
+        for element in elements[:_MOST_NAMED]:
+            at = show_instant(element.timestamp)
+            yield ["arrive", f"{shorten(element.value, _SHORT)} of {at} arrived."]
+        if len(elements) > _MOST_NAMED:
+            yield ["arrive", f"... and {len(elements) - _MOST_NAMED} more elements."]
+        yield from (["drop", _refusal(drop)] for drop in self._dropped(moment))
+        for merge in self._merged(moment):
+            sources = ", ".join(map(_name, merge.sources))
+            yield ["merge", f"{sources} merged into {_name(merge.into)}."]
+        reasons = self._reasons(moment)
+        for pane in self._emitted(moment):
+            yield _emission(pane, reasons.get((pane.window, pane.info), ""))
+        for told in self.story[moment.step]:
+            if isinstance(told.happening, Suppressed):
+                name, by = _name(told.happening.window), told.happening.by
+                yield ["quiet", f"{name} fired by {by}, had nothing new, no pane."]
+        for life in self.lives:
+            if (life["end"], life["fate"]) == (moment.step, "expired"):
+                yield ["quiet", f"{life['name']} expired. Nothing is remembered of it."]
+
+
+def _emission(pane: Pane, by: str) -> list[str]:
+    window, value = _name(pane.window), shorten(pane.value, _SHORT)
+    if pane.retraction:
+        return ["retract", f"{window} withdrew its pane {_ordinal(pane.info)}: {value}."]
+    last = ", its last" if pane.info.is_last else ""
+    why = f" Fired by {by}." if by else ""
+    tone = pane.info.timing.value.lower().replace("_", "")
+    return [f"pane {tone}", f"{window} emitted pane {_ordinal(pane.info)}{last}: {value}.{why}"]
+
+
+def _why(drop: Drop) -> str:
+    if drop.error is not None:
+        return f"{drop.reason.value}, {' '.join(drop.error.split())}"
+    if drop.missed_by is None:
+        return f"{drop.reason.value}, the trigger had finished"
+    nearly = f", nearly joined {_name(drop.nearly)}" if drop.nearly else ""
+    return f"{drop.reason.value}, missed by {show_duration(drop.missed_by)}{nearly}"
+
+
+def _refusal(drop: Drop) -> str:
+    what = lost_elements(drop, _SHORT)
+    at = "" if drop.timestamp is None else f" of {show_instant(drop.timestamp)}"
+    window = "" if drop.window is None else f" by {_name(drop.window)}"
+    return f"{what}{at} was dropped{window}: {_why(drop)}."
+
+
+def _view(view: WindowView) -> Plain:
+    return {
+        "window": _span(view.window),
+        "name": _name(view.window),
+        "closed": view.closed,
+        "waiting": view.waiting,
+        "expires": show_instant(view.expires),
+        "trigger": _trigger(view.trigger),
+    }
+
+
+def _trigger(view: TriggerView) -> Plain:
+    return {
+        "name": view.name,
+        "path": view.path,
+        "finished": view.finished,
+        "ready": view.ready,
+        "waits": view.waits_for,
+        "subs": [_trigger(sub) for sub in view.subs],
+    }

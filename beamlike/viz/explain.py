@@ -1,0 +1,98 @@
+"""A recorded run in words: what merged, fired, was dropped or withdrawn, and why; or why not."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+
+from beamlike.errors import RecordingError
+from beamlike.model.time import InstantLike, instant_ms
+from beamlike.model.windows import IntervalWindow, Window, bounds
+from beamlike.viz.recording import Recording
+from beamlike.viz.sentences import KeyStory, Sentence, wrapped
+from beamlike.viz.table import shorten, show_window
+from beamlike.viz.telling import Teller
+
+__all__ = ["Explanation", "KeyStory", "Sentence", "WindowLike", "explain"]
+
+WindowLike = Window | tuple[InstantLike, InstantLike]
+"""A window, or its start and its end."""
+
+_SHOWN_KEY: Final = 40
+_NEAREST: Final = 3
+
+
+@attrs.frozen
+class Explanation:
+    """A run in words. ``str`` of it is the text, of at most 100 columns.
+
+    Args:
+        title: How the run was windowed.
+        keys: The keys that were asked for.
+    """
+
+    title: str
+    keys: tuple[KeyStory, ...]
+
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """All of them, key by key."""
+        return tuple(sentence for key in self.keys for sentence in key.sentences)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """A notebook shows the text."""
+        printer.text(str(self))
+
+    def __str__(self) -> str:
+        title = "\n".join(wrapped(self.title, "", "  "))
+        if not self.keys:
+            return f"{title}\n\nNothing happened: no element came."
+        return "\n\n".join([title, *map(str, self.keys)])
+
+
+def explain(recording: Recording, key: Any = None, window: WindowLike | None = None) -> Explanation:
+    """Say what happened and why, in order.
+
+    Args:
+        recording: The run.
+        key: Only this key; None for all of them (``recording.of_key(None)`` has only what came
+            without a key).
+        window: Only what concerns this window: what went into it, the windows that it grew from,
+            its panes and drops, and what it became.
+
+    Raises:
+        RecordingError: There is no such key, or no such window; names the nearest.
+        TimeError: A bound of the window cannot be read.
+    """
+    keys = recording.keys if key is None else (recording.known_key(key),)
+    stories = [Teller(recording.of_key(one)) for one in keys]
+    title = str(recording.strategy)
+    if not all(story.is_grouped for story in stories):
+        title = f"{recording.strategy.window_fn}, not grouped"
+    if window is not None:
+        wanted = _window(window)
+        known = {at: None for story in stories for at in story.windows()}
+        if wanted not in known:
+            raise RecordingError(_no_window(wanted, list(known), key))
+        stories = [story for story in stories if wanted in story.windows()]
+        return Explanation(title, tuple(it.about(wanted) for it in stories))
+    return Explanation(title, tuple(story.all() for story in stories))
+
+
+def _window(given: WindowLike) -> Window:
+    if isinstance(given, tuple):
+        start, end = given
+        return IntervalWindow(instant_ms(start, "window start"), instant_ms(end, "window end"))
+    return given
+
+
+def _no_window(wanted: Window, known: Sequence[Window], key: Any) -> str:
+    of_key = "" if key is None else f" of key {shorten(key, _SHOWN_KEY)}"
+    if not known:
+        return f"there is no window {show_window(wanted)}{of_key}: no element got into any window"
+    near = sorted(
+        known, key=lambda at: (abs(at.start - wanted.start) + abs(at.end - wanted.end), bounds(at))
+    )
+    named = ", ".join(show_window(at) for at in near[:_NEAREST])
+    verb = "is" if len(near[:_NEAREST]) == 1 else "are"
+    return f"there is no window {show_window(wanted)}{of_key}; the nearest {verb} {named}"

@@ -1,0 +1,123 @@
+"""A recording as one HTML file, to step through in a browser. It needs no network and no server.
+
+Everything is in the file: styles, scripts and data. A content security policy lets the browser
+run these, known by their hashes, and fetch nothing. What users' values look like comes in as
+data, and is only ever set as text.
+"""
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Final
+
+from beamlike.errors import EnvironmentProblem, RecordingError
+from beamlike.viz.document import document_of
+from beamlike.viz.recording import Recording
+from beamlike.viz.table import pane_table
+
+__all__ = ["page", "save_page"]
+
+_SCRIPTS: Final = ("axis.js", "layout.js", "figure.js", "panel.js", "page.js")
+_PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
+# Whatever stands in the data, no parser of HTML or JavaScript finds an end of it there.
+_ESCAPES: Final = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
+
+
+def page(recording: Recording | Mapping[str, Recording], title: str = "beamlike") -> str:
+    """A self-contained page that replays a recording, step by step.
+
+    It shows event time across and the steps upwards, with elements, windows, panes and the
+    watermark, and beside it what happened and the state of every trigger. The arrow keys step;
+    ``#step=5`` at the end of the address opens that step.
+
+    Args:
+        recording: What to show; several by their titles if they belong together. The reader
+            chooses one of them.
+        title: The title of the page, and of a single recording.
+
+    Returns:
+        HTML, in UTF-8 once it is written. The same recording gives the same text.
+
+    Raises:
+        RecordingError: There is no recording in the mapping.
+    """
+    chapters = {title: recording} if isinstance(recording, Recording) else dict(recording)
+    if not chapters:
+        raise RecordingError("a page needs a recording, got none; give at least one")
+    documents = [document_of(each, name) for name, each in chapters.items()]
+    style = _part("page.css")
+    script = '"use strict";\n(() => {\n' + "\n".join(map(_part, _SCRIPTS)) + "})();\n"
+    plain = "\n\n".join(
+        f"{name}\n{pane_table(each.run.outputs)}" for name, each in chapters.items()
+    )
+    filled = {
+        "policy": _policy(style, script),
+        "title": html.escape(title),
+        "style": style,
+        "data": json.dumps({"scenarios": documents}).translate(_ESCAPES),
+        "script": script,
+        "plain": html.escape(plain),
+    }
+    # In one go: nothing that was filled in is looked at again.
+    return _PLACE.sub(lambda place: filled[place[1]], _part("page.html"))
+
+
+def save_page(
+    recording: Recording | Mapping[str, Recording],
+    path: str | PathLike[str],
+    title: str = "beamlike",
+) -> Path:
+    """Write the `page` to a file.
+
+    Args:
+        recording: As for `page`.
+        path: Where to. A file that is there is replaced; its folder has to exist.
+        title: As for `page`.
+
+    Returns:
+        The path, ready to be opened.
+
+    Raises:
+        RecordingError: There is no recording in the mapping.
+        EnvironmentProblem: The file cannot be written there.
+    """
+    text = page(recording, title)
+    file = Path(fspath(path))
+    try:
+        # The hashes are those of these line ends, on every system.
+        file.write_bytes(text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"the page cannot be written to {fspath(path)} ({error.strerror}); "
+            "name a file in a folder that exists"
+        ) from error
+    return file
+
+
+def _part(name: str) -> str:
+    """A static part. Line ends are made one, since the hashes count them."""
+    return (files("beamlike.viz") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    rules = (
+        "default-src 'none'",
+        f"script-src '{_hash(script)}'",
+        f"style-src '{_hash(style)}'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",  # text that becomes markup is an error
+        "trusted-types 'none'",
+    )
+    return "; ".join(rules)
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,0 +1,316 @@
+"""A run with everything in between: what each window remembered and waited for, step by step.
+
+Any host's run can be recorded. It is replayed in memory by the reference machine, which tells the
+story that the host may not have told, and what came out is compared.
+"""
+
+import difflib
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import attrs
+
+from beamlike.errors import RecordingError
+from beamlike.hosts.memory import MemoryStage
+from beamlike.hosts.script import Arrive, Machine, Output, Run, ScriptStep, Told
+from beamlike.machine.equality import is_same
+from beamlike.machine.events import Drop, Pane
+from beamlike.machine.failures import OnFailure
+from beamlike.machine.passthrough import PassThrough
+from beamlike.machine.reference.running import Now, TriggerView
+from beamlike.machine.reference.state import KeyState, WindowState
+from beamlike.machine.reference.step import Grouping
+from beamlike.machine.reference.wakes import Wakes, wakes
+from beamlike.model.combine import CombineFn
+from beamlike.model.panes import PaneInfo
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.windows import Window, bounds
+from beamlike.viz.table import shorten
+
+__all__ = ["Moment", "Recording", "TriggerView", "WindowView"]
+
+Item = TypeVar("Item", Output, Told)
+
+_SHOWN_KEY = 40
+_MOST_KEYS = 5
+
+
+@attrs.frozen
+class WindowView:
+    """What is remembered of one window of one key.
+
+    Args:
+        window: The window.
+        closed: Its trigger has finished: it accepts nothing, and only waits to be forgotten.
+        trigger: Its trigger tree.
+        waiting: Elements that came since its last pane.
+        last_pane: Its last pane; None if it has had none. A closed one no longer knows.
+        expires: The last watermark (ms) at which it accepts data. One that is kept although the
+            watermark is past it is at rest, see `LateCheck.RETAIN`.
+        wakes: When it will be asked again although no element comes: once the watermark, or the
+            clock, is strictly past these (ms).
+    """
+
+    window: Window
+    closed: bool
+    trigger: TriggerView
+    waiting: int
+    last_pane: PaneInfo | None
+    expires: int
+    wakes: Wakes
+
+    @classmethod
+    def of(
+        cls, machine: Grouping, window: Window, remembered: WindowState, watermark: int, clock: int
+    ) -> "WindowView":
+        """Describe a window as a machine remembers it when the clocks stand so (ms)."""
+        alone = KeyState(watermark, clock, watermark, {window: remembered})
+        return cls(
+            window,
+            remembered.closed,
+            machine.trigger.view(remembered.trigger, Now(window, watermark, clock)),
+            remembered.fresh,
+            remembered.last_pane,
+            machine.strategy.expiry(window),
+            wakes(machine.strategy, alone),
+        )
+
+
+@attrs.frozen
+class Moment:
+    """How things stand after a step of the script.
+
+    Args:
+        step: The number of the step, from 0.
+        event: The step.
+        watermark: The input watermark (ms).
+        clock: Processing time (ms).
+        output_watermark: What the next stage is promised (ms).
+        windows: The windows that are remembered of each key, in order of start and end. A key
+            is here from its first element on.
+        story: What the step brought about.
+        outputs: What came out in the step.
+    """
+
+    step: int
+    event: ScriptStep
+    watermark: int
+    clock: int
+    output_watermark: int
+    windows: Mapping[Any, tuple[WindowView, ...]]
+    story: tuple[Told, ...]
+    outputs: tuple[Output, ...]
+
+    def of_key(self, key: Any) -> "Moment":
+        """The same for one key. Clocks and the output watermark stay those of all of them."""
+        event = self.event
+        if isinstance(event, Arrive):
+            event = Arrive(tuple(pair for pair in event.elements if pair[0] == key))
+        return attrs.evolve(
+            self,
+            event=event,
+            windows={key: self.windows[key]} if key in self.windows else {},
+            story=tuple(told for told in self.story if told.key == key),
+            outputs=tuple(output for output in self.outputs if output.key == key),
+        )
+
+
+@attrs.frozen
+class Recording:
+    """A run, with its story, and with how things stood after each of its steps.
+
+    Args:
+        run: What came out, and the story of it.
+        strategy: How it was windowed.
+        moments: One for each step of the script.
+    """
+
+    run: Run
+    strategy: WindowingStrategy
+    moments: tuple[Moment, ...]
+
+    @classmethod
+    def of(cls, run: Run, strategy: WindowingStrategy, combine: CombineFn | None) -> "Recording":
+        """Replay a run in memory, and keep what there is to see on the way.
+
+        Args:
+            run: From any host.
+            strategy: The one that it was run with.
+            combine: Likewise; None if the elements passed by ungrouped.
+
+        Raises:
+            RecordingError: Something else came out of the replay: the strategy or the combine
+                function is not the one of the run, or a function does not give the same answer
+                twice.
+        """
+        machine: Machine
+        # What was left out in the run raises again, and what was not does not.
+        if combine is None:
+            machine = PassThrough(strategy.window_fn, OnFailure.DROP)
+        else:
+            machine = Grouping(strategy, combine, OnFailure.DROP)
+        stage, views = MemoryStage(machine), _Views(machine)
+        given = _by_step(run.outputs)
+        moments: list[Moment] = []
+        for number, step in enumerate(run.script):
+            again = stage.play(step)
+            # What came out of the run is kept, and not what came out now: its reader saw it.
+            came = _in_order(number, given.get(number, ()), again)
+            seen = {key: views.of(key, state) for key, state in stage.states.items()}
+            clocks = stage.watermark, stage.clock, stage.output_watermark
+            moments.append(Moment(number, step, *clocks, seen, (), came))
+        story = stage.run.story
+        told = _by_step(story)
+        outputs = tuple(output for moment in moments for output in moment.outputs)
+        return cls(
+            attrs.evolve(run, outputs=outputs, story=story),
+            strategy,
+            tuple(attrs.evolve(it, story=tuple(told.get(it.step, ()))) for it in moments),
+        )
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """Every key that an element came for, in order of arrival."""
+        return tuple(
+            dict.fromkeys(
+                key
+                for step in self.run.script
+                if isinstance(step, Arrive)
+                for key, _ in step.elements
+            )
+        )
+
+    def of_key(self, key: Hashable) -> "Recording":
+        """The same, as one key saw it: all steps with their numbers, and nothing of other keys.
+
+        Raises:
+            RecordingError: No element came for the key; names those that are most alike.
+        """
+        key = self.known_key(key)
+        moments = tuple(moment.of_key(key) for moment in self.moments)
+        run = Run(
+            tuple(moment.event for moment in moments),
+            tuple(output for output in self.run.outputs if output.key == key),
+            tuple(told for told in self.run.story if told.key == key),
+        )
+        return attrs.evolve(self, run=run, moments=moments)
+
+    def known_key(self, key: Any) -> Any:
+        """The key of the run that is equal to this one.
+
+        Raises:
+            RecordingError: There is none; names those that are most alike.
+        """
+        keys = self.keys
+        for known in keys:
+            if known == key:
+                return known
+        if not keys:
+            raise RecordingError(f"there is no key {key!r}: no element came, of any key")
+        # A key typed on a command line is text, whatever it is in the run.
+        shown = {str(known): known for known in reversed(keys)}
+        near = [shown[text] for text in difflib.get_close_matches(str(key), shown, n=_MOST_KEYS)]
+        which = "the nearest are" if near else "there are"
+        some = near or list(keys[:_MOST_KEYS])
+        more = f" and {len(keys) - len(some)} more" if not near and len(keys) > len(some) else ""
+        named = ", ".join(shorten(known, _SHOWN_KEY) for known in some)
+        if len(keys) == 1 or len(near) == 1:
+            which = "the only key is" if len(keys) == 1 else "the nearest is"
+        raise RecordingError(f"there is no key {key!r}; {which} {named}{more}")
+
+
+class _Views:
+    """Descriptions of the windows of each key; made again only when something changed."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._trigger_of = machine if isinstance(machine, Grouping) else None
+        self._seen: dict[Any, tuple[KeyState, tuple[WindowView, ...]]] = {}
+
+    def of(self, key: Any, state: KeyState) -> tuple[WindowView, ...]:
+        if self._trigger_of is None:
+            return ()
+        before = self._seen.get(key)
+        if before is not None and before[0] is state:
+            return before[1]
+        views = tuple(
+            WindowView.of(
+                self._trigger_of, window, state.windows[window], state.watermark, state.clock
+            )
+            for window in sorted(state.windows, key=bounds)
+        )
+        self._seen[key] = state, views
+        return views
+
+
+def _by_step(items: Iterable[Item]) -> dict[int, list[Item]]:
+    by_step: dict[int, list[Item]] = {}
+    for item in items:
+        by_step.setdefault(item.step, []).append(item)
+    return by_step
+
+
+def _in_order(step: int, given: Sequence[Output], again: Sequence[Output]) -> tuple[Output, ...]:
+    """What came out in a step, in the order of the replay: hosts promise none between keys.
+
+    Raises:
+        RecordingError: It is not the same.
+    """
+    rest, ordered = list(given), []
+    for output in again:
+        at = next((at for at, one in enumerate(rest) if _is_same_output(one, output)), None)
+        if at is None:
+            raise _differs(step, f"{_told(output)} came out of the replay, and not of the run")
+        ordered.append(rest.pop(at))
+    if rest:
+        raise _differs(step, f"{_told(rest[0])} came out of the run, and not of the replay")
+    return tuple(ordered)
+
+
+def _is_same_output(one: Output, other: Output) -> bool:
+    if not is_same(one.key, other.key) or type(one.effect) is not type(other.effect):
+        return False
+    mine, its = one.effect, other.effect
+    if isinstance(mine, Pane) and isinstance(its, Pane):
+        place = (mine.window, mine.timestamp, mine.info, mine.retraction)
+        same_place = place == (its.window, its.timestamp, its.info, its.retraction)
+        return same_place and _is_same_value(mine.value, its.value)
+    if isinstance(mine, Drop) and isinstance(its, Drop):
+        # What a function raised is told in other words where it ran elsewhere.
+        facts = (mine.window, mine.timestamp, mine.reason, mine.missed_by, mine.count)
+        same_facts = facts == (its.window, its.timestamp, its.reason, its.missed_by, its.count)
+        return same_facts and _is_same_value(mine.value, its.value)
+    return False
+
+
+def _is_same_value(one: Any, other: Any) -> bool:
+    """Equal, where a list is what it holds: nobody promises its order."""
+    if is_same(one, other):
+        return True
+    if not isinstance(one, list | tuple) or not isinstance(other, list | tuple):
+        return False
+    rest = list(other)
+    for item in one:
+        at = next((at for at, it in enumerate(rest) if _is_same_value(item, it)), None)
+        if at is None:
+            return False
+        del rest[at]
+    return not rest
+
+
+def _told(output: Output) -> str:
+    effect = output.effect
+    value = shorten(effect.value, _SHOWN_KEY)
+    key = f"key {shorten(output.key, _SHOWN_KEY)}"
+    if isinstance(effect, Drop):
+        return f"the drop of {value} ({effect.reason.value}) of {key}"
+    verb = "withdrawal of the " if effect.retraction else ""
+    pane = f"{effect.info.timing.value} pane {effect.info.index}"
+    return f"the {verb}{pane} {value} of {key}, window {effect.window},"
+
+
+def _differs(step: int, difference: str) -> RecordingError:
+    return RecordingError(
+        f"the run cannot be told step by step, because it does not happen again in memory: in "
+        f"step {step} {difference}; give the strategy and the aggregation that the run had, and "
+        "functions that always give the same answer"
+    )

@@ -1,0 +1,169 @@
+"""What would have saved an element that was dropped. Nothing is guessed: it is tried.
+
+The steps up to the drop are replayed with the change, and only what then takes the element in is
+named.
+"""
+
+from collections.abc import Hashable, Iterator
+from typing import Any, Final
+
+import attrs
+
+from beamlike.errors import BeamlikeError
+from beamlike.hosts.memory import MemoryStage
+from beamlike.hosts.script import Arrive, Script, ScriptStep
+from beamlike.machine.assigning import windows_of
+from beamlike.machine.events import Drop, DropReason, Element, Item
+from beamlike.machine.failures import OnFailure
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Count
+from beamlike.model.options import LateCheck
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
+from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly, Trigger
+from beamlike.model.windows import Window
+from beamlike.viz.sentences import named
+
+__all__ = ["Rescue"]
+
+_CHECKS = (LateCheck.ASSIGNED, LateCheck.MERGED)
+"""Late checks that may take in more than others do, Beam's own first."""
+
+
+_PARTS: Final = tuple(
+    part.name
+    for part in attrs.fields(WindowingStrategy)
+    if part.name not in ("already_merged", "said")
+)
+_MOST_STEPS: Final = 50_000
+"""Steps to replay for one key. A person reads no further than that."""
+
+
+class Rescue:
+    """Tries what would have become of the elements of one key under other strategies.
+
+    Args:
+        script: What happened to the key.
+        strategy: What it was grouped by.
+    """
+
+    def __init__(self, script: Script, strategy: WindowingStrategy) -> None:
+        self._script = script
+        self._strategy = strategy
+        self._spent = 0
+
+    def advice(self, step: int, drop: Drop) -> str:
+        """What would have saved it, in a sentence or two.
+
+        Args:
+            step: The step in which it was dropped.
+            drop: As the reference machine told it.
+        """
+        if drop.reason is DropReason.FAILED:
+            return 'It was left out because on_error="drop"; mend the function to keep it.'
+        if drop.element is None:
+            return ""
+        if self._spent > _MOST_STEPS:
+            return "What would have saved it was not tried: too much was dropped before."
+        if drop.reason is DropReason.CLOSED:
+            return self._open_longer(step, drop)
+        return self._take_later(step, drop)
+
+    def _open_longer(self, step: int, drop: Drop) -> str:
+        lasting = _lasting(self._strategy.trigger)
+        saved = self._saves(step, drop, {"trigger": lasting})
+        no_use = "No lateness would have saved it"
+        return f"{no_use}; {lasting} would have." if saved else f"{no_use}, nor {lasting}."
+
+    def _take_later(self, step: int, drop: Drop) -> str:
+        if (drop.watermark or 0) > END_OF_GLOBAL_WINDOW:
+            return "Nothing would have saved it: the watermark is past the end of time."
+        ways = [*self._more_lateness(step, drop), *self._other_check(step, drop)]
+        if not ways:
+            return "Neither more allowed lateness nor another late_check would have saved it."
+        first, *others = ways
+        return " ".join([f"{first}.", *(f"So would {other}." for other in others)])
+
+    def _more_lateness(self, step: int, drop: Drop) -> Iterator[str]:
+        missed_by = drop.missed_by or 0
+        enough = self._strategy.allowed_lateness + missed_by
+        more = f"{show_duration(missed_by)} more of allowed lateness"
+        if self._strategy.allowed_lateness:
+            more += f" ({show_duration(enough)} in all)"
+        if self._saves(step, drop, {"allowed_lateness": enough}):
+            yield f"{more} would have saved it"
+            return
+        lasting = _lasting(self._strategy.trigger)
+        if self._saves(step, drop, {"allowed_lateness": enough, "trigger": lasting}):
+            yield (
+                f"{more} would have saved it, together with {lasting}, because as it is the "
+                "trigger finishes before"
+            )
+
+    def _other_check(self, step: int, drop: Drop) -> Iterator[str]:
+        for check in _CHECKS:
+            if check is self._strategy.late_check:
+                continue
+            if self._saves(step, drop, {"late_check": check}):
+                joined = ""
+                if drop.nearly is not None:
+                    joined = f": the session {named(drop.nearly)} is still open"
+                yield f'late_check="{check.value}"{joined}'
+                return
+
+    def _saves(self, step: int, drop: Drop, changes: dict[str, Any]) -> bool:
+        if changes.get("trigger") == self._strategy.trigger:
+            return False
+        if self._strategy.already_merged:
+            return False  # how these windows came about is not to be seen here
+        parts: dict[str, Any] = {part: getattr(self._strategy, part) for part in _PARTS}
+        try:
+            changed = WindowingStrategy(**(parts | changes))
+            return not self._loses(step, drop, changed)
+        except BeamlikeError:
+            return False
+
+    def _loses(self, step: int, drop: Drop, strategy: WindowingStrategy) -> bool:
+        """Whether the drop happens under another strategy. What panes hold makes no difference."""
+        script = self._script[: step + 1]
+        if not strategy.is_merging:
+            script = tuple(_for_window(it, drop.window, strategy) for it in script)
+        stage = MemoryStage(Grouping(strategy, Count(), OnFailure.DROP))
+        self._spent += len(script)
+        for before in script[:-1]:
+            stage.play(before)
+        return any(
+            isinstance(output.effect, Drop)
+            and output.effect.window == drop.window
+            and _is_it(output.effect.element, drop.element)
+            for output in stage.play(script[-1])
+        )
+
+
+def _is_it(one: Item | None, other: Item | None) -> bool:
+    """The same element of a script, and not only an equal one."""
+    if not isinstance(one, Element) or not isinstance(other, Element):
+        return False
+    return one.value is other.value and one.timestamp == other.timestamp
+
+
+def _for_window(step: ScriptStep, window: Window | None, strategy: WindowingStrategy) -> ScriptStep:
+    """What a step brings to one window. Windows that do not merge know nothing of one another."""
+    if not isinstance(step, Arrive) or window is None:
+        return step
+    mine: list[tuple[Hashable, Element]] = []
+    for key, element in step.elements:
+        try:
+            found = windows_of(element, strategy.window_fn, OnFailure.DROP, None)
+        except BeamlikeError:
+            continue
+        if not isinstance(found, Drop) and window in found:
+            mine.append((key, attrs.evolve(element, window=window)))
+    return Arrive(tuple(mine))
+
+
+def _lasting(trigger: Trigger) -> Trigger:
+    """The nearest trigger that does not finish."""
+    if isinstance(trigger, AfterWatermark):
+        return AfterWatermark(trigger.early, trigger.late or AfterCount(1))
+    return Repeatedly(trigger) if trigger.may_finish else trigger

@@ -1,0 +1,240 @@
+"""Everything that a picture of one key's run shows, as plain values.
+
+Event time goes across, in milliseconds. What happened goes upwards in *rows*: one for each step
+of a script, so that steps which share a reading of the clock are still told apart; between
+two readings as far apart as they are long, within reason. A drawing only has to put these
+values on paper, and a test can read them.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, tzinfo
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from beamlike.hosts.script import Run
+from beamlike.model.time import show_instant
+from beamlike.model.windows import GlobalWindow, Window
+from beamlike.viz.axis import FoldedTime
+
+if TYPE_CHECKING:
+    from beamlike.model.strategy import WindowingStrategy
+
+__all__ = ["Box", "End", "Fate", "Fold", "Life", "Mark", "Scene", "Tick", "scenes_of"]
+
+_MOST_TOLD: Final = 12
+"""So many panes and drops are named one by one in the text of a picture."""
+
+
+class Fate(Enum):
+    """What became of an element."""
+
+    TAKEN = "element"
+    LATE = "element behind the watermark"
+    DROPPED = "dropped element"
+    NOWHERE = "element in no window"
+
+
+class End(Enum):
+    """How a window's life ended."""
+
+    OPEN = "still open"
+    MERGED = "merged"
+    EXPIRED = "expired"
+
+
+@attrs.frozen
+class Mark:
+    """An element, or several that came together and cannot be told apart.
+
+    ``event`` is its event time (ms), ``at`` its row, ``label`` its value in words, ``reason``
+    why and by how much it was dropped, or from which of its windows.
+    """
+
+    event: int
+    at: float
+    label: str = ""
+    fate: Fate = Fate.TAKEN
+    reason: str = ""
+    count: int = 1
+
+
+@attrs.frozen
+class Life:
+    """A window from the row where it opened to the row where it ended.
+
+    ``sources`` are the windows that merged into it, ``into`` the one that it merged into. Lives
+    that overlap in event time and in rows lie in different lanes. ``closed`` is the row where
+    its trigger finished, from which on it takes nothing more; None if it did not.
+    """
+
+    window: Window
+    opened: float
+    ended: float
+    end: End = End.OPEN
+    sources: tuple[Window, ...] = ()
+    into: Window | None = None
+    lane: int = 0
+    closed: float | None = None
+
+
+@attrs.frozen
+class Box:
+    """A pane: from ``below``, the row of the one before it, to ``at``, where it fired.
+
+    ``withdrawn`` is the row where a retraction withdrew it, None if it stands.
+    """
+
+    window: Window
+    timing: str
+    index: int | None
+    label: str
+    below: float
+    at: float
+    is_last: bool = False
+    withdrawn: float | None = None
+    by: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its timing and index in words, as ``on time #1``."""
+        timing = self.timing.lower().replace("_", " ")
+        name = timing if self.index is None else f"{timing} #{self.index}"
+        return name + ", last" * self.is_last
+
+
+@attrs.frozen
+class Tick:
+    """A label beside a row. ``strong`` ones are kept where not all find room."""
+
+    at: float
+    label: str
+    strong: bool = False
+
+
+@attrs.frozen
+class Fold:
+    """Something left out at a row, in words."""
+
+    at: float
+    label: str
+
+
+@attrs.frozen
+class Scene:
+    """The whole picture of one key.
+
+    Attributes:
+        title: What it is about.
+        note: A second line, smaller.
+        marks: The elements.
+        lives: The windows.
+        boxes: The panes, in order.
+        watermark: Pairs of row and watermark (ms), ascending: from that row on it stood there.
+        rows: The lowest and the highest row.
+        span: First and last event time (ms) in the picture.
+        event: Event time, with what is empty folded away.
+        ticks: Labels of rows.
+        folds: What was left out between rows.
+        never_late: Pairs of row and event time (ms) at which an element would come with no
+            delay at all; empty if the two axes do not measure the same.
+        event_axis: What event time is.
+        arrival_axis: What goes upwards.
+        zone: The time zone of the labels.
+    """
+
+    title: str
+    note: str = ""
+    marks: tuple[Mark, ...] = ()
+    lives: tuple[Life, ...] = ()
+    boxes: tuple[Box, ...] = ()
+    watermark: tuple[tuple[float, int], ...] = ()
+    rows: tuple[float, float] = (0.0, 1.0)
+    span: tuple[int, int] = (0, 1)
+    event: FoldedTime = attrs.field(factory=lambda: FoldedTime((), 1), eq=False, repr=False)
+    ticks: tuple[Tick, ...] = ()
+    folds: tuple[Fold, ...] = ()
+    never_late: tuple[tuple[float, int], ...] = ()
+    event_axis: str = "event time"
+    arrival_axis: str = "order of arrival"
+    zone: tzinfo = UTC
+
+    @classmethod
+    def of(cls, run: Run, strategy: "WindowingStrategy | None", key: Any) -> "Scene":
+        """One key of a run.
+
+        Args:
+            run: A run of any host. Where it tells no story, merges are worked out from the
+                strategy.
+            strategy: How it was windowed; without it windows show from their first pane on,
+                and nobody knows when they expire.
+            key: The key.
+        """
+        (scene,) = scenes_of(run, strategy, [key])
+        return scene
+
+    @property
+    def lanes(self) -> int:
+        """How many windows lie above each other at most."""
+        return 1 + max((life.lane for life in self.lives), default=0)
+
+    def edges(self, window: Window) -> tuple[int, int]:
+        """Where a window begins and ends on the folded axis; the global one, at its rims."""
+        start, end = (max(window.start, self.span[0]), min(window.end, self.span[1]))
+        return self.event.position(start), self.event.position(max(start, end))
+
+    def text(self) -> str:
+        """The picture in sentences, for those who cannot see it."""
+        fates = Counter[Fate]()
+        for mark in self.marks:
+            fates[mark.fate] += mark.count
+        late, lost = fates[Fate.LATE], fates[Fate.DROPPED]
+        sentences = [
+            f"{self.title}.",
+            f"{_count(sum(fates.values()), 'element')}, {late} late and taken, {lost} dropped"
+            + (f", {fates[Fate.NOWHERE]} in no window" if fates[Fate.NOWHERE] else "")
+            + f"; {_count(len({life.window for life in self.lives}), 'window')}, "
+            f"{_count(len(self.boxes), 'pane')}.",
+        ]
+        sentences += _some([_told(box) for box in self.boxes], "pane")
+        merges = [life for life in self.lives if len(life.sources) > 1]
+        sentences += _some(
+            [f"{_count(len(it.sources), 'window')} merged into {it.window}." for it in merges],
+            "merge",
+        )
+        drops = [mark for mark in self.marks if mark.fate is Fate.DROPPED]
+        sentences += _some(
+            [
+                f"Dropped: {it.label} at {show_instant(it.event)}"
+                + (f", {it.reason}." if it.reason else ".")
+                for it in drops
+            ],
+            "dropped element",
+        )
+        return " ".join(sentences)
+
+
+def scenes_of(
+    run: Run, strategy: "WindowingStrategy | None", keys: Sequence[Any]
+) -> tuple[Scene, ...]:
+    """Some keys of a run, a scene for each, with the same rows and the same event time."""
+    from beamlike.viz.staging import stage
+
+    return stage(run, strategy, keys)
+
+
+def _told(box: Box) -> str:
+    where = "" if isinstance(box.window, GlobalWindow) else f" of {box.window}"
+    withdrawn = "" if box.withdrawn is None else ", withdrawn later"
+    return f"Pane {box.name}{where}: {box.label}{withdrawn}."
+
+
+def _some(sentences: list[str], noun: str) -> list[str]:
+    more = len(sentences) - _MOST_TOLD
+    return sentences[:_MOST_TOLD] + ([f"And {_count(more, f'more {noun}')}."] if more > 0 else [])
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,97 @@
+"""Sentences about a run, and how they are set: by key and step, at most 100 columns wide."""
+
+import re
+import textwrap
+from typing import Any, Final
+
+import attrs
+
+from beamlike.model.windows import GlobalWindow, Window
+from beamlike.viz.table import shorten, show_window
+
+__all__ = ["KeyStory", "Sentence", "named", "wrapped"]
+
+_WIDTH: Final = 100
+_SHOWN_KEY: Final = 40
+
+
+_GLOBAL: Final = "the global window"
+
+
+def named(window: Window) -> str:
+    """A window in a sentence: its times."""
+    return _GLOBAL if isinstance(window, GlobalWindow) else show_window(window)
+
+
+def _begun(text: str) -> str:
+    return f"T{text[1:]}" if text.startswith(_GLOBAL) else text
+
+
+@attrs.frozen
+class Sentence:
+    """One happening and why.
+
+    Args:
+        step: The step of the script; None for how things stand at the end.
+        kind: ``"arrived"``, ``"merged"``, ``"fired"``, ``"withdrawn"``, ``"suppressed"``,
+            ``"dropped"``, ``"forgotten"``, ``"passed"`` (not grouped), ``"quiet"`` (nothing was
+            due), or ``"waiting"``.
+        windows: The windows that it is about.
+        text: In words, on one line.
+    """
+
+    step: int | None
+    kind: str
+    windows: tuple[Window, ...]
+    text: str = attrs.field(converter=_begun)
+
+
+@attrs.frozen
+class KeyStory:
+    """What happened to one key.
+
+    Args:
+        key: The key.
+        headings: What each step was, for the steps that brought something about.
+        sentences: In order.
+        end: How the clocks stand at the end.
+    """
+
+    key: Any
+    headings: dict[int, str]
+    sentences: tuple[Sentence, ...]
+    end: str
+
+    def __str__(self) -> str:
+        lines = ["no key" if self.key is None else f"key {shorten(self.key, _SHOWN_KEY)}"]
+        step: int | None = -1
+        for sentence in self.sentences:
+            if sentence.kind == "quiet":
+                lines += wrapped(sentence.text, "  ", "    ")
+                continue
+            if sentence.step != step:
+                step = sentence.step
+                heading = self.end if step is None else self.headings[step]
+                lines += wrapped(heading, "  ", "    ")
+            lines += wrapped(sentence.text, "    - ", "      ")
+        return "\n".join(lines)
+
+
+_INSEPARABLE: Final = re.compile(
+    r"\[-?\d[^\[\]()']*\)"  # a window
+    r"|\b\d+(?:ms|[dhms])(?: \d+(?:ms|[dhms]))+"  # a duration
+)
+
+
+def wrapped(text: str, first: str, rest: str) -> list[str]:
+    """Lines of at most 100 columns, after what the first one and the others begin with."""
+    held = _INSEPARABLE.sub(lambda found: found[0].replace(" ", "\0"), text)
+    lines = textwrap.wrap(
+        held,
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace("\0", " ") for line in lines]

@@ -1,0 +1,231 @@
+"""`beamlike state`: what a person reads at night, and what a program does."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import beamlike as bl
+from beamlike.cli import main
+from beamlike.testing.checkpoints import leave_checkpoint
+
+EVENTS = "user string, at timestamp, v int"
+
+
+def event(user: str, time: str, v: int) -> dict[str, Any]:
+    return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
+
+
+@pytest.fixture(scope="module")
+def orders(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint: the watermark is at 00:30, and bob holds the output watermark at 00:03."""
+
+    def query(rows: Any) -> Any:
+        return bl.windowed(
+            rows,
+            key="user",
+            timestamp="at",
+            watermark="10 minutes",
+            window=bl.FixedWindows("1 hour"),
+            trigger=bl.AfterWatermark(early=bl.AfterCount(3)),
+            accumulation="accumulating",
+            allowed_lateness=0,
+            timestamp_combiner="earliest",
+            aggregate={"n": bl.count(), "all": bl.collect("v")},
+            shards=1,
+            buckets=2,
+        )
+
+    return leave_checkpoint(
+        spark,
+        tmp_path_factory.mktemp("orders"),
+        EVENTS,
+        query,
+        [event("ann", "00:05:00", 1), event("ann", "00:06:00", 2), event("ann", "00:07:00", 3)],
+        [event("bob", "00:03:00", 4), event("cy", "00:40:00", 5)],
+    )
+
+
+def stored(spark: Any, path: Path) -> int:
+    """Bytes on disk, which depend on how well they are compressed."""
+    (size,) = bl.open_state(spark, path).shards["stored"].to_pylist()
+    return int(size)
+
+
+def last_batch(spark: Any, path: Path) -> int:
+    return bl.open_state(spark, path).batch
+
+
+@pytest.mark.spark
+def test_everything_is_listed(spark: Any, orders: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    last = last_batch(spark, orders)
+    size = f"{stored(spark, orders):,}"
+
+    assert main(["state", str(orders)]) == 0
+
+    assert (
+        capsys.readouterr().out
+        == f"""\
+"""
+    )
+
+
+@pytest.mark.spark
+def test_a_key_is_told_in_full(orders: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["state", str(orders), "--key", '"bob"', "--key", "ann"]) == 0
+
+    _, blocks = capsys.readouterr().out.split("\n\nkey ", 1)
+    assert (
+        f"key {blocks}"
+        == """\
+"""
+    )
+
+
+@pytest.mark.spark
+def test_programs_get_a_document(orders: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["state", str(orders), "--json", "--key", "cy"]) == 0
+
+    document = json.loads(capsys.readouterr().out)
+    (stage,) = document["stages"]
+    (shard,) = stage["shards"]
+    assert (document["checkpoint"], document["found"]) == (str(orders), 1)
+    assert (stage["name"], stage["watermark"]) == ("beamlike", "2020-01-01T00:30:00.000Z")
+    assert shard["held_back_by"] == {
+        "until": "2020-01-01T00:03:00.000Z",
+        "key": "bob",
+        "window": {"start": "2020-01-01T00:00:00.000Z", "end": "2020-01-01T01:00:00.000Z"},
+    }
+    assert document["windows"] == [
+        {
+            "stage": "beamlike",
+            "shard": 0,
+            "key": {"user": "cy"},
+            "window": {"start": "2020-01-01T00:00:00.000Z", "end": "2020-01-01T01:00:00.000Z"},
+            "closed": False,
+            "fresh": 1,
+            "size": None,
+            "last_pane": None,
+            "standing": None,
+            "hold": "2020-01-01T00:40:00.000Z",
+            "due_event": "2020-01-01T01:00:00.000Z",
+            "due_clock": None,
+            "bytes": 106,
+            "trigger": [
+                {
+                    "path": "AfterWatermark",
+                    "name": "AfterWatermark",
+                    "finished": False,
+                    "ready": False,
+                    "waits_for": "the watermark to reach 2020-01-01 01:00:00 or 2 more elements "
+                    "(1 of 3)",
+                },
+                {
+                    "path": "AfterWatermark.early",
+                    "name": "AfterCount(3)",
+                    "finished": False,
+                    "ready": False,
+                    "waits_for": "2 more elements (1 of 3)",
+                },
+            ],
+            "holds": {"n": 1, "all": [5]},
+        }
+    ]
+
+
+@pytest.mark.spark
+def test_some_windows_are_listed_and_some_are_written(
+    orders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "open.parquet"
+
+    status = main(
+        ["state", str(orders), "--sort", "largest", "--limit", "1", "--parquet", str(file)]
+    )
+
+    told = capsys.readouterr()
+    assert (status, told.err) == (0, f"beamlike: 1 windows written to {file}\n")
+    assert told.out.splitlines()[-4] == "1 of 3 windows, largest first"
+    assert told.out.splitlines()[-1] == "(--limit N shows more, --key KEY tells all of one key)"
+    written = pq.read_table(file).select(["stage", "key", "acc0_n", "acc1_all"])
+    assert written.to_pylist() == [
+        {"stage": "beamlike", "key": "ann", "acc0_n": 3, "acc1_all": [1, 2, 3]}
+    ]
+
+
+@pytest.mark.spark
+def test_opening_pickles_comes_with_a_warning(
+    orders: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["state", str(orders), "--unpickle", "--limit", "0"]) == 0
+
+    told = capsys.readouterr()
+    assert told.out.splitlines()[-1] == "3 windows"
+    assert told.err == (
+        "beamlike: --unpickle opens pickles of the checkpoint, and opening a pickle runs whatever "
+        "code its writer put into it; do so only with checkpoints that your own queries wrote\n"
+    )
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--key", "bo"], "no window of the key 'bo' is open after batch {last}; the nearest is "),
+        (["--stage", "x"], "there is no stage 'x' in {path}; there are 'beamlike'"),
+        (["--batch", "999"], "batch 999 is not in the checkpoint {path}; there are 0 to {last}"),
+    ],
+)
+def test_what_is_not_there_is_refused(
+    spark: Any,
+    orders: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    says: str,
+) -> None:
+    expected = says.format(path=orders, last=last_batch(spark, orders))
+
+    assert main(["state", str(orders), *arguments]) == 2
+
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(f"beamlike: {expected}")
+
+
+def test_a_folder_that_is_no_checkpoint_is_refused_before_spark_is_started(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["state", str(tmp_path)]) == 2
+
+    assert capsys.readouterr().err == (
+        f"beamlike: {tmp_path} is no checkpoint: it has no offsets; give the folder that the query "
+        "has as checkpointLocation\n"
+    )
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_spark_is_started(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "offsets").mkdir()
+    nowhere = tmp_path / "no" / "open.parquet"
+
+    assert main(["state", str(tmp_path), "--parquet", str(nowhere)]) == 2
+
+    assert capsys.readouterr().err == (
+        f"beamlike: --parquet {nowhere} has no folder {nowhere.parent}; name a file in a folder "
+        "that exists\n"
+    )
+
+
+def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["state", "--help"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    for line in (
+        "why does nothing come out?",
+        "  beamlike state /data/checkpoints/orders --sort largest --limit 5",
+        "  2   it cannot be: there is no checkpoint, no such batch, stage or key, or",
+    ):
+        assert line in lines

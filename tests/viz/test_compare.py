@@ -1,0 +1,241 @@
+"""Strategies over one stream, side by side: whole texts, and the values behind them."""
+
+from typing import Any
+
+import pytest
+
+from beamlike.errors import RecordingError, TestStreamError, WindowingError
+from beamlike.model.sessions import Sessions
+from beamlike.model.triggers import AfterCount, AfterWatermark
+from beamlike.model.windowfns import FixedWindows
+from beamlike.model.windows import IntervalWindow
+from beamlike.testing import FinishedTestStream, TestStream, compare
+from beamlike.viz.compare import Comparison
+from beamlike.viz.compare import compare as side_by_side
+
+TEN_MINUTES = Sessions("10 minutes")
+
+JOE = (
+    TestStream()
+    .add_elements_at_time("00:00:00", ("joe", "open app"))
+    .add_elements_at_time("00:01:30", ("joe", "show product"))
+    .advance_watermark_to("00:13:00")
+    .add_elements_at_time("00:09:30", ("joe", "checkout"))
+    .add_elements_at_time("00:03:00", ("joe", "add to cart"))
+    .advance_watermark_to_infinity()
+)
+
+
+def text(written: str) -> str:
+    return written.strip("\n")
+
+
+def test_more_allowed_lateness_saves_an_element_and_joins_two_sessions() -> None:
+    compared = compare(
+        JOE,
+        {"none": {}, "5 minutes": {"allowed_lateness": "5 minutes"}},
+        window=TEN_MINUTES,
+        accumulation="discarding",
+    )
+
+    assert str(compared) == text(
+        """
+none: Sessions(10m), DefaultTrigger(), discarding, allowed lateness 0ms
+5 minutes: the same with allowed_lateness=5m
+
+   step  key    window                none                            5 minutes
+!  2     'joe'  [00:00:00, 00:11:30)  ON_TIME 0 last: ['open app',    ON_TIME 0: ['open app', 'show
+                                      'show product']                 product']
+!  4     'joe'  [00:03:00, 00:13:00)  dropped, expired by 1ms: 'add   -
+                                      to cart'
+!  5     'joe'  [00:09:30, 00:19:30)  ON_TIME 0 last: ['checkout']    -
+!  5     'joe'  [00:00:00, 00:19:30)  -                               ON_TIME 0 last: ['checkout',
+                                                                      'add to cart']
+
+with 5 minutes: 1 pane elsewhere, 1 pane not the same, 1 drop less
+"""
+    )
+
+
+def test_another_late_check() -> None:
+    compared = compare(
+        JOE, {"assigned": {}, "merged": {"late_check": "merged"}}, window=TEN_MINUTES
+    )
+
+    assert str(compared) == text(
+        """
+assigned: Sessions(10m), DefaultTrigger(), discarding, allowed lateness 0ms
+merged: the same with late_check='merged'
+
+   step  key    window                assigned                        merged
+   2     'joe'  [00:00:00, 00:11:30)  ON_TIME 0 last: ['open app',    =
+                                      'show product']
+!  4     'joe'  [00:03:00, 00:13:00)  dropped, expired by 1ms: 'add   -
+                                      to cart'
+!  5     'joe'  [00:09:30, 00:19:30)  ON_TIME 0 last: ['checkout']    -
+!  5     'joe'  [00:03:00, 00:19:30)  -                               ON_TIME 0 last: ['checkout',
+                                                                      'add to cart']
+
+with merged: 1 pane elsewhere, 1 drop less
+"""
+    )
+
+
+def test_three_modes_stand_below_one_another_where_there_is_no_room() -> None:
+    compared = compare(
+        JOE,
+        {mode: {"accumulation": mode} for mode in ("discarding", "accumulating", "retracting")},
+        window=TEN_MINUTES,
+        allowed_lateness="5 minutes",
+    )
+
+    assert str(compared) == text(
+        """
+discarding: Sessions(10m), DefaultTrigger(), discarding, allowed lateness 5m
+accumulating: the same with accumulation='accumulating'
+retracting: the same with accumulation='retracting'
+
+   step  key    window
+   2     'joe'  [00:00:00, 00:11:30)
+     all: ON_TIME 0: ['open app', 'show product']
+!  5     'joe'  [00:00:00, 00:19:30)
+       discarding: ON_TIME 0 last: ['checkout', 'add to cart']
+     accumulating: ON_TIME 0 last: ['open app', 'show product', 'checkout', 'add to cart']
+       retracting: ON_TIME 0 last: ['open app', 'show product', 'checkout', 'add to cart']
+!  5     'joe'  [00:00:00, 00:11:30)
+       discarding: -
+     accumulating: -
+       retracting: withdrawn ON_TIME 0: ['open app', 'show product']
+
+with accumulating: 1 pane not the same
+with retracting: 1 pane not the same, 1 more withdrawal
+"""
+    )
+
+
+def test_another_trigger() -> None:
+    compared = compare(
+        JOE,
+        {"default": {}, "early": {"trigger": AfterWatermark(early=AfterCount(1))}},
+        window=FixedWindows("5 minutes"),
+        accumulation="discarding",
+        allowed_lateness=0,
+    )
+
+    assert str(compared) == text(
+        """
+default: FixedWindows(5m), DefaultTrigger(), discarding, allowed lateness 0ms
+early: the same with trigger=AfterWatermark(early=AfterCount(1))
+
+   step  key    window                default                         early
+!  0     'joe'  [00:00:00, 00:05:00)  -                               EARLY 0: ['open app']
+!  1     'joe'  [00:00:00, 00:05:00)  -                               EARLY 1: ['show product']
+!  2     'joe'  [00:00:00, 00:05:00)  ON_TIME 0 last: ['open app',    ON_TIME 2 last: []
+                                      'show product']
+   3     'joe'  [00:05:00, 00:10:00)  dropped, expired by 3m 1ms:     =
+                                      'checkout'
+   4     'joe'  [00:00:00, 00:05:00)  dropped, expired by 8m 1ms:     =
+                                      'add to cart'
+
+with early: 2 more panes, 1 pane not the same
+"""
+    )
+
+
+def test_what_is_the_same_is_told_once() -> None:
+    compared = compare(JOE, {"a": {}, "b": {"closing_behavior": "fire_always"}}, window=TEN_MINUTES)
+
+    assert str(compared) == text(
+        """
+a: Sessions(10m), DefaultTrigger(), discarding, allowed lateness 0ms
+b: the same with closing_behavior='fire_always'
+
+  step  key    window                a                               b
+  2     'joe'  [00:00:00, 00:11:30)  ON_TIME 0 last: ['open app',    =
+                                     'show product']
+  4     'joe'  [00:03:00, 00:13:00)  dropped, expired by 1ms: 'add   =
+                                     to cart'
+  5     'joe'  [00:09:30, 00:19:30)  ON_TIME 0 last: ['checkout']    =
+
+with b: nothing differs
+"""
+    )
+
+
+def test_a_comparison_has_its_rows_as_values() -> None:
+    compared = compare(
+        JOE, {"assigned": {}, "merged": {"late_check": "merged"}}, window=TEN_MINUTES
+    )
+
+    assert list(compared.recordings) == ["assigned", "merged"]
+    assert [
+        (row.step, row.key, row.window, [cell and cell.value for cell in row.cells], row.differs)
+        for row in compared.differences
+    ] == [
+        (4, "joe", IntervalWindow("00:03:00", "00:13:00"), ["add to cart", None], True),
+        (5, "joe", IntervalWindow("00:09:30", "00:19:30"), [["checkout"], None], True),
+        (
+            5,
+            "joe",
+            IntervalWindow("00:03:00", "00:19:30"),
+            [None, ["checkout", "add to cart"]],
+            True,
+        ),
+    ]
+    assert compared.summary == ("with merged: 1 pane elsewhere, 1 drop less",)
+
+
+@pytest.mark.parametrize(
+    ("variants", "common", "message"),
+    [
+        (
+            {"one": {}},
+            {},
+            "compare needs two strategies or more, each under a name, such as "
+            '{"as it is": {}, "an hour more": {"allowed_lateness": "1h"}}; got {\'one\': {}}',
+        ),
+        (
+            {"one": {}, "other": {"lateness": "1h"}},
+            {},
+            "'other': run takes no argument 'lateness'; did you mean allowed_lateness?",
+        ),
+    ],
+)
+def test_a_comparison_that_has_no_meaning_is_refused(
+    variants: Any, common: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TestStreamError) as refused:
+        compare(JOE, variants, window=TEN_MINUTES, **common)
+
+    assert str(refused.value) == message
+
+
+def test_a_strategy_that_run_refuses_is_refused() -> None:
+    with pytest.raises(WindowingError, match="late_check must be one of"):
+        compare(JOE, {"a": {}, "b": {"late_check": "never"}}, window=TEN_MINUTES)
+
+
+def test_a_stream_that_is_still_open_is_refused() -> None:
+    with pytest.raises(TestStreamError, match="compare needs a finished stream"):
+        compare(TestStream(), {"a": {}, "b": {}}, window=TEN_MINUTES)  # type: ignore[arg-type]
+
+
+def test_only_runs_of_one_script_can_be_compared() -> None:
+    other: FinishedTestStream = TestStream().advance_watermark_to_infinity()
+    one, two = (it.run(window=TEN_MINUTES).recording for it in (JOE, other))
+
+    with pytest.raises(RecordingError, match="'b' has another than 'a'"):
+        side_by_side({"a": one, "b": two})
+    with pytest.raises(RecordingError, match="compare needs two recordings or more, got 1"):
+        side_by_side({"a": one})
+    assert isinstance(side_by_side({"a": two, "b": two}), Comparison)
+    assert str(side_by_side({"a": two, "b": two})) == text(
+        """
+a: Sessions(10m), DefaultTrigger(), discarding, allowed lateness 0ms
+b: the same windowing
+
+(nothing came out, nothing was dropped)
+
+with b: nothing differs
+"""
+    )

@@ -1,0 +1,362 @@
+"""The page in a real browser: stepping, the keyboard, the address, what is shown and said."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import beamlike as bl
+from beamlike.hosts.memory import run_in_memory
+from beamlike.model.combine import Collect
+from beamlike.testing import TestStream
+from beamlike.testing.transcripts import load_transcripts
+from beamlike.viz.page import save_page
+from beamlike.viz.recording import Recording
+
+pytestmark = pytest.mark.browser
+
+BLOG = Path(__file__).parents[1] / "conformance" / "cases" / "blog" / "blog_session.json"
+BRIDGE = "late activity bridges two sessions (discarding)"
+
+
+def recorded(stream: Any, **windowing: Any) -> Recording:
+    results = stream.advance_watermark_to_infinity().run(**windowing)
+    return Recording.of(results.run, results.strategy, results.aggregate)
+
+
+def of_the_blog(title: str) -> Recording:
+    (scenario,) = [one for one in load_transcripts(BLOG) if one.title == title]
+    run = run_in_memory(scenario.machine(), scenario.script)
+    return Recording.of(run, scenario.strategy, scenario.combine)
+
+
+class Reader:
+    """Somebody who looks at a page, and notes everything that it should not do."""
+
+    def __init__(self, tab: Any, folder: Path) -> None:
+        self.tab = tab
+        self.folder = folder
+        self.noticed: list[str] = []
+        self.requested: list[str] = []
+        tab.set_default_timeout(10_000)
+        tab.on("console", lambda message: self.noticed.append(message.text))
+        tab.on("pageerror", lambda error: self.noticed.append(str(error)))
+        tab.on("request", lambda request: self.requested.append(request.url))
+
+    def open(self, recording: Any, fragment: str = "", title: str = "a title") -> None:
+        self.address = save_page(recording, self.folder / "page.html", title).as_uri()
+        self.tab.goto(self.address + fragment)
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.tab.keyboard.press(key)
+
+    @property
+    def fragment(self) -> str:
+        return self.tab.url.partition("#")[2]
+
+    @property
+    def said(self) -> list[str]:
+        return self.texts("#said p, #said h2, #said li")
+
+    def texts(self, selector: str) -> list[str]:
+        """What is written there, each with single spaces."""
+        written = "nodes => nodes.map(node => node.innerText ?? node.textContent)"
+        return [" ".join(text.split()) for text in self.tab.locator(selector).evaluate_all(written)]
+
+    def figure(self, kind: str) -> list[str]:
+        """The labels of the elements, merges or panes that the figure shows."""
+        return self.tab.locator(f"#figure [data-kind={kind}] text").all_text_contents()
+
+
+@pytest.fixture
+def reader(browser: Any, tmp_path: Path) -> Iterator[Reader]:
+    tab = browser.new_page(viewport={"width": 1400, "height": 900})
+    reader = Reader(tab, tmp_path)
+    yield reader
+    tab.close()
+    assert reader.noticed == []
+    assert {url.partition("#")[0] for url in reader.requested} == {reader.address}
+
+
+def test_the_session_of_the_blog_is_told_step_by_step(reader: Reader):
+    reader.open(of_the_blog(BRIDGE), title=BRIDGE)
+    told = [reader.said]
+    for _ in range(6):
+        reader.press("ArrowRight")
+        told.append(reader.said)
+    assert told == [
+        ["Step 0, 1 of 7", "1 element arrived", "'open app' of 00:00:00 arrived."],
+        [
+            "Step 1, 2 of 7",
+            "1 element arrived",
+            "'show product' of 00:01:30 arrived.",
+            "[00:00:00, 00:10:00), [00:01:30, 00:11:30) merged into [00:00:00, 00:11:30).",
+        ],
+        [
+            "Step 2, 3 of 7",
+            "The watermark moved to 00:13:00",
+            "[00:00:00, 00:11:30) emitted pane on time #0: ['open app', 'show product']. "
+            "Fired by DefaultTrigger.",
+        ],
+        [
+            "Step 3, 4 of 7",
+            "1 element arrived",
+            "'add to cart' of 00:03:00 arrived.",
+            "[00:00:00, 00:11:30), [00:03:00, 00:13:00) merged into [00:00:00, 00:13:00).",
+            "[00:00:00, 00:13:00) emitted pane late #0: ['add to cart']. Fired by DefaultTrigger.",
+        ],
+        [
+            "Step 4, 5 of 7",
+            "1 element arrived",
+            "'checkout' of 00:09:30 arrived.",
+            "[00:00:00, 00:13:00), [00:09:30, 00:19:30) merged into [00:00:00, 00:19:30).",
+        ],
+        [
+            "Step 5, 6 of 7",
+            "1 element arrived",
+            "'close app' of 00:13:10 arrived.",
+            "[00:00:00, 00:19:30), [00:13:10, 00:23:10) merged into [00:00:00, 00:23:10).",
+        ],
+        [
+            "Step 6, 7 of 7",
+            "The watermark moved to infinity",
+            "[00:00:00, 00:23:10) emitted pane on time #0, its last: ['checkout', 'close app']. "
+            "Fired by expiry of the window.",
+            "[00:00:00, 00:23:10) expired. Nothing is remembered of it.",
+        ],
+    ]
+
+
+def test_the_figure_shows_what_has_happened_and_nothing_of_what_will(reader: Reader):
+    reader.open(of_the_blog(BRIDGE), "#step=3")
+    assert reader.figure("element") == ["'open app'", "'show product'", "'add to cart'"]
+    assert reader.figure("merge") == ["grows", "grows"]
+    assert reader.figure("pane") == [
+        "on time #0  ['open app', 'show product']",
+        "late #0  ['add to cart']",
+    ]
+    assert reader.texts("#figure text.water") == ["watermark 00:13:00"]
+    reader.press("ArrowLeft")
+    assert reader.figure("pane") == ["on time #0  ['open app', 'show product']"]
+
+
+def test_the_windows_show_their_triggers_panes_and_until_when_they_take_elements(reader: Reader):
+    reader.open(of_the_blog("early, on-time and late panes of one growing session"), "#step=4")
+    assert reader.texts(".window") == [
+        "[00:00:00, 00:12:00) changed in this step "
+        "Open: 1 element since its last pane. Takes elements until the watermark passes "
+        "00:21:59.999. "
+        "early #0 ['0', '1'] "
+        "AfterWatermark waiting "
+        "waits for the watermark to reach 00:12:00 or the clock to pass 00:03:00 "
+        "early: AfterProcessingTime(1m) waiting "
+        "waits for the clock to pass 00:03:00 "
+        "late: AfterCount(1) waiting "
+        "waits for its turn"
+    ]
+    reader.press("End")
+    assert reader.texts("#windows") == ["No window is left: nothing is remembered."]
+
+
+def test_keys_buttons_the_slider_and_the_address_agree(reader: Reader):
+    reader.open(of_the_blog(BRIDGE), "#step=5")
+    where = []
+    for key in ("ArrowRight", "ArrowRight", "Home", "ArrowLeft", "PageDown", "PageUp", "End"):
+        reader.press(key)
+        where.append((key, reader.fragment, reader.tab.locator("#count").inner_text()))
+    assert where == [
+        ("ArrowRight", "step=6", "7 of 7"),
+        ("ArrowRight", "step=6", "7 of 7"),
+        ("Home", "step=0", "1 of 7"),
+        ("ArrowLeft", "step=0", "1 of 7"),
+        ("PageDown", "step=6", "7 of 7"),
+        ("PageUp", "step=0", "1 of 7"),
+        ("End", "step=6", "7 of 7"),
+    ]
+    for name, expected in (("Step back", 5), ("First step", 0), ("Step forward", 1)):
+        reader.tab.get_by_role("button", name=name).click()
+        assert reader.fragment == f"step={expected}"
+    reader.tab.get_by_role("slider", name="Step").fill("4")
+    assert reader.said[0] == "Step 4, 5 of 7"
+    reader.tab.locator("#figure rect.row").nth(2).click()
+    assert reader.fragment == "step=2"
+    assert [
+        reader.tab.get_by_role("button", name=name).is_disabled()
+        for name in ("First step", "Step back", "Step forward", "Last step")
+    ] == [False] * 4
+
+
+def test_a_link_inside_the_story_goes_to_its_step(reader: Reader):
+    reader.open(of_the_blog(BRIDGE))
+    reader.tab.get_by_text("The whole scenario in words").click()
+    reader.tab.get_by_role("link", name="Step 3: 1 element arrived").click()
+    reader.tab.wait_for_function("document.querySelector('#count').textContent === '4 of 7'")
+    assert reader.said[0] == "Step 3, 4 of 7"
+    assert reader.texts("#sentences [aria-current=step] > a") == ["Step 3: 1 element arrived"]
+
+
+def test_an_address_that_names_no_step_opens_the_first(reader: Reader):
+    reader.open(of_the_blog(BRIDGE), "#step=99&key=7&scenario=<b>")
+    assert reader.said[0] == "Step 0, 1 of 7"
+
+
+TWO_TABLES = (
+    TestStream()
+    .add_elements_at_time("12:01:00", ("table 3", "tea"))
+    .add_elements_at_time("12:02:00", ("table 4", "rum"))
+    .advance_watermark_to("12:05:00")
+)
+
+
+def test_each_key_has_its_own_story(reader: Reader):
+    reader.open(recorded(TWO_TABLES, window=bl.FixedWindows("5 minutes")), "#step=1")
+    assert reader.said[2:] == ["All of it belongs to other keys."]
+    reader.tab.get_by_label("Key").select_option("'table 4'")
+    assert reader.said[2:] == ["'rum' of 12:02:00 arrived."]
+    assert reader.fragment == "step=1&key=2"
+    assert reader.figure("element") == ["'rum'"]
+
+
+def test_several_scenarios_are_chosen_from_a_list(reader: Reader):
+    by_title = {title: of_the_blog(title) for title in ("single session", BRIDGE)}
+    reader.open(by_title, "#step=2&scenario=2")
+    assert reader.tab.title() == BRIDGE
+    reader.tab.get_by_label("Scenario").select_option("single session")
+    assert (reader.tab.title(), reader.fragment) == ("single session", "step=0&scenario=1")
+
+
+def test_withdrawn_panes_are_struck_out_and_drops_are_crossed_with_their_reason(reader: Reader):
+    salt = (
+        TestStream()
+        .add_elements_at_time("12:01:00", ("table 3", "tea"))
+        .advance_watermark_to("12:05:00")
+        .add_elements_at_time("12:04:00", ("table 3", "milk"))
+        .advance_watermark_to("12:15:00")
+        .add_elements_at_time("12:04:30", ("table 3", "salt"))
+    )
+    reader.open(
+        recorded(
+            salt,
+            window=bl.FixedWindows("5 minutes"),
+            trigger=bl.AfterWatermark(late=bl.AfterCount(1)),
+            accumulation="retracting",
+            allowed_lateness="10 minutes",
+        ),
+        "#step=1",
+    )
+    assert reader.texts("#figure text.struck") == []
+    reader.press("ArrowRight")
+    assert reader.texts("#figure text.struck") == [
+        "on time #0 ['tea']",
+        "withdrawn: on time #0 ['tea']",
+    ]
+    reader.press("End")
+    assert reader.tab.locator("#figure .cross").count() == 1
+    assert reader.figure("element")[-1] == "'salt' expired, missed by 1ms"
+    assert reader.texts("#panes tbody tr") == [
+        "1 [12:00:00, 12:05:00) on time #0 12:04:59.999 ['tea'] AfterWatermark[end of window]",
+        "2 [12:00:00, 12:05:00) withdrawal of on time #0 12:04:59.999 ['tea']",
+        "2 [12:00:00, 12:05:00) late #1 12:04:59.999 ['tea', 'milk']"
+        " AfterWatermark.late[AfterCount(1)]",
+        "4 [12:00:00, 12:05:00) dropped 12:04:30 'salt' expired, missed by 1ms",
+    ]
+
+
+def test_a_value_that_is_markup_is_shown_as_it_is(reader: Reader):
+    nasty = "</script><img src=x onerror=alert(1)>"
+    stream = TestStream().add_elements_at_time("12:01:00", (nasty, nasty))
+    reader.open(recorded(stream, window=bl.FixedWindows("5 minutes")), title=nasty)
+    assert reader.texts("h1") == [nasty]
+    assert reader.said[2:] == [f"{nasty!r} of 12:01:00 arrived."]
+    assert reader.tab.locator("img").count() == 0
+
+
+def test_a_screen_reader_hears_each_step_and_what_the_figure_shows(reader: Reader):
+    reader.open(of_the_blog(BRIDGE), "#step=2")
+    said = reader.tab.locator("#said")
+    assert [said.get_attribute(name) for name in ("aria-live", "aria-atomic")] == ["polite", "true"]
+    assert reader.tab.get_by_role("slider").get_attribute("aria-valuetext") == (
+        "step 2: The watermark moved to 00:13:00"
+    )
+    figure = reader.tab.get_by_role("img", name="Timeline of 'joe' up to step 2")
+    assert figure.locator("desc").text_content() == (
+        "Event time across, processing time upwards. 2 elements, 0 dropped. "
+        "The watermark stands at 00:13:00. Windows: [00:00:00, 00:11:30). "
+        "Panes: on time 0 of [00:00:00, 00:11:30): ['open app', 'show product']."
+    )
+
+
+def test_all_of_it_can_be_reached_with_the_tabulator(reader: Reader):
+    reader.open({"one": of_the_blog(BRIDGE), "two": of_the_blog(BRIDGE)}, "#step=2")
+    reached = []
+    for _ in range(13):
+        reader.press("Tab")
+        reached.append(
+            reader.tab.evaluate("document.activeElement.id || document.activeElement.tagName")
+        )
+    assert reached == [
+        "A",
+        "scenario",
+        *("first", "back", "slider", "forward", "last", "density"),
+        "scroll",
+        *("SUMMARY", "SUMMARY", "DIV", "SUMMARY"),  # a window, the panes and their table, the story
+    ]
+
+
+def hundreds() -> Recording:
+    stream: Any = TestStream()
+    for minute in range(300):
+        stream = stream.add_elements_at_time(minute * 60_000, ("a", minute))
+        if minute % 10 == 9:
+            stream = stream.advance_watermark_to(minute * 60_000)
+    return recorded(stream, window=bl.FixedWindows("30 minutes"))
+
+
+def test_three_hundred_elements_are_in_view_at_once_and_readable_one_by_one(reader: Reader):
+    reader.open(hundreds(), "#step=330")
+    room = "(() => { const it = document.querySelector('#scroll');"
+    assert reader.tab.evaluate(room + " return it.scrollHeight <= it.clientHeight; })()")
+    assert reader.tab.locator("#figure [data-kind=element]").count() == 300
+    reader.tab.get_by_role("button", name="Overview").click()
+    assert reader.tab.evaluate(room + " return it.scrollHeight > 10 * it.clientHeight; })()")
+    assert reader.figure("element")[-1] == "299"
+    # The present is scrolled into view.
+    now = reader.tab.locator("#figure .now").bounding_box()
+    box = reader.tab.locator("#scroll").bounding_box()
+    assert box["y"] <= now["y"] <= box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("width", [320, 390, 700, 1000, 1900])
+def test_nothing_sticks_out_sideways(reader: Reader, width: int):
+    reader.tab.set_viewport_size({"width": width, "height": 800})
+    reader.open(of_the_blog("early, on-time and late panes of one growing session"), "#step=15")
+    assert reader.tab.evaluate("document.documentElement.scrollWidth") <= width
+    figure = reader.tab.locator("#figure").bounding_box()
+    assert figure["x"] + figure["width"] <= width
+
+
+def test_on_paper_everything_is_there_and_no_button(reader: Reader):
+    reader.open(of_the_blog(BRIDGE), "#step=6")
+    reader.tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    reader.tab.emulate_media(media="print")
+    assert reader.tab.locator(".stepper button:visible").count() == 0
+    assert len(reader.texts("#sentences > li")) == 7
+    assert len(reader.texts("#panes tbody tr")) == 3
+
+
+def test_a_scenario_without_steps_says_so(reader: Reader):
+    run = of_the_blog("no activities, no sessions")
+    empty = Recording.of(type(run.run)((), ()), run.strategy, Collect())
+    reader.open(empty)
+    assert reader.texts("p:visible") == ["Nothing happened in this scenario: it has no steps."]
+
+
+def test_without_scripts_the_panes_are_there_as_text(browser: Any, tmp_path: Path):
+    path = save_page(of_the_blog(BRIDGE), tmp_path / "page.html")
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(path.as_uri())
+    assert "['open app', 'show product']" in tab.locator("noscript pre").inner_text()
+    context.close()

@@ -1,0 +1,56 @@
+"""How a long text timeline gets short."""
+
+from beamlike.viz.thinning import Entry, thinned
+
+
+def element(step: int, row: str = "*", *below: str, drops: int = 0) -> Entry:
+    return Entry(step, step, "+ 'a'", row, below, elements=1, panes=len(below), drops=drops)
+
+
+def watermark(step: int, row: str = "|") -> Entry:
+    return Entry(step, step, "watermark", row, moves=1)
+
+
+def clock(step: int) -> Entry:
+    return Entry(step, step, f"clock {step}s", "", moves=1)
+
+
+def test_a_short_story_is_drawn_as_it_is() -> None:
+    story = [element(0), element(1), watermark(2), watermark(3)]
+    assert list(thinned(story, 8)) == story
+
+
+def test_neighbours_of_one_kind_become_one_and_the_stronger_mark_stays() -> None:
+    story = [
+        element(0, "*  |"),
+        element(1, " o |"),
+        element(4, "  *x"),
+        watermark(5, "|"),
+        watermark(6, " |"),
+        clock(7),
+        clock(8),
+    ]
+    assert list(thinned(story, 8)) == [
+        Entry(0, 4, "+ 3 elements", "*o*x", elements=3),
+        Entry(5, 6, "watermark", " |", moves=2),
+        Entry(7, 8, "clock 8s", "", moves=2),
+    ]
+
+
+def test_what_something_came_of_stays_by_itself() -> None:
+    story = [element(0), element(1, "*", "EARLY #0"), element(2), element(3, "x", drops=1)]
+    assert list(thinned(story, 6)) == story
+
+
+def test_of_what_is_still_too_long_the_middle_is_left_out() -> None:
+    story = [element(step, "*", "EARLY #0") for step in range(9)] + [element(9, "x", drops=1)]
+    assert list(thinned(story, 8)) == [
+        *story[:2],
+        "... steps 2 to 7 left out: 6 elements, 6 panes",
+        *story[8:],
+    ]
+
+
+def test_a_single_step_too_many_does_not_vanish_for_a_line_that_says_so() -> None:
+    story = [element(0, "*", *["EARLY"] * 9), element(1, "*", *["LATE"] * 9)]
+    assert list(thinned(story, 4)) == story
