@@ -6,14 +6,15 @@ words of Beam, ``import beamlike.beam as beam``, or of Scio, ``from beamlike.sci
 Importing beamlike does not import pyspark; the first use of a Spark host does.
 
 To read the code, go from the ground up: `errors`, `model` (values), `machine` (the rules), `hosts`
-(where they run), `api` (what users call; `beam` and `scio` are names of it), `viz` and `testing`,
-`demo`, `cli`.
+(where they run), `api` (what users call; `beam` and `scio` are names of it), `dialects` (other
+systems' windows by name), `viz` and `testing`, `demo`, `cli`.
 """
 
 from beamlike.api.explain import explain_plan
 from beamlike.api.flatten import flatten
 from beamlike.api.joins import co_group, join
 from beamlike.api.lookup import look_up
+from beamlike.api.saved import open_state
 from beamlike.api.stream import Stream, stream
 from beamlike.api.windowed import split, windowed
 from beamlike.model.aggregates import (
@@ -73,6 +74,7 @@ from beamlike.model.windowfns import (
     WindowFn,
 )
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow
+from beamlike.viz.live import live_view
 
 __all__ = [
     "GLOBAL_WINDOW",
@@ -129,10 +131,12 @@ __all__ = [
     "flatten",
     "join",
     "last",
+    "live_view",
     "look_up",
     "max",
     "mean",
     "min",
+    "open_state",
     "report",
     "sample",
     "split",

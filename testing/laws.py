@@ -86,10 +86,14 @@ def run_lazily(machine: Machine, script: Script) -> LazyRun:
     outputs: list[Output] = []
     past: list[str] = []
     watermark, clock = MIN_TIMESTAMP, 0
+    side: int | None = None
 
     def step(number: int, key: Hashable, event: Event) -> None:
         known = states.pop(key, None)
-        before = known.at(watermark, clock) if known else KeyState.unseen(watermark, clock)
+        if known:
+            before = known.at(watermark, clock, side)
+        else:
+            before = KeyState.unseen(watermark, clock, side)
         after, effects = machine.step(before, event)
         outputs.extend(Output(number, key, effect) for effect in effects)
         if after.windows:
@@ -98,14 +102,18 @@ def run_lazily(machine: Machine, script: Script) -> LazyRun:
         for name, wake, now in (
             ("event", wakes.event, after.watermark),
             ("clock", wakes.clock, after.clock),
+            ("side", wakes.side, after.side),
         ):
             if wake is not None and wake < now:
                 past.append(f"step {number}, key {key!r}: {name} wake {wake} lies before {now}")
 
     def due(key: Hashable, event: AdvanceWatermark | AdvanceClock) -> bool:
         wakes = machine.wakes(states[key])
-        wake = wakes.event if isinstance(event, AdvanceWatermark) else wakes.clock
-        return wake is not None and event.to > wake
+        if isinstance(event, AdvanceClock):
+            return wakes.clock_due(event.to)
+        after = KeyState.unseen(watermark, clock, side).side_after(event)
+        of_side = event.to if after is None else after
+        return wakes.event_due(event.to) or wakes.side_due(of_side)
 
     for number, happens in enumerate(script):
         if isinstance(happens, Arrive):
@@ -115,6 +123,7 @@ def run_lazily(machine: Machine, script: Script) -> LazyRun:
         for key in [key for key in states if due(key, happens)]:
             step(number, key, happens)
         if isinstance(happens, AdvanceWatermark):
+            side = KeyState.unseen(watermark, clock, side).side_after(happens)
             watermark = happens.to
         else:
             clock = happens.to

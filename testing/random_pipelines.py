@@ -35,7 +35,10 @@ Pairs = PCollection[tuple[str, int]]
 
 
 def any_pipeline(dice: Random) -> Pipeline:
-    """A pipeline of one to three sources and up to eight transforms."""
+    """A pipeline of one to three sources and up to eight transforms.
+
+    Some sources are empty, and the watermarks of some are ahead of those of the others.
+    """
     pipeline = Pipeline()
     made: list[Pairs] = []
     for at in range(dice.randint(1, 3)):
@@ -83,16 +86,19 @@ def _elements(dice: Random) -> Arrive:
 
 
 def _bounded(dice: Random) -> Script:
-    return _elements(dice), AdvanceWatermark(MAX_TIMESTAMP)
+    end = AdvanceWatermark(MAX_TIMESTAMP)
+    return (end,) if dice.randrange(3) == 0 else (_elements(dice), end)
 
 
 def _script(dice: Random) -> Script:
     steps: list[ScriptStep] = []
     watermark, clock = dice.randrange(5), 0
+    # Some are ahead of all others, and say nothing besides.
+    pace, most = dice.choice(((12, 4), (12, 4), (60, 1)))
     for _ in range(dice.randint(1, 8)):
-        match dice.randrange(4):
+        match dice.randrange(most):
             case 0:
-                watermark += dice.randrange(12)
+                watermark += dice.randrange(pace)
                 steps.append(AdvanceWatermark(watermark))
             case 1:
                 clock += dice.randint(1, 6)

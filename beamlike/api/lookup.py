@@ -27,7 +27,6 @@ from beamlike.machine.clocks import StageClock
 from beamlike.model.aggregates import collect
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import DurationLike
-from beamlike.model.windowfns import WindowFn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -58,13 +57,16 @@ def look_up(
 
     The side stream is grouped by the key with its own strategy. Nothing of the main stream is:
     a row keeps its event time and its window, and looks into the side window that contains the
-    last instant of its own. It waits there for the first pane, at most until the watermark is
-    past the end of the side window; rows that come later see the latest pane, in place of those
-    before. So with accumulating panes a row sees all that there is so far, with discarding ones
-    the last part. In bounded data rows see the last pane.
+    last instant of its own. It waits there for the first pane; rows that come later see the
+    latest pane, in place of those before. So with accumulating panes a row sees all that there is
+    so far, with discarding ones the last part. In bounded data rows see the last pane.
 
-    The watermark is the least of both streams. A side stream that falls silent keeps rows
-    waiting, unless ``stream(..., idle_after=..., idle="advance")`` says that it goes on.
+    Where no pane comes, a row waits until the side stream's own watermark is past where its
+    trigger must have fired, however far ``main`` is: for the default trigger and `AfterWatermark`
+    the end of the side window. With a trigger that counts or delays it is where the side window
+    expires. A side stream that falls silent keeps rows waiting, unless ``stream(...,
+    idle_after=..., idle="advance")`` says that it goes on. A row is late by the least watermark of
+    both streams. The next grouping is promised the watermark of ``main``, as far as no row waits.
 
     Args:
         main: Any stream, grouped or not.
@@ -116,7 +118,7 @@ def look_up(
     }
     read = column_names(window_input, "window_input")
     columns = _Columns(keys["main"], shown, read, rows)
-    found, stage = _found(main, panes, side.strategy.window_fn, columns, how, options, wake)
+    found, stage = _found(main, panes, side.strategy, columns, how, options, wake)
     stages = {**taken, **panes.inputs.stages, own: stage}
     return Stream(main.strategy, Inputs((Branch(found, StageClock(shards), stages=stages),)))
 
@@ -199,7 +201,7 @@ class _Columns:
 def _found(
     main: Stream,
     panes: Stream,
-    side_window_fn: WindowFn,
+    side: WindowingStrategy,
     columns: _Columns,
     how: How,
     options: "PlanOptions",
@@ -220,12 +222,12 @@ def _found(
     plan, inputs = bind.bind_look_up(
         looking.frame,
         strategy,
-        side_window_fn,
+        side,
         columns.key,
         shown,
         hidden,
         how,
-        {**options, "clocks": both.clocks},
+        {**options, "clocks": bind.clocks_beside(as_side.clocks, looking.clocks)},
     )
     packed = [
         query.Packed(

@@ -1,19 +1,22 @@
 """The `beamlike` command. Each subcommand is a module with ``add_parser`` and ``run``.
 
-`replay`, `explain`, `state` and `demo` are the commands. `scenarios` runs those of transcript
-files, `state_text` shows state, and `quiet` keeps Spark's log off the terminal. A module is
-imported only when its command is asked for, so that what one command needs (Spark, a plotting
-library) stays out of the way of the others.
+`replay`, `explain`, `state` and `demo` are the commands. `asking` reads what is typed, `progress`
+tells how far long work is. `scenarios` runs those of transcript files, `state_text` and
+`state_json` show state, and `quiet` keeps Spark's log off the terminal. A module is imported only
+when its command is asked for, so that what one command needs (Spark, a plotting library) stays out
+of the way of the others.
 """
 
 import argparse
 import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module, metadata
 from typing import Final
 
+from beamlike.cli.asking import REFUSED, Parser
 from beamlike.errors import BeamlikeError
 
 __all__ = ["main"]
@@ -26,7 +29,29 @@ COMMANDS: Final = {
 }
 """Name of a command, which is also its module, and its line in the help."""
 
+_DESCRIPTION: Final = """\
+Apache Beam's windows, triggers and panes, exact, on PySpark.
+
+A scenario is a JSON file: how elements are windowed, what arrives and how the
+watermark and the clock move, step by step, and what must come out. replay runs
+it, explain says why. A failed test of beamlike.testing writes one, and ends
+with the command that replays it.
+"""
+
 _EPILOG: Final = """\
+beamlike COMMAND --help tells more, with examples.
+
+exit status:
+  0     all is well
+  1     something came out other than expected
+  2     the request was not understood, or an input cannot be used
+  70    something is wrong in beamlike itself
+  130   interrupted with Ctrl-C
+  141   the reader of the output, head for one, left early
+
+On a terminal long work shows how far it is, on standard error. Elsewhere the
+output is plain. NO_COLOR=1 turns colours off.
+
 examples:
   beamlike replay scenario.json                     a table of panes and drops
   beamlike replay scenario.json --format timeline   the same as a picture
@@ -35,7 +60,7 @@ examples:
   beamlike demo                                     the main job, on real data
 """
 
-_OK, _FAILED, _REFUSED, _INTERRUPTED, _CLOSED_PIPE = 0, 1, 2, 130, 141
+_OK, _BROKEN, _INTERRUPTED, _CLOSED_PIPE = 0, 70, 130, 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit status: 0 all is well, 1 something came out other than expected, 2 the
-        request was not understood or an input cannot be used.
+        request was not understood or an input cannot be used; others as in the help.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -64,13 +89,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("beamlike: interrupted", file=sys.stderr)
         return _INTERRUPTED
+    except Exception:
+        traceback.print_exc()
+        print(
+            "beamlike: this should not have happened, and is a mistake in beamlike itself; please "
+            "report it with the lines above",
+            file=sys.stderr,
+        )
+        return _BROKEN
     return status
 
 
 def _run(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="beamlike",
-        description="Apache Beam's windows, triggers and panes, exact, on PySpark.",
+        description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -87,9 +120,9 @@ def _run(arguments: list[str]) -> int:
             return _refuse(f"{name} cannot start: {error}; pip install 'beamlike[demo]' may help")
         command.add_parser(subparsers)
     try:
-        options = parser.parse_args(arguments)
+        options = parser.read(arguments)
     except SystemExit as leaving:  # argparse has printed the help, the version or the mistake
-        return leaving.code if isinstance(leaving.code, int) else _REFUSED
+        return leaving.code if isinstance(leaving.code, int) else REFUSED
     if options.command is None:
         parser.print_help()
         return _OK
@@ -102,7 +135,7 @@ def _run(arguments: list[str]) -> int:
 
 def _refuse(problem: str) -> int:
     print(f"beamlike: {problem}", file=sys.stderr)
-    return _REFUSED
+    return REFUSED
 
 
 def _version() -> str:

@@ -26,10 +26,31 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "run"]
 
 _DESCRIPTION: Final = """\
-Streams the 336,776 departures scheduled from New York's airports in 2013 through Spark, in
-the order in which they really left. Each carrier's hour gives early, on-time and late panes
-of its departures, mean delay and aircraft. The result is checked against a plain batch
-aggregation; the exit status is 1 if anything is lost, doubled or different.
+Stream the 336,776 departures scheduled from New York's airports in 2013 through
+Spark, in the order in which they really left. Each carrier's hour gives early,
+on-time and late panes of its departures, mean delay and aircraft. The result is
+checked against a plain batch aggregation. Nothing is downloaded; it needs
+Java 17, and pip install 'beamlike[demo]'.
+"""
+
+_EPILOG: Final = """\
+in the folder of the result:
+  panes/        every pane, as Parquet: carrier, hour, timing, values
+  dropped/      every departure that came too late, as Parquet, with the reason
+  story.png     one carrier's hour in a storm: event time across, when it was
+                known upwards, the panes and what was dropped
+  summary.txt   what is printed at the end
+
+exit status:
+  0   the panes say what a batch aggregation says, and nothing was lost
+  1   something was lost, doubled or is different
+  2   Java, Spark or a package is missing, or DIR cannot be used
+
+examples:
+  beamlike demo --quick                     two days, in less than a minute
+  beamlike demo                             the whole year, some minutes
+  beamlike demo --first-day 2013-02-08 --days 3 --out blizzard
+  beamlike demo --quick --live              and watch it in a browser
 """
 _YEAR: Final = 2013
 _QUICK_DAY: Final = date(2013, 6, 27)
@@ -42,6 +63,8 @@ def add_parser(subparsers: Any) -> None:
         "demo",
         help="a year of real departures from New York: stream, window, check, draw",
         description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--out",

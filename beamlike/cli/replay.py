@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 import attrs
 
+from beamlike.cli.progress import counted
 from beamlike.cli.quiet import quiet_session
 from beamlike.cli.scenarios import (
     Outcome,
@@ -20,7 +22,7 @@ from beamlike.cli.scenarios import (
     title_line,
     windowing_line,
 )
-from beamlike.errors import EnvironmentProblem, RecordingError, UnsupportedError
+from beamlike.errors import EnvironmentProblem, RecordingError, TranscriptError, UnsupportedError
 from beamlike.hosts.script import Run
 from beamlike.testing.transcripts import Scenario, differences, load_transcripts, to_document
 from beamlike.viz.explain import explain
@@ -38,7 +40,8 @@ ShowAll = Callable[[Iterator["Replay"]], int]
 _DESCRIPTION: Final = """\
 Run the scenarios of transcript files, one after the other, and show every pane
 that comes out and every element that is dropped. Where a file says what must
-come out, the whole of it is compared.
+come out, the whole of it is compared. Of a folder all *.json files below it are
+run. What is wrong in a file is shown with its line, before anything runs.
 """
 
 _EPILOG: Final = """\
@@ -48,11 +51,10 @@ formats:
              panes, and why they came out
   json       one document with the panes and drops of all scenarios, for
              programs; differences go to standard error
-
   html       a page for a browser, to step through: needs --out FILE.html; the
              table is printed too
 
-with --explain every merge, firing and drop is told in words below the table or
+With --explain every merge, firing and drop is told in words below the table or
 the timeline: why it happened, what would have saved a drop, and what a window
 still waits for when nothing comes out. beamlike explain tells it for one key or
 one window.
@@ -62,13 +64,39 @@ exit status:
   1   something came out otherwise, or a scenario failed
   2   a file cannot be read or written, or does not follow the format
 
+a scenario, to begin with; add "panes" and "dropped" as --format json shows them
+to have them compared:
+{
+ "format": "beamlike-transcript-v1",
+ "id": "late milk",
+ "windowing": {
+  "window": {"fn": "fixed", "size_ms": 300000},
+  "trigger": {"type": "after_watermark", "late": {"type": "after_count", "count": 1}},
+  "accumulation": "accumulating",
+  "allowed_lateness_ms": 600000,
+  "timestamp_combiner": "end_of_window",
+  "closing_behavior": "fire_if_non_empty",
+  "on_time_behavior": "fire_always"
+ },
+ "aggregation": "list",
+ "steps": [
+  {"elements": [{"key": "table 3", "value": "tea", "ts_ms": 60000}]},
+  {"advance_watermark_to_ms": 300000},
+  {"elements": [{"key": "table 3", "value": "milk", "ts_ms": 240000}]},
+  {"advance_processing_time_by_ms": 1000},
+  {"advance_watermark_to_infinity": true}
+ ]
+}
+
 examples:
-  beamlike replay tests/conformance/cases/blog/blog_session.json
+  beamlike replay scenario.json
   beamlike replay scenario.json --format timeline --explain
   beamlike replay scenario.json --format html --out scenario.html
-  beamlike replay cases/*.json --host spark --format json > panes.json
+  beamlike replay cases/ --host spark --format json > panes.json
 """
 
+
+_MOST_PROBLEMS: Final = 5
 
 _FEW: Final = 12
 """Up to so many scenarios take their turns; more run side by side. A step costs Spark half a
@@ -84,7 +112,9 @@ def add_parser(subparsers: Any) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a transcript: JSON, UTF-8")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="a transcript (JSON, UTF-8), or a folder"
+    )
     parser.add_argument(
         "--host",
         choices=("memory", "spark"),
@@ -129,14 +159,46 @@ def run(args: argparse.Namespace) -> int:
             ``--out`` is missing, is not wanted, or cannot be written.
     """
     show = _shower(args.format, args.out, explains=args.explain)
-    scenarios = [scenario for file in args.files for scenario in load_transcripts(file)]
+    scenarios = _load(args.files)
+    # Tables come one by one, and show by themselves how far it is.
+    told = partial(counted, total=len(scenarios), doing="replaying", speaks=args.format != "json")
     if args.host == "memory":
-        return _show(show, scenarios, map(in_memory, scenarios))
+        return _show(show, scenarios, told(map(in_memory, scenarios)))
     own = args.watermark == "own" if args.watermark else len(scenarios) <= _FEW
     print("beamlike: starting Spark", file=sys.stderr, flush=True)
     with quiet_session("beamlike replay") as spark:
         on_spark = on_spark_in_turn if own else on_spark_side_by_side
-        return _show(show, scenarios, on_spark(scenarios, spark))
+        return _show(show, scenarios, told(on_spark(scenarios, spark)))
+
+
+def _load(names: Sequence[str]) -> list[Scenario]:
+    """The scenarios of files and folders.
+
+    Raises:
+        TranscriptError: Some cannot be used. What is wrong with any of them is told.
+    """
+    files = [file for name in names for file in _files(name)]
+    scenarios: list[Scenario] = []
+    problems: list[str] = []
+    for file in counted(files, len(files), "reading"):
+        try:
+            scenarios += load_transcripts(file)
+        except TranscriptError as error:
+            problems.append(str(error))
+    if problems:
+        more = len(problems) - _MOST_PROBLEMS
+        ending = [f"... and {more} more files that cannot be used"] if more > 0 else []
+        raise TranscriptError("\n\n".join([*problems[:_MOST_PROBLEMS], *ending]))
+    return scenarios
+
+
+def _files(name: str) -> list[str]:
+    if not os.path.isdir(name):
+        return [name]
+    found = sorted(map(str, Path(name).rglob("*.json")))
+    if not found:
+        raise TranscriptError(f"{name}: there is no *.json file in this folder")
+    return found
 
 
 def _show(show: ShowAll, scenarios: Sequence[Scenario], outcomes: Iterable[Outcome]) -> int:

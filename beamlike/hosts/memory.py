@@ -41,6 +41,7 @@ class MemoryStage:
         self._outputs: list[Output] = []
         self._story: list[Told] = []
         self.watermark, self.clock = MIN_TIMESTAMP, 0
+        self.side_watermark: int | None = None
 
     @property
     def run(self) -> Run:
@@ -84,6 +85,7 @@ class MemoryStage:
         self._states |= after
         self._script.append(step)
         if isinstance(step, AdvanceWatermark):
+            self.side_watermark = self._unseen.side_after(step)
             self.watermark = step.to
         elif isinstance(step, AdvanceClock):
             self.clock = step.to
@@ -99,9 +101,14 @@ class MemoryStage:
         if isinstance(step, Arrive):
             return
         stands_at = self.watermark if isinstance(step, AdvanceWatermark) else self.clock
-        refusal = going_back(step, stands_at)
+        refusal = going_back(step, stands_at, self._unseen.side)
         if refusal is not None:
             raise WatermarkError(refusal)
+
+    @property
+    def _unseen(self) -> KeyState:
+        """A key that comes now."""
+        return KeyState.unseen(self.watermark, self.clock, self.side_watermark)
 
     def _step(self, key: Hashable, event: Event) -> KeyState:
         number = len(self._script)
@@ -109,7 +116,7 @@ class MemoryStage:
         def tell(happening: Happening) -> None:
             self._story.append(Told(number, key, happening))
 
-        state = self._states.get(key) or KeyState.unseen(self.watermark, self.clock)
+        state = self._states.get(key) or self._unseen
         try:
             after, effects = self._machine.step(state, event, tell)
         except UserFunctionError as error:

@@ -21,7 +21,7 @@ from beamlike.errors import (
 )
 from beamlike.hosts.keys import UncertainKeyError, UnfitKeyError, key_bytes, key_of
 from beamlike.hosts.memory import MemoryStage
-from beamlike.hosts.script import Arrive, Machine, ScriptStep
+from beamlike.hosts.script import Arrive, Machine, Run, ScriptStep
 from beamlike.hosts.wire import Wire
 from beamlike.machine.assigning import windows_of
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
@@ -67,6 +67,11 @@ class Worker(ABC):
     @abstractmethod
     def take(self, given: Sequence[Sequence[Windowed]]) -> Tagged:
         """A bundle of elements from each source."""
+
+    def reached(self, watermarks: Sequence[int]) -> Tagged:
+        """The sources have come so far: the watermark of each (ms), in order."""
+        least = min(watermarks)
+        return self.advance(least) if least > self.watermark else ()
 
     def advance(self, to: int) -> Tagged:
         """The input watermark becomes this (ms)."""
@@ -210,6 +215,21 @@ class StagedWorker(Worker):
     def output_watermark(self) -> int:
         return self._stage.output_watermark
 
+    @property
+    def run(self) -> Run:
+        """Everything that happened to the machine so far, with the keys as they came."""
+        run = self._stage.run
+        return Run(
+            tuple(
+                Arrive(tuple((self._keys[key], element) for key, element in step.elements))
+                if isinstance(step, Arrive)
+                else step
+                for step in run.script
+            ),
+            tuple(attrs.evolve(output, key=self._keys[output.key]) for output in run.outputs),
+            tuple(attrs.evolve(told, key=self._keys[told.key]) for told in run.story),
+        )
+
     def clock(self, to: int) -> Tagged:
         return self._play(AdvanceClock(to))
 
@@ -348,9 +368,21 @@ class _Remembering(StagedWorker):
 class _Seeing(StagedWorker):
     def __init__(self, node: Seen) -> None:
         machine = SideInputs(
-            node.main.window_fn, node.side.window_fn, node.main.allowed_lateness, join="view"
+            node.main.window_fn,
+            node.side.window_fn,
+            node.main.allowed_lateness,
+            join="view",
+            side_trigger=node.side.trigger,
         )
         super().__init__(node.label, machine)
+        self._side = MIN_TIMESTAMP
+
+    def reached(self, watermarks: Sequence[int]) -> Tagged:
+        to, side = watermarks
+        if (to, side) == (self.watermark, self._side):
+            return ()
+        self.watermark, self._side = to, side
+        return self._play(AdvanceWatermark(to, side))
 
     def arriving(self, given: Sequence[Sequence[Windowed]]) -> Iterator[tuple[Hashable, Element]]:
         main, side = given

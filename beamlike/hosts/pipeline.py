@@ -4,7 +4,8 @@ A step is one event of a source: elements, a move of its watermark or of the clo
 through the graph once, in the order of the nodes, before the next one happens. A node that
 groups first sees the clock, then the elements as one bundle for each key, at the watermark that
 it has had so far, and then the watermark becomes the least output watermark of its sources. So
-what one watermark lets out is on time for whoever groups it next, as in Beam.
+what one watermark lets out is on time for whoever groups it next, as in Beam. A node that looks
+into a side input is told the watermark of that one apart.
 
 Sources that end by themselves come first, each in one step. Those that tell of their watermark
 take turns, one event each; of several nobody knows in Beam which comes first.
@@ -18,8 +19,8 @@ import attrs
 
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.metrics import Recorder
-from beamlike.hosts.nodes import Worker, worker_of
-from beamlike.hosts.script import Script, ScriptStep
+from beamlike.hosts.nodes import StagedWorker, Worker, worker_of
+from beamlike.hosts.script import Run, Script, ScriptStep
 from beamlike.machine.events import AdvanceClock, Drop
 from beamlike.model.graph import Edge, Given, Node, Windowed, in_order
 
@@ -51,6 +52,15 @@ class PipelineRun:
     came: Mapping[Edge, tuple[Came, ...]]
     lost: tuple[Lost, ...]
     metrics: Recorder = attrs.field(factory=Recorder, eq=False, repr=False)
+    _staged: Mapping[Node, StagedWorker] = attrs.field(factory=dict, eq=False, repr=False)
+
+    def inside(self, node: Node) -> Run | None:
+        """What a node that groups was given, step by step, and all that came of it.
+
+        None if it does not group, or if the host keeps no record of it, as Spark does not.
+        """
+        worker = self._staged.get(node)
+        return None if worker is None else worker.run
 
     def out_of(self, edge: Edge) -> tuple[Came, ...]:
         """What came out of an edge; nothing if it was not part of the graph."""
@@ -103,7 +113,12 @@ class _Run:
         finally:
             self._end(started, done)
         came = {edge: tuple(found) for edge, found in self._came.items()}
-        return PipelineRun(came, tuple(self._lost), self._metrics)
+        staged = {
+            node: worker
+            for node, worker in self._workers.items()
+            if isinstance(worker, StagedWorker)
+        }
+        return PipelineRun(came, tuple(self._lost), self._metrics, staged)
 
     def _end(self, started: Sequence[Worker], done: bool) -> None:
         """Let all that began come to its end, also if one of them fails there."""
@@ -132,9 +147,7 @@ class _Run:
                     if any(given):
                         found += worker.take(given)
                     before = (self._workers[edge.node] for edge in node.sources)
-                    reached = min(each.output_watermark for each in before)
-                    if reached > worker.watermark:
-                        found += worker.advance(reached)
+                    found += worker.reached([each.output_watermark for each in before])
             for tag, element in found:
                 out[Edge(node, tag)].append(element)
             self._lost += (

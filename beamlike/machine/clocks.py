@@ -1,9 +1,9 @@
 """Where a stage's input watermark comes from when its inputs have watermarks of their own.
 
-The watermark of a stage is the least of its inputs'. A source's watermark trails the greatest
-event time that it has delivered. The watermark of a grouping before is that grouping's output
-watermark, told by each of its shards: what it still holds back is not late here. `promise` says
-where that stands.
+The watermark of a stage is the least of its inputs'; a side input has one apart. A source's
+watermark trails the greatest event time that it has delivered. The watermark of a grouping before
+is that grouping's output watermark, told by each of its shards: what it still holds back is not
+late here. `promise` says where that stands.
 
 Source: Beam ``WatermarkManager``; idle sources as Flink's ``withIdleness`` (``RELEASE``) and
 Bytewax's ``EventClock`` (``ADVANCE``).
@@ -118,9 +118,13 @@ class InputState:
 
 @attrs.frozen
 class Clocks:
-    """The clocks of all inputs of a stage, in the order of the inputs."""
+    """The clocks of all inputs of a stage, in the order of the inputs.
+
+    ``side`` are the positions of those that make up its side input, if it has one.
+    """
 
     inputs: tuple[InputClock, ...]
+    side: frozenset[int] = frozenset()
 
     @property
     def needs_clock(self) -> bool:
@@ -144,6 +148,20 @@ class Clocks:
         """
         after = self._hear(states or self._start(clock), heard, clock)
         return after, self._watermark(after, clock)
+
+    def of_side(self, states: Sequence[InputState], watermark: int, clock: int) -> int | None:
+        """The watermark of the side input (ms); None if the stage has none.
+
+        Args:
+            states: What is known of the inputs.
+            watermark: The input watermark (ms). Where nobody waits for the side input, it is
+                there too.
+            clock: Processing time now (ms).
+        """
+        if not self.side:
+            return None
+        known = self._least(self.side, states, clock)
+        return watermark if known is None else known
 
     def _start(self, clock: int) -> tuple[InputState, ...]:
         """Nothing heard yet; ``clock`` is the processing time of the first step (ms)."""
@@ -171,8 +189,19 @@ class Clocks:
         return tuple(after)
 
     def _watermark(self, states: Sequence[InputState], clock: int) -> int:
-        known = [self._of(it, state, clock) for it, state in zip(self.inputs, states, strict=True)]
-        return min((it for it in known if it is not None), default=MIN_TIMESTAMP)
+        main = [at for at in range(len(self.inputs)) if at not in self.side]
+        known = self._least(main, states, clock)
+        if known is None:
+            # Where nobody waits for the main input, the side input says how far all have come.
+            known = self._least(self.side, states, clock)
+        return MIN_TIMESTAMP if known is None else known
+
+    def _least(
+        self, positions: Iterable[int], states: Sequence[InputState], clock: int
+    ) -> int | None:
+        """The least watermark of some inputs; None if nobody waits for any of them."""
+        known = (self._of(self.inputs[at], states[at], clock) for at in positions)
+        return min((it for it in known if it is not None), default=None)
 
     def _of(self, it: InputClock, state: InputState, clock: int) -> int | None:
         """The watermark of one input; None if nobody waits for it."""

@@ -74,9 +74,14 @@ class Bundle:
 
 @attrs.frozen
 class AdvanceWatermark:
-    """The input watermark becomes ``to`` (event time, ms)."""
+    """The input watermark becomes ``to`` (event time, ms).
+
+    For a stage with a side input that is the watermark of its main input, and ``side`` that of
+    the side input (ms); None: it is there too, if it was not past that before.
+    """
 
     to: int
+    side: int | None = None
 
 
 @attrs.frozen
@@ -89,20 +94,33 @@ class AdvanceClock:
 Event = Bundle | AdvanceWatermark | AdvanceClock
 
 
-def going_back(move: AdvanceWatermark | AdvanceClock, stands_at: int) -> str | None:
+def going_back(
+    move: AdvanceWatermark | AdvanceClock, stands_at: int, side_at: int | None = None
+) -> str | None:
     """Why a clock cannot be moved like that, in a sentence; None if it can.
 
     Args:
         stands_at: Where the clock in question stands (ms).
+        side_at: Where the watermark of a side input stands (ms), None if there is none.
     """
-    if move.to >= stands_at:
-        return None
-    if isinstance(move, AdvanceWatermark):
+    if isinstance(move, AdvanceClock):
+        if move.to >= stands_at:
+            return None
         return (
-            f"the watermark cannot go back: it stands at {show_instant(stands_at)} "
-            f"({stands_at} ms), asked for {show_instant(move.to)} ({move.to} ms)"
+            f"processing time cannot go back: it stands at {stands_at} ms, asked for {move.to} ms"
         )
-    return f"processing time cannot go back: it stands at {stands_at} ms, asked for {move.to} ms"
+    if move.to < stands_at:
+        return _back("the watermark", stands_at, move.to)
+    if move.side is not None and side_at is not None and move.side < side_at:
+        return _back("the watermark of the side input", side_at, move.side)
+    return None
+
+
+def _back(which: str, stands_at: int, to: int) -> str:
+    return (
+        f"{which} cannot go back: it stands at {show_instant(stands_at)} "
+        f"({stands_at} ms), asked for {show_instant(to)} ({to} ms)"
+    )
 
 
 @attrs.frozen
@@ -135,9 +153,21 @@ class DropReason(Enum):
     """A function of the user's raised for it, and such elements are to be left out."""
 
 
+class RowProblem(Enum):
+    """Why a row of a DataFrame became no element."""
+
+    NULL_TIMESTAMP = "null_timestamp"
+    """It has no event time."""
+    BAD_TIMESTAMP = "bad_timestamp"
+    """Its event time cannot be read."""
+    BAD_VALUE = "bad_value"
+    """It cannot be read itself, or decoded."""
+
+
 @attrs.frozen
 class Drop:
-    """An element that one of its windows did not accept, or some that were combined before.
+    """An element that one of its windows did not accept, or some that were combined before; or a
+    row that never became an element.
 
     ``element`` is None if the elements were accepted and their window's last pane could not
     be made, so that only their number is left. ``window`` is None if the element never got as
@@ -155,7 +185,7 @@ class Drop:
 
     element: Item | None
     window: Window | None
-    reason: DropReason
+    reason: DropReason | RowProblem
     missed_by: int | None = None
     nearly: Window | None = None
     watermark: int | None = attrs.field(default=None, eq=False)

@@ -29,10 +29,12 @@ from beamlike.machine.failures import Failure, OnFailure, left_out
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.reference.wakes import Wakes
 from beamlike.machine.ungrouped import clocks_after, elements_of, expired
+from beamlike.model.continuation import guaranteed_firing
 from beamlike.model.options import option
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.side_inputs import side_input_window
-from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms
+from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import GlobalWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, expiry
 
@@ -82,7 +84,8 @@ class SideWindow:
     ``content``  the items of its latest pane; None before   when no element that is accepted
                  the first                                   can look here any more
     ``waiting``  elements of the main input in their main    when the first pane comes, or the
-                 window, in order of arrival                 watermark passes the end
+                 window, in order of arrival                 side input's watermark is past
+                                                             where it must have come
     ===========  ==========================================  ==================================
 
     There is content or there are elements that wait, never both.
@@ -97,28 +100,32 @@ class SideInputs:
 
     The elements of a bundle are `Main` and `Side` values, taken in order of arrival. A main
     element is taken for each of its windows apart. It comes out at once if its side window is
-    ready: a pane came for its key, or the watermark is past the end of the side window, which
-    then is empty. Else it waits, holding the output watermark at its timestamp, and comes out
-    with the first pane or at the end of the side window; those that wait keep their order. So an
-    element sees the latest pane that came before it, or if none did the first that comes after
+    ready: a pane came for its key, or the side input's own watermark is past where its trigger
+    must have fired, so that it is empty. Else it waits, holding the output watermark at its
+    timestamp, and comes out when the side window gets ready; those that wait keep their order. So
+    an element sees the latest pane that came before it, or if none did the first that comes after
     it, and how arrivals are cut into bundles does not matter.
 
     A newer pane of a side window replaces the older one, for the elements that come later. With
     accumulating panes that is all there is so far; with discarding ones only the last part.
 
-    A side window is forgotten when the watermark is past its end plus the allowed lateness of
-    the main input. No main window that looks there ends later, so all of them have expired.
-    An element that comes after that is dropped, in its main window, and so is a side pane, in
-    its side window. An element whose own window has expired but whose side window has not is
-    taken: what is not grouped is not late.
+    A side window is forgotten when the watermarks of both inputs are past its end plus the
+    allowed lateness of the main input, unless elements wait there. No main window that looks
+    there ends later, so all of them have expired. An element that comes after that is dropped, in
+    its main window, and so is a side pane for which nobody waits, in its side window. An element
+    whose own window has expired but whose side window has not is taken: what is not grouped is
+    not late.
 
-    The host feeds one input watermark, the least of both inputs: a pane of the side input comes
-    before the watermark that is past its window, and is then seen by all that waited.
+    The host feeds the watermarks of both inputs. The output watermark is that of the main input,
+    as far as nothing waits: a side input that is behind holds back those that wait for it, and
+    nobody else. Panes of the side input come before the watermark that let them out, and are then
+    seen by all that waited.
 
-    Two things are as in Beam for one key, and differ where several keys share a view. Here each
+    One thing is as in Beam for one key, and differs where several keys share a view. Here each
     key has its own: in Beam the first pane of any key makes the window ready for all, empty for
-    those without items, while here they wait for its end. And in Beam an empty window is ready
-    when its trigger must have fired, which for a count is the end of time; here at its end.
+    those without items. Here those wait until the trigger must have fired for their key, too,
+    which for a count is the end of time. With a ``side_allowed_lateness`` they wait no longer than
+    the side window lives: the grouping of the side input would have let out all that it had.
 
     Args:
         main_window_fn: Windows of main elements that come in none. Sessions are those of the
@@ -130,11 +137,15 @@ class SideInputs:
             ``"view"``: ``(value, [item, ...])``, once.
         on_error: What to do when a window function raises: ``"fail"`` or ``"drop"``, which
             drops the main element that it was asked for.
+        side_trigger: The trigger of the side input's grouping.
+        side_allowed_lateness: How long after its end a side window may have its first pane; None:
+            until its trigger must have fired.
 
     Raises:
         WindowingError: Side windows merge, the main input's window is the global one and the
             side input's are not, or ``join`` or ``on_error`` are not known.
-        TimeError: The allowed lateness cannot be read.
+        TimeError: An allowed lateness cannot be read.
+        UnsupportedError: The trigger is none of beamlike's.
     """
 
     needs_clock: Final = False
@@ -146,7 +157,10 @@ class SideInputs:
         main_allowed_lateness: DurationLike = 0,
         join: Join = "left",
         on_error: OnFailure | str = OnFailure.FAIL,
+        side_trigger: Trigger = DefaultTrigger(),  # noqa: B008 (a value)
+        side_allowed_lateness: DurationLike | None = None,
     ) -> None:
+        guaranteed_firing(side_trigger, GLOBAL_WINDOW)  # raises if it is not known
         if side_window_fn.is_merging or isinstance(main_window_fn, GlobalWindows):
             side_input_window(GLOBAL_WINDOW, side_window_fn)  # raises if they do not go together
         if join not in get_args(Join):
@@ -157,6 +171,12 @@ class SideInputs:
         self.allowed_lateness = duration_ms(main_allowed_lateness, "main_allowed_lateness")
         self.join: Final = join
         self.on_error = option(OnFailure, on_error, "on_error")
+        self.side_trigger = side_trigger
+        self.side_allowed_lateness = (
+            None
+            if side_allowed_lateness is None
+            else duration_ms(side_allowed_lateness, "side_allowed_lateness")
+        )
 
     def step(
         self, state: KeyState, event: Event, tell: Tell | None = None
@@ -169,14 +189,16 @@ class SideInputs:
             tell: Called with each drop, at the end of the step.
 
         Raises:
-            WatermarkError: The watermark or the clock would go back.
+            WatermarkError: A watermark or the clock would go back.
             UserFunctionError: A window function raised, and that is to be reported.
             WindowingError: An element is neither `Main` nor `Side`, a side element comes in no
                 window, an element was combined with others before it arrived, or a main window
                 has no window of the side input to look into.
         """
         watermark, clock = clocks_after(state, event)
-        work = _Step(self, state.windows.items(), watermark)
+        told = state.side_after(event) if isinstance(event, AdvanceWatermark) else None
+        side = state.at(watermark, clock, told).side
+        work = _Step(self, state.windows.items(), min(watermark, side), side)
         if isinstance(event, Bundle):
             for element in elements_of(event, "a join with a side input"):
                 work.take(element)
@@ -187,20 +209,31 @@ class SideInputs:
             for effect in work.effects:
                 if isinstance(effect, Drop):
                     tell(effect)
-        return state.after(watermark, clock, windows), tuple(work.effects)
+        return state.after(watermark, clock, windows, told), tuple(work.effects)
 
     def wakes(self, state: KeyState) -> Wakes:
-        """The end of a side window where elements wait, the last look into one with content."""
-        deadlines = (self.deadline(window, it) for window, it in state.windows.items())
-        return Wakes(min(deadlines, default=None), None)
+        """When a side window where elements wait is empty, the last look into one with content."""
+        event: int | None = None
+        side: int | None = None
+        for window, it in state.windows.items():
+            at = self.empty_after(window) if it.awaits_end else self.last_look(window)
+            # The last look is over when both are past it: the main input first, let us say.
+            if it.awaits_end or state.watermark > at:
+                side = at if side is None else min(side, at)
+            else:
+                event = at if event is None else min(event, at)
+        return Wakes(event, None, side)
 
-    def deadline(self, window: Window, remembered: WindowState) -> int:
-        """The last watermark (ms) at which a side window is remembered."""
-        last_look = self.last_look(window)
-        return min(window.max_timestamp, last_look) if remembered.awaits_end else last_look
+    def empty_after(self, side_window: Window) -> int:
+        """The watermark of the side input (ms) past which a window that got no pane is ready."""
+        # "Infinity" is past everything, and a watermark is past nothing that is infinite.
+        sure = min(guaranteed_firing(self.side_trigger, side_window), MAX_TIMESTAMP - 1)
+        if self.side_allowed_lateness is None:
+            return sure
+        return min(sure, expiry(side_window, self.side_allowed_lateness))
 
     def last_look(self, side_window: Window) -> int:
-        """The last watermark (ms) at which an element may look into a side window."""
+        """The last watermark of both (ms) at which an element may look into a side window."""
         return expiry(side_window, self.allowed_lateness)
 
 
@@ -216,11 +249,15 @@ class _Step:
     """A step in the making: a working copy of the windows, and the effects so far."""
 
     def __init__(
-        self, inputs: SideInputs, windows: Iterable[tuple[Window, WindowState]], watermark: int
+        self,
+        inputs: SideInputs,
+        windows: Iterable[tuple[Window, WindowState]],
+        watermark: int,
+        side_watermark: int,
     ) -> None:
         self.inputs = inputs
         self.windows = dict(windows)
-        self.watermark = watermark
+        self.watermark, self.side_watermark = watermark, side_watermark
         self.opened: dict[Window, _Open] = {}
         self.effects: list[Effect] = []
 
@@ -271,7 +308,7 @@ class _Step:
             seen = self._open(side)
             if seen.content is not None:
                 self._answer(looking, seen.content)
-            elif self.watermark > side.max_timestamp:
+            elif self.side_watermark > inputs.empty_after(side):
                 self._answer(looking, ())
             else:
                 seen.waiting.append(looking)
@@ -283,19 +320,25 @@ class _Step:
                 f"the side element {element.value!r} comes in no window; group the side input "
                 "and hand on the window of each pane"
             )
-        if drop := expired(element, window, self.inputs.last_look(window), self.watermark):
+        drop = expired(element, window, self.inputs.last_look(window), self.watermark)
+        seen = self._open(window)
+        if drop and not seen.waiting:
             self.effects.append(drop)
             return
-        seen = self._open(window)
-        seen.content = content
+        # After the last look only those see it who came before that and still wait.
+        seen.content = None if drop else content
         self._release(seen.waiting, content)
         seen.waiting = []
 
     def pass_deadlines(self) -> None:
-        """Forget what nobody may look into any more; what still waits there found nothing."""
+        """Forget what nobody may look into any more, and let go of those who see nothing."""
         for window in sorted(self.windows, key=bounds):
             remembered = self.windows[window]
-            if self.watermark > self.inputs.deadline(window, remembered):
+            if remembered.awaits_end:
+                is_over = self.side_watermark > self.inputs.empty_after(window)
+            else:
+                is_over = self.watermark > self.inputs.last_look(window)
+            if is_over:
                 del self.windows[window]
                 self._release(remembered.accumulator.waiting, ())
 

@@ -55,7 +55,8 @@ def clocks_after(state: KeyState, event: Event) -> tuple[int, int]:
     if isinstance(event, Bundle):
         return state.watermark, state.clock
     is_watermark = isinstance(event, AdvanceWatermark)
-    refusal = going_back(event, state.watermark if is_watermark else state.clock)
+    stands_at = state.watermark if is_watermark else state.clock
+    refusal = going_back(event, stands_at, state.side)
     if refusal is not None:
         raise WatermarkError(refusal)
     return (event.to, state.clock) if is_watermark else (state.watermark, event.to)

@@ -145,7 +145,41 @@ def test_a_car_waits_for_its_owner_and_those_after_it_see_the_latest(feed: MakeF
     ]
 
 
-def test_a_side_window_that_stays_empty_is_over_when_both_inputs_are_past_it(
+def test_a_car_does_not_wait_for_owners_that_are_ahead_of_it(feed: MakeFeed) -> None:
+    booth = Booth(feed)
+    booth.start()
+    assert booth.send(car("a", "00:01:00"), car("b", "00:11:00")) == []
+    # No owner comes any more for the first ten minutes, wherever the cars are.
+    assert told(booth.send(owner("b", "00:10:00", "bob"))) == [
+        "a 00:01:00 east -> None in 00:00-00:05, UNKNOWN",
+        "b 00:11:00 east -> bob in 00:10-00:15, UNKNOWN",
+    ]
+    # A query that is started anew knows it still.
+    booth.stop()
+    booth.start()
+    assert told(booth.send(car("a", "00:02:00"), car("a", "00:12:00", "west"))) == [
+        "a 00:02:00 east -> None in 00:00-00:05, UNKNOWN"
+    ]
+    assert told(booth.send(owner("b", "00:20:00", "bob"))) == [
+        "a 00:12:00 west -> None in 00:10-00:15, UNKNOWN"
+    ]
+
+
+def test_a_key_without_owners_waits_for_a_count_as_long_as_the_side_window_lives(
+    feed: MakeFeed,
+) -> None:
+    booth = Booth(feed, trigger=bl.Repeatedly(bl.AfterCount(2)), allowed_lateness="20 minutes")
+    booth.start()
+    assert booth.send(car("a", "00:01:00"), car("b", "00:01:00")) == []
+    # One is not enough; it comes out when the window expires.
+    assert booth.send(owner("b", "00:02:00", "bob")) == []
+    assert told(booth.send(owner("z", "00:30:00", "zed"))) == [
+        "a 00:01:00 east -> None in 00:00-00:05, UNKNOWN",
+        "b 00:01:00 east -> bob in 00:00-00:05, UNKNOWN",
+    ]
+
+
+def test_a_side_window_that_stays_empty_is_over_when_the_owners_are_past_it(
     feed: MakeFeed,
 ) -> None:
     booth = Booth(feed)
@@ -194,10 +228,10 @@ def test_a_restart_between_any_two_micro_batches_changes_nothing(feed: MakeFeed)
     ]
     assert sent(car("a", "00:12:00", "west"), owner("a", "00:31:00", "ann")) == [
         "a 00:01:00 east -> None in 00:00-00:05, UNKNOWN",
+        "a 00:12:00 west -> None in 00:10-00:15, UNKNOWN",
         "c 00:03:00 east -> None in 00:00-00:05, UNKNOWN",
     ]
     assert sent(car("a", "00:31:00")) == [
-        "a 00:12:00 west -> None in 00:10-00:15, UNKNOWN",
         "a 00:31:00 east -> ann in 00:30-00:35, UNKNOWN",
     ]
     assert sent(car("b", "00:21:00"), car("b", "00:04:00")) == [

@@ -75,11 +75,12 @@ HOURS: dict[str, Any] = {
 
 
 def metrics(query: Any, name: str = "beamlike") -> Counter[str]:
-    """The counts of all progress reports of a query, added up."""
+    """The counts of panes and drops in all progress reports of a query, added up."""
     total: Counter[str] = Counter()
     for progress in query.recentProgress:
         if name in progress.observedMetrics:
-            total.update(progress.observedMetrics[name].asDict())
+            told = progress.observedMetrics[name].asDict()
+            total.update({it: told[it] for it in told if it.startswith(("panes_", "dropped_"))})
     return total
 
 

@@ -34,7 +34,7 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
     for line in (
         "  json       one document with the panes and drops of all scenarios, for",
         "  1   something came out otherwise, or a scenario failed",
-        "  beamlike replay cases/*.json --host spark --format json > panes.json",
+        "  beamlike replay cases/ --host spark --format json > panes.json",
     ):
         assert line in text.splitlines()
 
@@ -42,17 +42,121 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["replya"], "beamlike: error: argument COMMAND: invalid choice: 'replya'"),
-        (["replay"], "beamlike replay: error: the following arguments are required: FILE"),
-        (["replay", "f", "--host", "flink"], "argument --host: invalid choice: 'flink'"),
-        (["--quick"], "beamlike: error: unrecognized arguments: --quick"),
+        ("replya", "beamlike: there is no command 'replya'; did you mean 'replay'?"),
+        (
+            "bananas",
+            "beamlike: there is no command 'bananas'; the commands are replay, explain, state, "
+            "demo",
+        ),
+        (
+            "tea.json",
+            "beamlike: there is no command 'tea.json'; to run the scenarios of a file: "
+            "beamlike replay tea.json",
+        ),
+        (
+            "--quick",
+            "beamlike: there is no option --quick; its options are --help, --version",
+        ),
+        ("replay", "beamlike replay: the following arguments are required: FILE"),
+        (
+            "replay --fromat timeline f",
+            "beamlike replay: there is no option --fromat; did you mean --format?",
+        ),
+        (
+            "replay --fromat=timeline f",
+            "beamlike replay: there is no option --fromat; did you mean --format?",
+        ),
+        (
+            "replay f -format timeline",
+            "beamlike replay: there is no option -format; did you mean --format?",
+        ),
+        (
+            "replay f --zzz",
+            "beamlike replay: there is no option --zzz; its options are --help, --host, "
+            "--watermark, --format, --explain, --out",
+        ),
+        (
+            "replay f --format tmieline",
+            "beamlike replay: --format cannot be 'tmieline'; did you mean 'timeline'?",
+        ),
+        (
+            "replay f --host flink",
+            "beamlike replay: --host cannot be 'flink'; it is one of memory, spark",
+        ),
+        ("replay f --out", "beamlike replay: --out: expected one argument"),
+        ("explain a b", "beamlike explain: nothing more can be named here, got 'b'"),
+        (
+            "demo --days none",
+            "beamlike demo: --days: must be a whole number of 1 or more, got 'none'",
+        ),
     ],
 )
-def test_a_request_that_is_not_understood_is_status_2(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+def test_what_is_not_understood_is_answered_with_what_would_be(
+    capsys: pytest.CaptureFixture[str], arguments: str, says: str
 ) -> None:
-    assert main(arguments) == 2
-    assert says in capsys.readouterr().err
+    assert main(arguments.split()) == 2
+
+    command = says.partition(":")[0]
+    assert tuple(capsys.readouterr()) == (
+        "",
+        f"{says}\n{command} --help tells how it is used\n",
+    )
+
+
+def test_an_option_may_be_cut_short(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "--hel"]) == 0
+    assert capsys.readouterr().out.startswith("usage: beamlike replay ")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_tells_its_exit_status_and_shows_examples(
+    capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert main([command, "--help"]) == 0
+
+    text = capsys.readouterr().out
+    assert "\nexit status:\n  0   " in text
+    examples = text.partition("\nexamples:\n")[2].splitlines()
+    assert len(examples) > 2
+    assert all(line.startswith(f"  beamlike {command} ") or not line for line in examples)
+
+
+def test_the_exit_status_of_all_commands_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    main([])
+
+    text = capsys.readouterr().out
+    section = text.partition("exit status:\n")[2].partition("\n\n")[0]
+    assert [line.split()[0] for line in section.splitlines()] == ["0", "1", "2", "70", "130", "141"]
+
+
+def test_a_mistake_of_beamlike_s_own_is_told_apart_from_a_difference(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wrong(options: object) -> int:
+        raise RuntimeError("impossible")
+
+    monkeypatch.setattr("beamlike.cli.replay.run", wrong)
+
+    assert main(["replay", "file"]) == 70
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "Traceback (most recent call last):"
+    assert said[-2:] == [
+        "RuntimeError: impossible",
+        "beamlike: this should not have happened, and is a mistake in beamlike itself; please "
+        "report it with the lines above",
+    ]
+
+
+def test_an_interrupt_is_no_mistake(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(options: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("beamlike.cli.replay.run", interrupted)
+
+    assert main(["replay", "file"]) == 130
+    assert capsys.readouterr().err == "beamlike: interrupted\n"
 
 
 def test_replay_in_memory_imports_neither_spark_nor_plotting() -> None:

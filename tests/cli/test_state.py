@@ -14,6 +14,71 @@ from beamlike.testing.checkpoints import leave_checkpoint
 EVENTS = "user string, at timestamp, v int"
 
 
+LISTED = """\
+{orders}, after batch {last} (there are 0 to {last})
+
+stage beamlike, operator 0 of the query
+  remembered          3 windows of 3 keys in 1 shard, 336 bytes ({size} stored)
+  watermark           2020-01-01 00:30:00
+  output watermark    2020-01-01 00:03:00, held back 27m by bob [2020-01-01 00:00:00, 01:00:00) \
+in shard 0
+  next, by watermark  something changes once the watermark reaches 2020-01-01 01:00:00
+  oldest              ann [2020-01-01 00:00:00, 01:00:00)
+  largest             ann [2020-01-01 00:00:00, 01:00:00), 121 bytes
+  window              FixedWindows(1h)
+  trigger             AfterWatermark(early=AfterCount(3))
+  accumulation        accumulating
+  allowed lateness    0ms
+  timestamp combiner  earliest
+  aggregates          n=Count(), all=Collect(keep_nulls=False) of v int32
+  key                 user string
+
+  shard  windows  keys  bytes  stored  watermark            output watermark     held back by
+      0        3     3    336  {size:>6}  2020-01-01 00:30:00  2020-01-01 00:03:00  bob \
+[2020-01-01 00:00:00, 01:00:00)
+
+3 windows, oldest first
+key  window                           new  last pane  watermark            clock  bytes  waits \
+for
+ann  [2020-01-01 00:00:00, 01:00:00)    0  EARLY 0    2020-01-01 01:00:00  -        121  the \
+watermark to reach 2020-01-01 01:00:00 or 3 more elements (0 of 3)
+bob  [2020-01-01 00:00:00, 01:00:00)    1  -          2020-01-01 01:00:00  -        108  the \
+watermark to reach 2020-01-01 01:00:00 or 2 more elements (1 of 3)
+cy   [2020-01-01 00:00:00, 01:00:00)    1  -          2020-01-01 01:00:00  -        107  the \
+watermark to reach 2020-01-01 01:00:00 or 2 more elements (1 of 3)
+"""
+
+IN_FULL = """\
+key ann, [2020-01-01 00:00:00, 01:00:00)
+  stage           beamlike, shard 0
+  new elements    0 since the last pane
+  last pane       EARLY 0
+  changes when    the watermark reaches 2020-01-01 01:00:00
+  size            121 bytes
+  trigger
+    AfterWatermark: the watermark to reach 2020-01-01 01:00:00 or 3 more elements (0 of 3)
+    AfterWatermark.early[AfterCount(3)]: 3 more elements (0 of 3)
+  holds
+    n    3
+    all  [1, 2, 3]
+
+key bob, [2020-01-01 00:00:00, 01:00:00)
+  stage           beamlike, shard 0
+  new elements    1 since the last pane
+  last pane       -
+  holds back      the output watermark at 2020-01-01 00:03:00
+  changes when    the watermark reaches 2020-01-01 01:00:00
+  size            108 bytes
+  trigger
+    AfterWatermark: the watermark to reach 2020-01-01 01:00:00 or 2 more elements (1 of 3)
+    AfterWatermark.early[AfterCount(3)]: 2 more elements (1 of 3)
+  holds
+    n    1
+    all  [4]
+
+"""
+
+
 def event(user: str, time: str, v: int) -> dict[str, Any]:
     return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
 
@@ -60,16 +125,11 @@ def last_batch(spark: Any, path: Path) -> int:
 
 @pytest.mark.spark
 def test_everything_is_listed(spark: Any, orders: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    last = last_batch(spark, orders)
-    size = f"{stored(spark, orders):,}"
+    last, size = last_batch(spark, orders), f"{stored(spark, orders):,}"
 
     assert main(["state", str(orders)]) == 0
 
-    assert (
-        capsys.readouterr().out
-        == f"""\
-"""
-    )
+    assert capsys.readouterr().out == LISTED.format(orders=orders, last=last, size=size)
 
 
 @pytest.mark.spark
@@ -77,11 +137,7 @@ def test_a_key_is_told_in_full(orders: Path, capsys: pytest.CaptureFixture[str])
     assert main(["state", str(orders), "--key", '"bob"', "--key", "ann"]) == 0
 
     _, blocks = capsys.readouterr().out.split("\n\nkey ", 1)
-    assert (
-        f"key {blocks}"
-        == """\
-"""
-    )
+    assert f"key {blocks}" == IN_FULL
 
 
 @pytest.mark.spark
@@ -112,7 +168,7 @@ def test_programs_get_a_document(orders: Path, capsys: pytest.CaptureFixture[str
             "hold": "2020-01-01T00:40:00.000Z",
             "due_event": "2020-01-01T01:00:00.000Z",
             "due_clock": None,
-            "bytes": 106,
+            "bytes": 107,
             "trigger": [
                 {
                     "path": "AfterWatermark",

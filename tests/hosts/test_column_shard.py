@@ -53,6 +53,7 @@ WINDOW_FNS: tuple[WindowFn, ...] = (
     *(FixedWindows(1), FixedWindows(10, 3), FixedWindows(10**15), GlobalWindows()),
     *(SlidingWindows(5, 1), SlidingWindows(7, 20), Sessions(1), Sessions(10**15)),
     *(Sessions(5, max_elements=2), Sessions(5, max_duration=7), Sessions(12)),
+    Sessions(4, merge_touching=True),
 )
 WHOLES = (0, 1, -1, 2**40, None, 7, -(2**40))
 REALS = (0.1, NAN, -0.0, 0.0, None, INF, -INF, 1e308, -1e308, 5e-324)

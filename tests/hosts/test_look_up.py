@@ -9,16 +9,20 @@ import pytest
 from beamlike.errors import StateError
 from beamlike.hosts.memory import MemoryStage, run_in_memory
 from beamlike.hosts.script import Arrive, Output, Script, ScriptStep
-from beamlike.hosts.spark.blobs import unpack_blob
+from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.index import Index
 from beamlike.hosts.spark.look_up import SIDE, LookUp
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.shard import Shard
-from beamlike.machine.events import AdvanceWatermark, Element
+from beamlike.machine.clocks import Clocks, FromSource, Heard, SourceClock
+from beamlike.machine.columnar.arrays import NEVER
+from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.side_input import Main, Side
+from beamlike.model.panes import NO_FIRING
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.triggers import AfterCount, DefaultTrigger, Repeatedly
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
 from beamlike.testing.in_shard import DictStore
@@ -30,12 +34,24 @@ ROWS = pa.list_(pa.struct(list(SIDE_COLUMNS.items())))
 
 
 def plan_of(
-    main_fn: WindowFn = TENS, side_fn: WindowFn = TWENTIES, lateness: int = 0, how: Any = "left"
+    main_fn: WindowFn = TENS,
+    side_fn: WindowFn = TWENTIES,
+    lateness: int = 0,
+    how: Any = "left",
+    **side: Any,
 ) -> Plan:
-    does = LookUp(main_fn, side_fn, lateness, how, MAIN, SIDE_COLUMNS)
-    values = {**MAIN, SIDE: ROWS}
-    strategy = WindowingStrategy(main_fn)
-    return Plan(strategy, {"plate": pa.string()}, values, (), shards=1, buckets=2, does=does)
+    """The plan of a look-up whose first input is the side input, and the other the main input."""
+    does = LookUp(main_fn, side_fn, lateness, how, MAIN, SIDE_COLUMNS, **side)
+    return Plan(
+        WindowingStrategy(main_fn),
+        {"plate": pa.string()},
+        {**MAIN, SIDE: ROWS},
+        (),
+        shards=1,
+        buckets=2,
+        clocks=Clocks((SourceClock(0), SourceClock(0)), side=frozenset({0})),
+        does=does,
+    )
 
 
 def entry(lane: str | None, toll: int | None, timestamp: int) -> Element:
@@ -69,24 +85,36 @@ def arrivals(step: Arrive) -> pa.Table:
 
 
 def run_in_shard(plan: Plan, script: Script, store: DictStore) -> list[Output]:
-    outputs, watermark = [], MIN_TIMESTAMP
+    outputs = []
     for number, step in enumerate(script):
         tables = [arrivals(step)] if isinstance(step, Arrive) else []
-        if isinstance(step, AdvanceWatermark):
-            watermark = step.to
-        effects = Shard(plan).step(store, tables, watermark, 0).effects
+        effects = Shard(plan).step(store, tables, heard(step), 0).effects
         outputs += [Output(number, key, effect) for (key,), effect in effects]
     return outputs
 
 
+def heard(step: ScriptStep) -> list[Heard]:
+    """What both inputs tell of their watermarks."""
+    if not isinstance(step, AdvanceWatermark):
+        return []
+    side = step.to if step.side is None else step.side
+    return [FromSource(0, side), FromSource(1, step.to)]
+
+
 def any_script(dice: Random, side_fn: WindowFn) -> Script:
-    """Entries and panes of owners, before and behind a watermark that goes on."""
+    """Entries and panes of owners, before and behind a watermark that goes on.
+
+    The owners may be ahead of it, or behind.
+    """
     steps: list[ScriptStep] = []
-    watermark = 0
+    watermark, owners_at = 0, 0
     for _ in range(dice.randrange(2, 12)):
         if dice.random() < 0.4:
             watermark += dice.randrange(0, 25)
-            steps.append(AdvanceWatermark(watermark))
+            owners_at += dice.choice([0, 5, 40])
+            apart = dice.random() < 0.6
+            owners_at = owners_at if apart else max(owners_at, watermark)
+            steps.append(AdvanceWatermark(watermark, owners_at if apart else None))
             continue
         elements: list[tuple[str, Element]] = []
         for _ in range(dice.randrange(1, 5)):
@@ -114,7 +142,14 @@ def test_a_shard_that_restarts_at_every_step_emits_what_the_memory_host_emits(se
     dice = Random(seed)
     side_fn = dice.choice([TWENTIES, TENS, SlidingWindows(20, 10), GlobalWindows()])
     main_fn = dice.choice([TENS, SlidingWindows(10, 5)])
-    plan = plan_of(main_fn, side_fn, dice.choice([0, 15]), dice.choice(["left", "inner"]))
+    plan = plan_of(
+        main_fn,
+        side_fn,
+        dice.choice([0, 15]),
+        dice.choice(["left", "inner"]),
+        side_trigger=dice.choice([DefaultTrigger(), Repeatedly(AfterCount(2))]),
+        side_allowed_lateness=dice.choice([None, 10]),
+    )
     script, store = any_script(dice, side_fn), DictStore()
 
     outputs = run_in_shard(plan, script, store)
@@ -134,14 +169,48 @@ def test_the_output_watermark_of_a_shard_is_that_of_the_memory_host() -> None:
         Arrive((("a", owners(IntervalWindow(0, 20), ("ann", 5))),)),
         AdvanceWatermark(20),
     )
-    watermark, promised = MIN_TIMESTAMP, []
+    promised = []
     for step in steps:
         stage.play(step)
         tables = [arrivals(step)] if isinstance(step, Arrive) else []
-        watermark = step.to if isinstance(step, AdvanceWatermark) else watermark
-        stepped = Shard(plan).step(store, tables, watermark, 0)
+        stepped = Shard(plan).step(store, tables, heard(step), 0)
         promised.append((stage.output_watermark, stepped.output_watermark))
     assert promised == [(MIN_TIMESTAMP, MIN_TIMESTAMP), (13, 13), (13, 13), (15, 15), (20, 20)]
+
+
+def test_rows_of_a_key_without_owners_go_when_the_owners_are_past_their_window() -> None:
+    plan, store = plan_of(), DictStore()
+    waits = (
+        Arrive((("a", entry("east", 3, 5)),)),
+        AdvanceWatermark(6, side=19),
+    )
+    assert run_in_shard(plan, waits, store) == []
+    # A shard that is started anew goes on from there.
+    assert run_in_shard(plan, (AdvanceWatermark(6, side=20),), store) == [
+        Output(0, "a", Pane(IntervalWindow(0, 10), (("east", 3), None), 5, NO_FIRING))
+    ]
+    # It knows how far the owners are, whatever it is told first.
+    assert run_in_shard(plan, (Arrive((("bb", entry("west", 4, 6)),)),), store) == [
+        Output(0, "bb", Pane(IntervalWindow(0, 10), (("west", 4), None), 6, NO_FIRING))
+    ]
+    assert store.buckets == {}
+
+
+def test_state_that_was_saved_when_one_watermark_was_known_is_read_and_nothing_is_lost() -> None:
+    plan, store = plan_of(), DictStore()
+    run_in_shard(plan, (Arrive((("a", entry("east", 3, 5)),)), AdvanceWatermark(6)), store)
+    assert store.index is not None
+    table, header = unpack_blob(store.index)
+    assert (header.pop("side"), table.column("side").to_pylist()) == (6, [NEVER, 19])
+    # As it was: rows that wait were asked for at the end of their window, by both inputs.
+    at = table.column_names.index("event")
+    table = table.drop_columns("side").set_column(at, "event", pa.array([NEVER, 19]))
+    store.write_index(pack_blob(table, header))
+
+    assert run_in_shard(plan, (AdvanceWatermark(7, side=19),), store) == []
+    assert run_in_shard(plan, (AdvanceWatermark(7, side=20),), store) == [
+        Output(0, "a", Pane(IntervalWindow(0, 10), (("east", 3), None), 5, NO_FIRING))
+    ]
 
 
 def test_what_waits_and_what_is_seen_rests_in_columns_that_anyone_can_read() -> None:

@@ -10,10 +10,11 @@ from beamlike.errors import UserFunctionError
 from beamlike.hosts.spark.arrivals import arriving
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.columns import PlainColumn
-from beamlike.hosts.spark.marks import COUNTED, MARKS, SOURCE_MARKS
+from beamlike.hosts.spark.marks import COUNTED, MARKS, MARKS_TYPE, SOURCE_MARKS
 from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.pack import Arrived, packer, read_blobs, unpacker
+from beamlike.hosts.spark.pack import Arrived, packer, read_blobs
 from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.hosts.spark.unpack import unpacker
 from beamlike.machine.events import Drop, DropReason, Element, Pane
 from beamlike.model.calendar import CalendarDays
 from beamlike.model.combine import Sum
@@ -167,3 +168,19 @@ def test_one_row_of_each_blob_says_how_many_of_them_are_what(goes_on: bool) -> N
     told = {("panes", "EARLY"): 1, ("panes", "LATE"): 2, ("dropped", "expired"): 2}
     # What a grouping before this one has dropped was counted there.
     assert counts == [nothing | told, None, None, None, None, nothing]
+
+
+def test_the_last_row_tells_where_the_shards_stand_together_even_if_nothing_came_out() -> None:
+    plan = plan_of("drop", name="totals")
+    standing = [{"kind": "out", "standing": told} for told in ([3, 500], [0, 400], [2, 700])]
+    blobs = [pack_blob(pa.table({}), header) for header in standing]
+    batch = pa.RecordBatch.from_pydict({"blob": pa.array(blobs, pa.binary())})
+
+    (out,) = unpacker(plan)(iter([batch]))
+
+    marks = dict.fromkeys(MARKS_TYPE.names) | {
+        "kind": "standing",
+        "watermark": 400,
+        "counts": [*([0] * len(COUNTED)), 5],
+    }
+    assert out.to_pylist() == [dict.fromkeys(out.schema.names) | {MARKS: marks}]

@@ -29,7 +29,7 @@ def test_a_step_writes_one_blob_and_leaves_the_others(limit: Limit) -> None:
     shard.step(gone=[3, 4], new=[10])
 
     assert shard.numbers == [0, 1, 2, 5, 6, 7, 8, 9, 10]
-    assert attrs.evolve(shard.contents, digests=()) == Contents((0,), (1,), (), 1, 2, 2)
+    assert attrs.evolve(shard.contents, digests=()) == Contents((0,), (1,), (), 1, 2, 2, 9)
     assert shard.store.buckets == {**before, 1: shard.store.buckets[1]}
 
 
@@ -47,9 +47,9 @@ def test_a_step_without_changes_writes_nothing() -> None:
     ("gone", "expected"),
     [
         # 8 logged and 10 gone are as many as the 18 alive,
-        (10, Contents((0,), (1, 2), (), logged=8, dead=10, next=3)),
+        (10, Contents((0,), (1, 2), (), logged=8, dead=10, next=3, living=18)),
         # and 8 logged and 11 gone are more than the 17 alive.
-        (11, Contents((2,), (), (), logged=0, dead=0, next=3)),
+        (11, Contents((2,), (), (), logged=0, dead=0, next=3, living=17)),
     ],
 )
 def test_pages_are_written_anew_when_more_rows_are_gone_or_logged_than_alive(
@@ -69,8 +69,8 @@ def test_pages_are_written_anew_when_more_rows_are_gone_or_logged_than_alive(
 @pytest.mark.parametrize(
     ("new", "expected"),
     [
-        ([10], Contents((1,), (), (), logged=0, dead=0, next=2)),
-        ([10, 11], Contents((0,), (1,), (), logged=2, dead=1, next=2)),
+        ([10], Contents((1,), (), (), logged=0, dead=0, next=2, living=10)),
+        ([10, 11], Contents((0,), (1,), (), logged=2, dead=1, next=2, living=11)),
     ],
 )
 def test_few_rows_are_written_anew_without_a_log(
@@ -137,7 +137,7 @@ def test_when_all_rows_are_gone_no_blob_is_left_and_numbers_go_on(limit: Limit) 
 
     shard.step(new=[5])
     assert set(shard.store.buckets) == {4}
-    assert attrs.evolve(shard.contents, digests=()) == Contents((4,), next=5)
+    assert attrs.evolve(shard.contents, digests=()) == Contents((4,), next=5, living=1)
     assert shard.numbers == [5]
 
 

@@ -16,6 +16,7 @@ from beamlike.hosts.script import Arrive, Script
 from beamlike.hosts.spark.replay import close_replayer, replay_on_spark, run_on_spark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
+from beamlike.machine.side_input import SideInputs
 from beamlike.model.combine import Collect, Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -135,6 +136,18 @@ def test_watermarks_too_far_apart_for_spark_are_refused_and_the_next_script_runs
     )
     assert side_by_side(MINUTES, script, spark).outputs == ()
     assert own_watermark(MINUTES, script[:1], spark).outputs == ()
+
+
+def test_a_script_that_tells_the_watermark_of_a_side_input_is_refused(spark: Any) -> None:
+    machine = SideInputs(FixedWindows(5), FixedWindows(5))
+
+    with pytest.raises(UnsupportedError) as refused:
+        replay_on_spark([(machine, None, (AdvanceWatermark(5, side=9),))], spark)
+
+    assert str(refused.value) == (
+        "AdvanceWatermark(to=5, side=9) tells the watermark of a side input, and a replay on Spark "
+        "has one watermark for all inputs; leave side out, or run the script in memory"
+    )
 
 
 def test_a_grouping_without_combine_function_is_refused(spark: Any) -> None:

@@ -6,6 +6,7 @@ So each run here is also a restart between any two steps: nothing survives a ste
 from random import Random
 from typing import Any
 
+import attrs
 import pyarrow as pa
 import pytest
 
@@ -141,6 +142,8 @@ def test_a_shard_emits_what_the_memory_host_emits(seed: int) -> None:
 def test_a_shard_keeps_counts_of_sessions_and_sessions_at_rest(seed: int) -> None:
     dice = Random(seed)
     window_fn = Sessions(dice.randint(2, 12), max_elements=dice.choice([None, 1, 2, 3]))
+    if seed % 3 == 0:
+        window_fn = attrs.evolve(window_fn, merge_touching=True)
     strategy = any_strategy(dice, window_fn=window_fn).configured(
         accumulation="retracting",
         late_check=dice.choice(["assigned", "retain"]),
@@ -168,6 +171,15 @@ def test_state_of_a_strategy_that_omits_unchanged_panes_is_its_own() -> None:
     )
     with pytest.raises(StateError, match="unchanged panes"):
         omits.check_identity(repeats.identity)
+
+
+def test_state_of_sessions_that_merge_on_touch_is_their_own() -> None:
+    touching = plan_of(WindowingStrategy(Sessions(10, merge_touching=True)))
+    apart = plan_of(WindowingStrategy(Sessions(10)))
+    with pytest.raises(StateError, match="merge_touching=True"):
+        apart.check_identity(touching.identity)
+    with pytest.raises(StateError, match="merge_touching=True"):
+        touching.check_identity(apart.identity)
 
 
 def pane_values(outputs: list[Output]) -> list[Any]:

@@ -54,6 +54,44 @@ def test_the_slowest_source_decides() -> None:
     assert after(clocks, (0, first), (1, [FromSource(PAYMENTS, 200)])) == [70, 100]
 
 
+def test_a_side_input_has_a_watermark_of_its_own_before_that_of_the_main_input_or_behind() -> None:
+    # Two inputs make up the side input. The second one falls silent after a while.
+    side = (SourceClock(0), SourceClock(0, idle_after=10))
+    clocks = Clocks((*side, SourceClock(0)), side=frozenset({0, 1}))
+    told: list[tuple[int, list[Heard]]] = [
+        (0, [FromSource(0, 500)]),
+        (1, [FromSource(1, 300), FromSource(2, 100)]),
+        (2, [FromSource(2, 400)]),
+        (12, [FromSource(2, 450)]),
+    ]
+    states: tuple[InputState, ...] = ()
+    watermarks = []
+    for clock, heard in told:
+        states, watermark = clocks.listen(states, heard, clock)
+        watermarks.append((watermark, clocks.of_side(states, watermark, clock)))
+    assert watermarks == [
+        (MIN_TIMESTAMP, MIN_TIMESTAMP),
+        (100, 300),
+        (400, 300),
+        (450, 500),
+    ]
+    assert Clocks(clocks.inputs).of_side(states, 450, 12) is None
+
+
+def test_where_nobody_waits_for_one_of_main_and_side_input_the_other_says_how_far_both_are() -> (
+    None
+):
+    for silent in (0, 1):
+        patience = [10 if at == silent else None for at in (0, 1)]
+        inputs = tuple(SourceClock(0, idle_after=it) for it in patience)
+        clocks = Clocks(inputs, side=frozenset({0}))
+        states, watermark = clocks.listen((), [FromSource(0, 5), FromSource(1, 90)], 0)
+        assert (watermark, clocks.of_side(states, watermark, 0)) == (90, 5)
+        states, watermark = clocks.listen(states, [], 11)
+        both = 90 if silent == 0 else 5
+        assert (watermark, clocks.of_side(states, watermark, 11)) == (both, both)
+
+
 def test_a_silent_source_holds_the_others_until_just_after_its_time() -> None:
     clocks = Clocks((SourceClock(0), SourceClock(0, idle_after=10)))
     both: list[Heard] = [FromSource(ORDERS, 100), FromSource(PAYMENTS, 50)]

@@ -8,6 +8,7 @@ from beamlike.hosts.memory import MemoryStage
 from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element
 from beamlike.machine.reference.step import Grouping
+from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.combine import Count
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -65,6 +66,26 @@ def test_an_element_that_only_touches_an_expired_session_is_another_session(play
     ]
 
 
+TOUCHING = Sessions(10, merge_touching=True)
+
+
+def test_an_element_that_touches_an_expired_session_joins_it_if_touching_windows_merge(play):
+    # 10 opens [10, 20), which is open at 19: a millisecond longer than what has to overlap.
+    assert play(retaining(window_fn=TOUCHING), [0], AdvanceWatermark(19), [10], END) == [
+        "1 [0,10) ON_TIME #0/0 first last [0] @9",
+        "3 [0,10) ON_TIME #0/0 first last withdrawn [0] @9",
+        "3 [0,20) ON_TIME #0/0 first last [0, 10] @19",
+    ]
+
+
+def test_a_millisecond_later_what_could_touch_it_has_expired_itself(play):
+    assert play(retaining(window_fn=TOUCHING), [0], AdvanceWatermark(20), [10], [11], END) == [
+        "1 [0,10) ON_TIME #0/0 first last [0] @9",
+        "2 [10,20) dropped 10, expired by 1",
+        "4 [11,21) ON_TIME #0/0 first last [11] @20",
+    ]
+
+
 def windows_at(strategy, watermark):
     """The windows that are left of an element at 0 when the watermark gets there in one go."""
     stage = MemoryStage(Grouping(strategy, Count()))
@@ -81,6 +102,16 @@ def test_it_is_kept_to_the_last_millisecond_and_forgotten_one_later(lateness):
     assert strategy.forgotten(session) == 18 + lateness
     assert windows_at(strategy, 18 + lateness) == [session]
     assert windows_at(strategy, 19 + lateness) == []
+
+
+@pytest.mark.parametrize("lateness", [0, 5])
+def test_what_may_be_touched_is_kept_a_millisecond_longer(lateness):
+    strategy = retaining(window_fn=TOUCHING, allowed_lateness=lateness)
+    session = IntervalWindow(0, 10)
+    assert strategy.expiry(session) == 9 + lateness
+    assert strategy.forgotten(session) == 19 + lateness
+    assert windows_at(strategy, 19 + lateness) == [session]
+    assert windows_at(strategy, 20 + lateness) == []
 
 
 def test_nothing_is_kept_longer_than_time_lasts(play):
@@ -164,7 +195,7 @@ def test_no_clock_wakes_a_session_at_rest(play):
     stage = MemoryStage(machine)
     stage.play(Arrive((("k", Element("a", 0)),)))
     stage.play(AdvanceWatermark(10))
-    assert machine.wakes(stage._states["k"]) == (18, None)
+    assert machine.wakes(stage._states["k"]) == Wakes(18, None)
 
 
 def test_a_session_at_rest_holds_no_watermark_back():

@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from beamlike.errors import TimeError, UserFunctionError, WatermarkError, WindowingError
+from beamlike.errors import (
+    TimeError,
+    UnsupportedError,
+    UserFunctionError,
+    WatermarkError,
+    WindowingError,
+)
 from beamlike.hosts.memory import MemoryStage, run_in_memory
 from beamlike.hosts.script import Arrive, Output, ScriptStep
 from beamlike.machine.events import (
@@ -20,10 +26,19 @@ from beamlike.machine.events import (
     Pane,
 )
 from beamlike.machine.reference.state import KeyState
+from beamlike.machine.reference.wakes import Wakes
 from beamlike.machine.side_input import Join, Main, Side, SideInputs
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.sessions import Sessions
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
+from beamlike.model.triggers import (
+    AfterCount,
+    AfterFirst,
+    AfterWatermark,
+    DefaultTrigger,
+    Repeatedly,
+    Trigger,
+)
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
 
@@ -102,6 +117,147 @@ def test_an_element_that_comes_while_the_side_window_is_open_waits_to_its_last_i
     ) == [(2, pane(W(10, 20), ("a", "red"), 15))]
 
 
+def test_a_side_input_that_has_ended_and_was_empty_keeps_nobody_waiting() -> None:
+    machine = SideInputs(GlobalWindows(), GlobalWindows(), join="view")
+
+    assert outputs(
+        machine,
+        arrive(main("waits", 3)),
+        AdvanceWatermark(5, side=END_OF_GLOBAL_WINDOW),
+        AdvanceWatermark(5, side=MAX_TIMESTAMP),
+        arrive(main("comes later", 7)),
+    ) == [
+        (2, pane(GLOBAL_WINDOW, ("waits", []), 3)),
+        (3, pane(GLOBAL_WINDOW, ("comes later", []), 7)),
+    ]
+
+
+def test_a_side_input_that_is_ahead_is_over_where_its_own_watermark_is() -> None:
+    machine = SideInputs(TENS, TWENTIES, main_allowed_lateness=5)
+
+    assert outputs(
+        machine,
+        arrive(main("a", 3)),
+        AdvanceWatermark(4, side=19),
+        AdvanceWatermark(4, side=20),
+        arrive(main("b", 15), main("c", 25)),
+        # Where nothing is said of the side input it stays where it is, or comes along.
+        AdvanceWatermark(18),
+        arrive(main("d", 19)),
+        AdvanceWatermark(40),
+    ) == [
+        (2, pane(W(0, 10), ("a", None), 3)),
+        (3, pane(W(10, 20), ("b", None), 15)),
+        (5, pane(W(10, 20), ("d", None), 19)),
+        (6, pane(W(20, 30), ("c", None), 25)),
+    ]
+
+
+def test_nobody_is_late_because_the_side_input_is_ahead() -> None:
+    machine = SideInputs(TENS, TENS)
+
+    assert outputs(
+        machine,
+        AdvanceWatermark(9, side=1_000),
+        arrive(main("a", 3), side(["red"], W(0, 10)), main("b", 4)),
+        AdvanceWatermark(10, side=1_000),
+        arrive(main("c", 5)),
+    ) == [
+        (1, pane(W(0, 10), ("a", None), 3)),
+        (1, pane(W(0, 10), ("b", "red"), 4)),
+        (3, Drop(main("c", 5), W(0, 10), DropReason.EXPIRED, 1)),
+    ]
+
+
+def test_a_side_input_that_is_behind_holds_those_that_wait_for_it_and_nobody_else() -> None:
+    machine = SideInputs(TENS, TENS, main_allowed_lateness=5)
+    stage = MemoryStage(machine)
+    promised = []
+
+    def play(step: ScriptStep) -> list[Effect]:
+        found = [it.effect for it in stage.play(step)]
+        promised.append(stage.output_watermark)
+        return found
+
+    assert play(AdvanceWatermark(30, side=2)) == []
+    assert play(arrive(side(["red"], W(30, 40)), main("sees red", 33))) == [
+        pane(W(30, 40), ("sees red", "red"), 33)
+    ]
+    assert play(AdvanceWatermark(35, side=2)) == []
+    assert play(arrive(main("waits", 45))) == []
+    assert play(AdvanceWatermark(90, side=2)) == []
+    # By the main input it is too late for this one; panes of its side window may still come.
+    assert play(arrive(main("late", 4))) == []
+    assert play(AdvanceWatermark(91, side=10)) == [pane(W(0, 10), ("late", None), 4)]
+    # The last look is over when both are past it.
+    assert play(AdvanceWatermark(91, side=44)) == []
+    assert set(stage.states["k"].windows) == {W(30, 40), W(40, 50)}
+    assert machine.wakes(stage.states["k"]) == Wakes(None, None, side=44)
+    assert play(AdvanceWatermark(91, side=45)) == []
+    assert set(stage.states["k"].windows) == {W(40, 50)}
+    assert play(AdvanceWatermark(91, side=50)) == [pane(W(40, 50), ("waits", None), 45)]
+    assert promised == [30, 30, 35, 35, 45, 45, 45, 45, 45, 91]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "ready_at"),
+    [
+        (DefaultTrigger(), 20),
+        (AfterWatermark(early=AfterCount(5)), 20),
+        (Repeatedly(AfterFirst(AfterCount(5), AfterWatermark())), 20),
+        (Repeatedly(AfterCount(5)), MAX_TIMESTAMP),
+    ],
+)
+def test_a_side_window_without_a_pane_is_empty_when_its_trigger_must_have_fired(
+    trigger: Trigger, ready_at: int
+) -> None:
+    machine = SideInputs(TENS, TWENTIES, side_trigger=trigger)
+
+    assert outputs(
+        machine,
+        arrive(main("a", 3)),
+        AdvanceWatermark(1, side=ready_at - 1),
+        AdvanceWatermark(1, side=ready_at),
+    ) == [(2, pane(W(0, 10), ("a", None), 3))]
+
+
+def test_those_who_wait_for_a_count_see_what_comes_after_the_last_look() -> None:
+    machine = SideInputs(TENS, TENS, side_trigger=Repeatedly(AfterCount(5)))
+
+    assert outputs(
+        machine,
+        arrive(main("waits", 3)),
+        AdvanceWatermark(15),
+        arrive(main("too late", 4), side(["red"], W(0, 10)), side(["blue"], W(0, 10))),
+    ) == [
+        (2, Drop(main("too late", 4), W(0, 10), DropReason.EXPIRED, 6)),
+        (2, pane(W(0, 10), ("waits", "red"), 3)),
+        (2, Drop(side(["blue"], W(0, 10)), W(0, 10), DropReason.EXPIRED, 6)),
+    ]
+
+
+def test_they_wait_no_longer_than_a_side_window_lives_if_that_is_told() -> None:
+    machine = SideInputs(
+        TENS, TENS, side_trigger=Repeatedly(AfterCount(5)), side_allowed_lateness=7
+    )
+
+    assert outputs(
+        machine,
+        arrive(main("a", 3)),
+        AdvanceWatermark(1, side=16),
+        AdvanceWatermark(1, side=17),
+    ) == [(2, pane(W(0, 10), ("a", None), 3))]
+
+
+def test_a_key_that_comes_later_knows_how_far_the_side_input_is() -> None:
+    stage = MemoryStage(SideInputs(TENS, TENS))
+    stage.play(AdvanceWatermark(0, side=10))
+
+    assert [it.effect for it in stage.play(arrive(main("a", 3)))] == [
+        pane(W(0, 10), ("a", None), 3)
+    ]
+
+
 def test_an_empty_pane_is_content_too() -> None:
     machine = SideInputs(TENS, TWENTIES)
 
@@ -142,7 +298,7 @@ def test_keys_do_not_see_each_other_s_side_input() -> None:
 def test_what_waits_holds_the_output_watermark_at_its_timestamp() -> None:
     machine = SideInputs(TENS, TWENTIES)
     state, _ = machine.step(KeyState.unseen(0, 33), Bundle((main("a", 7), main("b", 5))))
-    assert machine.wakes(state) == (19, None)
+    assert machine.wakes(state) == Wakes(None, None, side=19)
 
     held, _ = machine.step(state, AdvanceWatermark(12))
     free, _ = machine.step(held, Bundle((side(["red"], W(0, 20)),)))
@@ -303,7 +459,7 @@ def test_nothing_is_remembered_where_nobody_may_look_any_more() -> None:
     machine = SideInputs(TENS, TWENTIES, main_allowed_lateness=5)
     state, _ = machine.step(KeyState(), Bundle((side(["red"], W(0, 20)), main("a", 25))))
     assert set(state.windows) == {W(0, 20), W(20, 40)}
-    assert machine.wakes(state) == (24, None)
+    assert machine.wakes(state) == Wakes(24, None, side=39)
 
     at_limit, _ = machine.step(state, AdvanceWatermark(24))
     past, _ = machine.step(at_limit, AdvanceWatermark(25))
@@ -311,7 +467,7 @@ def test_nothing_is_remembered_where_nobody_may_look_any_more() -> None:
 
     assert set(at_limit.windows) == {W(0, 20), W(20, 40)}
     assert set(past.windows) == {W(20, 40)}
-    assert machine.wakes(past) == (39, None)
+    assert machine.wakes(past) == Wakes(None, None, side=39)
     assert (over.windows, out) == ({}, (pane(W(20, 30), ("a", None), 25),))
 
 
@@ -397,6 +553,34 @@ def test_clocks_do_not_go_back(back: AdvanceWatermark | AdvanceClock) -> None:
 
 
 # -- window functions that raise -------------------------------------------------------------
+
+
+def test_the_watermark_of_the_side_input_does_not_go_back() -> None:
+    ahead = AdvanceWatermark(5, side=40)
+    stage, machine = MemoryStage(SideInputs(TENS, TENS)), SideInputs(TENS, TENS)
+    stage.play(ahead)
+    state, _ = machine.step(KeyState(), ahead)
+
+    problem = "the watermark of the side input cannot go back: it stands at 00:00:00.04"
+    back = AdvanceWatermark(6, side=39)
+    assert problem in refusal(WatermarkError, lambda: stage.play(back))
+    assert problem in refusal(WatermarkError, lambda: machine.step(state, back))
+    # It came along to 60, without a word.
+    back = AdvanceWatermark(60, side=59)
+    stage.play(AdvanceWatermark(60))
+    along, _ = machine.step(state, AdvanceWatermark(60))
+    problem = "the watermark of the side input cannot go back: it stands at 00:00:00.06"
+    assert problem in refusal(WatermarkError, lambda: stage.play(back))
+    assert problem in refusal(WatermarkError, lambda: machine.step(along, back))
+
+
+def test_a_trigger_of_somebody_s_own_says_nothing_of_its_first_pane_and_is_refused() -> None:
+    class Sometimes(Trigger):
+        """It fires when it likes."""
+
+    assert "is not a trigger that beamlike knows" in refusal(
+        UnsupportedError, lambda: SideInputs(TENS, TENS, side_trigger=Sometimes())
+    )
 
 
 class Scaled(FixedWindows):

@@ -23,9 +23,18 @@ from beamlike.machine.events import (
     Pane,
 )
 from beamlike.machine.side_input import Join, Main, Side, SideInputs
+from beamlike.model.continuation import guaranteed_firing
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.side_inputs import side_input_window
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.triggers import (
+    AfterCount,
+    AfterFirst,
+    AfterWatermark,
+    DefaultTrigger,
+    Never,
+    Repeatedly,
+)
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import Window, expiry
 from beamlike.testing.generate import any_window_fn
@@ -39,6 +48,14 @@ law = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 chance = st.randoms(use_true_random=False)
+
+TRIGGERS = (
+    DefaultTrigger(),
+    AfterWatermark(early=AfterCount(1)),
+    Repeatedly(AfterCount(2)),
+    Repeatedly(AfterFirst(AfterWatermark(), AfterCount(2))),
+    Never(),
+)
 
 
 def main(value: int, timestamp: int) -> Element:
@@ -62,7 +79,12 @@ def any_machine(random: Random, join: Join | None = None) -> SideInputs:
         side_fn = GlobalWindows()
     lateness = random.choice((0, 0, 1, 7, 20))
     return SideInputs(
-        main_fn, side_fn, lateness, join=join or random.choice(("left", "inner", "view"))
+        main_fn,
+        side_fn,
+        lateness,
+        join=join or random.choice(("left", "inner", "view")),
+        side_trigger=random.choice(TRIGGERS),
+        side_allowed_lateness=random.choice((None, None, 0, 15)),
     )
 
 
@@ -77,9 +99,13 @@ def any_side_window(random: Random, machine: SideInputs, near: int) -> Window:
 def any_side_script(
     random: Random, machine: SideInputs, *, panes: bool = True, to_infinity: bool = True
 ) -> Script:
-    """Main elements 0, 1, 2, ... and panes of the side input around a creeping watermark."""
+    """Main elements 0, 1, 2, ... and panes of the side input around a creeping watermark.
+
+    In some of them the side input has a watermark of its own, before it or behind.
+    """
     happens: list[ScriptStep] = []
     watermark, clock, value = -25, 0, 0
+    told, ahead = random.randrange(2), watermark
     for _ in range(14):
         kind = random.randrange(8)
         if kind <= 4:
@@ -95,7 +121,12 @@ def any_side_script(
             happens.append(Arrive(tuple(elements)))
         elif kind <= 6:
             watermark += random.choice((0, 1, 1, 3, 8, 20))
-            happens.append(AdvanceWatermark(watermark))
+            ahead = min(ahead + random.choice((0, 0, 2, 10, 30)), MAX_TIMESTAMP)
+            if random.randrange(12) == 0:
+                ahead = MAX_TIMESTAMP
+            side_at = ahead if told and random.randrange(4) else None
+            ahead = max(ahead, watermark) if side_at is None else ahead
+            happens.append(AdvanceWatermark(watermark, side_at))
         else:
             clock += random.choice((0, 1, 4))
             happens.append(AdvanceClock(clock))
@@ -104,15 +135,17 @@ def any_side_script(
     return tuple(happens)
 
 
-Happened = tuple[int, str | None, Element | int]
-"""The step, and the key and its element, or the watermark."""
+Happened = tuple[int, str | None, Element | tuple[int, int]]
+"""The step, and the key and its element, or where both inputs are: the least, and the side's."""
 
 
 def one_by_one(script: Script) -> list[Happened]:
     happened: list[Happened] = []
+    ahead = MIN_TIMESTAMP
     for step, happens in enumerate(script):
         if isinstance(happens, AdvanceWatermark):
-            happened.append((step, None, happens.to))
+            ahead = max(ahead, happens.to) if happens.side is None else happens.side
+            happened.append((step, None, (min(happens.to, ahead), ahead)))
         elif isinstance(happens, Arrive):
             for key, elements in happens.by_key().items():
                 happened += ((step, str(key), element) for element in elements)
@@ -131,25 +164,27 @@ def told_by_an_onlooker(machine: SideInputs, script: Script) -> Counter[str]:
     """What must come out, from looks back and ahead in the script: nothing is remembered."""
     happened = one_by_one(script)
     out: list[Output] = []
-    watermark = MIN_TIMESTAMP
+    watermark, ahead = MIN_TIMESTAMP, MIN_TIMESTAMP
+    waited_for = set[int]()
     for at, (step, key, what) in enumerate(happened):
         if not isinstance(what, Element):
-            watermark = what
+            watermark, ahead = what
             continue
         is_main = isinstance(what.value, Main)
         windows = machine.main_window_fn.assign(what.timestamp) if is_main else (what.window,)
         for window in windows:
             looks = side_input_window(window, machine.side_window_fn) if is_main else window
             missed_by = watermark - expiry(looks, machine.allowed_lateness)
-            if missed_by > 0:
+            if missed_by > 0 and (is_main or at not in waited_for):
                 out.append(Output(step, key, Drop(what, window, DropReason.EXPIRED, missed_by)))
                 continue
             if not is_main:
                 continue
-            when, content = found(happened, at, looks, watermark)
+            when, content = found(machine, happened, at, looks, ahead)
             if when is not None:
+                waited_for.add(when)
                 out += (
-                    Output(when, key, pane(window, value, what.timestamp))
+                    Output(happened[when][0], key, pane(window, value, what.timestamp))
                     for value in joined(machine, what.value.value, content)
                 )
     return in_any_order(map(without_watermark, out))
@@ -162,24 +197,36 @@ def without_watermark(output: Output) -> Output:
     return Output(output.step, output.key, effect)
 
 
+def must_be_empty(machine: SideInputs, looks: Window, ahead: int) -> bool:
+    """Whether nothing comes any more into a side window that got nothing."""
+    lateness = machine.side_allowed_lateness
+    if lateness is not None and ahead > expiry(looks, lateness):
+        return True
+    return ahead == MAX_TIMESTAMP or ahead > guaranteed_firing(machine.side_trigger, looks)
+
+
 def found(
-    happened: list[Happened], at: int, looks: Window, watermark: int
+    machine: SideInputs, happened: list[Happened], at: int, looks: Window, ahead: int
 ) -> tuple[int | None, tuple[Any, ...]]:
-    """When an element finds something in the side window, and what. It is not too late."""
-    step, key, _ = happened[at]
+    """At which of all that happened an element finds something in the side window, and what.
+
+    It is not too late.
+    """
+    _, key, _ = happened[at]
 
     def shown(it: Happened) -> bool:
         return it[1] == key and isinstance(it[2], Element) and it[2].window == looks
 
     before = [what.value.content for _, _, what in filter(shown, happened[:at])]
     if before:  # none was too late: the element is not, and they came before
-        return step, before[-1]
-    if watermark > looks.max_timestamp:
-        return step, ()
-    for later, key_of, what in happened[at + 1 :]:
-        if shown((later, key_of, what)):
+        return at, before[-1]
+    if must_be_empty(machine, looks, ahead):
+        return at, ()
+    for later, it in enumerate(happened[at + 1 :], at + 1):
+        _, _, what = it
+        if shown(it):
             return later, what.value.content
-        if not isinstance(what, Element) and what > looks.max_timestamp:
+        if not isinstance(what, Element) and must_be_empty(machine, looks, what[1]):
             return later, ()
     return None, ()
 
@@ -239,7 +286,8 @@ def test_it_does_not_matter_whether_the_side_or_the_main_input_comes_first(
         """What comes out, at whatever step, with each pane at some place before its end."""
         woven = list(script)
         for key, element in wanted:
-            woven.insert(any_place_before(random, woven, element), Arrive(((key, element),)))
+            place = any_place_before(random, machine, woven, element)
+            woven.insert(place, Arrive(((key, element),)))
         run = run_in_memory(machine, tuple(woven))
         return Counter(repr((output.key, output.effect)) for output in run.outputs)
 
@@ -262,12 +310,17 @@ def any_panes(random: Random, machine: SideInputs, script: Script) -> list[tuple
     ]
 
 
-def any_place_before(random: Random, script: list[ScriptStep], element: Element) -> int:
-    """A place in the script where the watermark is not past the element's window."""
-    assert element.window is not None
-    for at, happens in enumerate(script):
-        if isinstance(happens, AdvanceWatermark) and happens.to > element.window.max_timestamp:
-            return random.randint(0, at)
+def any_place_before(
+    random: Random, machine: SideInputs, script: list[ScriptStep], element: Element
+) -> int:
+    """A place in the script where no watermark is past the element's window."""
+    window = element.window
+    assert window is not None
+    for step, _, what in one_by_one(tuple(script)):
+        if isinstance(what, Element):
+            continue
+        if what[0] > window.max_timestamp or must_be_empty(machine, window, what[1]):
+            return random.randint(0, step)
     raise AssertionError("the watermark never passes the window")
 
 
@@ -280,7 +333,12 @@ def test_left_and_inner_joins_are_views_taken_apart(random: Random) -> None:
 
     for join in ("left", "inner"):
         machine = SideInputs(
-            view.main_window_fn, view.side_window_fn, view.allowed_lateness, join=join
+            view.main_window_fn,
+            view.side_window_fn,
+            view.allowed_lateness,
+            join=join,
+            side_trigger=view.side_trigger,
+            side_allowed_lateness=view.side_allowed_lateness,
         )
         apart: list[Output] = []
         for output in seen:
@@ -344,4 +402,7 @@ def test_a_side_window_has_content_or_elements_that_wait_and_never_both(random: 
             assert (kept.content is None) == bool(kept.waiting) == remembered.awaits_end
             holds = [element.timestamp for element in kept.waiting]
             assert remembered.element_hold == min(holds, default=None)
-            assert state.watermark <= machine.deadline(window, remembered)
+            if kept.waiting:
+                assert state.side <= machine.empty_after(window)
+            else:
+                assert min(state.watermark, state.side) <= machine.last_look(window)

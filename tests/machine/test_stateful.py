@@ -29,6 +29,7 @@ from beamlike.machine.events import (
     Pane,
 )
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
+from beamlike.machine.reference.wakes import Wakes
 from beamlike.machine.stateful import StatefulMap
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.sessions import Sessions
@@ -193,7 +194,7 @@ def test_nothing_waits_so_the_output_watermark_is_the_input_s() -> None:
     state, _ = machine.step(state, AdvanceWatermark(7))
 
     assert (state.watermark, state.clock, state.output_watermark) == (7, 33, 7)
-    assert machine.wakes(state) == (9, None)
+    assert machine.wakes(state) == Wakes(9, None)
 
 
 # -- what it refuses -------------------------------------------------------------------------

@@ -148,6 +148,130 @@ def test_an_element_of_a_stream_waits_for_the_first_pane_and_later_ones_see_the_
     ]
 
 
+def stream_of(pipeline: beam.Pipeline, name: str, *elements: Any) -> Any:
+    """A stream that brings an element in each step and stays at its beginning before its end."""
+    stream = TestStream().advance_watermark_to("00:00:01")
+    for element in elements:
+        stream = stream.add_elements(element)
+    return pipeline | name >> stream.advance_watermark_to_infinity()
+
+
+def steps_of(looked: Any) -> list[tuple[int, Any]]:
+    return [(it.step, it.element.value) for it in looked.pipeline.run().out_of(looked.edge)]
+
+
+def test_a_side_input_that_is_empty_and_ends_lets_a_stream_pass_at_once():
+    pipeline = beam.Pipeline()
+    nothing = pipeline | "Nothing" >> beam.Create([])
+    main = stream_of(pipeline, "Main", "a", "b")
+    looked = main | beam.Map(pair, beam.AsList(nothing))
+    # Step 0 is all of the empty side input, step 1 the first watermark of the stream.
+    assert steps_of(looked) == [(2, ("a", [])), (3, ("b", []))]
+
+
+def test_a_side_input_of_what_a_grouping_left_of_nothing_is_ready_too():
+    pipeline = beam.Pipeline()
+    nothing = (
+        pipeline
+        | "Nothing" >> beam.Create([])
+        | "Into" >> beam.WindowInto(beam.FixedWindows("1 minute"))
+    )
+    grouped = nothing | "Keyed" >> beam.Map(lambda it: (it, it)) | beam.GroupByKey()
+    main = stream_of(pipeline, "Main", "a") | "Minutes" >> beam.WindowInto(
+        beam.FixedWindows("1 minute")
+    )
+    looked = main | beam.Map(pair, beam.AsList(grouped))
+    assert steps_of(looked) == [(2, ("a", []))]
+
+
+def test_a_side_stream_that_is_ahead_of_the_main_stream_is_over_where_it_is_itself():
+    pipeline = beam.Pipeline()
+    side = pipeline | "Side" >> (
+        TestStream()
+        .add_elements(beam.TimestampedValue(1, "00:01:10"))
+        .advance_watermark_to("00:00:30")
+        .advance_watermark_to("00:05:00")
+        .advance_watermark_to_infinity()
+    )
+    main = pipeline | "Main" >> (
+        TestStream()
+        .add_elements(
+            beam.TimestampedValue("in the first minute", "00:00:40"),
+            beam.TimestampedValue("in the second", "00:01:40"),
+            beam.TimestampedValue("in the tenth", "00:09:40"),
+        )
+        .advance_watermark_to("00:00:20")
+        .advance_watermark_to("00:00:25")
+        .add_elements(beam.TimestampedValue("later", "00:00:50"))
+        .advance_watermark_to_infinity()
+    )
+    minutes = beam.FixedWindows("1 minute")
+    looked = (main | "M" >> beam.WindowInto(minutes)) | beam.Map(
+        pair, beam.AsList(side | "S" >> beam.WindowInto(minutes))
+    )
+    # Turns: 0 side, 1 main, 2 side at 00:00:30, 3 main, 4 side at 00:05:00, 5 main, 6 side ends.
+    assert steps_of(looked) == [
+        (4, ("in the second", [1])),
+        (4, ("in the first minute", [])),
+        (6, ("in the tenth", [])),
+        (7, ("later", [])),
+    ]
+
+
+def test_a_side_stream_that_is_behind_holds_back_nothing_that_has_seen_it():
+    pipeline = beam.Pipeline()
+    side = (
+        pipeline
+        | "Side"
+        >> (TestStream().add_elements("red").advance_processing_time("1 s"))
+        .advance_processing_time("1 s")
+        .advance_watermark_to_infinity()
+    )
+    first = side | "First" >> beam.WindowInto(
+        beam.GlobalWindows(),
+        trigger=beam.Repeatedly(beam.AfterCount(1)),
+        accumulation_mode=beam.AccumulationMode.ACCUMULATING,
+    )
+    main = stream_of(pipeline, "Main", beam.TimestampedValue("a", "00:00:02"))
+    looked = main | beam.Map(pair, beam.AsSingleton(first))
+    counted = (
+        looked
+        | beam.WindowInto(beam.FixedWindows("1 minute"))
+        | beam.CombineGlobally(len).without_defaults()
+    )
+    # Turns: 0 side, 1 main, 2 side, 3 main brings its element, 4 side, 5 main ends, 6 side ends.
+    assert steps_of(looked) == [(3, ("a", "red"))]
+    assert steps_of(counted) == [(5, 1)]
+
+
+def test_no_watermark_but_the_last_says_that_a_count_was_never_reached():
+    pipeline = beam.Pipeline()
+    side = pipeline | "Side" >> (
+        TestStream()
+        .advance_watermark_to("01:00:00")
+        .advance_watermark_to("02:00:00")
+        .advance_watermark_to_infinity()
+    )
+    counting = side | "Counting" >> beam.WindowInto(
+        beam.FixedWindows("1 minute"),
+        trigger=beam.Repeatedly(beam.AfterCount(2)),
+        accumulation_mode=beam.AccumulationMode.DISCARDING,
+        allowed_lateness="0 s",
+    )
+    main = (
+        pipeline
+        | "Main"
+        >> (TestStream().add_elements("a").advance_watermark_to("01:30:00"))
+        .advance_watermark_to("03:00:00")
+        .advance_watermark_to_infinity()
+    )
+    looked = (main | "Minutes" >> beam.WindowInto(beam.FixedWindows("1 minute"))) | beam.Map(
+        pair, beam.AsList(counting)
+    )
+    the_side_ends = 4
+    assert steps_of(looked) == [(the_side_ends, ("a", []))]
+
+
 def test_views_that_cannot_be_looked_into_are_refused_when_the_pipeline_is_built():
     pipeline = beam.Pipeline()
     main = pipeline | "Main" >> beam.Create([1])

@@ -1,7 +1,8 @@
 """Side inputs: a collection as a value that a function is given beside each element.
 
 A view is grouped under one key, so that a function sees the latest pane of the side window that
-the element's own window looks into. An element waits until there is something to see.
+the element's own window looks into. An element waits until there is something to see, or the side
+input's own watermark says that nothing comes: a side input that is empty and ends holds no stream.
 
 Source: Beam Python ``pvalue.AsSingleton`` and its siblings, Beam Java ``View``.
 """

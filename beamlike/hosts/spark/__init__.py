@@ -8,7 +8,7 @@ a side input), `values` (which value a window function is given), `blobs` (table
 `marks` (the hidden column of rows between stages), `output` (panes and drops as rows), `state`
 (the layout of saved state), `pages` (where it rests, and what a step writes of it), `index` (what
 is known without reading it), `arrivals` (elements out of tables, also combined ones), `lift` (rows
-combined before they reach their shard), `pack` (rows to blobs and back).
+combined before they reach their shard), `pack` (rows to blobs), `unpack` (blobs to rows).
 
 The work, by either machine: `clock` (where the clocks of a shard stand), `shard` (one shard's step,
 key by key), `keys` (keys as numbers), `part_folds` (aggregates as folds over columns),
@@ -17,7 +17,7 @@ all keys at once), `stepping` (which of the two, and why), `workers` (what keeps
 `processor` and `query` (how Spark calls it), `fanout` (groups that combine the rows of hot keys
 first), `ticks` (what wakes a query without data). The edges: `inputs` (columns of a DataFrame and
 their types), `aggregates` (what each aggregate needs of them), `bind` (from the columns of a
-DataFrame to a plan), `session` (a Spark session that fits), `replay` and `replay_worker` (scripts
-on a real query, on the driver and on the workers). Whole pipelines of Python functions are in
-`graph`.
+DataFrame to a plan), `session` (a Spark session that fits), `scratch` (folders that go with the
+process), `replay` and `replay_worker` (scripts on a real query, on the driver and on the workers),
+`saved` (state that a person can open). Whole pipelines of Python functions are in `graph`.
 """

@@ -30,7 +30,6 @@ from beamlike.hosts.spark.plan import Plan, PlanOptions
 from beamlike.machine.clocks import Clocks, InputClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windowfns import WindowFn
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "bind",
     "bind_look_up",
+    "clocks_beside",
     "clocks_of",
     "event_time",
     "packer_columns",
@@ -89,7 +89,7 @@ def bind(
 def bind_look_up(
     df: "DataFrame",
     strategy: WindowingStrategy,
-    side_window_fn: WindowFn,
+    side: WindowingStrategy,
     key: Sequence[str],
     shown: Sequence[str],
     hidden: Sequence[str],
@@ -101,6 +101,7 @@ def bind_look_up(
     Args:
         df: Rows of the main input, with the column for side rows.
         strategy: The main input's.
+        side: The side input's.
         shown: The columns of the main input that the result has.
         hidden: Those that only its window function needs.
         how: See `LookUp`.
@@ -116,13 +117,15 @@ def bind_look_up(
     values = {name: arrow_type(given.kind, name, "main") for name, given in inputs.items()}
     does = LookUp(
         strategy.window_fn,
-        side_window_fn,
+        side.window_fn,
         strategy.allowed_lateness,
         how,
         {name: values[name] for name in (*shown, *hidden)},
         {field.name: field.type for field in values[SIDE].value_type},
         frozenset(hidden),
         options.get("on_error", "drop"),
+        side.trigger,
+        side.allowed_lateness,
     )
     plan = Plan(strategy, keys, values, (), does=does, **options)
     _check_names(df, plan, "rename it with select() or with_columns() before")
@@ -238,6 +241,13 @@ def clocks_of(clocks: Iterable[InputClock | None]) -> Clocks | None:
     """The clocks of several inputs; None if the only one uses Spark's."""
     own = tuple(clock for clock in clocks if clock is not None)
     return Clocks(own) if own else None
+
+
+def clocks_beside(side: Clocks | None, main: Clocks | None) -> Clocks | None:
+    """The clocks of a side input and after them those of a main input; None in bounded data."""
+    if side is None or main is None:
+        return main or side
+    return Clocks((*side.inputs, *main.inputs), frozenset(range(len(side.inputs))))
 
 
 # -- rows for the packer ---------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pyarrow as pa
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.spark.clock import Clock
 from beamlike.hosts.spark.column_state import ColumnState
-from beamlike.hosts.spark.index import Index
+from beamlike.hosts.spark.index import Index, Standing
 from beamlike.hosts.spark.keys import UNKNOWN, Numbered, number_keys
 from beamlike.hosts.spark.pages import Pages, Rows, Store
 from beamlike.hosts.spark.part_folds import arrivals_of, fold_of_part
@@ -42,6 +42,7 @@ class ColumnsStepped:
     arrived: pa.Table | None
     judged_at: int
     output_watermark: int
+    standing: Standing
 
 
 class ColumnShard:
@@ -82,7 +83,7 @@ class ColumnShard:
             arrived = pa.concat_tables(arrivals, promote_options="default").combine_chunks()
             buckets = arrived.column("bucket").to_numpy()
         panes, drops, keys = list[Panes](), list[Drops](), Numbered(buckets, [], 0)
-        touched = arrived is not None or bool(index.due(to.watermark, to.clock))
+        touched = arrived is not None or bool(index.due(to))
         if touched:
             pages = Pages(self._schema, store, index.contents)
             rows = pages.read()
@@ -105,7 +106,7 @@ class ColumnShard:
         if touched or to != index.at:
             index.move(to)
             store.write_index(index.dump(self.plan))
-        return ColumnsStepped(panes, drops, keys, arrived, judged_at, index.output)
+        return ColumnsStepped(panes, drops, keys, arrived, judged_at, index.output, index.standing)
 
     def _resting(self, rows: Rows, index: Index) -> State:
         """What all rows wait for, also those that are gone, each as if it had its own key."""

@@ -14,6 +14,7 @@ from beamlike.hosts.spark.columns import AccumulatorColumns
 from beamlike.hosts.spark.operation import Operation
 from beamlike.machine.events import Element
 from beamlike.machine.side_input import Main, Side, SideInputs, SideWindow
+from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import bounds, window_of
 
@@ -41,6 +42,9 @@ class LookUp(Operation):
         side: The columns of a side row, without the key.
         hidden: Columns of the main row that only its window function needs.
         on_error: What to do when a window function raises.
+        side_trigger: The trigger of the side input's grouping.
+        side_allowed_lateness: How long after its end a side window may have its first pane (ms);
+            None: until its trigger must have fired.
 
     Raises:
         WindowingError: The windows do not go together, see `SideInputs`.
@@ -54,6 +58,8 @@ class LookUp(Operation):
     side: Types
     hidden: frozenset[str] = frozenset()
     on_error: Literal["fail", "drop"] = "drop"
+    side_trigger: Trigger = attrs.field(factory=DefaultTrigger)
+    side_allowed_lateness: int | None = None
 
     def __attrs_post_init__(self) -> None:
         _ = self.machine  # which refuses windows that do not go together
@@ -66,6 +72,8 @@ class LookUp(Operation):
             self.allowed_lateness,
             join=self.how,
             on_error=self.on_error,
+            side_trigger=self.side_trigger,
+            side_allowed_lateness=self.side_allowed_lateness,
         )
 
     @property

@@ -3,8 +3,8 @@
 It says what kind of row it is. Most are data and carry their event time, and after a grouping
 their window; where no grouping can follow they carry nothing, and the column is null. Others have
 no columns of their own and only pass by: a row that was dropped before, what a shard tells about
-its watermark, a row that was left out and still moves the watermark. They survive what users do to
-the columns because every verb keeps this one.
+its watermark, how many windows there are, a row that was left out and still moves the watermark.
+They survive what users do to the columns because every verb keeps this one.
 
 ==============  ======  ================================================================
 field           type    holds
@@ -15,9 +15,11 @@ field           type    holds
 ``start``,      bigint  the window that a grouping gave the row, ms; null if none did
 ``end``
 ``shard``       int     position of the shard that reports
-``watermark``   bigint  its output watermark, ms
+``watermark``   bigint  its output watermark, ms; on a row that tells where shards stand,
+                        the least of their input watermarks
 ``dropped``     struct  what was dropped, see `beamlike.hosts.spark.output`
-``counts``      array   on one of many rows: how many of them are what, see `COUNTED`
+``counts``      array   on one of many rows: how many of them are what, see `COUNTED`; on a row
+                        that tells where shards stand, one more: the windows that they keep
 ==============  ======  ================================================================
 """
 
@@ -43,6 +45,7 @@ __all__ = [
     "REPORT",
     "SOURCE_MARKS",
     "STAGE_MARKS",
+    "STANDING",
     "TIMESTAMP",
     "WINDOW",
     "is_data",
@@ -54,6 +57,7 @@ MARKS: Final = "__beamlike"
 
 DROPPED_ROW: Final = "dropped"
 REPORT: Final = "report"
+STANDING: Final = "standing"
 LEFT_OUT: Final = "left out"
 
 TIMESTAMP: Final = pa.timestamp("us", tz="UTC")

@@ -1,4 +1,4 @@
-"""Before and after the shuffle: rows become blobs for shards, blobs become rows.
+"""Before the shuffle: rows become blobs for shards. After it these are read again.
 
 A blob's header says what it carries:
 
@@ -11,7 +11,6 @@ An empty blob carries nothing and only wakes its shard: every shard takes part i
 micro-batch, so that all of them see every watermark and every clock.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -25,7 +24,7 @@ from beamlike.errors import InputRowError, UnsupportedError, UserFunctionError, 
 from beamlike.hosts.spark.arrivals import elements_in
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.lift import Lifter, lifter_of
-from beamlike.hosts.spark.marks import COUNTED, DROPPED_ROW, MARKS, MARKS_TYPE, REPORT, STAGE_MARKS
+from beamlike.hosts.spark.marks import DROPPED_ROW, REPORT, STAGE_MARKS
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.state import Key
@@ -46,7 +45,6 @@ __all__ = [
     "packed_shards",
     "packer",
     "read_blobs",
-    "unpacker",
     "waker",
 ]
 
@@ -329,45 +327,3 @@ def read_blobs(blobs: Iterator[bytes]) -> Arrived:
     # Blobs come out of the shuffle in any order.
     arrivals.sort(key=lambda arrival: arrival[0])
     return Arrived([table for _, table in arrivals], finished, heard)
-
-
-def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` that turns output blobs into output rows.
-
-    One row of each blob says how many of them are what. So Spark adds up a few numbers for its
-    progress; to look at every row for them takes it longer than all the rest of this.
-    """
-
-    def unpack(batches: Batches) -> Batches:
-        ease_worker()
-        for batch in batches:
-            for blob in batch.column("blob").to_pylist():
-                table, _ = unpack_blob(blob)
-                if table.num_rows:
-                    table = _counted(table.replace_schema_metadata(None), plan.name)
-                    yield from table.to_batches()
-
-    return unpack
-
-
-def _counted(table: pa.Table, stage: str) -> pa.Table:
-    """The same rows, the first of which carries the counts of all."""
-    marks = table.column(MARKS).combine_chunks()
-    fields = dict(zip(MARKS_TYPE.names, marks.flatten(), strict=True))
-    found: Counter[tuple[str, str]] = Counter()
-    timings = pc.struct_field(table.column("pane"), "timing").filter(pc.is_null(fields["kind"]))
-    for each in timings.value_counts().to_pylist():
-        found["panes", each["values"]] += each["counts"]
-    dropped = fields["dropped"].filter(pc.equal(fields["kind"], DROPPED_ROW))
-    for row in dropped.to_pylist():
-        if row["stage"] == stage:
-            found["dropped", row["reason"]] += row["count"]
-    kind = fields["counts"].type
-    told = pa.array([[found[what] for what in COUNTED]], kind)
-    fields["counts"] = pa.concat_arrays([told, pa.nulls(table.num_rows - 1, kind)])
-    unmarked = pc.is_null(marks).to_numpy(zero_copy_only=False).copy()
-    unmarked[0] = False
-    marks = pa.StructArray.from_arrays(
-        list(fields.values()), fields=list(MARKS_TYPE), mask=pa.array(unmarked)
-    )
-    return table.set_column(table.column_names.index(MARKS), table.schema.field(MARKS), marks)

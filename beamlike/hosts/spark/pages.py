@@ -89,6 +89,7 @@ class Contents:
     ``logged``  how many rows the log has                   likewise
     ``dead``    how many of all rows are gone               likewise
     ``next``    the number of the next blob                 never, only forward
+    ``living``  how many of all rows are alive              never, written with each change
     ==========  ==========================================  ================================
     """
 
@@ -98,6 +99,7 @@ class Contents:
     logged: int = 0
     dead: int = 0
     next: int = 0
+    living: int = 0
 
     def to_json(self) -> list[Any]:
         return list(attrs.astuple(self))
@@ -203,7 +205,7 @@ class Pages:
         is_cheap = logged + dead <= living and len(before.log) < LOG
         if before.pages and living > FEW and is_cheap:
             rows = rows.after(gone, new)
-            self._append(gone, new, logged, dead)
+            self._append(gone, new, logged, dead, living)
         else:
             rows = rows.living(gone, new)
             self._write_anew(rows.table)
@@ -212,7 +214,7 @@ class Pages:
         if self.contents.digests:
             _MEMORY.keep(self.contents.digests[-1], rows)
 
-    def _append(self, gone: Ints, new: pa.Table, logged: int, dead: int) -> None:
+    def _append(self, gone: Ints, new: pa.Table, logged: int, dead: int, living: int) -> None:
         before = self.contents
         places = b64encode(gone.astype(np.int64).tobytes()).decode()
         blob = pack_blob(new, {"gone": places}, small=True)
@@ -224,6 +226,7 @@ class Pages:
             logged,
             dead,
             before.next + 1,
+            living,
         )
 
     def _write_anew(self, living: pa.Table) -> None:
@@ -235,7 +238,9 @@ class Pages:
         for number, blob in zip(numbers, blobs, strict=True):
             self._store.write(number, blob)
         digests = (_digest(*blobs),) if blobs else ()
-        self.contents = Contents(tuple(numbers), (), digests, next=numbers.stop)
+        self.contents = Contents(
+            tuple(numbers), (), digests, next=numbers.stop, living=living.num_rows
+        )
 
     def _load(self, number: int) -> tuple[pa.Table, Ints]:
         """The rows of a blob, and the places of those that went when it was written."""

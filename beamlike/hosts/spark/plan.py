@@ -16,8 +16,11 @@ from beamlike.machine.clocks import Clocks, StageClock
 from beamlike.machine.columnar.folds import from_objects
 from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.step import Grouping
+from beamlike.machine.side_input import SideInputs
+from beamlike.machine.stateful import StatefulMap
 from beamlike.model.combine import CombineFn, Together
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.windows import IntervalWindow
 
 __all__ = ["Aggregation", "Part", "Plan", "PlanOptions"]
 
@@ -244,6 +247,20 @@ class Plan:
             # Its groups remember which watermark judged their rows; new ones would not know.
             "hot key fanout": str(self.fanout or "none"),
         }
+
+    @cached_property
+    def about(self) -> dict[str, str | int | None]:
+        """For whoever opens saved state (`beamlike.hosts.spark.saved`). Nothing depends on it."""
+        about: dict[str, str | int | None] = {"stage": self.name}
+        if isinstance(self.machine, Grouping):
+            strategy = self.machine.strategy
+            span = IntervalWindow(0, 1)
+            about["trigger"] = str(strategy.trigger)
+            about["allowed lateness"] = strategy.allowed_lateness
+            about["retained"] = strategy.forgotten(span) - strategy.expiry(span)
+        elif isinstance(self.machine, SideInputs | StatefulMap):
+            about["allowed lateness"] = self.machine.allowed_lateness
+        return about
 
     def _input_words(self) -> str:
         if self.clocks is None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import attrs
 import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql import types as T
@@ -29,6 +30,7 @@ __all__ = [
 
 
 _INDEX = -1
+_NOTHING = pa.table({})
 
 
 def beam_watermark(spark_watermark: int) -> int:
@@ -166,9 +168,9 @@ class ShardProcessor(GroupProcessor):
         yield from (Row(blob=blob) for blob in arrived.finished)
         shard = self._plan.shard_ids.index(group)
         with paused_gc():
-            out = self._stepper.step(self._store, arrived.tables, heard, clock, shard)
-        if out is not None:
-            yield Row(blob=pack_blob(out, {"kind": "out"}))
+            out, standing = self._stepper.step(self._store, arrived.tables, heard, clock, shard)
+        told = {"kind": "out", "standing": attrs.astuple(standing)}
+        yield Row(blob=pack_blob(_NOTHING if out is None else out, told))
 
     def close(self) -> None:
         # Between tasks a worker keeps what it remembers, and not what it needed meanwhile.

@@ -13,15 +13,16 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.hosts.spark.blobs import pack_blob
 from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
-from beamlike.hosts.spark.marks import COUNTED, mark
+from beamlike.hosts.spark.marks import COUNTED, STANDING, mark
 from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.pack import PACKED, packer, read_blobs, unpacker, waker
+from beamlike.hosts.spark.pack import PACKED, packer, read_blobs, waker
 from beamlike.hosts.spark.pages import NoStore
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.hosts.spark.stepping import stepper_of
 from beamlike.hosts.spark.ticks import TickSource
-from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.hosts.spark.unpack import unpacker
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
 
     def run(blobs: pa.Table) -> pa.Table:
         arrived = read_blobs(iter(blobs.column("blob").to_pylist()))
-        stepped = stepper_of(plan).step(NoStore(), arrived.tables, MAX_TIMESTAMP, 0)
+        stepped, _ = stepper_of(plan).step(NoStore(), arrived.tables, MAX_TIMESTAMP, 0)
         out = arrived.finished
         if stepped is not None:
             out.append(pack_blob(stepped, {"kind": "out"}))
@@ -106,8 +107,16 @@ def output_schema(plan: Plan) -> T.StructType:
 def counters() -> Iterator[Column]:
     """Counts for Spark's query progress, which `unpacker` has put on some of the rows.
 
-    Drops of groupings before count where they happened, not here.
+    Drops of groupings before count where they happened, not here. The last two are no counts:
+    ``windows_open``, the windows that the shards keep, and ``watermark``, the least of their input
+    watermarks (ms), null while there is none. Both are null where no shard was stepped, as in a
+    micro-batch that Spark makes for a watermark that nobody asks for.
     """
+    is_standing = mark("kind") == STANDING
     for at, (what, which) in enumerate(COUNTED):
         count = F.sum(F.get(mark("counts"), F.lit(at)))
         yield F.coalesce(count, F.lit(0)).alias(f"{what}_{which.lower()}")
+    windows = F.get(mark("counts"), F.lit(len(COUNTED)))
+    yield F.sum(F.when(is_standing, windows)).alias("windows_open")
+    reached = F.min(F.when(is_standing, mark("watermark")))
+    yield F.when(reached > MIN_TIMESTAMP, reached).alias("watermark")

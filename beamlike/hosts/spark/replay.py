@@ -10,10 +10,7 @@ import ast
 import atexit
 import json
 import shutil
-import tempfile
 from collections.abc import Hashable, Sequence
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -36,6 +33,7 @@ from beamlike.hosts.spark.replay_worker import (
     WatermarkScale,
     lane_packer,
 )
+from beamlike.hosts.spark.scratch import scratch_folder
 from beamlike.hosts.spark.session import local_session
 from beamlike.hosts.spark.state import StateLayout
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Pane
@@ -90,8 +88,9 @@ def run_on_spark(
         on_error: What a strategy does when a function of the user's raises, as `Grouping`.
 
     Raises:
-        UnsupportedError: The strategy's state has no layout on Spark, or the script's
-            watermarks lie further apart than Spark's time reaches.
+        UnsupportedError: The strategy's state has no layout on Spark, the script tells the
+            watermark of a side input, or its watermarks lie further apart than Spark's time
+            reaches.
         UserFunctionError: A function of the user's raised, and that is to be reported. What it
             raised stays in Spark's worker: the error has no ``__cause__``.
     """
@@ -103,7 +102,8 @@ def replay_on_spark(stages: Sequence[Stage], spark: "SparkSession | None" = None
     """Run many scripts side by side in one streaming query, in their order.
 
     Raises:
-        UnsupportedError: A strategy's state has no layout on Spark.
+        UnsupportedError: A strategy's state has no layout on Spark, or a script tells the
+            watermark of a side input.
         UserFunctionError: A function of the user's raised.
     """
     return _replayer(spark).run(stages, spark_watermark=False)
@@ -128,22 +128,12 @@ def close_replayer() -> None:
         _running.pop().close()
 
 
-@cache
-def _scratch() -> "tempfile.TemporaryDirectory[str]":
-    """The folder of all queries of this process, removed when the process ends.
-
-    A query's own folder goes when it is closed. But Spark may still write a snapshot of state
-    that is gone, as long as its session lives.
-    """
-    return tempfile.TemporaryDirectory(prefix="beamlike-replay-", ignore_cleanup_errors=True)
-
-
 class Replayer:
     """A streaming query that runs one set of scripts after another. Close it when done."""
 
     def __init__(self, spark: "SparkSession") -> None:
         self._spark = spark
-        self._home = Path(tempfile.mkdtemp(dir=_scratch().name))
+        self._home = scratch_folder("replay")
         self._inbox = self._home / "in"
         self._inbox.mkdir()
         self._runs = 0
@@ -270,6 +260,11 @@ class _Lane:
         StateLayout(plan)  # refuses here what would otherwise end the query in a worker
         known: dict[Hashable, None] = {}
         for step in script:
+            if isinstance(step, AdvanceWatermark) and step.side is not None:
+                raise UnsupportedError(
+                    f"{step} tells the watermark of a side input, and a replay on Spark has one "
+                    "watermark for all inputs; leave side out, or run the script in memory"
+                )
             if isinstance(step, Arrive):
                 known.update(dict.fromkeys(key for key, _ in step.elements))
         stage, groups = cloudpickle.dumps(plan).hex(), isinstance(does, WindowingStrategy)

@@ -18,7 +18,7 @@ import pyarrow as pa
 from beamlike.errors import UserFunctionError
 from beamlike.hosts.spark.arrivals import arriving
 from beamlike.hosts.spark.clock import Clock
-from beamlike.hosts.spark.index import Index
+from beamlike.hosts.spark.index import Index, Standing
 from beamlike.hosts.spark.pages import Pages, Rows, Store
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.state import Key, StateLayout, with_bucket
@@ -45,6 +45,7 @@ class Stepped:
 
     effects: list[KeyedEffect]
     output_watermark: int
+    standing: Standing
 
 
 class Shard:
@@ -81,14 +82,14 @@ class Shard:
         index = Index.load(self.plan, store.read_index())
         to = index.at.after(self.plan, watermark, clock)
         bundles = self._bundles(arrivals)
-        touched = set(bundles) | index.due(to.watermark, to.clock)
+        touched = set(bundles) | index.due(to)
         effects: list[KeyedEffect] = []
         if touched:
             effects = self._step_buckets(store, touched, bundles, index, to)
         if touched or to != index.at:
             index.move(to)
             store.write_index(index.dump(self.plan))
-        return Stepped(effects, index.output)
+        return Stepped(effects, index.output, index.standing)
 
     def _step_buckets(
         self,
@@ -138,25 +139,25 @@ class Shard:
         to: Clock,
     ) -> tuple[list[KeyedEffect], Wakes]:
         """The events of one key in one micro-batch, those that can change anything."""
-        machine = self.machine
-        state = states.get(key) or KeyState.unseen(index.at.watermark, index.at.clock)
+        machine, at = self.machine, index.at
+        state = states.get(key) or KeyState.unseen(at.watermark, at.clock, at.side)
         effects: tuple[Effect, ...] = ()
         wakes = None
         if not arrived or machine.needs_clock:
             wakes = machine.wakes(state)
             if wakes.clock_due(to.clock):
-                state = state.at(index.at.watermark, index.at.clock)
+                state = state.at(at.watermark, at.clock)
                 state, effects = machine.step(state, AdvanceClock(to.clock))
                 wakes = None
         if arrived:
-            state = state.at(index.at.watermark, to.clock)
+            state = state.at(at.watermark, to.clock)
             state, out = machine.step(state, Bundle(tuple(arrived)))
             effects += out
             wakes = None
         wakes = wakes or machine.wakes(state)
-        if wakes.event_due(to.watermark):
-            state = state.at(index.at.watermark, to.clock)
-            state, out = machine.step(state, AdvanceWatermark(to.watermark))
+        if wakes.event_due(to.watermark) or wakes.side_due(to.side_at):
+            state = state.at(at.watermark, to.clock)
+            state, out = machine.step(state, AdvanceWatermark(to.watermark, to.side))
             effects += out
             wakes = machine.wakes(state)
         states[key] = state
@@ -169,10 +170,10 @@ class Shard:
         rows = pages.read()
         bucket = rows.table.column("bucket").to_numpy()
         at = np.nonzero(rows.lives & np.isin(bucket, list(touched)))[0]
-        states = {}
+        states, known = {}, index.at
         for each in np.unique(bucket[at]).tolist():
             own = rows.table.take(pa.array(at[bucket[at] == each]))
-            states[each] = self.layout.decode(own, index.at.watermark, index.at.clock)
+            states[each] = self.layout.decode(own, known.watermark, known.clock, known.side)
         return states, at, rows
 
     def _rest(self, bucket: int, states: dict[Key, KeyState]) -> pa.Table:
@@ -185,6 +186,7 @@ def _note(index: Index, bucket: int, states: dict[Key, KeyState], deadlines: lis
     """What a bucket holds after its keys were stepped, and when it has to be asked again."""
     index.event[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
     index.timer[bucket] = min((w.clock for w in deadlines if w.clock is not None), default=NEVER)
+    index.side[bucket] = min((w.side for w in deadlines if w.side is not None), default=NEVER)
     # What a key has promised already, it cannot hold back again.
     holds = (
         max(held, state.output_watermark)

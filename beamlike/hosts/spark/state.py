@@ -139,7 +139,9 @@ class StateLayout:
         ]
         return pa.Table.from_arrays([*arrays, *accumulators], schema=self.schema)
 
-    def decode(self, table: pa.Table, watermark: int, clock: int) -> dict[Key, KeyState]:
+    def decode(
+        self, table: pa.Table, watermark: int, clock: int, side: int | None = None
+    ) -> dict[Key, KeyState]:
         """The keys that these rows belong to, at the clocks of the shard's last step.
 
         The output watermark is caught up by the machine (`KeyState.at`) when a key is
@@ -172,7 +174,7 @@ class StateLayout:
             windows.setdefault(key, {})[window] = remembered
             promised[key] = column["output_watermark"][row]
         return {
-            key: KeyState(watermark, clock, promised[key], of_key)
+            key: KeyState(watermark, clock, promised[key], of_key, side)
             for key, of_key in windows.items()
         }
 

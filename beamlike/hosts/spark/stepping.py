@@ -9,6 +9,7 @@ import pyarrow as pa
 from beamlike.errors import UnsupportedError, WindowError
 from beamlike.hosts.spark.column_output import ColumnOutput
 from beamlike.hosts.spark.column_shard import ColumnShard
+from beamlike.hosts.spark.index import Standing
 from beamlike.hosts.spark.keys import can_number
 from beamlike.hosts.spark.options import MachineName
 from beamlike.hosts.spark.output import OutputTable
@@ -35,8 +36,10 @@ class Stepper:
         watermark: int | Sequence[Heard],
         clock: int,
         shard: int | None = None,
-    ) -> pa.Table | None:
-        """Take one shard through one micro-batch; what comes out as rows, None if nothing does.
+    ) -> tuple[pa.Table | None, Standing]:
+        """Take one shard through one micro-batch.
+
+        Returns what comes out as rows, None if nothing does, and where the shard stands then.
 
         Args:
             store: See `beamlike.hosts.spark.shard.Shard.step`, as for the next three.
@@ -51,12 +54,12 @@ class Stepper:
             # key by key; nothing was written yet, and both machines read the same state.
             with suppress(WindowError):
                 stepped = self._in_columns.step(store, arrivals, watermark, clock)
-                return self._columns.build(stepped, self._report(shard, stepped.output_watermark))
+                told = self._report(shard, stepped.output_watermark)
+                return self._columns.build(stepped, told), stepped.standing
         out = self._key_by_key.step(store, arrivals, watermark, clock)
         report = self._report(shard, out.output_watermark)
-        if not out.effects and report is None:
-            return None
-        return self._rows.build(out.effects, report)
+        silent = not out.effects and report is None
+        return None if silent else self._rows.build(out.effects, report), out.standing
 
     def _report(self, shard: int | None, output_watermark: int) -> tuple[int, int] | None:
         if not self._plan.reports or shard is None:

@@ -77,6 +77,10 @@ class _ReadingMerging(MergingWindowFn):
         return self.window_fn.merge_sized(sizes)
 
     @property
+    def merge_touching(self) -> bool:
+        return self.window_fn.merge_touching
+
+    @property
     def needs_sizes(self) -> bool:
         return self.window_fn.needs_sizes
 

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from beamlike.machine.clocks import promise
-from beamlike.machine.events import Pane
+from beamlike.machine.events import AdvanceWatermark, Pane
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window
@@ -108,14 +108,15 @@ class KeyState:
     ====================  =============================================  ==================
     field                 stored                                         cleared
     ====================  =============================================  ==================
-    ``watermark``         the input watermark, ms                        never, only forward
+    ``watermark``         the input watermark, ms; with a side input     never, only forward
+                          that of the main input
     ``clock``             processing time, ms                            never, only forward
     ``output_watermark``  what the key promised downstream: the largest  never, only forward
                           so far of min(watermark, all element holds)
     ``windows``           every window with state, closed ones too       each at its expiry,
                                                                          or later if retained
-    ``side_watermark``    the watermark of the side input alone, ms;     never, only forward
-                          None while nobody told it
+    ``side_watermark``    the watermark of the side input, ms; None      never, only forward
+                          while nobody told it apart
     ====================  =============================================  ==================
     """
 
@@ -132,9 +133,14 @@ class KeyState:
 
     @property
     def side(self) -> int:
-        """Where the side input stands (ms): never behind the input watermark, the least of all."""
-        told = self.side_watermark
-        return self.watermark if told is None else max(self.watermark, told)
+        """Where the side input stands (ms): where all inputs do, if nobody told it apart."""
+        return self.watermark if self.side_watermark is None else self.side_watermark
+
+    def side_after(self, move: AdvanceWatermark) -> int | None:
+        """The watermark of the side input (ms) after a move; None if nobody told it apart yet."""
+        if move.side is None and self.side_watermark is not None:
+            return max(self.side_watermark, move.to)
+        return move.side
 
     def at(self, watermark: int, clock: int, side: int | None = None) -> "KeyState":
         """The same key after clock moves that woke none of its windows.

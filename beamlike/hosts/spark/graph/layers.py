@@ -121,11 +121,17 @@ class Layers:
         for node in self.nodes:
             own: dict[int, None] = {}
             for edge in node.sources:
-                before = self.number[edge.node]
-                ends_here = isinstance(edge.node, (*STAGED, Given))
-                own.update(dict.fromkeys((before,) if ends_here else found[before]))
+                own.update(dict.fromkeys(self._origins_of(edge, found)))
             found.append(tuple(own))
         return found
+
+    def origins_of(self, edge: Edge) -> Sequence[int]:
+        """The sources and stateful nodes whose watermarks are those of an edge."""
+        return self._origins_of(edge, self.origins)
+
+    def _origins_of(self, edge: Edge, origins: Sequence[tuple[int, ...]]) -> Sequence[int]:
+        before = self.number[edge.node]
+        return (before,) if isinstance(edge.node, (*STAGED, Given)) else origins[before]
 
     @cached_property
     def roots(self) -> Sequence[frozenset[int]]:

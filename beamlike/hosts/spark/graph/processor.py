@@ -114,7 +114,7 @@ class Layer:
         worker = worker_of(node)
         assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
         origins = self.layers.origins[at]
-        clocks = Clocks(tuple(self._clock(origin) for origin in origins))
+        clocks = Clocks(tuple(self._clock(origin) for origin in origins), self._side(node, origins))
         plan = Plan(
             WindowingStrategy.unwindowed(),
             _KEYS,
@@ -128,6 +128,13 @@ class Layer:
             does=_Does(worker.machine, node, self.layers.wire),
         )
         return _Stage(worker, self.layers.roots[at], origins, clocks, Shard(plan))
+
+    def _side(self, node: Node, origins: Sequence[int]) -> frozenset[int]:
+        """Which of a node's origins make up its side input, by their positions."""
+        if not isinstance(node, Seen):
+            return frozenset()
+        _, side = node.sources
+        return frozenset(map(origins.index, self.layers.origins_of(side)))
 
     def _clock(self, origin: int) -> InputClock:
         return self.layers.clocks.get(origin, StageClock(self.shards))

@@ -1,12 +1,10 @@
 """The query of a whole pipeline, and scripts that are played on it."""
 
 import shutil
-import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
@@ -22,6 +20,7 @@ from beamlike.hosts.spark.graph.mail import Mail
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor
 from beamlike.hosts.spark.graph.walk import finisher, walker
 from beamlike.hosts.spark.plan import spread_shards
+from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.machine.clocks import StageClock
 from beamlike.model.graph import Edge, Given, Node, in_order
 
@@ -129,7 +128,7 @@ def _playing(
     spark: "SparkSession", layers: Layers, shards: int, buckets: int
 ) -> Iterator[Callable[[Mail], Mail]]:
     """A query that runs in the block: one letter in, all answers out."""
-    home = Path(tempfile.mkdtemp(prefix="beamlike-pipeline-"))
+    home = scratch_folder("pipeline")
     inbox, table = home / "in", f"beamlike_pipeline_{home.name[-8:]}"
     inbox.mkdir()
     rows = spark.readStream.schema(LETTERS).option("maxFilesPerTrigger", 1).parquet(str(inbox))
@@ -138,7 +137,8 @@ def _playing(
     try:
         writer = letters_through(rows, layers, shards, buckets).writeStream.format("memory")
         writer = writer.queryName(table).option("checkpointLocation", str(home / "checkpoint"))
-        query = writer.start()
+        with without_snapshots(spark):
+            query = writer.start()
     finally:
         spark.conf.set(_PARTITIONS, str(partitions))
     seen, numbers = 0, count()

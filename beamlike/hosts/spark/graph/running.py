@@ -36,11 +36,19 @@ Write = Callable[["DataFrame", int], Any]
 
 @attrs.frozen
 class Sink:
-    """Where the elements of an edge go, as rows of a schema."""
+    """Where the elements of an edge go, as rows of a schema.
+
+    Args:
+        edge: Whose elements.
+        schema: The Spark schema of the rows, or how they are encoded.
+        write: What is called with them.
+        label: The full name of the transform that writes them.
+    """
 
     edge: Edge
     schema: str | Coder
     write: Write
+    label: str
 
 
 @attrs.define
@@ -136,7 +144,8 @@ def _write(
             for node, of_node in mail.metrics.by_step().items():
                 found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
         for sink in sinks:
-            sink.write(rows_of(kept, layers, sink.schema, layers.positions[sink.edge]), number)
+            at = layers.positions[sink.edge]
+            sink.write(rows_of(kept, layers, sink.schema, repr(sink.label), at), number)
     finally:
         kept.unpersist()
 

@@ -1,0 +1,249 @@
+"""``beamlike state``: what a streaming query remembers, out of its checkpoint."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from beamlike.cli.quiet import quiet_session
+from beamlike.errors import BeamlikeError, EnvironmentProblem, StateError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from beamlike.hosts.spark.saved.report import SavedState
+
+__all__ = ["add_parser", "run"]
+
+_SHOWN: Final = 20
+
+_DESCRIPTION: Final = """\
+Open the checkpoint of a streaming query and list what it remembers: its
+groupings with their watermarks and what holds them back, their shards, and the
+open windows of each key with their last pane, what their trigger waits for,
+when they change by themselves, and their size. The query may be running;
+nothing in the checkpoint changes, and nothing in it is run.
+
+CHECKPOINT is the checkpointLocation of the query, or the checkpoint of a
+pipeline.
+"""
+
+_EPILOG: Final = """\
+the columns of the table of windows:
+  new          elements since the last pane
+  last pane    its timing and its index; - if there was none
+  watermark    it changes by itself once the watermark reaches this
+  clock        it changes by itself once processing time is past this
+  bytes        in memory, key and accumulator included
+  waits for    what brings the next pane; "closed" if none will come
+
+why does nothing come out?
+  Look at "output watermark": it says which key and which window hold it back.
+  If nothing does, the watermark itself stands still: an input is behind.
+
+exit status:
+  0   the state was read
+  2   it cannot be: there is no checkpoint, no such batch, stage or key, or
+      another version of beamlike has written it
+
+examples:
+  beamlike state /data/checkpoints/orders
+  beamlike state /data/checkpoints/orders --key ann --key bob
+  beamlike state /data/checkpoints/orders --key '{"shop": "Rome", "till": 3}'
+  beamlike state /data/checkpoints/orders --sort largest --limit 5
+  beamlike state /data/checkpoints/orders --batch 1041 --sort deadline
+  beamlike state /data/checkpoints/orders --json | jq '.windows[].key'
+  beamlike state /data/checkpoints/orders --stage per_hour --parquet open.parquet
+"""
+
+_UNPICKLE: Final = (
+    "beamlike: --unpickle opens pickles of the checkpoint, and opening a pickle runs whatever code "
+    "its writer put into it; do so only with checkpoints that your own queries wrote"
+)
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe the command to argparse."""
+    parser = subparsers.add_parser(
+        "state",
+        help="list what a streaming query remembers, out of its checkpoint",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a folder, or its URL")
+    parser.add_argument(
+        "--key",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="tell all of the windows of this key, with every node of their trigger and what they "
+        "hold; may be given again. The key as it is listed, or JSON: a value, a list in the order "
+        "of the key columns, or an object by their names",
+    )
+    parser.add_argument(
+        "--stage",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this grouping; may be given again",
+    )
+    parser.add_argument(
+        "--batch", type=int, metavar="N", help="the state after micro-batch N (default: the last)"
+    )
+    parser.add_argument(
+        "--sort",
+        choices=("oldest", "largest", "deadline"),
+        default="oldest",
+        help="oldest: by start (default); largest: by bytes; deadline: what changes next",
+    )
+    parser.add_argument(
+        "--limit",
+        type=count,
+        metavar="N",
+        help=f"so many windows at most (default: {_SHOWN} in a table, all of them elsewhere)",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON document instead of a table, for programs"
+    )
+    parser.add_argument(
+        "--parquet",
+        type=Path,
+        metavar="FILE",
+        help="write the windows there too, with their accumulators if they are of one grouping; a "
+        "file that is there is replaced",
+    )
+    parser.add_argument(
+        "--unpickle",
+        action="store_true",
+        help="show also what rests as pickles. This runs code that is in them: only for "
+        "checkpoints that you trust",
+    )
+
+
+def count(text: str) -> int:
+    """A number of windows. Argparse names this function when it refuses one."""
+    number = int(text)
+    if number < 0:
+        raise ValueError("fewer than none")
+    return number
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the state and show it.
+
+    Returns:
+        0.
+
+    Raises:
+        StateError: The checkpoint, or what was asked of it, is not there.
+        EnvironmentProblem: Spark cannot run here, or the Parquet file cannot be written.
+    """
+    from beamlike.hosts.spark.saved.checkpoint import check_folder
+
+    check_folder(args.checkpoint)
+    _check_parquet(args.parquet)
+    if args.unpickle:
+        print(_UNPICKLE, file=sys.stderr)
+    state = _read(args.checkpoint, args.batch)
+    return _show(state, args)
+
+
+def _read(checkpoint: str, batch: int | None) -> "SavedState":
+    """The state. Once it is here, Spark is no longer needed."""
+    from beamlike.hosts.spark.saved.report import SavedState
+
+    refused: BeamlikeError | None = None
+    with quiet_session("beamlike state") as spark, _Counting() as counting:
+        try:
+            return SavedState.open(spark, checkpoint, batch, counting.told)
+        except StateError as error:
+            refused = error  # what Spark has logged says no more than that
+    raise refused
+
+
+def _show(state: "SavedState", args: argparse.Namespace) -> int:
+    from beamlike.cli.state_json import document
+    from beamlike.cli.state_text import listing
+    from beamlike.hosts.spark.saved.choice import choose
+
+    places = choose(state, stages=args.stage, keys=args.key, sort=args.sort)
+    if args.parquet is not None:
+        _write(state, places if args.limit is None else places.slice(0, args.limit), args)
+    if args.json:
+        for part in document(state, args.stage, places, args.limit, unpickle=args.unpickle):
+            print(part)
+        return 0
+    if args.limit is None:
+        shown = places if args.key else places.slice(0, _SHOWN)
+    else:
+        shown = places.slice(0, args.limit)
+    for line in listing(
+        state,
+        args.stage,
+        shown,
+        of=len(places),
+        sort=args.sort,
+        in_full=bool(args.key),
+        unpickle=args.unpickle,
+    ):
+        print(line)
+    return 0
+
+
+def _check_parquet(path: Path | None) -> None:
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        problem = "is a folder" if path.is_dir() else f"has no folder {path.parent}"
+        raise EnvironmentProblem(f"--parquet {path} {problem}; name a file in a folder that exists")
+
+
+def _write(state: "SavedState", places: "pa.Array", args: argparse.Namespace) -> None:
+    """The windows as a file. What groupings have of their own only if there is one of them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    named = [state.stage(name) for name in args.stage] or state.stages
+    if len(named) == 1:
+        first = 0
+        for stage in state.stages:
+            if stage is named[0]:
+                break
+            first += stage.windows.num_rows
+        table = named[0].windows.take(pa.array(places.to_numpy() - first))
+    else:
+        table = state.windows.take(places)
+        print(
+            "beamlike: the key columns and accumulators of several groupings have no common "
+            "columns and are left out; add --stage NAME for all of one",
+            file=sys.stderr,
+        )
+    try:
+        pq.write_table(table, args.parquet)
+    except OSError as error:
+        raise EnvironmentProblem(f"--parquet {args.parquet} cannot be written: {error}") from error
+    print(f"beamlike: {table.num_rows:,} windows written to {args.parquet}", file=sys.stderr)
+
+
+class _Counting:
+    """A line on the terminal that says how far reading has come, and goes when it is done."""
+
+    def __init__(self) -> None:
+        self._is_seen = sys.stderr.isatty()
+        self._width = 0
+
+    def __enter__(self) -> "_Counting":
+        self._line("reading the checkpoint")
+        return self
+
+    def told(self, so_far: str) -> None:
+        """Show what has been read."""
+        self._line(so_far)
+
+    def _line(self, text: str) -> None:
+        if self._is_seen:
+            print(f"\r{text:<{self._width}}", end="", file=sys.stderr, flush=True)
+            self._width = len(text)
+
+    def __exit__(self, *failure: object) -> None:
+        if self._is_seen:
+            print(f"\r{'':<{self._width}}\r", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,149 @@
+"""Saved state as a JSON document, for programs."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final
+
+import pyarrow as pa
+
+from beamlike.hosts.spark.saved.choice import SavedWindow, windows_of
+from beamlike.hosts.spark.saved.report import SavedState
+from beamlike.hosts.spark.saved.shard import SavedShard
+from beamlike.hosts.spark.saved.stage import SavedStage
+from beamlike.model.time import show_instant
+
+__all__ = ["document"]
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def document(
+    state: SavedState,
+    stages: Sequence[str],
+    places: pa.Array,
+    limit: int | None,
+    *,
+    unpickle: bool,
+) -> Iterator[str]:
+    """Everything as one JSON document, in parts.
+
+    Args:
+        state: The state.
+        stages: The names of the groupings to tell of; all without any.
+        places: The windows to list.
+        limit: So many of them at most; None: all.
+        unpickle: See `windows_of`.
+    """
+    chosen = [state.stage(name) for name in stages] or list(state.stages)
+    head = {
+        "checkpoint": state.path,
+        "batch": state.batch,
+        "batches": list(state.batches),
+        "stages": [_json_stage(state, stage) for stage in chosen],
+        "found": len(places),
+    }
+    yield f'{_dumped(head)[:-1]}, "windows": ['
+    some = places if limit is None else places.slice(0, limit)
+    for at, window in enumerate(windows_of(state, some, unpickle=unpickle)):
+        yield f"{',' if at else ''}{_dumped(_json_window(window))}"
+    yield "]}"
+
+
+def _json_stage(state: SavedState, stage: SavedStage) -> dict[str, Any]:
+    shards = state.shards_of(stage)
+    return {
+        "name": stage.name,
+        "operator": stage.operator,
+        "watermark": _iso(stage.watermark),
+        "output_watermark": _iso(stage.output_watermark),
+        "identity": dict(stage.identity),
+        "shards": [_json_shard(shard, it) for shard, it in zip(stage.shards, shards, strict=True)],
+    }
+
+
+def _json_shard(shard: SavedShard, it: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("shard", "partition", "windows", "keys", "bytes", "stored")
+    held = {
+        "until": _iso(it["held_until"]),
+        "key": it["held_key"],
+        "window": _json_span(it["held_start"], it["held_end"]),
+    }
+    return {
+        **{name: it[name] for name in names},
+        "watermark": _iso(shard.at.watermark),
+        "output_watermark": _iso(shard.output_watermark),
+        "clock": _iso(shard.at.clock),
+        "next_event": _iso(it["next_event"]),
+        "next_clock": _iso(it["next_clock"]),
+        "held_back_by": None if it["held_until"] is None else held,
+    }
+
+
+def _json_window(it: SavedWindow) -> dict[str, Any]:
+    facts = it.facts
+    names = ("timing", "index", "nonspeculative")
+    view = it.trigger
+    return {
+        "stage": it.stage.name,
+        "shard": facts["shard"],
+        "key": it.key,
+        "window": _json_span(facts["start"], facts["end"]),
+        **{name: facts[name] for name in ("closed", "fresh", "size")},
+        "last_pane": {name: facts[name] for name in names} if facts["timing"] else None,
+        "standing": facts["standing"],
+        **{name: _iso(facts[name]) for name in ("hold", "due_event", "due_clock")},
+        "bytes": facts["bytes"],
+        "trigger": None
+        if view is None
+        else [
+            {
+                "path": node.path,
+                "name": node.name,
+                "finished": node.finished,
+                "ready": node.ready,
+                "waits_for": node.waits_for,
+            }
+            for node in view.walk()
+        ],
+        "holds": it.holds,
+    }
+
+
+def _json_span(start: int | None, end: int | None) -> dict[str, str | None] | None:
+    """A window; null for the global one."""
+    return None if start is None else {"start": _iso(start), "end": _iso(end)}
+
+
+def _iso(at: int | None) -> str | None:
+    """An instant as ISO 8601 in UTC; the ends of time in words."""
+    if at is None:
+        return None
+    try:
+        moment = _EPOCH + timedelta(milliseconds=at)
+    except OverflowError:
+        return show_instant(at)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % 1000:03}Z"
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    """As JSON can say it."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if value - value == 0 else str(value)  # NaN and infinities have no JSON
+        case Mapping():
+            return {str(name): _plain(each) for name, each in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_plain(each) for each in value]
+        case datetime() | date() | time():
+            return value.isoformat()
+        case bytes():
+            return value.hex()
+        case _:
+            return str(value)

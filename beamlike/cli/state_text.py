@@ -1,0 +1,317 @@
+"""Saved state as text, for a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.hosts.spark.saved.choice import SavedWindow, ages, windows_of
+from beamlike.hosts.spark.saved.report import SavedState
+from beamlike.hosts.spark.saved.stage import SavedStage, times_in_ms
+from beamlike.hosts.spark.saved.trigger import node_in_words
+from beamlike.model.time import show_duration, show_instant
+from beamlike.model.windows import IntervalWindow
+from beamlike.viz.table import show_window
+
+__all__ = ["listing"]
+
+_SORTED: Final = {
+    "oldest": "oldest first",
+    "largest": "largest first",
+    "deadline": "by what changes next",
+}
+_UNSAID: Final = {
+    "timestamp combiner": "end_of_window",
+    "closing behavior": "fire_if_non_empty",
+    "on-time behavior": "fire_always",
+    "late check": "assigned",
+    "unchanged panes": "re_emit",
+    "inputs": "one, with the watermark of the query",
+    "hot key fanout": "none",
+}
+"""What everybody has."""
+_OF_NO_USE: Final = frozenset(("layout version", "buckets", "shards", "transform"))
+_SHARDS_SHOWN: Final = 16
+_NUMBERS: Final = "shard windows keys new bytes stored"
+_KEY_WIDTH: Final = 40
+_HELD_WIDTH: Final = 1_000
+
+Row = Sequence[str]
+
+
+def listing(
+    state: SavedState,
+    stages: Sequence[str],
+    places: pa.Array,
+    *,
+    of: int,
+    sort: str,
+    in_full: bool,
+    unpickle: bool,
+) -> Iterator[str]:
+    """Everything in lines.
+
+    Args:
+        state: The state.
+        stages: The names of the groupings to tell of; all without any.
+        places: The windows to list, see `choose`.
+        of: How many there are to choose from.
+        sort: How they are sorted.
+        in_full: Whether all is told of each window, instead of a line.
+        unpickle: See `windows_of`.
+    """
+    first, last = state.batches
+    there = "the only one" if first == last else f"there are {first} to {last}"
+    yield f"{state.path}, after batch {state.batch} ({there})"
+    for stage in [state.stage(name) for name in stages] or state.stages:
+        yield ""
+        yield from _stage(state, stage)
+    yield ""
+    shown = list(windows_of(state, places, unpickle=unpickle))
+    if in_full:
+        for window in shown:
+            yield from _in_full(window)
+        if len(shown) < of:
+            yield f"({of - len(shown):,} more windows; raise --limit)"
+        return
+    if not of:
+        yield "no window is open"
+        return
+    if not shown:
+        yield f"{_windows(of)}"
+        return
+    more = f"{len(shown):,} of {_windows(of)}" if len(shown) < of else _windows(of)
+    yield f"{more}, {_SORTED[sort]}"
+    yield from _table(list(_window_rows(shown, several=len(state.stages) > 1)), right=_NUMBERS)
+    if len(shown) < of:
+        yield "(--limit N shows more, --key KEY tells all of one key)"
+
+
+def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
+    windows = stage.windows
+    yield f"stage {stage.name}, operator {stage.operator} of the query"
+    told = dict(_totals(state, stage))
+    if windows.num_rows:
+        told["oldest"] = _extreme(windows, "start", "ascending")
+        largest = pc.max(windows["bytes"]).as_py()
+        told["largest"] = f"{_extreme(windows, 'bytes', 'descending')}, {largest:,} bytes"
+    for what, said in stage.identity.items():
+        if what not in _OF_NO_USE and said != _UNSAID.get(what):
+            told[what] = show_duration(int(said[:-3])) if said.endswith(" ms") else said
+    width = max(map(len, told)) + 2
+    yield from (f"  {what:<{width}}{said}" for what, said in told.items())
+    yield ""
+    header, *rows = _shard_rows(state, stage)
+    yield from (f"  {line}" for line in _table([header, *rows[:_SHARDS_SHOWN]], right=_NUMBERS))
+    if len(rows) > _SHARDS_SHOWN:
+        yield f"  and {len(rows) - _SHARDS_SHOWN} more shards; --json tells of all"
+
+
+def _totals(state: SavedState, stage: SavedStage) -> Iterator[tuple[str, str]]:
+    shards = state.shards_of(stage)
+    windows, keys, size, stored = (
+        sum(it[what] for it in shards) for what in ("windows", "keys", "bytes", "stored")
+    )
+    of = stage.identity.get("shards", "")
+    number = f"{len(shards)} of {of}" if str(len(shards)) != of else of
+    closed = pc.sum(stage.windows["closed"]).as_py() or 0
+    yield (
+        "remembered",
+        f"{_windows(windows)} of {keys:,} key{'s' * (keys != 1)} in {number} "
+        f"shard{'s' * (of != '1')}{f' ({closed:,} closed)' if closed else ''}, {size:,} bytes "
+        f"({stored:,} stored)",
+    )
+    yield "watermark", _instant(stage.watermark)
+    for at, said in enumerate(_inputs(stage), 1):
+        yield f"  of input {at}", said
+    yield "output watermark", _output(stage, shards)
+    for what, unit in (("next_event", "the watermark reaches"), ("next_clock", "the clock passes")):
+        due = min((it[what] for it in shards if it[what] is not None), default=None)
+        if due is not None:
+            yield (
+                f"next, by {'watermark' if what == 'next_event' else 'clock'}",
+                (f"something changes once {unit} {_instant(due)}"),
+            )
+
+    side = min((it.next_side for it in stage.shards if it.next_side is not None), default=None)
+    if side is not None:
+        yield "next, by side", f"something changes once the side input is past {_instant(side)}"
+
+
+def _output(stage: SavedStage, shards: Sequence[Mapping[str, Any]]) -> str:
+    """Where the output watermark is, and what holds it there."""
+    reached = stage.output_watermark
+    said = _instant(reached)
+    held = [
+        it
+        for shard, it in zip(stage.shards, shards, strict=True)
+        if shard.output_watermark == reached and it["held_until"] is not None
+    ]
+    if not held:
+        return f"{said}; no window holds it back"
+    behind = show_duration(stage.watermark - reached) if stage.watermark > reached else ""
+    by = "; ".join(f"{_holder(it)} in shard {it['shard']}" for it in held[:3])
+    more = f" and {len(held) - 3} shards more" if len(held) > 3 else ""
+    return f"{said}, held back{f' {behind}' if behind else ''} by {by}{more}"
+
+
+def _inputs(stage: SavedStage) -> Iterator[str]:
+    """What each input has told, of a grouping whose inputs have watermarks of their own."""
+    for at in range(max(len(shard.at.inputs) for shard in stage.shards)):
+        states = [shard.at.inputs[at] for shard in stage.shards if at < len(shard.at.inputs)]
+        heard = _instant(max(it.heard_at for it in states))
+        if states[0].shards:
+            told = [max(of_shard) for of_shard in zip(*(it.shards for it in states), strict=True)]
+            least = min(told)
+            yield (
+                f"{_instant(least)}, of a grouping (its shard {told.index(least)}), "
+                f"heard at {heard}"
+            )
+            continue
+        greatest = max((it.greatest for it in states if it.greatest is not None), default=None)
+        if greatest is None:
+            yield "a source that has delivered nothing yet"
+        else:
+            yield f"a source whose latest event is of {_instant(greatest)}, heard at {heard}"
+
+
+def _shard_rows(state: SavedState, stage: SavedStage) -> Iterator[Row]:
+    yield (
+        *("shard", "windows", "keys", "bytes", "stored", "watermark", "output watermark"),
+        "held back by",
+    )
+    shards = state.shards_of(stage)
+    for shard, it in zip(stage.shards, shards, strict=True):
+        yield (
+            str(it["shard"]),
+            *(f"{it[what]:,}" for what in ("windows", "keys", "bytes", "stored")),
+            _instant(shard.at.watermark),
+            _instant(shard.output_watermark),
+            "-" if it["held_until"] is None else _holder(it),
+        )
+
+
+def _holder(shard: Mapping[str, Any]) -> str:
+    start, end = shard["held_start"], shard["held_end"]
+    return f"{_key(shard['held_key'])} {_span(start, end)}"
+
+
+def _extreme(windows: pa.Table, by: str, order: str) -> str:
+    names = ["key", "start", "end", "bytes"]
+    rows = times_in_ms(windows.select(names))
+    sort = [(by, order), ("start", "ascending"), ("end", "ascending"), ("key", "ascending")]
+    first = pc.sort_indices(ages(rows), sort_keys=sort)[0].as_py()
+    row = rows.slice(first, 1).to_pylist()[0]
+    return f"{_key(row['key'])} {_span(row['start'], row['end'])}"
+
+
+def _window_rows(windows: Sequence[SavedWindow], *, several: bool) -> Iterator[Row]:
+    stage = ("stage",) if several else ()
+    yield (
+        *stage,
+        *("key", "window", "new", "last pane", "watermark", "clock", "bytes", "waits for"),
+    )
+    for it in windows:
+        facts = it.facts
+        yield (
+            *((it.stage.name,) if several else ()),
+            _key(facts["key"]),
+            show_window(it.window),
+            _number(facts["fresh"]),
+            _pane(facts),
+            _instant(facts["due_event"]),
+            _instant(facts["due_clock"]),
+            f"{facts['bytes']:,}",
+            _waits_for(it),
+        )
+
+
+def _waits_for(window: SavedWindow) -> str:
+    if window.facts["closed"]:
+        return "closed"
+    view = window.trigger
+    return "-" if view is None else view.waits_for
+
+
+def _in_full(it: SavedWindow) -> Iterator[str]:
+    facts = it.facts
+    yield f"key {facts['key']}, {show_window(it.window)}"
+    closed = "; closed: it takes no more elements" if facts["closed"] else ""
+    standing = facts["standing"]
+    told = {
+        "stage": f"{it.stage.name}, shard {facts['shard']}",
+        "new elements": f"{_number(facts['fresh'])} since the last pane{closed}",
+        "all elements": None if facts["size"] is None else f"{facts['size']:,}",
+        "last pane": _pane(facts),
+        "standing panes": None if standing is None else f"{standing:,} not withdrawn yet",
+        "holds back": None
+        if facts["hold"] is None
+        else f"the output watermark at {_instant(facts['hold'])}",
+        "changes when": _deadlines(facts),
+        "size": f"{facts['bytes']:,} bytes",
+    }
+    yield from (f"  {what:<16}{said}" for what, said in told.items() if said is not None)
+    view = it.trigger
+    if view is not None:
+        yield "  trigger"
+        yield from (f"    {node_in_words(node)}" for node in view.walk())
+    if it.holds:
+        yield "  holds"
+        width = max(map(len, it.holds)) + 2
+        for name, value in it.holds.items():
+            text = repr(value) if not isinstance(value, str) else value
+            yield f"    {name:<{width}}{_cut(text, _HELD_WIDTH)}"
+    yield ""
+
+
+def _deadlines(facts: Mapping[str, Any]) -> str:
+    both = []
+    if facts["due_event"] is not None:
+        both.append(f"the watermark reaches {_instant(facts['due_event'])}")
+    if facts["due_clock"] is not None:
+        both.append(f"the clock passes {_instant(facts['due_clock'])}")
+    return ", or ".join(both) or "an element comes"
+
+
+def _pane(facts: Mapping[str, Any]) -> str:
+    return "-" if facts["timing"] is None else f"{facts['timing']} {facts['index']}"
+
+
+def _span(start: int | None, end: int | None) -> str:
+    if start is None or end is None:
+        return "global"
+    return show_window(IntervalWindow(start, end))
+
+
+def _instant(at: int | None) -> str:
+    return "-" if at is None else show_instant(at)
+
+
+def _number(number: int | None) -> str:
+    return "-" if number is None else f"{number:,}"
+
+
+def _windows(count: int) -> str:
+    return f"{count:,} window{'s' * (count != 1)}"
+
+
+def _key(text: str) -> str:
+    return _cut(text, _KEY_WIDTH) if text else "(all)"
+
+
+def _cut(text: str, room: int) -> str:
+    text = text.encode("unicode_escape").decode() if not text.isprintable() else text
+    return text if len(text) <= room else f"{text[: room - 3]}..."
+
+
+def _table(rows: Sequence[Row], right: str) -> Iterator[str]:
+    """Rows under a header. The columns named by ``right`` hold numbers."""
+    numbers = set(right.split())
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.rjust(width) if name in numbers else cell.ljust(width)
+            for cell, width, name in zip(row, widths, rows[0], strict=True)
+        ]
+        yield "  ".join(cells).rstrip()

@@ -1,0 +1,199 @@
+"""Some of the saved windows: of a grouping, of some keys, the oldest, largest or next ones."""
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import attrs
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.errors import StateError
+from beamlike.hosts.spark.saved.accumulators import held
+from beamlike.hosts.spark.saved.keys import keys_as_values, texts_of_typed
+from beamlike.hosts.spark.saved.report import SavedState
+from beamlike.hosts.spark.saved.stage import COMMON, SavedStage, times_in_ms
+from beamlike.machine.reference.running import TriggerView
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.windows import GLOBAL_WINDOW, Window, window_of
+
+__all__ = ["SavedWindow", "SortBy", "ages", "choose", "windows_of"]
+
+SortBy = Literal["oldest", "largest", "deadline"]
+
+_AT_ONCE = 10_000
+_NEAREST = 5
+_LOOKED_AT = 20_000
+_NO_DEADLINE = 2**62
+
+
+@attrs.frozen
+class SavedWindow:
+    """A window of a key, out of the tables.
+
+    Args:
+        stage: Its grouping.
+        facts: Its columns, times in ms.
+        key: Its key: by column, or as it is in a pipeline.
+        holds: What it has accumulated, by name.
+    """
+
+    stage: SavedStage
+    facts: Mapping[str, Any]
+    key: Any
+    holds: Mapping[str, Any]
+
+    @property
+    def window(self) -> Window:
+        """The window itself."""
+        start, end = self.facts["start"], self.facts["end"]
+        return GLOBAL_WINDOW if start is None else window_of(start, end)
+
+    @property
+    def trigger(self) -> TriggerView | None:
+        """What its trigger waits for; None if nobody knows its trigger."""
+        return self.stage.trigger_of(self.facts)
+
+
+def choose(
+    state: SavedState,
+    *,
+    stages: Sequence[str] = (),
+    keys: Sequence[str] = (),
+    sort: SortBy = "oldest",
+) -> pa.Array:
+    """The places of some windows among `SavedState.windows`, in order.
+
+    Args:
+        state: Where to choose.
+        stages: Names of groupings; all without any.
+        keys: Keys as text or JSON; all without any.
+        sort: ``oldest``: by start and end; ``largest``: by bytes; ``deadline``: by how far the
+            watermark or the clock is from changing something. Equal ones by their keys.
+
+    Raises:
+        StateError: There is no such grouping or key; names those that are there, or the nearest.
+    """
+    windows = state.windows
+    chosen = [state.stage(name) for name in stages] or list(state.stages)
+    places = np.arange(windows.num_rows)
+    wanted = np.zeros(windows.num_rows, np.bool_)
+    found: set[str] = set()
+    for stage, first in _offsets(state):
+        if stage not in chosen:
+            continue
+        own = slice(first, first + stage.windows.num_rows)
+        if not keys:
+            wanted[own] = True
+            continue
+        texts = stage.windows["key"]
+        for key in keys:
+            meant = texts_of_typed(key, stage.key_columns, in_bytes=stage.in_pipeline)
+            hits = pc.is_in(texts, pa.array(sorted(meant), pa.string())).to_numpy()
+            wanted[own] |= hits
+            if hits.any():
+                found.add(key)
+    for key in keys:
+        if key not in found:
+            raise _no_key(key, chosen, state)
+    places = places[wanted]
+    return pa.array(places).take(_order(state, places, sort))
+
+
+def windows_of(
+    state: SavedState, places: pa.Array, *, unpickle: bool = False
+) -> Iterator[SavedWindow]:
+    """The windows at these places, in their order.
+
+    Args:
+        state: Which has them.
+        places: As `choose` gives them.
+        unpickle: Whether pickles are opened, which runs code that is in them.
+    """
+    for at in range(0, len(places), _AT_ONCE):
+        part = places.slice(at, _AT_ONCE).to_numpy()
+        made: dict[int, SavedWindow] = {}
+        for stage, first in _offsets(state):
+            own = part[(part >= first) & (part < first + stage.windows.num_rows)]
+            if len(own):
+                made |= zip(own.tolist(), _rows(stage, own - first, unpickle), strict=True)
+        yield from (made[place] for place in part.tolist())
+
+
+def _offsets(state: SavedState) -> Iterator[tuple[SavedStage, int]]:
+    """Each grouping, and the place of its first window."""
+    first = 0
+    for stage in state.stages:
+        yield stage, first
+        first += stage.windows.num_rows
+
+
+def _rows(stage: SavedStage, places: Any, unpickle: bool) -> Iterator[SavedWindow]:
+    table = stage.windows.take(pa.array(places))
+    kinds = {name: table.schema.field(name).type for name in stage.accumulator_columns}
+    common = times_in_ms(table.select(COMMON.names))
+    keys = {name: table[f"key_{name}"] for name in stage.key_columns}
+    told = keys_as_values(keys, table.num_rows, in_bytes=stage.in_pipeline)
+    accumulated = table.select(list(kinds)).to_pylist()
+    if not kinds:
+        accumulated = [{}] * table.num_rows
+    for facts, key, row in zip(common.to_pylist(), told, accumulated, strict=True):
+        yield SavedWindow(stage, facts, key, held(row, kinds, unpickle=unpickle))
+
+
+def _order(state: SavedState, places: Any, sort: SortBy) -> pa.Array:
+    table = state.windows.select(["start", "end", "key", "bytes", "stage", "shard"])
+    by_age = [("start", "ascending"), ("end", "ascending"), ("key", "ascending")]
+    by_age += [("stage", "ascending"), ("shard", "ascending")]
+    if sort == "largest":
+        by_age = [("bytes", "descending"), *by_age]
+    elif sort == "deadline":
+        table = table.append_column("wait", pa.array(_waits(state)))
+        by_age = [("wait", "ascending"), *by_age]
+    return pc.sort_indices(ages(table.take(pa.array(places))), sort_keys=by_age)
+
+
+def ages(table: pa.Table) -> pa.Table:
+    """A table with ``start`` and ``end`` as numbers, to sort by: global windows are the oldest."""
+    for name in ("start", "end"):
+        numbers = pc.fill_null(table[name].cast(pa.int64()), MIN_TIMESTAMP)
+        table = table.set_column(table.schema.get_field_index(name), name, numbers)
+    return table
+
+
+def _waits(state: SavedState) -> Any:
+    """How long each window waits (ms) until the watermark or the clock changes something."""
+    parts = [np.zeros(0, np.int64)]
+    for stage in state.stages:
+        windows = stage.windows
+        shard = windows["shard"].to_numpy()
+        wait = np.full(len(shard), _NO_DEADLINE, np.int64)
+        for of, number in zip(stage.shards, stage.numbers, strict=True):
+            own = shard == number
+            for name, now in (("due_event", of.at.watermark), ("due_clock", of.at.clock)):
+                due = windows[name].cast(pa.int64())
+                left = pc.fill_null(pc.subtract(due, now), _NO_DEADLINE).to_numpy()
+                wait[own] = np.minimum(wait[own], left[own])
+        parts.append(wait)
+    return np.concatenate(parts)
+
+
+def _no_key(key: str, stages: Sequence[SavedStage], state: SavedState) -> StateError:
+    texts = [pc.unique(stage.windows["key"]).to_pylist() for stage in stages]
+    known = list(dict.fromkeys(text for of_stage in texts for text in of_stage))
+    if not known:
+        return StateError(f"there is no key {key!r}: nothing is open after batch {state.batch}")
+    # Comparing texts takes its time: among very many, those that share a beginning.
+    start = key[:2].lower()
+    near = known if len(known) <= _LOOKED_AT else [it for it in known if it.lower()[:2] == start]
+    nearest = difflib.get_close_matches(key, near[:_LOOKED_AT], n=_NEAREST, cutoff=0.5)
+    some = nearest or sorted(known)[:_NEAREST]
+    which = "the nearest are" if nearest else "the first are"
+    if len(some) == 1:
+        which = "the only key is" if len(known) == 1 else "the nearest is"
+    more = "" if nearest or len(known) <= len(some) else f" and {len(known) - len(some):,} more"
+    return StateError(
+        f"no window of the key {key!r} is open after batch {state.batch}; {which} "
+        f"{', '.join(map(repr, some))}{more}"
+    )

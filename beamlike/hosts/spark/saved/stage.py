@@ -1,0 +1,243 @@
+"""All shards of a saved grouping, and its windows as one table."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.hosts.spark.column_state import whole
+from beamlike.hosts.spark.plan import spread_shards
+from beamlike.hosts.spark.saved.keys import key_texts
+from beamlike.hosts.spark.saved.shard import SavedShard
+from beamlike.hosts.spark.saved.sizes import row_sizes
+from beamlike.hosts.spark.saved.trigger import SavedTrigger
+from beamlike.machine.columnar.arrays import NOTHING, Ints
+from beamlike.machine.reference.running import Now, TriggerView
+from beamlike.model.time import END_OF_GLOBAL_WINDOW
+from beamlike.model.windows import GLOBAL_WINDOW, bounds, window_of
+
+__all__ = ["COMMON", "TIME", "SavedStage", "times_in_ms"]
+
+TIME = pa.timestamp("ms", "UTC")
+_GLOBAL = bounds(GLOBAL_WINDOW)
+
+COMMON = pa.schema(
+    [
+        ("stage", pa.string()),
+        ("operator", pa.int32()),
+        ("shard", pa.int32()),
+        ("key", pa.string()),
+        ("start", TIME),
+        ("end", TIME),
+        ("closed", pa.bool_()),
+        ("fresh", pa.int64()),
+        ("size", pa.int64()),
+        ("timing", pa.string()),
+        ("index", pa.int64()),
+        ("nonspeculative", pa.int64()),
+        ("standing", pa.int64()),
+        ("hold", TIME),
+        ("due_event", TIME),
+        ("due_clock", TIME),
+        ("bytes", pa.int64()),
+        ("finished", pa.int64()),
+        ("values", pa.list_(pa.int64())),
+    ]
+)
+"""The columns that windows of every grouping have."""
+
+_OWN = frozenset(
+    (
+        *("start", "end", "output_watermark", "finished", "fresh", "element_hold", "awaits_end"),
+        *("alarms", "timing", "index", "nonspeculative", "outstanding", "size", "bucket"),
+    )
+)
+"""Columns of saved rows besides keys, trigger values and accumulators."""
+
+
+@attrs.frozen(slots=False, eq=False)
+class SavedStage:
+    """A grouping, or whatever else keeps windows, as it rests.
+
+    Args:
+        name: Its name.
+        operator: Its number among Spark's stateful operators.
+        shards: Its shards that have stepped, in order; at least one.
+        in_pipeline: Whether it belongs to a pipeline of Python functions. Keys are bytes then.
+    """
+
+    name: str
+    operator: int
+    shards: tuple[SavedShard, ...]
+    in_pipeline: bool = False
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What its state depends on, in words."""
+        return self.shards[0].identity
+
+    @property
+    def watermark(self) -> int:
+        """The least input watermark of its shards (ms)."""
+        return min(shard.at.watermark for shard in self.shards)
+
+    @property
+    def output_watermark(self) -> int:
+        """The least output watermark of its shards (ms): what the stage after it waits for."""
+        return min(shard.output_watermark for shard in self.shards)
+
+    @cached_property
+    def trigger(self) -> SavedTrigger | None:
+        """Its trigger; None if it has none, or the checkpoint does not say which."""
+        about = self.shards[0].about
+        return SavedTrigger.known(about.get("trigger", self.identity.get("trigger")))
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The position of each shard among all that there are."""
+        count = int(self.identity["shards"])
+        at = {group: number for number, group in enumerate(spread_shards(count))}
+        return tuple(at.get(shard.group, shard.group) for shard in self.shards)
+
+    @cached_property
+    def windows(self) -> pa.Table:
+        """The windows, with the key's columns and the accumulators; see the package."""
+        parts = [
+            self._windows(shard, number)
+            for shard, number in zip(self.shards, self.numbers, strict=True)
+            if shard.rows.num_rows
+        ]
+        return pa.concat_tables(parts).combine_chunks() if parts else COMMON.empty_table()
+
+    @property
+    def key_columns(self) -> Mapping[str, pa.DataType]:
+        """The key columns of `windows`, by the user's names."""
+        return {
+            field.name.removeprefix("key_"): field.type
+            for field in self.windows.schema
+            if field.name.startswith("key_")
+        }
+
+    @property
+    def accumulator_columns(self) -> Sequence[str]:
+        """Those columns of `windows` that hold what is accumulated."""
+        names = self.windows.schema.names
+        common = set(COMMON.names)
+        return [name for name in names if name not in common and not name.startswith("key_")]
+
+    def trigger_of(self, row: Mapping[str, Any]) -> TriggerView | None:
+        """What the trigger of a window waits for; None if nobody knows its trigger.
+
+        Args:
+            row: Of `windows`: ``shard``, ``finished``, ``values``, and the window's bounds in ms.
+        """
+        if self.trigger is None:
+            return None
+        at = self.shards[self.numbers.index(row["shard"])].at
+        start, end = row["start"], row["end"]
+        window = GLOBAL_WINDOW if start is None else window_of(start, end)
+        now = Now(window, at.watermark, at.clock)
+        return self.trigger.view(row["finished"] or 0, row["values"], now)
+
+    def _windows(self, shard: SavedShard, number: int) -> pa.Table:
+        rows, count = shard.rows, shard.rows.num_rows
+        keys = [name for name in rows.schema.names if name.startswith("key_")]
+        slots = [name for name in rows.schema.names if name[:1] == "t" and name[1:].isdigit()]
+        column = {name: rows.column(name) for name in rows.schema.names}
+        start, end = whole(column["start"]), whole(column["end"])
+        is_global = (start == _GLOBAL[0]) & (end == _GLOBAL[1])
+        alarms = column["alarms"].combine_chunks()
+        common: dict[str, Any] = {
+            "stage": pa.array([self.name] * count, pa.string()),
+            "operator": np.full(count, self.operator, np.int32),
+            "shard": np.full(count, number, np.int32),
+            "key": key_texts([column[name] for name in keys], count, in_bytes=self.in_pipeline),
+            "start": pa.array(start, mask=is_global).cast(TIME),
+            "end": pa.array(end, mask=is_global).cast(TIME),
+            "closed": (whole(pc.fill_null(column["finished"], 0)) & 1) == 1,
+            "fresh": column["fresh"],
+            "size": column.get("size", pa.nulls(count, pa.int64())),
+            "timing": column["timing"],
+            "index": column["index"],
+            "nonspeculative": column["nonspeculative"],
+            "standing": _lengths(column.get("outstanding"), count),
+            "hold": column["element_hold"].cast(TIME),
+            "due_event": self._due(shard, rows, end),
+            "due_clock": _first(alarms).cast(TIME),
+            "bytes": row_sizes(rows),
+            "finished": column["finished"],
+            "values": _side_by_side([column[name] for name in slots], count),
+        }
+        kept = {name: common[name] for name in COMMON.names[:4]}
+        kept |= {name: column[name] for name in keys}
+        kept |= {name: common[name] for name in COMMON.names[4:]}
+        taken = _OWN | set(keys) | set(slots)
+        for name in rows.schema.names:
+            if name not in taken:
+                kept[name] = column[name]
+        return pa.table(kept)
+
+    def _due(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
+        """When each window is asked again, as the machine would say; see `wakes`."""
+        lateness = shard.about.get("allowed lateness", _lateness(self.identity))
+        if lateness is None:
+            return pa.nulls(len(end), TIME)
+        retained = shard.about.get("retained", 0)
+        last = END_OF_GLOBAL_WINDOW
+        # The end of a window is at most a day from the end of time: cut before adding.
+        expiry = np.minimum(np.minimum(end, last) - 1 + lateness, last)
+        expiry = np.where(end > last, last, expiry)
+        forgotten = np.minimum(np.minimum(expiry, last - retained) + retained, last)
+        due = np.where(expiry < shard.at.watermark, forgotten, expiry)
+        awaits = pc.fill_null(rows.column("awaits_end"), False).to_numpy()
+        if not self._has_trigger:
+            # In a look-up they wait for the side input, whose watermark is another one.
+            return pa.array(due + 1, mask=awaits | (due + 1 > last)).cast(TIME)
+        due = np.where(awaits, np.minimum(due, end - 1), due) + 1
+        return pa.array(due, mask=due > last).cast(TIME)
+
+    @property
+    def _has_trigger(self) -> bool:
+        return "trigger" in self.shards[0].about or "trigger" in self.identity
+
+
+def times_in_ms(table: pa.Table) -> pa.Table:
+    """The table with its timestamps as numbers (ms): calendars end long before time does."""
+    for at, field in enumerate(table.schema):
+        if field.type == TIME:
+            table = table.set_column(at, field.name, table[field.name].cast(pa.int64()))
+    return table
+
+
+def _lateness(identity: Mapping[str, str]) -> int | None:
+    """As earlier versions left it among the words."""
+    said = identity.get("allowed lateness", "").removesuffix(" ms")
+    return int(said) if said.isdigit() else None
+
+
+def _lengths(column: pa.ChunkedArray | None, count: int) -> pa.Array:
+    if column is None:
+        return pa.nulls(count, pa.int64())
+    return pc.list_value_length(column.combine_chunks()).cast(pa.int64())
+
+
+def _first(lists: pa.ListArray) -> pa.Array:
+    """The first item of each list, null where there is none. Alarms are ascending."""
+    lengths = pc.fill_null(lists.value_lengths(), 0).to_numpy()
+    starts = np.cumsum(lengths) - lengths
+    some = lengths > 0
+    return lists.flatten().take(pa.array(starts, mask=~some))
+
+
+def _side_by_side(columns: Sequence[pa.ChunkedArray], count: int) -> pa.Array:
+    """A list of the columns' values for each row."""
+    width = len(columns)
+    if not width:
+        return pa.array([[]] * count, pa.list_(pa.int64()))
+    numbers = np.stack([whole(column) for column in columns], axis=1).ravel()
+    offsets = pa.array(np.arange(0, width * count + 1, width, dtype=np.int32))
+    return pa.ListArray.from_arrays(offsets, pa.array(numbers, mask=numbers == NOTHING))

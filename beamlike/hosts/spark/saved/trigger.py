@@ -1,0 +1,64 @@
+"""The trigger of saved windows, rebuilt from its text, and what it waits for in words."""
+
+from collections.abc import Iterator, Sequence
+
+from beamlike.errors import TriggerError
+from beamlike.machine.reference.running import Now, Running, TriggerView
+from beamlike.machine.reference.state import TriggerState
+from beamlike.machine.reference.triggers import run_trigger
+from beamlike.model.trigger_text import trigger_of
+
+__all__ = ["SavedTrigger", "node_in_words"]
+
+
+class SavedTrigger:
+    """The trigger of a grouping.
+
+    Args:
+        text: As ``str`` gives it.
+    """
+
+    def __init__(self, text: str) -> None:
+        # Whether windows merge changes what a trigger does next, and not what it waits for.
+        self._running = run_trigger(trigger_of(text), False)
+        self.slots = [at for at, node in enumerate(_walk(self._running)) if node.keeps_value]
+
+    @classmethod
+    def known(cls, text: str | None) -> "SavedTrigger | None":
+        """The trigger; None if no text was saved, or not one that this version can read."""
+        if text is None:
+            return None
+        try:
+            return cls(text)
+        except TriggerError:
+            return None
+
+    def view(self, finished: int, values: Sequence[int | None], now: Now) -> TriggerView:
+        """The tree of one window, described.
+
+        Args:
+            finished: The finished bits of its nodes, root lowest, parents first.
+            values: Count or target of each node that has one.
+            now: The window, and where the clocks stand.
+        """
+        kept = dict(zip(self.slots, values, strict=False))
+        counter = iter(range(64))
+
+        def build(node: Running) -> TriggerState:
+            at = next(counter)
+            subs = tuple(build(sub) for sub in node.subs)
+            return TriggerState(bool(finished >> at & 1), kept.get(at), subs)
+
+        return self._running.view(build(self._running), now)
+
+
+def _walk(node: Running) -> Iterator[Running]:
+    yield node
+    for sub in node.subs:
+        yield from _walk(sub)
+
+
+def node_in_words(node: TriggerView) -> str:
+    """A node in a line: ``AfterWatermark.early[AfterCount(3)]: 1 more element (2 of 3)``."""
+    is_root = node.path == node.name
+    return f"{node.path}{'' if is_root else f'[{node.name}]'}: {node.waits_for}"

@@ -1,0 +1,78 @@
+"""Where Spark tells what its queries do. Importing this imports pyspark."""
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+from beamlike.viz.live.history import History
+from beamlike.viz.live.progress import Progress, instant_ms
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery, StreamingQueryManager
+
+__all__ = ["Listener"]
+
+
+def now_ms() -> int:
+    return round(time.time() * 1000)
+
+
+class Listener(StreamingQueryListener):
+    """Hands on what Spark tells, and decides nothing.
+
+    Args:
+        history: Is told.
+        query: The id of the only query it is told of; None: of all.
+    """
+
+    def __init__(self, history: History, query: str | None = None) -> None:
+        self._history, self._query = history, query
+        self._gate = threading.Lock()
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:
+        if self._wanted(event):
+            at = instant_ms(event.timestamp) or now_ms()
+            self._history.started(str(event.id), str(event.runId), event.name, at)
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:
+        if self._wanted(event.progress):
+            self._history.progressed(Progress.of(event.progress.json))
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:
+        pass
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
+        if self._wanted(event):
+            self._history.ended(str(event.id), str(event.runId), event.exception, now_ms())
+
+    def _wanted(self, told: Any) -> bool:
+        with self._gate:  # not before `begin` is done, which tells of what was before
+            return self._query is None or str(told.id) == self._query
+
+    def begin(self, streams: "StreamingQueryManager", running: "Sequence[StreamingQuery]") -> None:
+        """Listen from now on, and catch up with what these queries have done so far.
+
+        Spark remembers the last of their micro-batches, 100 unless told otherwise.
+        """
+        with self._gate:
+            streams.addListener(self)
+            for query in running:
+                self._catch_up(query)
+
+    def _catch_up(self, query: "StreamingQuery") -> None:
+        known = str(query.id), str(query.runId)
+        self._history.started(*known, query.name, now_ms())
+        for progress in query.recentProgress:
+            self._history.progressed(Progress.of(progress.json))
+        if not query.isActive:
+            failure = query.exception()
+            self._history.ended(*known, None if failure is None else str(failure), now_ms())

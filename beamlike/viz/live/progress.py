@@ -1,0 +1,205 @@
+"""One micro-batch of a streaming query, as Spark reports it, and what ended a query, in words."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, Self
+
+import attrs
+
+from beamlike.model.panes import Timing
+
+__all__ = ["Counts", "Problem", "Progress", "instant_ms"]
+
+_TIMINGS: Final = tuple(timing.value for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE))
+_WINDOWS_OPEN: Final = "windows_open"
+_DROPPED: Final = "dropped_"
+_WHOLE: Final = "triggerExecution"
+_DISK: Final = "rocksdbSstFileSize"
+
+
+def instant_ms(text: str | None) -> int | None:
+    """An instant as Spark writes it, in epoch ms; None for none.
+
+    Spark says 1970 while it knows no watermark.
+
+    >>> instant_ms("2020-01-01T00:15:00.000Z")
+    1577837700000
+    >>> instant_ms("1970-01-01T00:00:00.000Z") is None
+    True
+    """
+    if not text:
+        return None
+    return round(datetime.fromisoformat(text).timestamp() * 1000) or None
+
+
+@attrs.frozen
+class Counts:
+    """What a grouping told of one micro-batch.
+
+    Attributes:
+        panes: How many came out, by timing.
+        dropped: How many elements were dropped, by reason; only those that happened.
+        windows_open: Windows that it keeps after the batch; None if it was not stepped.
+        watermark: Its input watermark (epoch ms); None while there is none, or likewise.
+    """
+
+    panes: Mapping[str, int]
+    dropped: Mapping[str, int]
+    windows_open: int | None = None
+    watermark: int | None = None
+
+    @classmethod
+    def of(cls, metrics: Mapping[str, Any]) -> Self | None:
+        """From one of the query's observed metrics; None if it is none of beamlike's."""
+        names = {timing: f"panes_{timing.lower()}" for timing in _TIMINGS}
+        if not metrics.keys() >= set(names.values()):
+            return None
+        dropped = {
+            name.removeprefix(_DROPPED): count
+            for name, count in metrics.items()
+            if name.startswith(_DROPPED) and count
+        }
+        panes = {timing: metrics[name] or 0 for timing, name in names.items()}
+        return cls(panes, dropped, metrics.get(_WINDOWS_OPEN), metrics.get("watermark"))
+
+    def then(self, after: "Counts") -> "Counts":
+        """What came after these; a grouping that was not stepped stands where it stood."""
+        if after.windows_open is not None:
+            return after
+        return attrs.evolve(after, windows_open=self.windows_open, watermark=self.watermark)
+
+
+@attrs.frozen
+class Progress:
+    """One micro-batch.
+
+    Attributes:
+        query: The query's id, which stays over restarts.
+        run: The id of this run of it.
+        name: Its name, if it was given one.
+        batch: The number of the micro-batch.
+        at: When it began, epoch ms.
+        took: How long it took, ms.
+        rows: Rows read from all sources, ticks among them.
+        rate: Rows worked off in a second, None if unknown.
+        arriving: Rows that came in a second since the batch before, None if unknown.
+        watermark: Spark's watermark, epoch ms; if Spark has none the least of the groupings'.
+        newest: The greatest event time of its rows, epoch ms.
+        parts: What its time went to, ms; together at most ``took``.
+        state_rows: Rows in Spark's state store, which are blobs with many windows in each.
+        state_memory: Bytes of it in memory.
+        state_disk: Bytes of it in files, None if the store does not tell.
+        groupings: What each grouping told, by its name.
+    """
+
+    query: str
+    run: str
+    name: str | None
+    batch: int
+    at: int
+    took: int
+    rows: int
+    rate: float | None
+    arriving: float | None
+    watermark: int | None
+    newest: int | None
+    parts: Mapping[str, int]
+    state_rows: int
+    state_memory: int
+    state_disk: int | None
+    groupings: Mapping[str, Counts]
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """From the JSON of a ``StreamingQueryProgress``. What is not in it counts as nothing."""
+        told: Mapping[str, Any] = json.loads(text)
+        parts = dict(told.get("durationMs") or {})
+        took = parts.pop(_WHOLE, None)
+        if took is None:
+            took = told.get("batchDuration") or sum(parts.values())
+        groupings = {
+            name: counts
+            for name, metrics in (told.get("observedMetrics") or {}).items()
+            if (counts := Counts.of(metrics or {})) is not None
+        }
+        times = told.get("eventTime") or {}
+        states = told.get("stateOperators") or []
+        stores = [it.get("customMetrics") or {} for it in states]
+        disks = [store[_DISK] for store in stores if _DISK in store]
+        own = [it.watermark for it in groupings.values() if it.watermark is not None]
+        watermark = instant_ms(times.get("watermark"))
+        return cls(
+            told["id"],
+            told["runId"],
+            told.get("name"),
+            told["batchId"],
+            instant_ms(told["timestamp"]) or 0,
+            took,
+            told.get("numInputRows") or 0,
+            _number(told.get("processedRowsPerSecond")),
+            _number(told.get("inputRowsPerSecond")),
+            min(own, default=None) if watermark is None else watermark,
+            instant_ms(times.get("max")),
+            {name: parts[name] for name in sorted(parts, key=parts.__getitem__, reverse=True)},
+            sum(it.get("numRowsTotal") or 0 for it in states),
+            sum(it.get("memoryUsedBytes") or 0 for it in states),
+            sum(disks) if disks else None,
+            groupings,
+        )
+
+    def after(self, before: "Progress") -> "Progress":
+        """The same, where groupings that were not stepped stand where they stood before."""
+        groupings = {
+            name: before.groupings[name].then(counts) if name in before.groupings else counts
+            for name, counts in self.groupings.items()
+        }
+        return attrs.evolve(self, groupings=groupings)
+
+
+def _number(told: Any) -> float | None:
+    """Spark divides by nothing now and then, and writes NaN or Infinity, also as a word."""
+    if not isinstance(told, int | float | str):
+        return None
+    number = float(told)
+    return number if math.isfinite(number) else None
+
+
+_RAISED: Final = re.compile(r"^(?:\s*)beamlike\.errors\.(\w+): ?(.*)$")
+_ANY_RAISED: Final = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Problem)): ?(.*)$")
+_OVER: Final = re.compile(r"^\s+at |^\s*SQLSTATE|^\s*$|^Caused by|^During handling|^Traceback")
+_LINES: Final = 12
+_LONG: Final = 2_000
+
+
+@attrs.frozen
+class Problem:
+    """What ended a query: the class of the error, and what it says."""
+
+    kind: str
+    text: str
+
+    @classmethod
+    def of(cls, exception: str) -> Self:
+        """Out of the words of Spark's exception.
+
+        That is the last error of beamlike in them; if there is none, the last of Python's; else
+        the first line.
+
+        >>> Problem.of("Traceback\\nbeamlike.errors.StateError: it is another plan\\n\\tat x")
+        Problem(kind='StateError', text='it is another plan')
+        """
+        lines = exception.splitlines()
+        for pattern in (_RAISED, _ANY_RAISED):
+            found = [(at, m) for at, line in enumerate(lines) if (m := pattern.match(line))]
+            if found:
+                at, match = found[-1]
+                told = [match[2]]
+                for line in lines[at + 1 : at + _LINES]:
+                    if _OVER.match(line):
+                        break
+                    told.append(line)
+                return cls(match[1].rpartition(".")[2], "\n".join(told).strip()[:_LONG])
+        return cls("error", next((it.strip() for it in lines if it.strip()), "no words")[:_LONG])

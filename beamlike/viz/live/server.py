@@ -1,0 +1,186 @@
+"""A small HTTP server for this machine alone: the page, its parts, and the numbers as JSON.
+
+It listens on 127.0.0.1, answers GET of its own few paths, and sends nothing that a page of another
+origin may read. A name in the ``Host`` header that is not this machine's is refused: so a web page
+that has its own name point to 127.0.0.1 learns nothing. Other users of the machine can read what
+the page shows, as with Spark's own UI.
+"""
+
+import re
+import socket
+import socketserver
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from importlib.resources import files
+from typing import Any, Final
+
+from beamlike.errors import EnvironmentProblem
+from beamlike.viz.live.history import History
+
+__all__ = ["PageServer"]
+
+_HERE: Final = "127.0.0.1"
+_OWN_NAMES: Final = re.compile(r"(?:127\.0\.0\.1|localhost)(?::\d{1,5})?", re.IGNORECASE)
+_LAST_PORT: Final = 65_535
+_PATIENCE: Final = 10
+"""Seconds until a connection that says nothing is closed."""
+
+_PARTS: Final[Mapping[str, tuple[str, str]]] = {
+    "/": ("page.html", "text/html; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+}
+_DATA: Final = "/data.json"
+
+_HEADERS: Final[Mapping[str, str]] = {
+    # Notebooks of this machine may show the page in a frame.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'self' http://127.0.0.1:* http://localhost:*"
+    ),
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+class PageServer:
+    """Serves a history from when it is made until `close`.
+
+    Args:
+        history: What it shows.
+        port: Of 127.0.0.1; 0 for one that is free.
+
+    Raises:
+        EnvironmentProblem: The port is taken, or none.
+    """
+
+    def __init__(self, history: History, port: int = 0) -> None:
+        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= _LAST_PORT:
+            raise EnvironmentProblem(
+                f"port={port!r} must be a whole number from 0 to {_LAST_PORT}; leave it out for "
+                "one that is free"
+            )
+        try:
+            self._server = _Server((_HERE, port), _handler(history))
+        except OSError as error:
+            raise EnvironmentProblem(
+                f"port={port} of {_HERE} cannot be had ({error.strerror}); "
+                "leave the argument out for one that is free"
+            ) from error
+        self.address = self._server.socket.getsockname()
+        self.port: int = self.address[1]
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.1,), name="beamlike live view", daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """Let go of the port, the connections and all threads."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.hang_up()
+        self._server.server_close()
+
+
+class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """One thread for each connection, and a browser keeps some open without a word."""
+
+    allow_reuse_address = True
+    daemon_threads = False  # those are not waited for when the server closes
+    request_queue_size = 32
+
+    def __init__(self, *args: Any) -> None:
+        self._open: set[socket.socket] = set()
+        super().__init__(*args)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def hang_up(self) -> None:
+        """Wake the threads that still wait for a word."""
+        for connection in list(self._open):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A reader that went away is no news."""
+
+
+def _handler(history: History) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = _PATIENCE
+        server_version, sys_version = "beamlike", ""
+        default_request_version = "HTTP/1.0"  # older ones would be answered without headers
+
+        def do_GET(self) -> None:
+            hosts = self.headers.get_all("Host") or []
+            path = self.path.partition("?")[0]
+            if len(hosts) != 1 or not _OWN_NAMES.fullmatch(hosts[0].strip()):
+                self._say(HTTPStatus.MISDIRECTED_REQUEST)
+            elif path == _DATA:
+                self._numbers()
+            elif path in _PARTS:
+                name, kind = _PARTS[path]
+                self._answer(HTTPStatus.OK, kind, _part(name))
+            else:
+                self._say(HTTPStatus.NOT_FOUND)
+
+        def _numbers(self) -> None:
+            tag = f'"{history.version}"'
+            if self.headers.get("If-None-Match") == tag:
+                self._answer(HTTPStatus.NOT_MODIFIED, None, b"", {"ETag": tag})
+                return
+            version, queries = history.told()
+            told = f'{{"now": {round(time.time() * 1000)}, "queries": {queries}}}'.encode()
+            self._answer(HTTPStatus.OK, "application/json", told, {"ETag": f'"{version}"'})
+
+        def _refuse(self) -> None:
+            self._say(HTTPStatus.METHOD_NOT_ALLOWED, {"Allow": "GET"})
+
+        do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _refuse
+
+        def send_error(self, code: int, *_: Any) -> None:
+            self._say(HTTPStatus(code))
+
+        def _say(self, status: HTTPStatus, more: Mapping[str, str] | None = None) -> None:
+            words = f"{status.phrase}\n".encode()
+            self._answer(status, "text/plain; charset=utf-8", words, more)
+
+        def _answer(
+            self,
+            status: HTTPStatus,
+            kind: str | None,
+            body: bytes,
+            more: Mapping[str, str] | None = None,
+        ) -> None:
+            headers = {**_HEADERS, **(more or {})}
+            if kind is not None:
+                headers |= {"Content-Type": kind, "Content-Length": str(len(body))}
+            self.close_connection = True
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    return Handler
+
+
+def _part(name: str) -> bytes:
+    return files("beamlike.viz.live").joinpath(name).read_bytes()

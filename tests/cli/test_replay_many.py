@@ -1,0 +1,182 @@
+"""`beamlike replay` of many files: folders, what is wrong with them, and how far it is."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from beamlike.cli import main
+from beamlike.cli.progress import LONG
+
+
+@pytest.fixture
+def scenario(capsys: pytest.CaptureFixture[str]) -> str:
+    """The scenario that the help begins with."""
+    main(["replay", "--help"])
+    text = capsys.readouterr().out
+    return text[text.index("\n{\n") : text.index("\n}\n") + 3]
+
+
+def write(folder: Path, scenario: str, *names: str) -> Path:
+    for name in names:
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(scenario.replace("late milk", file.stem), encoding="utf-8")
+    return folder
+
+
+def test_the_scenario_of_the_help_can_be_run_as_it_is(
+    tmp_path: Path, scenario: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "scenario.json"
+    file.write_text(scenario, encoding="utf-8")
+
+    assert main(["replay", str(file)]) == 0
+    assert (
+        capsys.readouterr().out
+        == """\
+== late milk
+FixedWindows(5m), AfterWatermark(late=AfterCount(1)), accumulating, allowed lateness 10m; \
+list of each pane
+
+  step  key        window                timing   #  ns  place  timestamp     value
+  1     'table 3'  [00:00:00, 00:05:00)  ON_TIME  0  0   first  00:04:59.999  ['tea']
+  2     'table 3'  [00:00:00, 00:05:00)  LATE     1  1          00:04:59.999  ['tea', 'milk']
+
+nothing expected
+
+1 scenario: 1 nothing expected
+"""
+    )
+
+
+def test_of_a_folder_all_files_below_it_are_run_by_their_names(
+    tmp_path: Path, scenario: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write(tmp_path, scenario, "b.json", "deep/er/a.json", "a.json", "notes.txt")
+
+    assert main(["replay", str(folder), "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [entry["id"] for entry in document["scenarios"]] == ["a", "b", "a"]
+
+
+def test_a_folder_without_scenarios_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (
+        f"beamlike: {tmp_path}: there is no *.json file in this folder\n"
+    )
+
+
+def test_what_is_wrong_with_any_of_the_files_is_told_before_one_runs(
+    tmp_path: Path, scenario: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write(tmp_path, scenario, "good.json")
+    write(folder, scenario.replace('"aggregation"', '"agregation"'), "keys.json")
+    write(folder, "{", "open.json")
+
+    assert main(["replay", str(folder)]) == 2
+    assert tuple(capsys.readouterr()) == (
+        "",
+        f"""\
+beamlike: {folder}/keys.json:14:2: scenario 'keys': unknown field 'agregation'; did you mean \
+'aggregation'?
+  14 |  "agregation": "list",
+     |  ^^^^^^^^^^^^
+
+{folder}/open.json:1:1: is not JSON: the text ends here, and a bracket or a brace is still open
+  1 | {{
+    | ^
+""",
+    )
+
+
+def test_of_very_many_files_that_cannot_be_used_the_first_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write(tmp_path, "{}", *(f"{number}.json" for number in range(9)))
+
+    assert main(["replay", str(folder)]) == 2
+    said = capsys.readouterr().err
+    assert [int(number) for number in re.findall(r"/(\d)\.json:1:1: ", said)] == [0, 1, 2, 3, 4]
+    assert said.endswith("\n\n... and 4 more files that cannot be used\n")
+
+
+# -- on a terminal ---------------------------------------------------------------------------
+
+
+def on_terminal(*arguments: str, **environment: str) -> tuple[str, str]:
+    """What the command writes on standard output, a file, and on standard error, a terminal."""
+    ours, theirs = pty.openpty()
+    fixed = {"TERM": "xterm-256color", "COLUMNS": "80", **environment}
+    with subprocess.Popen(
+        [sys.executable, "-m", "beamlike.cli", *arguments],
+        env={**os.environ, **fixed},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        assert process.stdout is not None
+        out = process.stdout.read().decode()
+    said = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # Linux says so that nobody is at the other end
+            break
+        if not part:
+            break
+        said += part
+    os.close(ours)
+    return out, said.decode()
+
+
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
+
+
+def test_long_work_shows_a_bar_on_a_terminal_and_nothing_elsewhere(
+    tmp_path: Path, scenario: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [f"{number:02}.json" for number in range(LONG)]
+    folder = write(tmp_path, scenario, *names)
+    arguments = ("replay", str(folder), "--format", "json")
+
+    out, said = on_terminal(*arguments)
+    assert main(arguments) == 0
+    assert tuple(capsys.readouterr()) == (out, "")
+    assert len(json.loads(out)["scenarios"]) == LONG
+    assert "reading" in said
+    assert "replaying" in said
+    assert "100%" in said
+    assert COLOUR.search(said)
+    # Nothing of it stays.
+    assert said.rstrip().endswith("\x1b[2K")
+
+
+def test_no_color_is_respected(tmp_path: Path, scenario: str) -> None:
+    names = [f"{number:02}.json" for number in range(LONG)]
+    folder = write(tmp_path, scenario, *names)
+
+    _, said = on_terminal("replay", str(folder), "--format", "json", NO_COLOR="1")
+
+    assert "replaying" in said
+    assert re.findall(r"\x1b\[[\d;]*3[0-8][\d;]*m", said) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "terminal"), [(LONG - 1, "xterm-256color"), (LONG, "dumb")], ids=["short", "dumb"]
+)
+def test_short_work_and_a_plain_terminal_have_no_bar(
+    tmp_path: Path, scenario: str, number: int, terminal: str
+) -> None:
+    folder = write(tmp_path, scenario, *(f"{at:02}.json" for at in range(number)))
+
+    _, said = on_terminal("replay", str(folder), "--format", "json", TERM=terminal)
+
+    assert said == ""
