@@ -32,7 +32,8 @@ panes), `selection` and `matchers` (in which panes), `expected` and `complete` (
 place of parts), `pipelines`, `jobs`, `beam` (Beam Python's words), `plugin` (of pytest) and
 `plugin_reports` (what it adds to a failure). Scenarios as files: `json_places` and
 `transcript_places` (where a mistake is), `transcript_schema`, `transcripts`, `transcript_results`,
-`transcript_writing`, `conformance`. Laws: `generate` (random scenarios), `streams` (of many keys at
+`transcript_writing`, `conformance`; those of other systems: `dialect_cases`, `dialect_plays`,
+`dialect_questions`. Laws: `generate` (random scenarios), `streams` (of many keys at
 once), `laws` (of machines), `bundles` (of how elements arrive), `in_shard`, `shard_of_numbers` (at
 rest), `every_aggregate` (of every column), `rows_of_plans`, `hand_made_rows`, `either_machine`,
 `both_machines`, `in_columns` and `differential` (all of them, on many scenarios), `shrinking` (what

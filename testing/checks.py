@@ -9,7 +9,7 @@ import inspect
 import linecache
 import textwrap
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 from types import CodeType, FrameType
 from typing import Final
@@ -18,7 +18,9 @@ import attrs
 
 from beamlike.errors import PipelineError
 from beamlike.hosts.pipeline import PipelineRun
+from beamlike.model.graph import Edge
 from beamlike.testing.failures import PaneAssertionError
+from beamlike.testing.groupings import Asserted, asserted_in
 
 __all__ = [
     "Ask",
@@ -112,6 +114,7 @@ class _Check:
     place: Place
     ask: Ask | None = None
     todo: str = ""
+    about: Edge | None = None
 
 
 @attrs.frozen
@@ -147,17 +150,21 @@ class Checks:
         self._error: _Error | None = None
 
     def open(
-        self, todo: str = "add .to(...) or .not_to(...) with a matcher"
+        self,
+        todo: str = "add .to(...) or .not_to(...) with a matcher",
+        about: Edge | None = None,
     ) -> Callable[[Ask], None]:
         """Another assertion, on the calling line; what to ask is told later.
 
         Args:
             todo: How to tell it, for messages.
+            about: The collection that it is about. If it is that of a grouping, a failure shows
+                what happened there.
 
         Raises:
             PipelineError: The pipeline has run.
         """
-        check = _Check(self._place(), todo=todo)
+        check = _Check(self._place(), todo=todo, about=about)
         self._checks.append(check)
         unfinished[id(self)] = self._unheard()
 
@@ -165,7 +172,7 @@ class Checks:
             if check.ask is None:
                 check.place, check.ask = here(), ask
             else:  # one expect(...) may be asked twice
-                self._checks.append(_Check(here(), ask))
+                self._checks.append(_Check(here(), ask, about=about))
 
         return told
 
@@ -236,12 +243,16 @@ class Checks:
         failures: list[str] = []
         if self._error is not None:
             failures.append(_told(1, self._error.place, str(self._error.problem_of(None))))
+        groupings: dict[str, Asserted] = {}
         for check in self._checks:
             text = _problem(check, run)
             if text is not None:
                 failures.append(_told(len(failures) + 1, check.place, text))
+                asserted = None if check.about is None else asserted_in(run, check.about)
+                if asserted is not None:
+                    groupings[asserted.label] = asserted
         if failures:
-            raise _all_of(failures, len(self._checks) + self.wants_error)
+            raise _all_of(failures, len(self._checks) + self.wants_error, groupings.values())
 
     def give_up(self) -> None:
         """Nothing is asked any more: the pipeline ran, or something else went wrong before."""
@@ -275,10 +286,13 @@ def _told(number: int, place: Place, text: str) -> str:
     return f"{number}) {place}\n" + _bare(textwrap.indent(f"{place.code}\n\n{text}", "    "))
 
 
-def _all_of(failures: list[str], number: int) -> PaneAssertionError:
+def _all_of(
+    failures: list[str], number: int, groupings: Iterable[Asserted] = ()
+) -> PaneAssertionError:
     some = f"{len(failures)} of {number} assertions do"
     heading = f"{'the assertion does' if number == 1 else some} not hold:"
-    return PaneAssertionError("\n\n".join([heading, *failures]))
+    drawn = [asserted.timeline for asserted in groupings]
+    return PaneAssertionError("\n\n".join([heading, *failures, *drawn]), groupings)
 
 
 def _bare(text: str) -> str:

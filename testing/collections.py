@@ -22,9 +22,10 @@ from beamlike.hosts.pipeline import PipelineRun
 from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Pane
 from beamlike.model.combine import Collect
-from beamlike.model.graph import Each, Edge, Grouped, Seen, in_order
+from beamlike.model.graph import Edge, Grouped, in_order
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.testing.checks import Ask, Checks
+from beamlike.testing.groupings import grouping_of
 from beamlike.testing.results import NO_KEY, Matcher, Origin, Results
 
 __all__ = ["Expectation", "asking", "expect", "results_of"]
@@ -57,12 +58,13 @@ def results_of(
         came = [_with_key(it) for it in came]
     # What a step dropped did not come out of it: nobody can tell which was first.
     outputs = sorted([*lost, *came], key=lambda output: output.step)
-    node = edge.node
+    node, grouped = edge.node, grouping_of(edge)
     grouping = node.combine if isinstance(node, Grouped) else None
     label = repr(node.label) + (f", output {edge.tag!r}" if edge.tag else "")
     return Results(
         Run((), tuple(outputs)),
-        _grouped_by(edge) or windowing,
+        # What comes after a grouping has the continuation of its trigger, which says little.
+        windowing if grouped is None else grouped.strategy,
         grouping if isinstance(grouping, Collect) else None,
         origin=Origin(
             label,
@@ -71,17 +73,6 @@ def results_of(
             carries_times,
         ),
     )
-
-
-def _grouped_by(edge: Edge) -> WindowingStrategy | None:
-    """The windowing of the grouping whose panes an edge has; None if there is no such grouping.
-
-    What comes after a grouping has the continuation of its trigger, which says little of them.
-    """
-    node = edge.node
-    while isinstance(node, Each | Seen):
-        node = node.sources[0].node
-    return node.strategy if isinstance(node, Grouped) else None
 
 
 def _carries_its_time(effect: Any) -> bool:
@@ -200,4 +191,4 @@ def asking(collection: PCollection[Any], verb: str) -> Callable[[Ask], None]:
             f"{verb}({collection!r}): nobody would ever ask this; build the pipeline in a block "
             "of run_with_context() or TestPipeline()"
         )
-    return checks.open()
+    return checks.open(about=collection.edge)

@@ -10,7 +10,6 @@ elsewhere name their files: ``python -m beamlike.testing.conformance RESULTS.jso
 """
 
 import argparse
-import json
 import sys
 import textwrap
 from collections import Counter
@@ -26,8 +25,8 @@ from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Drop, DropReason, Element, Pane
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
+from beamlike.testing.transcript_places import Place, read_json
 from beamlike.testing.transcript_results import read_drops, read_panes
-from beamlike.testing.transcript_schema import Place
 from beamlike.testing.transcripts import Scenario, differences, load_transcripts
 from beamlike.viz.table import pane_table
 
@@ -89,14 +88,14 @@ def read_results(path: str | PathLike[str], scenarios: Sequence[Scenario]) -> Ma
     name = fspath(path)
     try:
         text = sys.stdin.read() if name == "-" else Path(path).read_text(encoding="utf-8-sig")
-        document = json.loads(text)
+        document = read_json(text, name)
     except OSError as error:
         raise TranscriptError(f"{name}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise TranscriptError(f"{name}: is not JSON: {error}") from None
+    except UnicodeDecodeError as error:
+        raise TranscriptError(f"{name}: is not UTF-8 text: {error.reason}") from None
     known = {scenario.id: scenario for scenario in scenarios}
     answers: dict[str, Answer] = {}
-    for place in Place(document, "", name).fields(("scenarios",))["scenarios"].items():
+    for place in document.fields(("scenarios",))["scenarios"].items():
         identifier = place.fields(("id",), ("panes", "dropped", "unsupported", "error"))["id"]
         if identifier.text() not in known:
             identifier.fail(f"no scenario has the id {identifier.value!r}")
@@ -107,7 +106,7 @@ def read_results(path: str | PathLike[str], scenarios: Sequence[Scenario]) -> Ma
 
 
 def _answer(place: Place, scenario: Scenario) -> Answer:
-    place = Place(place.value, "", f"{place.document}: results of {scenario.id!r}")
+    place = place.inside(f"results of {scenario.id!r}")
     fields = place.fields(("id",), ("panes", "dropped", "unsupported", "error"))
     if "unsupported" in fields:
         return Answer(unsupported=fields["unsupported"].text())

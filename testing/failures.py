@@ -9,6 +9,7 @@ from beamlike.hosts.script import Run
 from beamlike.model.strategy import (
     WindowingStrategy,
 )
+from beamlike.testing.groupings import Asserted
 from beamlike.viz.table import pane_table
 
 __all__ = ["Failure", "PaneAssertionError", "failure_text", "some_lines"]
@@ -17,7 +18,14 @@ _MOST_LINES: Final = 12
 
 
 class PaneAssertionError(AssertionError):
-    """The panes are not what the test says. The text is the whole story."""
+    """The panes are not what the test says. The text is the whole story.
+
+    ``groupings`` are those that it is about, as far as they are known: they can be replayed.
+    """
+
+    def __init__(self, text: str = "", groupings: Iterable[Asserted] = ()) -> None:
+        super().__init__(text)
+        self.groupings = tuple(groupings)
 
 
 @attrs.frozen

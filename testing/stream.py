@@ -5,7 +5,7 @@ Source: Beam Java ``TestStream.Builder``, Scio ``testStreamOf``, and the verbs
 """
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, NoReturn
 
 import attrs
 
@@ -40,8 +40,9 @@ from beamlike.model.time import (
 )
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
+from beamlike.testing.groupings import Asserted, ran_by_itself
 from beamlike.testing.results import Results
-from beamlike.testing.spelling import TimestampedValue, script_code
+from beamlike.testing.spelling import TimestampedValue, said_otherwise, script_code
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -78,7 +79,7 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
             elif isinstance(step, AdvanceClock):
                 object.__setattr__(self, "clock", step.to)
 
-    def add_elements(self, *elements: Any) -> "TestStream":
+    def add_elements(self, *elements: Any, **unknown: Never) -> "TestStream":
         """Elements that arrive together, as ONE bundle for each key.
 
         Args:
@@ -86,8 +87,11 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
                 first), if it is no ``TimestampedValue(element, "00:01:00")``.
 
         Raises:
-            TestStreamError: No elements, or a timestamp at the end of time.
+            TestStreamError: No elements, a timestamp at the end of time, or an argument of Beam
+                Python's that is not here.
         """
+        for name, given in unknown.items():
+            raise TestStreamError(said_otherwise(name, given, elements))
         return self._arrive(self.watermark, elements)
 
     def add_elements_at_watermark_time(self, *elements: Any) -> "TestStream":
@@ -315,6 +319,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         failing = option(OnFailure, on_error, "on_error")
         script = tuple(_keyed(step) for step in self.steps)
         run = _run_on(host, strategy, combine, script, failing, spark)
+        ran_by_itself(Asserted("", run, strategy, combine))
         return Results(run, strategy, combine)
 
     @property

@@ -15,7 +15,8 @@ import attrs
 from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Drop, Pane
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.testing.transcript_schema import Place, read_key
+from beamlike.testing.transcript_places import Place, each
+from beamlike.testing.transcript_schema import read_key
 
 __all__ = ["Expected", "compare", "read_drops", "read_panes", "to_document"]
 
@@ -103,32 +104,35 @@ def _window(window: Window) -> list[int] | str:
 
 def read_panes(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
     """The expected panes; a complete scenario states every field of each."""
-    return tuple(
-        {"retraction": False} | _entry(item, PANE_FIELDS, complete, steps) for item in place.items()
-    )
+    entries = each(place.items(), lambda item: _entry(item, PANE_FIELDS, complete, steps))
+    return tuple({"retraction": False} | entry for entry in entries)
 
 
 def read_drops(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
     """The expected drops; a complete scenario states every field of each."""
-    return tuple(_entry(item, DROP_FIELDS, complete, steps) for item in place.items())
+    return tuple(each(place.items(), lambda item: _entry(item, DROP_FIELDS, complete, steps)))
 
 
 def _entry(place: Place, names: Sequence[str], complete: bool, steps: int) -> dict[str, Any]:
     optional = ("retraction",) if names is PANE_FIELDS else ()
     fields = place.fields(names, optional) if complete else place.fields((), (*names, *optional))
-    entry = {}
-    for name, field in fields.items():
+    entry: dict[str, Any] = {}
+
+    def read(name: str) -> None:
+        field = fields[name]
         if field.value is None and not (complete and name in NULL_IS_A_VALUE):
             if complete:
                 field.fail(
                     'null means "not asserted", and a complete scenario asserts everything; '
                     'give the value, or write "complete": false'
                 )
-            continue
+            return
         _CHECKS.get(name, Place.integer)(field)
+        if name == "step" and not 0 <= field.value < steps:
+            field.fail(f"the scenario has steps 0 to {steps - 1}, got {field.value}")
         entry[name] = field.value
-    if "step" in entry and not 0 <= entry["step"] < steps:
-        fields["step"].fail(f"the scenario has steps 0 to {steps - 1}, got {entry['step']}")
+
+    each(fields, read)
     return entry
 
 

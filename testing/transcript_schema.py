@@ -1,16 +1,12 @@
 """The grammar of transcripts: strict reading of JSON, and the windowing it describes.
 
 A misspelt field must not silently change a scenario, so every object is read against the
-fields it may have, and every complaint says where in the document it stands.
+fields it may have.
 """
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Never, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
-import attrs
-
-from beamlike.errors import BeamlikeError, TranscriptError
 from beamlike.hosts.script import Arrive, Script, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model import calendar
@@ -20,10 +16,9 @@ from beamlike.model.options import LateCheck, Option, Unchanged
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.testing.transcript_places import Place, each
 
-__all__ = ["Place", "read_script", "read_windowing"]
-
-Built = TypeVar("Built")
+__all__ = ["read_key", "read_script", "read_windowing"]
 
 WINDOWING_FIELDS: Final = (
     "window",
@@ -35,7 +30,7 @@ WINDOWING_FIELDS: Final = (
     "on_time_behavior",
 )
 OWN_WINDOWING_FIELDS: Final = ("x_late_check", "x_unchanged")
-OWN_SESSION_FIELDS: Final = ("x_max_duration_ms", "x_max_elements")
+OWN_SESSION_FIELDS: Final = ("x_max_duration_ms", "x_max_elements", "x_merge_touching")
 """What is beamlike's and not Beam's is said under names that other readers skip."""
 VERBS: Final = (
     "elements",
@@ -43,126 +38,6 @@ VERBS: Final = (
     "advance_processing_time_by_ms",
     "advance_watermark_to_infinity",
 )
-KIND_NAMES: Final = {
-    dict: "an object",
-    list: "a list",
-    str: "a string",
-    int: "a whole number",
-    bool: "true or false",
-}
-
-
-@attrs.frozen
-class Place:
-    """A value in a document, and the way to it: ``windowing.trigger.early``.
-
-    ``document`` opens every complaint: the file, and the scenario once it is known.
-    """
-
-    value: Any
-    path: str
-    document: str
-
-    def fail(self, problem: str) -> Never:
-        """Complain about this place.
-
-        Raises:
-            TranscriptError: Always.
-        """
-        where = f"{self.path}: " if self.path else ""
-        raise TranscriptError(f"{self.document}: {where}{problem}")
-
-    def under(self, name: str) -> "Place":
-        path = f"{self.path}.{name}" if self.path else name
-        return Place(self.value[name], path, self.document)
-
-    def items(self) -> list["Place"]:
-        """The places of a list."""
-        return [
-            Place(item, f"{self.path}[{at}]", self.document)
-            for at, item in enumerate(self._is(list))
-        ]
-
-    def fields(
-        self, required: Iterable[str] = (), optional: Iterable[str] = ()
-    ) -> Mapping[str, "Place"]:
-        """The places of an object that has all required fields and no unknown ones.
-
-        Fields whose names begin with ``x_`` belong to whoever wrote them and are skipped,
-        unless they are among the optional ones or look much like one of these.
-        """
-        given = self._is(dict)
-        required = tuple(required)
-        known = (*required, *optional)
-        absent = [name for name in required if name not in given]
-        for name in given:
-            if name in known:
-                continue
-            if name.startswith("x_"):
-                self._check_note(name, known)
-                continue
-            near = difflib.get_close_matches(name, [k for k in known if k not in given], n=1)
-            near = near or difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
-            self.fail(f"unknown field {name!r}; {hint}")
-        if absent:
-            names = " and ".join(map(repr, absent))
-            self.fail(f"lacks {names}; needed here: {', '.join(required)}")
-        return {name: self.under(name) for name in known if name in given}
-
-    def _check_note(self, name: str, known: Iterable[str]) -> None:
-        own = [field for field in known if field.startswith("x_")]
-        near = difflib.get_close_matches(name, own, n=1, cutoff=0.8)
-        if near:
-            self.fail(
-                f"unknown field {name!r}; did you mean {near[0]!r}? If not, call it something else"
-            )
-
-    def variant(self, tag: str, shapes: Mapping[str, Any]) -> str:
-        """The value of the field that says what kind of object this is."""
-        given = self._is(dict)
-        if tag not in given:
-            self.fail(f"lacks {tag!r}; it is one of {', '.join(shapes)}")
-        return self.under(tag).one_of(shapes)
-
-    def one_of(self, names: Iterable[str]) -> str:
-        names = tuple(names)
-        value = self.text()
-        if value not in names:
-            near = difflib.get_close_matches(value, names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
-            self.fail(f"unknown value {value!r}; {hint}")
-        return value
-
-    def text(self) -> str:
-        return self._is(str)  # type: ignore[no-any-return]
-
-    def flag(self) -> bool:
-        return self._is(bool)  # type: ignore[no-any-return]
-
-    def integer(self, least: int | None = None, below: int | None = None) -> int:
-        value: int = self._is(int)
-        if least is not None and value < least:
-            self.fail(f"must be {least} or more, got {value}")
-        if below is not None and value >= below:
-            self.fail(f"must be less than {below}, got {value}")
-        return value
-
-    def build(self, make: Callable[[], Built]) -> Built:
-        """What ``make`` makes of this place; what the model refuses is refused here."""
-        try:
-            return make()
-        except TranscriptError:
-            raise
-        except BeamlikeError as error:
-            self.fail(str(error))
-
-    def _is(self, kind: type) -> Any:
-        value = self.value
-        # In Python True is an int; in a transcript it is no number.
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            self.fail(f"must be {KIND_NAMES[kind]}, got {value!r}")
-        return value
 
 
 # -- windowing -----------------------------------------------------------------------------
@@ -170,26 +45,33 @@ class Place:
 
 def read_windowing(place: Place) -> WindowingStrategy:
     """The strategy of a scenario's ``windowing``, whose seven fields are all there."""
-    fields = place.fields(WINDOWING_FIELDS, OWN_WINDOWING_FIELDS)
-    return place.build(
-        lambda: WindowingStrategy(
-            _window_fn(fields["window"]),
-            _trigger(fields["trigger"]),
-            fields["accumulation"].one_of(("discarding", "accumulating", "retracting")),
-            fields["allowed_lateness_ms"].integer(least=0),
-            fields["timestamp_combiner"].one_of(("end_of_window", "earliest", "latest")),
-            fields["closing_behavior"].one_of(("fire_if_non_empty", "fire_always")),
-            fields["on_time_behavior"].one_of(("fire_always", "fire_if_non_empty")),
-            _own(fields, "x_late_check", LateCheck),
-            _own(fields, "x_unchanged", Unchanged),
-        )
-    )
+    parts = place.parts(WINDOWING_FIELDS, OWN_WINDOWING_FIELDS)
+    read = parts.read
+    window_fn = read("window", _window_fn, w.GlobalWindows())
+    options: dict[str, Any] = {
+        "trigger": read("trigger", _trigger, t.DefaultTrigger()),
+        "accumulation": read("accumulation", _of("discarding", "accumulating", "retracting"), ""),
+        "allowed_lateness": read("allowed_lateness_ms", lambda ms: ms.integer(least=0), 0),
+        "timestamp_combiner": read(
+            "timestamp_combiner", _of("end_of_window", "earliest", "latest"), ""
+        ),
+        "closing_behavior": read("closing_behavior", _of("fire_if_non_empty", "fire_always"), ""),
+        "on_time_behavior": read("on_time_behavior", _of("fire_always", "fire_if_non_empty"), ""),
+        # What is beamlike's own is as in Beam if nothing is said.
+        "late_check": read("x_late_check", _own(LateCheck), LateCheck.ASSIGNED),
+        "unchanged": read("x_unchanged", _own(Unchanged), Unchanged.RE_EMIT),
+    }
+    parts.done()
+    return place.build(lambda: WindowingStrategy(window_fn, **options))
 
 
-def _own(fields: Mapping[str, Place], name: str, kind: type[Option]) -> Option:
-    """An option that is beamlike's own; the first of its kind is as in Beam."""
+def _own(kind: type[Option]) -> Callable[[Place], Option]:
     values = {member.value: member for member in kind}
-    return values[fields[name].one_of(values)] if name in fields else next(iter(kind))
+    return lambda place: values[place.one_of(values)]
+
+
+def _of(*words: str) -> Callable[[Place], str]:
+    return lambda place: place.one_of(words)
 
 
 def _window_fn(place: Place) -> w.WindowFn:
@@ -211,9 +93,15 @@ def _sliding(place: Place) -> w.WindowFn:
 def _sessions(place: Place) -> w.WindowFn:
     fields = place.fields(("fn", "gap_ms"), OWN_SESSION_FIELDS)
     longest, most = (
-        fields[name].integer() if name in fields else None for name in OWN_SESSION_FIELDS
+        fields[name].integer() if name in fields else None for name in OWN_SESSION_FIELDS[:2]
     )
-    return Sessions(fields["gap_ms"].integer(), max_duration=longest, max_elements=most)
+    touching = "x_merge_touching" in fields and fields["x_merge_touching"].flag()
+    return Sessions(
+        fields["gap_ms"].integer(),
+        max_duration=longest,
+        max_elements=most,
+        merge_touching=touching,
+    )
 
 
 def _global(place: Place) -> w.WindowFn:
@@ -225,9 +113,7 @@ def _calendar(kind: Callable[..., w.WindowFn], *anchors: str) -> Callable[[Place
     def read(place: Place) -> w.WindowFn:
         fields = place.fields(("fn", "number", "time_zone"), ("start", *anchors))
         given = {name: fields[name].integer() for name in anchors if name in fields}
-        start = (
-            tuple(part.integer() for part in fields["start"].items()) if "start" in fields else None
-        )
+        start = tuple(each(fields["start"].items(), Place.integer)) if "start" in fields else None
         number, zone = fields["number"].integer(), fields["time_zone"].text()
         return kind(number, zone, start, **given)
 
@@ -266,7 +152,7 @@ def _plain(kind: Callable[[], t.Trigger]) -> Callable[[Place], t.Trigger]:
 def _of_several(kind: Callable[..., t.Trigger]) -> Callable[[Place], t.Trigger]:
     def read(place: Place) -> t.Trigger:
         subs = place.fields(("type", "triggers"))["triggers"]
-        return kind(*map(_trigger, subs.items()))
+        return kind(*each(subs.items(), _trigger))
 
     return read
 
@@ -287,7 +173,7 @@ def _after_processing_time(place: Place) -> t.Trigger:
         place.fail("needs either 'delay_ms' or 'transforms'")
     if "delay_ms" in fields:
         return t.AfterProcessingTime(fields["delay_ms"].integer())
-    return t.AfterProcessingTime(*map(_transform, fields["transforms"].items()))
+    return t.AfterProcessingTime(*each(fields["transforms"].items(), _transform))
 
 
 def _transform(place: Place) -> t.Delay | t.AlignTo:
@@ -338,14 +224,16 @@ def read_script(place: Place) -> Script:
     """The script of a scenario's ``steps``. The watermark begins at MIN, the clock at 0."""
     watermark, clock = MIN_TIMESTAMP, 0
     script: list[ScriptStep] = []
-    for step in place.items():
+
+    def read(step: Place) -> None:
+        nonlocal watermark, clock
         verbs = step.fields((), VERBS)
         if len(verbs) != 1:
             given = " and ".join(map(repr, verbs)) or "none"
             step.fail(f"a step does exactly one thing of {', '.join(VERBS)}; got {given}")
         ((verb, what),) = verbs.items()
         if verb == "elements":
-            script.append(Arrive(tuple(map(_arrival, what.items()))))
+            script.append(Arrive(tuple(each(what.items(), _arrival))))
         elif verb == "advance_processing_time_by_ms":
             clock += what.integer(least=0)
             script.append(AdvanceClock(clock))
@@ -355,6 +243,8 @@ def read_script(place: Place) -> Script:
                 what.fail(f"the watermark cannot go back: it stands at {watermark}, got {to}")
             watermark = to
             script.append(AdvanceWatermark(to))
+
+    each(place.items(), read)
     return tuple(script)
 
 

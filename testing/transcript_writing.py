@@ -159,7 +159,8 @@ def _window(window_fn: w.WindowFn) -> dict[str, Any]:
         case Sessions():
             gap = 1 if callable(window_fn.gap) else window_fn.gap
             longest, most = window_fn.max_duration, window_fn.max_elements
-            bounds = _own(x_max_duration_ms=longest, x_max_elements=most)
+            touching = True if window_fn.merge_touching else None
+            bounds = _own(x_max_duration_ms=longest, x_max_elements=most, x_merge_touching=touching)
             return {"fn": "sessions", "gap_ms": gap} | bounds
         case calendar.CalendarWindows():
             start = window_fn.start

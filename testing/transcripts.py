@@ -4,12 +4,11 @@ One scenario is a windowing, a script, and every pane and drop that must come of
 format is described in ``tests/conformance/README.md``.
 """
 
-import json
+import sys
 from collections.abc import Mapping
-from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Final, Never
+from typing import Final
 
 import attrs
 
@@ -29,6 +28,7 @@ from beamlike.model.combine import (
     Sum,
 )
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.testing.transcript_places import Parts, Place, each, read_json
 from beamlike.testing.transcript_results import (
     Expected,
     compare,
@@ -36,7 +36,7 @@ from beamlike.testing.transcript_results import (
     read_panes,
     to_document,
 )
-from beamlike.testing.transcript_schema import Place, read_script, read_windowing
+from beamlike.testing.transcript_schema import read_script, read_windowing
 
 __all__ = ["FORMAT", "Scenario", "differences", "load_transcripts", "to_document"]
 
@@ -56,7 +56,12 @@ AGGREGATIONS: Final[Mapping[str, CombineFn | None]] = {
     "none": None,
 }
 
+REQUIRED: Final = ("format", "id", "windowing", "aggregation", "steps")
 TEXTS: Final = ("title", "source", "notes", "authority", "panes_from")
+OPTIONAL: Final = (
+    *("level", "unsafe_trigger", "complete", "panes", "dropped", "asserted"),
+    *("contested", "contested_reason", *TEXTS),
+)
 
 
 @attrs.frozen
@@ -106,38 +111,14 @@ def load_transcripts(
     """
     name = fspath(path)
     try:
-        document = _parse(name, Path(path).read_bytes().decode("utf-8-sig"))
-        return _read_file(Place(document, "", name), must_expect)
+        text = Path(path).read_bytes().decode("utf-8-sig")
+        return _read_file(read_json(text, name), must_expect)
     except OSError as error:
         raise TranscriptError(f"{name}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise TranscriptError(f"{name}: is not UTF-8 text: {error.reason}") from None
     except RecursionError:
         raise TranscriptError(f"{name}: is nested too deeply") from None
-
-
-def _parse(name: str, text: str) -> Any:
-    def no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        members = dict(pairs)
-        if len(members) < len(pairs):
-            names = [member for member, _ in pairs]
-            twin = next(member for member in names if names.count(member) > 1)
-            raise TranscriptError(f"{name}: an object has the field {twin!r} twice")
-        return members
-
-    def no_constant(constant: str) -> Never:
-        raise TranscriptError(f"{name}: {constant} is not a JSON value")
-
-    try:
-        return json.loads(text, object_pairs_hook=no_twins, parse_constant=no_constant)
-    except json.JSONDecodeError as error:
-        raise TranscriptError(
-            f"{name}: is not JSON: {error.msg} at line {error.lineno} column {error.colno}"
-        ) from None
-    except TranscriptError:
-        raise
-    except ValueError as error:  # a number with thousands of digits
-        raise TranscriptError(f"{name}: is not usable JSON: {error}") from None
 
 
 def _read_file(document: Place, must_expect: bool) -> tuple[Scenario, ...]:
@@ -150,67 +131,64 @@ def _read_file(document: Place, must_expect: bool) -> tuple[Scenario, ...]:
         places = [document]
     else:
         document.fail('must be a scenario, a list of scenarios, or {"scenarios": [...]}')
-    scenarios: dict[str, Scenario] = {}
-    for place in places:
+    ids: set[str] = set()
+
+    def read(place: Place) -> Scenario:
         scenario = _read_scenario(place, must_expect)
-        if scenario.id in scenarios:
+        if scenario.id in ids:
             place.fail(f"the id {scenario.id!r} is used twice; ids are unique")
-        scenarios[scenario.id] = scenario
-    return tuple(scenarios.values())
+        ids.add(scenario.id)
+        return scenario
+
+    return tuple(each(places, read))
 
 
 def _read_scenario(place: Place, must_expect: bool) -> Scenario:
     if isinstance(place.value, dict) and isinstance(place.value.get("id"), str):
         # From here on the scenario says better than a position in the file where we are.
-        place = Place(place.value, "", f"{place.document}: scenario {place.value['id']!r}")
-    fields = place.fields(
-        ("format", "id", "windowing", "aggregation", "steps"),
-        (
-            "level",
-            "unsafe_trigger",
-            "complete",
-            "panes",
-            "dropped",
-            "asserted",
-            "contested",
-            "contested_reason",
-            *TEXTS,
-        ),
-    )
-    if fields["format"].text() != FORMAT:
-        fields["format"].fail(f"this reads {FORMAT!r}, got {fields['format'].value!r}")
-    texts = {name: fields[name].text() if name in fields else "" for name in TEXTS}
-    aggregation = fields["aggregation"].one_of(AGGREGATIONS)
-    script = read_script(fields["steps"])
-    if "asserted" in fields:
-        _check_asserted(fields["asserted"], len(script))
-    expected = _read_expected(fields, len(script))
+        place = place.inside(f"scenario {place.value['id']!r}")
+    parts = place.parts(REQUIRED, OPTIONAL)
+    read = parts.read
+    read("format", _check_format, None)
+    texts = {name: read(name, Place.text, "") for name in ("id", *TEXTS)}
+    level = read("level", lambda level: level.one_of(LEVELS), "core")
+    strategy = read("windowing", read_windowing, WindowingStrategy.unwindowed())
+    aggregation = read("aggregation", lambda name: name.one_of(AGGREGATIONS), "list")
+    script = read("steps", read_script, ())
+    stated = place.value.get("steps")
+    # Where the steps are no list, nothing is said of how many there are.
+    steps = len(stated) if isinstance(stated, list) else sys.maxsize
+    read("asserted", lambda asserted: _check_asserted(asserted, steps), None)
+    flags = {name: read(name, Place.flag, False) for name in ("unsafe_trigger", "contested")}
+    reasons = read("contested_reason", lambda said: each(said.items(), Place.text), [])
+    expected = _read_expected(parts, steps)
+    parts.done()
     if expected is None and must_expect:
         place.fail(
             "expects nothing, so it would always pass; give 'panes' and 'dropped', "
             'or "complete": true if nothing comes out'
         )
     return Scenario(
-        id=fields["id"].text(),
+        id=texts["id"],
         title=texts["title"],
         source=texts["source"],
         notes=texts["notes"],
         authority=texts["authority"],
-        level=fields["level"].one_of(LEVELS) if "level" in fields else "core",
-        strategy=read_windowing(fields["windowing"]),
+        level=level,
+        strategy=strategy,
         aggregation=aggregation,
         combine=AGGREGATIONS[aggregation],
         script=script,
         expected=expected,
-        unsafe_trigger="unsafe_trigger" in fields and fields["unsafe_trigger"].flag(),
-        contested="contested" in fields and fields["contested"].flag(),
-        contested_reason=tuple(
-            reason.text()
-            for reason in (
-                fields["contested_reason"].items() if "contested_reason" in fields else ()
-            )
-        ),
+        unsafe_trigger=flags["unsafe_trigger"],
+        contested=flags["contested"],
+        contested_reason=tuple(reasons),
     )
+
+
+def _check_format(place: Place) -> None:
+    if place.text() != FORMAT:
+        place.fail(f"this reads {FORMAT!r}, got {place.value!r}")
 
 
 def _check_asserted(place: Place, steps: int) -> None:
@@ -230,26 +208,18 @@ def _check_asserted(place: Place, steps: int) -> None:
         read_panes(fields["panes"], False, steps)
 
 
-def _read_expected(fields: Mapping[str, Place], steps: int) -> Expected | None:
-    stated = [name for name in ("panes", "dropped", "complete") if name in fields]
+def _read_expected(parts: Parts, steps: int) -> Expected | None:
+    stated = [name for name in ("panes", "dropped", "complete") if name in parts.fields]
     if not stated:
         return None
-    complete = "complete" not in fields or fields["complete"].flag()
-    read = partial(_read_outcome, fields, complete, steps)
-    panes, dropped = read("panes"), read("dropped")
+    complete = parts.read("complete", Place.flag, True)
+    # "complete" in so many words is about the whole output, named or not.
+    unsaid = () if complete and "complete" in stated else None
+    panes = parts.read("panes", lambda panes: read_panes(panes, complete, steps), unsaid)
+    dropped = parts.read("dropped", lambda drops: read_drops(drops, complete, steps), unsaid)
     if not complete and not panes and not dropped:
         return None  # an incomplete list of nothing
     return Expected(complete, panes, dropped)
-
-
-def _read_outcome(
-    fields: Mapping[str, Place], complete: bool, steps: int, name: str
-) -> tuple[Mapping[str, Any], ...] | None:
-    if name in fields:
-        reader = read_panes if name == "panes" else read_drops
-        return reader(fields[name], complete, steps)
-    # "complete" in so many words is about the whole output, named or not.
-    return () if complete and "complete" in fields else None
 
 
 def differences(scenario: Scenario, run: Run) -> list[str]:

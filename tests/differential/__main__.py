@@ -10,11 +10,14 @@ Then the two machines are compared on many more (``--streams``): some tens of ke
 with random elements of its own, in a Spark shard that either machine steps by turns. Panes, drops,
 everything that is remembered and all deadlines have to be those of memory after each step.
 
-What breaks a law is made smaller and printed as a transcript, to be saved in a file and
-replayed with ``beamlike replay``. Exit status: 0 if every law holds, 1 if not.
+What breaks a law is made smaller and printed twice: as a test stream, to be pasted into a test, and
+as a transcript, to be saved in a file and replayed with ``beamlike replay``.
+
+Exit status: 0 if every law holds, 1 if not.
 """
 
 import argparse
+import contextlib
 import math
 import sys
 import time
@@ -22,7 +25,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from textwrap import indent
 
+from beamlike.errors import TestStreamError
+from beamlike.testing.as_code import as_test_stream
 from beamlike.testing.differential import (
     EITHER_MACHINE,
     KEYS,
@@ -190,6 +196,11 @@ def _show(broken: Broken) -> None:
     )
     for difference in broken.differences[:10]:
         print(f"  {difference}")
+    case = broken.case
+    # Elements of many keys at once may bring windows along, which no test stream says.
+    with contextlib.suppress(TestStreamError):
+        code = as_test_stream(case.script, case.strategy, case.machine.combine)
+        print(f"\nas a test stream:\n\n{indent(code, '    ')}")
     print(f"\n{scenario_text(transcript_of(broken))}")
 
 

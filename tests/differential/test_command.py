@@ -3,6 +3,7 @@
 import importlib
 import json
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def test_jobs_share_the_work(command: Any, capsys: Any) -> None:
     assert capsys.readouterr().out.splitlines()[0].split()[0] == "300"
 
 
-def test_what_breaks_a_law_is_printed_as_a_transcript_to_replay(
+def test_what_breaks_a_law_is_printed_as_a_stream_to_paste_and_a_transcript_to_replay(
     command: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     law = "panes are early, on time, late, and counted"
@@ -58,6 +59,12 @@ def test_what_breaks_a_law_is_printed_as_a_transcript_to_replay(
     assert f"scenario 12 of seed 0 breaks a law: {law}\n" in said
     again = "again: python -m tests.differential --seed 0 --first 12 --scenarios 1 --streams 0\n"
     assert again in said
+    # A test stream to be pasted into a test.
+    _, _, shown = said.partition("\nas a test stream:\n\n")
+    names: dict[str, Any] = {}
+    exec(textwrap.dedent(shown.partition("\n\n{\n")[0]), names)
+    assert len(names["results"].panes) == 1
+    # And a transcript.
     file = tmp_path / "smallest.json"
     file.write_text(said[said.index("\n{\n") : said.rindex("}") + 1], encoding="utf-8")
     (scenario,) = load_transcripts(file, must_expect=True)

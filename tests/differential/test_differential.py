@@ -143,7 +143,8 @@ def test_streams_have_everything_that_a_columnar_machine_has_to_know() -> None:
         *(f"late check {check.value}" for check in LateCheck),
         *(f"late check {check.value} of sessions" for check in LateCheck),
         *(f"windows Calendar{unit}" for unit in ("Days", "Weeks", "Months", "Years")),
-        *("sessions max_duration", "sessions max_elements", "combined before they arrive"),
+        *("sessions max_duration", "sessions max_elements", "sessions merge_touching"),
+        "combined before they arrive",
     }
     assert found.keys() == common | rare
     assert {name: found[name] for name in common if found[name] < 3_000} == {}

@@ -80,6 +80,7 @@ def test_cuts_show_in_the_panes_of_some_and_in_the_final_contents_of_fewer(
         (WindowingStrategy(Sessions(10), Repeatedly(COUNTS_THEN_WAITS)), False, True),
         (WindowingStrategy(Sessions(10, max_duration=20)), False, False),
         (WindowingStrategy(Sessions(10, max_elements=2)), False, False),
+        (WindowingStrategy(Sessions(10, merge_touching=True)), True, True),
         (WindowingStrategy(Sessions(10), late_check="merged"), True, False),
         (WindowingStrategy(Sessions(10), late_check="retain"), True, True),
         (WindowingStrategy(FixedWindows(10), late_check="merged"), True, True),
