@@ -260,8 +260,10 @@ class _Stream:
             for window in [window for window in lives if window not in there]:
                 fate = "merged" if window in merged else "expired"
                 yield lives.pop(window) | {"end": moment.step, "fate": fate}
-            # A window may come and go in one step, and only its panes tell of it.
-            panes = [pane for pane in self._emitted(moment) if pane.window not in known]
+            # A window may come and go in one step, and only its panes tell of it. One that
+            # withdraws may be of a window that merged long ago.
+            panes = [it for it in self._emitted(moment) if not it.retraction]
+            panes = [pane for pane in panes if pane.window not in known]
             for brief in dict.fromkeys(pane.window for pane in panes):
                 yield self._life(brief, moment.step) | {"end": moment.step, "fate": "expired"}
             for window, view in there.items():

@@ -34,8 +34,8 @@ class Sentence:
     Args:
         step: The step of the script; None for how things stand at the end.
         kind: ``"arrived"``, ``"merged"``, ``"fired"``, ``"withdrawn"``, ``"suppressed"``,
-            ``"dropped"``, ``"forgotten"``, ``"passed"`` (not grouped), ``"quiet"`` (nothing was
-            due), or ``"waiting"``.
+            ``"dropped"``, ``"homeless"`` (in no window), ``"forgotten"``, ``"passed"`` (not
+            grouped), ``"quiet"`` (nothing was due), or ``"waiting"``.
         windows: The windows that it is about.
         text: In words, on one line.
     """

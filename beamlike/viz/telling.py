@@ -195,6 +195,7 @@ class Teller:
             for told in moment.story
             if isinstance(told.happening, Fired | Suppressed)
         }
+        yield from self._homeless(moment, drops)
         for merge in merges:
             yield self._merged(moment, merge, came)
         for window, elements in came.items():
@@ -222,6 +223,24 @@ class Teller:
                 if not lost & {(id(element), window), (id(element), home.get(window, window))}:
                     came.setdefault(window, []).append(element)
         return came
+
+    def _homeless(self, moment: Moment, drops: Sequence[Drop]) -> Iterator[Sentence]:
+        """Elements that the window function gave no window. Nothing else tells of them."""
+        lost = {id(drop.element) for drop in drops}
+        if isinstance(moment.event, Arrive) and self.is_grouped:
+            nowhere = [
+                element
+                for _, element in moment.event.elements
+                if id(element) not in lost and not self._own_windows(element)
+            ]
+            if nowhere:
+                one = len(nowhere) == 1
+                text = (
+                    f"{because.listed(nowhere)} {'is' if one else 'are'} in no window: "
+                    f"{self._strategy.window_fn} has none there. As in Beam, no pane and no drop "
+                    f"tells of {'it' if one else 'them'}."
+                )
+                yield Sentence(moment.step, "homeless", (), text)
 
     def _own_windows(self, element: Element) -> tuple[Window, ...]:
         if element.window is not None:
@@ -312,7 +331,8 @@ class Teller:
         if any(view.window == told.window for view in moment.windows[self.key]) and (
             told.by == because.EXPIRY
         ):
-            text += ' It is kept at rest, for what may still overlap it (late_check="retain").'
+            reach = because.reaching(self._strategy.window_fn, "overlap", "touch")
+            text += f' It is kept at rest, for what may still {reach} it (late_check="retain").'
         if info.is_last and told.by != because.EXPIRY:
             text += " The trigger has finished, so whatever still comes for it is dropped."
         self._grew.discard(told.window)
@@ -361,7 +381,8 @@ class Teller:
             if view.closed:
                 text = f"{name} is closed: its trigger has finished, and it takes nothing in."
             elif last.watermark > view.expires:
-                text = f"{name} has expired and rests: only an element that overlaps it wakes it."
+                reach = because.reaching(self._strategy.window_fn, "overlaps", "touches")
+                text = f"{name} has expired and rests: only an element that {reach} it wakes it."
             else:
                 number = view.waiting
                 came = f"{number} element{'s' * (number > 1)} that no pane has shown"

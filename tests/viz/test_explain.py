@@ -21,7 +21,7 @@ from beamlike.model.triggers import (
     Never,
     Repeatedly,
 )
-from beamlike.model.windowfns import FixedWindows, GlobalWindows
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.testing import Results, TestStream, TimestampedValue
 from beamlike.testing.generate import any_scenario
@@ -574,6 +574,30 @@ def test_results_of_a_pipeline_are_not_those_of_one_grouping() -> None:
         results.explain()
 
 
+def test_elements_between_two_windows_are_told_of_although_nothing_else_does() -> None:
+    stream = (
+        TestStream()
+        .add_elements_at_time("12:01:00", ("k", "a"), ("k", "b"))
+        .add_elements_at_time("12:00:10", ("k", "c"))
+    )
+    assert told(WindowingStrategy(SlidingWindows("1 minute", "5 minutes")), stream) == text(
+        """
+SlidingWindows(1m, period=5m), DefaultTrigger(), discarding, allowed lateness 0ms
+
+key 'k'
+  step 0: 2 elements arrive, before any watermark
+    - 'a' at 12:01:00 and 'b' at 12:01:00 are in no window: SlidingWindows(1m, period=5m) has none
+      there. As in Beam, no pane and no drop tells of them.
+  step 1: an element arrives, before any watermark
+    - 'c' at 12:00:10 opens [12:00:00, 12:01:00).
+    - Nothing comes out yet: [12:00:00, 12:01:00) waits for the watermark to reach 12:01:00.
+  at the end, before any watermark
+    - [12:00:00, 12:01:00) is open with 1 element that no pane has shown, and waits for the
+      watermark to reach 12:01:00.
+"""
+    )
+
+
 class Printer:
     """What IPython hands to those that show themselves."""
 
@@ -620,4 +644,6 @@ def test_every_pane_drop_and_withdrawal_of_any_scenario_is_told_in_lines_of_100_
         for kind in kinds:
             told_of[kind] = told_of.get(kind, 0) + 1
     wanted = {"arrived", "merged", "fired", "withdrawn", "suppressed", "dropped", "forgotten"}
-    assert {kind for kind, count in told_of.items() if count > 20} == wanted | {"quiet", "waiting"}
+    assert {kind for kind, count in told_of.items() if count > 20} == wanted | {
+        *("homeless", "quiet", "waiting")
+    }

@@ -80,6 +80,36 @@ def said(text: str) -> list[list[str]]:
     return [[sentence for _, sentence in moment["said"]] for moment in moments]
 
 
+def test_a_window_that_has_merged_away_does_not_expire_when_its_pane_is_withdrawn():
+    grown = recorded(
+        TestStream()
+        .add_elements_at_time("12:00:00", ("ann", "a"))
+        .advance_processing_time("2 minutes")
+        .add_elements_at_time("12:05:00", ("ann", "b")),
+        window=bl.Sessions("10 minutes"),
+        trigger=bl.AfterWatermark(early=bl.AfterProcessingTime("1 minute")),
+        accumulation="retracting",
+        allowed_lateness=0,
+    )
+    assert said(page(grown)) == [
+        ["'a' of 12:00:00 arrived."],
+        [
+            "[12:00:00, 12:10:00) emitted pane early #0: ['a']. "
+            "Fired by AfterWatermark.early[AfterProcessingTime(1m)]."
+        ],
+        [
+            "'b' of 12:05:00 arrived.",
+            "[12:00:00, 12:10:00), [12:05:00, 12:15:00) merged into [12:00:00, 12:15:00).",
+        ],
+        [
+            "[12:00:00, 12:10:00) withdrew its pane early #0: ['a'].",
+            "[12:00:00, 12:15:00) emitted pane on time #0, its last: ['a', 'b']. "
+            "Fired by expiry of the window.",
+            "[12:00:00, 12:15:00) expired. Nothing is remembered of it.",
+        ],
+    ]
+
+
 def test_each_step_is_told_in_words():
     assert said(page(tea())) == [
         ["'tea' of 12:01:00 arrived."],
