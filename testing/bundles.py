@@ -76,8 +76,9 @@ def by_content(outputs: Iterable[Output], origin: Sequence[int]) -> Counter[str]
 
 def _is_bounded(window_fn: WindowFn) -> bool:
     """Whether sessions have a bound: then the order of arrival decides where they are cut."""
-    bounds = attrs.asdict(window_fn).items() if isinstance(window_fn, Sessions) else ()
-    return any(value is not None for name, value in bounds if name != "gap")
+    if not isinstance(window_fn, Sessions):
+        return False
+    return window_fn.max_duration is not None or window_fn.max_elements is not None
 
 
 def is_patient(strategy: WindowingStrategy) -> bool:

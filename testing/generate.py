@@ -150,11 +150,17 @@ def _global(random: Random, size: int) -> WindowFn:
 
 
 def _sessions(random: Random, size: int) -> WindowFn:
-    return Sessions(size, **_pick(random, BOUNDS)(random, size))
+    return Sessions(size, **_rules_of_sessions(random, size))
 
 
 def _sessions_by_value(random: Random, size: int) -> WindowFn:
-    return Sessions(gap_of_number, **_pick(random, BOUNDS)(random, size))
+    return Sessions(gap_of_number, **_rules_of_sessions(random, size))
+
+
+def _rules_of_sessions(random: Random, size: int) -> dict[str, Any]:
+    bounds = _pick(random, BOUNDS)(random, size)
+    # Two in three merge as Beam's do.
+    return bounds | {"merge_touching": random.randrange(3) == 0}
 
 
 def _unbounded(random: Random, size: int) -> dict[str, Any]:
@@ -247,7 +253,7 @@ def patient_strategy(random: Random, *, gap_functions: bool = True) -> Windowing
     """
     window_fn = any_window_fn(random, gap_functions=gap_functions)
     if isinstance(window_fn, Sessions):
-        window_fn = Sessions(window_fn.gap)
+        window_fn = Sessions(window_fn.gap, merge_touching=window_fn.merge_touching)
     impatient: set[type[Trigger]] = {AfterCount, Always}
     if window_fn.is_merging:
         impatient.add(AfterEach)

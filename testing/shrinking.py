@@ -70,8 +70,11 @@ def _smaller(scenario: RandomScenario) -> Iterator[RandomScenario]:
                 )
                 yield attrs.evolve(scenario, strategy=plainer)
     fn = strategy.window_fn
-    if isinstance(fn, Sessions) and fn != Sessions(fn.gap):
-        yield attrs.evolve(scenario, strategy=strategy.configured(Sessions(fn.gap)))
+    if isinstance(fn, Sessions):
+        unbounded = Sessions(fn.gap, merge_touching=fn.merge_touching)
+        for sessions in (Sessions(fn.gap), unbounded):
+            if sessions != fn:
+                yield attrs.evolve(scenario, strategy=strategy.configured(sessions))
     if scenario.aggregation != "list":
         yield attrs.evolve(scenario, aggregation="list")
 

@@ -94,6 +94,7 @@ def features_of(scenario: RandomScenario) -> Counter[str]:
     if isinstance(window_fn, Sessions):
         bounded = ("max_duration", "max_elements")
         features += [f"sessions {name}" for name in bounded if getattr(window_fn, name) is not None]
+        features += ["sessions merge_touching"] * window_fn.merge_touching
     elements = (
         element
         for happens in script

@@ -100,7 +100,9 @@ def windowed(
             begins with a date, such as ``"2013-01-01 05:15:00"`` or ``"2013-01-01T05:15:00Z"``.
             Without a zone, the session's time zone applies.
         window: `FixedWindows`, `SlidingWindows`, `Sessions`, `GlobalWindows`, calendar windows
-            such as `CalendarDays`, or a `WindowFn` of your own.
+            such as `CalendarDays`, or a `WindowFn` of your own. Sessions exactly one gap apart
+            stay apart, unless ``Sessions(gap, merge_touching=True)`` joins them as Spark's
+            ``session_window`` does.
         aggregate: Output name to aggregate: ``{"n": bl.count(), "delay": bl.mean("delay")}``.
         watermark: How far event time may be out of order: the watermark trails the greatest
             event time seen by this much. None: ``df`` has a watermark already. Batch needs none.

@@ -29,7 +29,8 @@ class Sessions(MergingWindowFn):
 
     Each element opens ``[timestamp, timestamp + gap)``; windows of one key that overlap
     merge into their span. Windows that only touch stay apart: elements exactly one gap
-    apart are two sessions.
+    apart are two sessions. With ``merge_touching`` they are one, as in Flink and in Spark's
+    ``session_window``; a session still ends one gap after its last element.
 
     With a function in place of the gap, each element says how long to wait after it. The
     furthest end counts: an element with a short gap never shortens its session.
@@ -37,9 +38,9 @@ class Sessions(MergingWindowFn):
     With ``max_duration`` no session, its gap at the end included, is longer than that. An
     element that would stretch a session beyond it opens the next session, which may begin
     inside the gap at the end of the one before. In a bundle windows are visited in order of
-    ``(start, end)``, and each joins the session before it if it overlaps it and the two
-    together are not too long (exactly ``max_duration`` is not too long). So no two open
-    sessions are left that overlap and could be one.
+    ``(start, end)``, and each joins the session before it if the two would merge without the
+    bound and together are not too long (exactly ``max_duration`` is not too long). So no two
+    open sessions are left that would merge and could be one.
 
     With ``max_elements`` no session holds more than so many. The windows are visited in the
     same order, and each joins the session before it if both together have few enough elements
@@ -62,10 +63,12 @@ class Sessions(MergingWindowFn):
             None: unbounded.
         max_elements: The most elements that a session may hold, at least 1. Default None:
             unbounded.
+        merge_touching: Whether windows merge of which one begins as the other ends. Default
+            False, as in Beam.
 
     Raises:
-        WindowError: The gap is 0, ``max_duration`` is 0 or shorter than the gap, or
-            ``max_elements`` is no whole number of 1 or more.
+        WindowError: The gap is 0, ``max_duration`` is 0 or shorter than the gap,
+            ``max_elements`` is no whole number of 1 or more, or ``merge_touching`` is no bool.
         TimeError: A duration cannot be read.
 
     Source: Beam ``Sessions``, Scio ``withSessionWindows``.
@@ -77,6 +80,7 @@ class Sessions(MergingWindowFn):
     gap: int | GapOf
     max_duration: int | None
     max_elements: int | None
+    merge_touching: bool
 
     def __init__(
         self,
@@ -84,6 +88,7 @@ class Sessions(MergingWindowFn):
         *,
         max_duration: DurationLike | None = None,
         max_elements: int | None = None,
+        merge_touching: bool = False,
     ) -> None:
         given = gap if callable(gap) else duration_ms(gap, "Sessions gap")
         longest = (
@@ -97,7 +102,11 @@ class Sessions(MergingWindowFn):
             _check_longest(longest, given)
         if max_elements is not None:
             whole_number(max_elements, 1, "Sessions max_elements", WindowError)
-        self.__attrs_init__(given, longest, max_elements)
+        if not isinstance(merge_touching, bool):
+            raise WindowError(
+                f"Sessions merge_touching must be True or False, got {merge_touching!r}"
+            )
+        self.__attrs_init__(given, longest, max_elements, merge_touching)
 
     @property
     def longest_own_window(self) -> int | None:
@@ -130,7 +139,7 @@ class Sessions(MergingWindowFn):
     def merge(self, windows: Iterable[IntervalWindow]) -> tuple[Merge, ...]:
         """As `merge_sized`, of windows that hold one element each."""
         if self.max_elements is None:
-            return merge_overlapping(windows, self.max_duration)
+            return merge_overlapping(windows, self.max_duration, touching=self.merge_touching)
         return self.merge_sized(dict.fromkeys(windows, 1))
 
     @property
@@ -140,14 +149,18 @@ class Sessions(MergingWindowFn):
     def merge_sized(self, sizes: Mapping[IntervalWindow, int]) -> tuple[Merge, ...]:
         if self.max_elements is None:
             return self.merge(sizes)
-        return merge_overlapping(sizes, self.max_duration, sizes, self.max_elements)
+        return merge_overlapping(
+            sizes, self.max_duration, sizes, self.max_elements, touching=self.merge_touching
+        )
 
     def compatible_with(self, other: WindowFn) -> bool:
-        """Any two sessions with the same bounds are; the first one's gap is used, as in Beam."""
+        """Any two sessions are that merge and are bounded alike; the first one's gap is used,
+        as in Beam."""
         return (
             isinstance(other, Sessions)
             and self.max_duration == other.max_duration
             and self.max_elements == other.max_elements
+            and self.merge_touching == other.merge_touching
         )
 
     def __str__(self) -> str:
@@ -156,6 +169,8 @@ class Sessions(MergingWindowFn):
             parts.append(f"max_duration={show_duration(self.max_duration)}")
         if self.max_elements is not None:
             parts.append(f"max_elements={self.max_elements}")
+        if self.merge_touching:
+            parts.append("merge_touching=True")
         return f"Sessions({', '.join(parts)})"
 
 
@@ -178,8 +193,10 @@ def merge_overlapping(
     longest: int | None = None,
     sizes: Mapping[IntervalWindow, int] | None = None,
     most: int | None = None,
+    *,
+    touching: bool = False,
 ) -> tuple[Merge, ...]:
-    """The plan that joins every run of overlapping windows into its span.
+    """The plan that joins every run of windows that overlap into its span.
 
     Args:
         windows: In any order.
@@ -187,6 +204,7 @@ def merge_overlapping(
             run. None: no limit.
         sizes: How many elements each window holds. Needed with ``most``.
         most: No run of several windows gets more elements, likewise.
+        touching: A window also belongs to a run that ends where it begins.
 
     Source: Beam Java, ``MergeOverlappingIntervalWindows``.
 
@@ -204,7 +222,8 @@ def merge_overlapping(
         size = sizes[window] if sizes is not None else 0
         if most is not None and held + size > most:
             fits = False
-        if runs and window.start < reach and fits:
+        near = window.start <= reach if touching else window.start < reach
+        if runs and near and fits:
             runs[-1].append(window)
             reach, held = max(reach, window.end), held + size
         else:

@@ -25,7 +25,7 @@ from beamlike.model.options import (
 )
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, DurationLike, duration_ms, show_duration
 from beamlike.model.triggers import AfterWatermark, DefaultTrigger, Never, Trigger
-from beamlike.model.windowfns import GlobalWindows, WindowFn, check_deterministic
+from beamlike.model.windowfns import GlobalWindows, MergingWindowFn, WindowFn, check_deterministic
 from beamlike.model.windows import Window
 from beamlike.model.words import SPELLING, Spelling
 
@@ -397,13 +397,17 @@ class WindowingStrategy:
         An element that comes at a watermark ``w`` has a window that does not end before ``w``
         less the allowed lateness, and so begins less than ``longest_own_window`` before that.
         From one millisecond after this watermark on it begins at the end of ``window`` or later:
-        it no longer overlaps.
+        it no longer overlaps. Where windows merge that only touch, all of this lasts one
+        millisecond longer.
         """
-        until = window.end - 1 + self.allowed_lateness + self._retained_for
+        until = window.end - 1 + self.allowed_lateness + self.retained_for
         return min(until, END_OF_GLOBAL_WINDOW)
 
     @cached_property
-    def _retained_for(self) -> int:
+    def retained_for(self) -> int:
+        """How much longer than to its expiry a window is kept (ms)."""
+        window_fn = self.window_fn
         if self.late_check is not LateCheck.RETAIN or not self.is_merging:
             return 0
-        return (self.window_fn.longest_own_window or 1) - 1
+        touching = isinstance(window_fn, MergingWindowFn) and window_fn.merge_touching
+        return (window_fn.longest_own_window or 1) - (0 if touching else 1)

@@ -111,6 +111,14 @@ class MergingWindowFn(WindowFn):
         """
 
     @property
+    def merge_touching(self) -> bool:
+        """Whether windows merge that share no millisecond, where one begins as the other ends.
+
+        Only ``late_check="retain"`` asks: a window can then be reached for a millisecond longer.
+        """
+        return False
+
+    @property
     def needs_sizes(self) -> bool:
         """Whether the plan depends on how many elements the windows hold. Then the machine
         counts them, and asks `merge_sized` with these counts."""

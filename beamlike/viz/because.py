@@ -10,7 +10,7 @@ from beamlike.model.panes import Timing
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import OnTimeBehavior, Unchanged, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration, show_instant
-from beamlike.model.windowfns import WindowFn
+from beamlike.model.windowfns import MergingWindowFn, WindowFn
 from beamlike.model.windows import GlobalWindow, IntervalWindow, Window, bounds
 from beamlike.viz.recording import Moment, WindowView
 from beamlike.viz.sentences import named
@@ -25,6 +25,7 @@ __all__ = [
     "held_because",
     "listed",
     "merged_because",
+    "reaching",
     "silent_because",
     "waits",
 ]
@@ -93,8 +94,8 @@ def _nearness(
     gap = window_fn.gap if isinstance(window_fn, Sessions) else None
     new = [window for window in sources if window not in live]
     if not isinstance(gap, int):
-        overlaps = [show_duration(-silence) for silence in _silences(sources)]
-        return f": their windows overlap by {_and(overlaps)}"
+        overlaps = [show_duration(-silence) for silence in _silences(sources) if silence]
+        return f": their windows {f'overlap by {_and(overlaps)}' if overlaps else 'touch'}"
     # The last element of what reaches furthest lies a gap before its end.
     if len(new) > 1 or not live:
         apart = [silence + gap for silence in _silences(sources) if silence + gap > 0]
@@ -114,8 +115,18 @@ def _nearness(
         return ", between its elements"
     if len(new) > 1 or not live:
         far = [f"{_and(far)} apart"]
-    less = "each less" if len(far) > 1 or len(new) > 2 else "less"
+    less = "no more" if _merges_touching(window_fn) else "less"
+    less = f"each {less}" if len(far) > 1 or len(new) > 2 else less
     return f": {_and(far)}, {less} than the gap of {show_duration(gap)}"
+
+
+def _merges_touching(window_fn: WindowFn) -> bool:
+    return isinstance(window_fn, MergingWindowFn) and window_fn.merge_touching
+
+
+def reaching(window_fn: WindowFn, overlaps: str, touches: str) -> str:
+    """What a window has to do with a session in order to join it, in these words."""
+    return f"{overlaps} or {touches}" if _merges_touching(window_fn) else overlaps
 
 
 def _silences(windows: Sequence[IntervalWindow]) -> list[int]:
@@ -139,7 +150,8 @@ def alone_because(
         if not isinstance(near, IntervalWindow) or near == window:
             continue
         name = named(near)
-        if window.intersects(near):
+        touches = near.end == window.start or window.end == near.start
+        if window.intersects(near) or (touches and window_fn.merge_touching):
             if view.closed:
                 return f"It does not join {name}, whose trigger has finished."
             if watermark > view.expires:

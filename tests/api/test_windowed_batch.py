@@ -1,5 +1,6 @@
 """`windowed` over data that ends: one bundle for each key, then the watermark at infinity."""
 
+from collections import Counter
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -426,6 +427,50 @@ def test_floating_keys_group_as_spark_groups_them(spark: Any, shown: Shown, kind
     expected = frame.groupBy("d").agg(F.count("*").alias("n"))
     assert in_order(shown(panes.select("d", "n"))) == in_order(shown(expected))
     assert len(shown(panes)) == 6
+
+
+def test_sessions_that_merge_on_touch_are_those_of_spark(spark: Any, shown: Shown) -> None:
+    from pyspark.sql import functions as F
+
+    dice, gap = Random(20261121), 10_000
+    rows = [
+        *(("a millisecond before", at) for at in (0, gap - 1)),
+        *(("exactly the gap", at) for at in (0, gap)),
+        *(("a millisecond after", at) for at in (0, gap + 1)),
+        # Multiples of a fifth of the gap, some a millisecond beside: many lie a gap apart.
+        *(
+            (key, dice.randrange(800) * gap // 5 + dice.choice([0, 0, 0, -1, 1]))
+            for key in "abc"
+            for _ in range(150)
+        ),
+    ]
+    dice.shuffle(rows)
+    frame = spark.createDataFrame(rows, "k string, ms long")
+    frame = frame.selectExpr("k", "ms", "timestamp_millis(ms + 1357000000000) at").repartition(3)
+
+    def panes(**merging: bool) -> list[dict[str, Any]]:
+        found = bl.windowed(
+            frame,
+            key="k",
+            timestamp="at",
+            window=bl.Sessions(gap, **merging),
+            aggregate={"n": bl.count(), "first": bl.min("ms"), "last": bl.max("ms")},
+        )
+        return in_order(shown(found.select("k", "window", "n", "first", "last")))
+
+    expected = (
+        frame.groupBy("k", F.session_window("at", "10 seconds").alias("window"))
+        .agg(F.count("*").alias("n"), F.min("ms").alias("first"), F.max("ms").alias("last"))
+        .selectExpr("k", "struct(window.start, window.end) window", "n", "first", "last")
+    )
+    found = panes(merge_touching=True)
+    assert found == in_order(shown(expected))
+    assert Counter(row["k"] for row in found if " " in row["k"]) == {
+        "a millisecond before": 1,
+        "exactly the gap": 1,
+        "a millisecond after": 2,
+    }
+    assert len(panes()) > len(found) + 10
 
 
 @pytest.fixture(scope="module")

@@ -209,6 +209,7 @@ def any_at_all(random: Random) -> WindowingStrategy:
             window_fn.gap,
             max_duration=window_fn.max_duration,
             max_elements=random.randint(1, 4),
+            merge_touching=window_fn.merge_touching,
         )
     return WindowingStrategy(
         window_fn,

@@ -39,7 +39,12 @@ AGGREGATES = Together({"n": (Count(), None), "sum": (Sum(), 0), "max": (Max(), 0
 
 strategies = st.builds(
     WindowingStrategy,
-    st.sampled_from([FixedWindows(10), SlidingWindows(10, 4), Sessions(5), GlobalWindows()]),
+    st.sampled_from(
+        [
+            *(FixedWindows(10), SlidingWindows(10, 4), GlobalWindows()),
+            *(Sessions(5), Sessions(5, merge_touching=True)),
+        ]
+    ),
     st.sampled_from(
         [
             DefaultTrigger(),

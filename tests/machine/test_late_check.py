@@ -128,3 +128,9 @@ def test_a_drop_with_no_live_session_near_it_nearly_joined_none() -> None:
 
     assert isinstance(drop.effect, Drop)
     assert drop.effect.nearly is None
+
+    touching = bl.Sessions("10 minutes", merge_touching=True)
+    (drop,) = stream.run(window=touching).drops
+
+    assert isinstance(drop.effect, Drop)
+    assert drop.effect.nearly == IntervalWindow(180_000, 1_380_000)

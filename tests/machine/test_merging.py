@@ -51,6 +51,22 @@ def test_an_element_that_only_touches_both_neighbours_stays_alone(play):
     ]
 
 
+def test_touching_windows_merge_where_they_are_told_to(play):
+    touching = WindowingStrategy(Sessions(10, merge_touching=True))
+    assert play(touching, [0, 20, 41], [10], END) == [
+        "2 [0,30) ON_TIME #0/0 first last [0, 10, 20] @29",
+        "2 [41,51) ON_TIME #0/0 first last [41] @50",
+    ]
+
+
+def test_an_element_at_the_end_of_a_session_that_is_over_opens_the_next_one(play):
+    touching = WindowingStrategy(Sessions(10, merge_touching=True))
+    assert play(touching, [0], AdvanceWatermark(10), [10], END) == [
+        "1 [0,10) ON_TIME #0/0 first last [0] @9",
+        "3 [10,20) ON_TIME #0/0 first last [10] @19",
+    ]
+
+
 def test_an_element_whose_own_window_expired_is_dropped_although_a_session_lives(play):
     outputs = play(WindowingStrategy(GAP_TEN), [5], AdvanceWatermark(10), [0], END)
     assert outputs == [

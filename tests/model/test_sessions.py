@@ -86,6 +86,60 @@ def test_a_millisecond_before_the_last_one_has_a_session_of_two():
     assert Sessions(3).assign(before) == (IntervalWindow(before, before + 2),)
 
 
+# -- windows that only touch -----------------------------------------------------------------
+
+TOUCHING = Sessions(10, merge_touching=True)
+
+
+def test_a_millisecond_less_than_the_gap_apart_is_one_session_in_any_case():
+    assert collect(TOUCHING, [0, 9]) == collect(Sessions(10), [0, 9]) == [([0, 9], (0, 19))]
+
+
+def test_exactly_the_gap_apart_is_one_session_only_if_touching_windows_merge():
+    assert collect(TOUCHING, [0, 10]) == [([0, 10], (0, 20))]
+    assert collect(Sessions(10), [0, 10]) == [([0], (0, 10)), ([10], (10, 20))]
+
+
+def test_a_millisecond_more_than_the_gap_apart_is_two_sessions_in_any_case():
+    apart = [([0], (0, 10)), ([11], (11, 21))]
+    assert collect(TOUCHING, [0, 11]) == collect(Sessions(10), [0, 11]) == apart
+
+
+def test_an_element_that_touches_both_its_neighbours_joins_them():
+    assert collect(TOUCHING, [0, 20], [10]) == [([0, 10, 20], (0, 30))]
+
+
+def test_a_gap_of_an_element_of_its_own_reaches_one_that_begins_at_its_end():
+    sessions = Sessions(watching, merge_touching=True)
+    windows = [*sessions.assign(0, "clip"), *sessions.assign(300_000, "click")]
+    assert sessions.merge(windows) == (Merge(tuple(windows), IntervalWindow(0, 300_001)),)
+
+
+def test_touching_windows_are_cut_where_they_would_be_too_long_together():
+    assert collect(Sessions(10, max_duration=20, merge_touching=True), [0, 10, 20, 30]) == [
+        ([0, 10], (0, 20)),
+        ([20, 30], (20, 40)),
+    ]
+    assert collect(Sessions(10, max_duration=19, merge_touching=True), [0, 10]) == [
+        ([0], (0, 10)),
+        ([10], (10, 20)),
+    ]
+
+
+def test_touching_windows_are_cut_where_they_would_be_too_full_together():
+    assert collect(Sessions(10, max_elements=2, merge_touching=True), [0, 10, 20, 30]) == [
+        ([0, 10], (0, 20)),
+        ([20, 30], (20, 40)),
+    ]
+
+
+@pytest.mark.parametrize("answer", [1, None, "yes"])
+def test_whether_touching_windows_merge_is_yes_or_no(answer):
+    with pytest.raises(WindowError) as refused:
+        Sessions(10, merge_touching=answer)
+    assert str(refused.value) == f"Sessions merge_touching must be True or False, got {answer!r}"
+
+
 # -- a gap for each element ------------------------------------------------------------------
 
 
@@ -341,6 +395,8 @@ def test_any_two_sessions_with_the_same_bound_are_compatible():
     assert not Sessions(10).compatible_with(Sessions(10, max_duration=50))
     assert not Sessions(10).compatible_with(Sessions(10, max_elements=3))
     assert Sessions(20, max_elements=3).compatible_with(THREE)
+    assert Sessions(20, merge_touching=True).compatible_with(TOUCHING)
+    assert not Sessions(10).compatible_with(TOUCHING)
     assert not Sessions(10).compatible_with(FixedWindows(10))
 
 
@@ -348,6 +404,7 @@ def test_equal_parameters_are_equal_sessions_also_after_pickling():
     bounded = Sessions(watching, max_duration="1h")
     assert pickle.loads(pickle.dumps(bounded)) == bounded == Sessions(watching, max_duration="1h")
     assert bounded != Sessions(watching, max_duration="2h")
+    assert pickle.loads(pickle.dumps(TOUCHING)) == TOUCHING != Sessions(10)
     assert Sessions(GapPerLetter(10)) == Sessions(GapPerLetter(10)) != Sessions(GapPerLetter(11))
 
 
@@ -357,6 +414,7 @@ def test_sessions_print_as_they_are_written_and_without_addresses():
     assert str(Sessions(10, max_duration=20, max_elements=3)) == (
         "Sessions(10ms, max_duration=20ms, max_elements=3)"
     )
+    assert str(TOUCHING) == "Sessions(10ms, merge_touching=True)"
     assert str(Sessions(watching)) == "Sessions(watching)"
     assert str(Sessions(GapPerLetter(10))) == "Sessions(GapPerLetter(length=10))"
     assert str(Sessions(NoWords())) == "Sessions(NoWords())"

@@ -73,8 +73,8 @@ def _nearly(rules: Rules, state: State, late: Incoming) -> tuple[Ints, Ints]:
     """What each window would become if it alone merged with the live ones; else `NOTHING`."""
     live = keep(_Live.of(state.table), ~state.table.closed)
     assert rules.sweep is not None, "only windows that merge nearly join others"
-    bounded = rules.sweep.is_bounded
-    start, end = _joined_in_turn(rules.sweep, live, late) if bounded else _joined(live, late)
+    joined = _joined_in_turn if rules.sweep.is_bounded else _joined
+    start, end = joined(rules.sweep, live, late)
     # An expired session that is retained would not have taken it in either.
     gone = (start == NOTHING) | (state.watermark > rules.expiry(end))
     return np.where(gone, NOTHING, start), np.where(gone, NOTHING, end)
@@ -92,13 +92,14 @@ class _Live:
         return cls(table.key, table.start, table.end, table.size)
 
 
-def _joined(live: _Live, late: Incoming) -> tuple[Ints, Ints]:
-    """Where all that overlaps merges: a key's live windows do not overlap each other, so those
-    that a window overlaps lie next to each other, and their span with it overlaps no more."""
+def _joined(sweep: Sweep, live: _Live, late: Incoming) -> tuple[Ints, Ints]:
+    """Where all that is near enough merges: a key's live windows are apart from each other, so
+    those near a window lie next to each other, and their span with it is near no more."""
+    touching = sweep.merges_touching
     order = np.lexsort((live.start, live.key))
     live = attrs.evolve(live, key=live.key[order], start=live.start[order], end=live.end[order])
-    first = count_before(live.key, live.end, late.key, late.start, ties=True)
-    beyond = count_before(live.key, live.start, late.key, late.end, ties=False)
+    first = count_before(live.key, live.end, late.key, late.start, ties=not touching)
+    beyond = count_before(live.key, live.start, late.key, late.end, ties=touching)
     joins = beyond > first
     start, end = nothing(len(late)), nothing(len(late))
     start[joins] = np.minimum(late.start[joins], live.start[first[joins]])

@@ -19,7 +19,7 @@ from beamlike.machine.columnar.sweep import Sweep
 from beamlike.machine.columnar.table import Keeps, Table
 from beamlike.machine.columnar.triggers import run_trigger
 from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import AccumulationMode, LateCheck, WindowingStrategy
+from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 
 __all__ = ["Rules"]
@@ -45,9 +45,7 @@ class Rules:
         self.trigger = run_trigger(strategy.trigger, window_fn.is_merging)
         sessions = window_fn if strategy.is_merging and isinstance(window_fn, Sessions) else None
         self.sweep = Sweep(sessions) if sessions else None
-        self.retained_for = 0
-        if strategy.late_check is LateCheck.RETAIN and strategy.is_merging:
-            self.retained_for = (window_fn.longest_own_window or 1) - 1
+        self.retained_for = strategy.retained_for
         self.keeps = Keeps(
             outstanding=strategy.accumulation is AccumulationMode.RETRACTING,
             alarms=minds_stale_alarms(strategy.trigger),

@@ -50,11 +50,17 @@ class Sweep:
     def __init__(self, window_fn: Sessions) -> None:
         self._longest, self._most = window_fn.max_duration, window_fn.max_elements
         self._is_bounded = self._longest is not None or self._most is not None
+        self._touching = window_fn.merge_touching
 
     @property
     def is_bounded(self) -> bool:
         """Whether windows that overlap may stay apart."""
         return self._is_bounded
+
+    @property
+    def merges_touching(self) -> bool:
+        """Whether windows that only touch merge."""
+        return self._touching
 
     def runs(self, key: Ints, start: Ints, end: Ints, size: Ints | None) -> Runs:
         """The windows that become one, of all keys.
@@ -68,7 +74,7 @@ class Sweep:
         if not self.is_bounded:
             order = order_of(key, start)
             key, start, end = key[order], start[order], end[order]
-            return Runs.cut(order, _opens(key, start, end), key, start, end)
+            return Runs.cut(order, self._opens(key, start, end), key, start, end)
         order = order_of_windows(key, start, end)
         key, start, end = key[order], start[order], end[order]
         new = starts_of_runs(key, start, end)
@@ -81,23 +87,24 @@ class Sweep:
     def _cut(self, key: Ints, start: Ints, end: Ints, size: Ints | None) -> Bools:
         """Where runs begin, of different windows in order.
 
-        Where nothing overlaps, a run begins in any case; what lies between is searched for all
-        stretches at once, one run of each in each round.
+        Where nothing is near enough, a run begins in any case; what lies between is searched for
+        all stretches at once, one run of each in each round.
         """
-        opens = _opens(key, start, end)
+        opens = self._opens(key, start, end)
         stretch = np.cumsum(opens) - 1
         count = len(opens)
         last = np.append(np.nonzero(opens)[0][1:], count)[stretch] if count else stretch
         far = self._far(stretch, start, last)
         total = None if size is None else np.cumsum(size)
         begins = np.nonzero(opens)[0]
+        is_near = np.less_equal if self._touching else np.less
         while len(begins := begins[last[begins] > begins + 1]):
             lengths = far[begins] - begins
             row = np.repeat(begins, lengths) + within(lengths)
             nth = np.repeat(np.arange(len(begins)), lengths)
             first = np.cumsum(lengths) - lengths
             fits = np.ones(len(row), np.bool_)
-            fits[1:] = start[row[1:]] < greatest_so_far(nth, end[row])[:-1]
+            fits[1:] = is_near(start[row[1:]], greatest_so_far(nth, end[row])[:-1])
             if self._longest is not None:
                 fits &= end[row] - np.repeat(start[begins], lengths) <= self._longest
             if total is not None and size is not None:
@@ -122,11 +129,11 @@ class Sweep:
                 far = np.minimum(far, np.searchsorted(at, at + self._longest) + 1)
         return far
 
-
-def _opens(key: Ints, start: Ints, end: Ints) -> Bools:
-    """Where windows in order overlap none before them, touching at most."""
-    opens = starts_of_runs(key)
-    if len(key):
-        reach = greatest_so_far(np.cumsum(opens), end)
-        opens[1:] |= start[1:] >= reach[:-1]
-    return opens
+    def _opens(self, key: Ints, start: Ints, end: Ints) -> Bools:
+        """Where windows in order are near enough to none before them."""
+        opens = starts_of_runs(key)
+        if len(key):
+            is_apart = np.greater if self._touching else np.greater_equal
+            reach = greatest_so_far(np.cumsum(opens), end)
+            opens[1:] |= is_apart(start[1:], reach[:-1])
+        return opens

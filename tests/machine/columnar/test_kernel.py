@@ -133,9 +133,10 @@ def test_a_window_that_is_past_its_expiry_takes_nothing_in_and_keeps_what_it_has
 
 EDGES = (MIN_TIMESTAMP, MIN_TIMESTAMP + 1, 0, END_OF_GLOBAL_WINDOW - 1, END_OF_GLOBAL_WINDOW)
 FNS = (FixedWindows(10), SlidingWindows(10, 4), GlobalWindows(), Sessions(10))
+TOUCHING = Sessions(10, merge_touching=True)
 
 
-@pytest.mark.parametrize("window_fn", [*FNS, Sessions(10, max_duration=15)], ids=str)
+@pytest.mark.parametrize("window_fn", [*FNS, Sessions(10, max_duration=15), TOUCHING], ids=str)
 @pytest.mark.parametrize("late_check", ["assigned", "element", "merged", "retain"])
 @pytest.mark.parametrize("lateness", [0, 20, MAX_TIMESTAMP])
 def test_the_whole_of_time_fits_into_one_bundle(
@@ -214,6 +215,7 @@ def test_bounded_sessions_are_cut_where_the_reference_cuts_them(seed: int) -> No
         bounds = {
             "max_duration": dice.choice([None, gap, gap + dice.randint(1, 30)]),
             "max_elements": dice.choice([None, 1, 2, dice.randint(3, 9)]),
+            "merge_touching": dice.choice([False, True]),
         }
         strategy = any_strategy(dice, window_fn=Sessions(gap, **bounds))
         spread = dice.choice([20, 100])

@@ -1,0 +1,74 @@
+"""Sessions that merge on touch, on both machines: a millisecond before the gap, at it and after."""
+
+import pytest
+
+from beamlike.hosts.script import Arrive
+from beamlike.machine.events import AdvanceWatermark, Drop, Element
+from beamlike.model.combine import Collect
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.windows import IntervalWindow
+from beamlike.testing.in_columns import run_in_columns, unlike_memory
+
+END = AdvanceWatermark(MAX_TIMESTAMP)
+# A bound that never comes into play: bounded sessions merge in another way, with this result.
+FREE = Sessions(10, merge_touching=True)
+LONG = Sessions(10, max_duration=99, merge_touching=True)
+FULL = Sessions(10, max_elements=99, merge_touching=True)
+ALL = pytest.mark.parametrize("sessions", [FREE, LONG, FULL], ids=str)
+
+
+def arrive(*times: int) -> Arrive:
+    return Arrive(tuple(("k", Element(at, at)) for at in times))
+
+
+def found(sessions: Sessions, *bundles: Arrive) -> list[tuple[int, int, list[int]]]:
+    """The sessions at the end of time, with their elements; both machines agree."""
+    strategy, script = WindowingStrategy(sessions), (*bundles, END)
+    assert unlike_memory(strategy, script, Collect()) == []
+    panes = (output.effect for output in run_in_columns(strategy, script, Collect()).panes)
+    return sorted((pane.window.start, pane.window.end, sorted(pane.value)) for pane in panes)
+
+
+def nearly(sessions: Sessions, live: int, watermark: int, late: int) -> IntervalWindow | None:
+    """What a late element nearly joined; both machines agree."""
+    strategy = WindowingStrategy(sessions)
+    script = arrive(live), AdvanceWatermark(watermark), arrive(late)
+    assert unlike_memory(strategy, script, Collect()) == []
+    (drop,) = (output.effect for output in run_in_columns(strategy, script, Collect()).drops)
+    assert isinstance(drop, Drop)
+    return drop.nearly
+
+
+@ALL
+def test_a_millisecond_less_than_the_gap_joins(sessions: Sessions) -> None:
+    assert found(sessions, arrive(0, 9)) == [(0, 19, [0, 9])]
+    assert found(sessions, arrive(9), arrive(0)) == [(0, 19, [0, 9])]
+
+
+@ALL
+def test_exactly_the_gap_joins(sessions: Sessions) -> None:
+    assert found(sessions, arrive(0, 10)) == [(0, 20, [0, 10])]
+    assert found(sessions, arrive(10), arrive(0)) == [(0, 20, [0, 10])]
+
+
+@ALL
+def test_a_millisecond_more_than_the_gap_stays_apart(sessions: Sessions) -> None:
+    apart = [(0, 10, [0]), (11, 21, [11])]
+    assert found(sessions, arrive(0, 11)) == found(sessions, arrive(11), arrive(0)) == apart
+
+
+@ALL
+def test_a_late_element_nearly_joins_a_session_that_overlaps_it(sessions: Sessions) -> None:
+    assert nearly(sessions, 10, 15, 1) == IntervalWindow(1, 20)
+
+
+@ALL
+def test_a_late_element_nearly_joins_a_session_that_it_touches(sessions: Sessions) -> None:
+    assert nearly(sessions, 10, 15, 0) == IntervalWindow(0, 20)
+
+
+@ALL
+def test_a_late_element_is_alone_a_millisecond_before_it_would_touch(sessions: Sessions) -> None:
+    assert nearly(sessions, 10, 15, -1) is None
