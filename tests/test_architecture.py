@@ -29,8 +29,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("machine",),
     ("hosts",),
-    ("api", "beam", "scio", ""),  # "" is the package itself, which gathers the names for its users
-    ("viz", "testing"),
+    ("api", "beam", "scio"),
+    ("dialects",),
+    ("viz", "testing", ""),  # "" is the package itself, which gathers the names for its users
     ("demo",),
     ("cli",),
 )

@@ -1,0 +1,232 @@
+"""Sessions in the words of Akka Streams' ``SessionWindow``: by arrival, with a largest size.
+
+    flow = SessionWindow("1 second", max_size=5, overflow_strategy=OverflowStrategy.DROP_OLDEST)
+    run = flow.run()
+    run.push("a")
+    rows = run.advance("2 seconds")
+
+A session ends with a silence of more than the gap; it is given out once, as the list of its
+elements in order of arrival. Elements exactly one gap apart are one session. Dropped elements
+keep their session open all the same. What is left comes out when the stream ends.
+
+In the model: ``Sessions(gap + 1 ms)`` over the time of arrival, the clock as watermark, one pane
+as the session expires. Akka looks whether a session is over once in every gap, and finds one that
+two bursts share where no look fell between them. Here it closes at its deadline; with
+``checked_every`` it is given out at the first look after that, and never joins what came later.
+
+Source: ``SessionWindow`` of the library akka-streams-session-window.
+"""
+
+from collections.abc import Hashable, Sequence
+from enum import Enum
+from typing import Any
+
+import attrs
+
+from beamlike.api.arguments import positive_duration
+from beamlike.dialects.folds import Kept, Stamp
+from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Stage
+from beamlike.errors import SessionOverflowError, UserFunctionError, WatermarkError, WindowError
+from beamlike.hosts.script import Output, Run
+from beamlike.machine.events import Pane
+from beamlike.model.combine import CombineFn
+from beamlike.model.options import option, whole_number
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import AccumulationMode, OnTimeBehavior, WindowingStrategy
+from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms
+from beamlike.model.triggers import Never
+
+__all__ = ["OverflowStrategy", "SessionOverflowException", "SessionRun", "SessionWindow"]
+
+SessionOverflowException = SessionOverflowError
+
+
+class OverflowStrategy(Enum):
+    """What becomes of an element for which its session has no room."""
+
+    DROP_OLDEST = "drop_oldest"
+    """The oldest element of the session leaves."""
+    DROP_NEWEST = "drop_newest"
+    """It is dropped itself."""
+    FAIL_STAGE = "fail"
+    """The stream fails, and what its sessions held is lost."""
+
+
+@attrs.frozen
+class _Bounded(Kept):
+    """The elements of a session, of which there are never more than so many.
+
+    Raises:
+        OverflowError: There would be, and that is a failure.
+    """
+
+    max_size: int = 2
+    overflow: OverflowStrategy = OverflowStrategy.FAIL_STAGE
+
+    def compact(self, accumulator: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
+        if len(accumulator) <= self.max_size:
+            return accumulator
+        if self.overflow is OverflowStrategy.DROP_OLDEST:
+            return accumulator[-self.max_size :]
+        if self.overflow is OverflowStrategy.DROP_NEWEST:
+            return accumulator[: self.max_size]
+        raise OverflowError(f"a session of more than {self.max_size} elements")
+
+
+@attrs.frozen(init=False)
+class SessionWindow:
+    """Sessions by time of arrival.
+
+    Args:
+        inactivity: The silence that ends a session, more than 0.
+        max_size: The most elements of a session, 2 or more; None: no limit.
+        overflow_strategy: What happens when there are more.
+        checked_every: How often somebody looks for sessions that are over; None: they close at
+            their deadline. Akka looks once in every ``inactivity``, first when that has passed.
+
+    Raises:
+        WindowError: ``max_size`` is no whole number of 2 or more.
+        WindowingError: ``inactivity`` or ``checked_every`` is 0, or the strategy is unknown.
+        TimeError: A duration cannot be read.
+    """
+
+    inactivity: int
+    max_size: int | None
+    overflow_strategy: OverflowStrategy
+    checked_every: int | None
+
+    def __init__(
+        self,
+        inactivity: DurationLike,
+        max_size: int | None = None,
+        overflow_strategy: OverflowStrategy | str = OverflowStrategy.FAIL_STAGE,
+        *,
+        checked_every: DurationLike | None = None,
+    ) -> None:
+        gap = positive_duration("SessionWindow inactivity", inactivity)
+        if max_size is not None:
+            whole_number(max_size, 2, "SessionWindow max_size", WindowError)
+        self.__attrs_init__(
+            gap,
+            max_size,
+            option(OverflowStrategy, overflow_strategy, "overflow_strategy"),
+            None
+            if checked_every is None
+            else positive_duration("SessionWindow checked_every", checked_every),
+        )
+
+    @property
+    def strategy(self) -> WindowingStrategy:
+        """The same in the words of the model, for elements stamped with their arrival."""
+        return WindowingStrategy(
+            Sessions(self.inactivity + 1),
+            Never(),
+            AccumulationMode.DISCARDING,
+            on_time_behavior=OnTimeBehavior.FIRE_IF_NON_EMPTY,
+        )
+
+    @property
+    def combine(self) -> CombineFn:
+        """How a session becomes its list."""
+        if self.max_size is None:
+            return Kept()
+        return _Bounded(max_size=self.max_size, overflow=self.overflow_strategy)
+
+    def run(self) -> "SessionRun":
+        """The flow in memory, to be fed element by element."""
+        return SessionRun(self)
+
+
+class SessionRun:
+    """A flow in memory. Make one with `SessionWindow.run`. The clock begins at 0 ms."""
+
+    def __init__(self, flow: SessionWindow) -> None:
+        self._flow = flow
+        self._stage = Stage(flow.strategy, flow.combine)
+        self._clock = 0
+        self._over = ""
+
+    @property
+    def machine_run(self) -> Run:
+        """The elements as a script of the machine, and its panes."""
+        return self._stage.run
+
+    def push(self, value: Any, key: Hashable = None) -> list[Row]:
+        """What is dropped because of an element that arrives now.
+
+        Args:
+            key: Each key has its own sessions. Akka has none: one stage for all.
+
+        Raises:
+            SessionOverflowError: The session is full, and that is a failure.
+            WatermarkError: The stream is over.
+        """
+        self._check_open()
+        before = self._held(key)
+        try:
+            self._stage.arrive(key, value, self._clock)
+        except UserFunctionError as error:
+            self._over = "failed"
+            start = before[0].timestamp if before else self._clock
+            window = (start, self._clock + self._flow.inactivity)
+            limit = self._flow.max_size or 0
+            raise SessionOverflowError(key, window, limit) from error
+        if self._flow.max_size is None or len(before) < self._flow.max_size:
+            return []
+        oldest = self._flow.overflow_strategy is OverflowStrategy.DROP_OLDEST
+        lost = before[0] if oldest else Stamp(value, self._clock)
+        reason = "overflow_oldest" if oldest else "overflow_newest"
+        return [Row("dropped", key, lost.value, None, self._clock, reason)]
+
+    def advance(self, duration: DurationLike) -> list[Row]:
+        """The sessions that are over once so much time has passed, in order of that.
+
+        Raises:
+            TimeError: The duration cannot be read, or is negative.
+            WatermarkError: The stream is over.
+        """
+        self._check_open()
+        before, every = self._clock, self._flow.checked_every
+        self._clock += duration_ms(duration, "advance duration")
+        if every is None:
+            return _rows(self._stage.advance(self._clock), at=None)
+        rows: list[Row] = []
+        for check in range(before - before % every + every, self._clock + 1, every):
+            rows += _rows(self._stage.advance(check), at=check)
+        return rows
+
+    def complete(self) -> list[Row]:
+        """The sessions that are left when the stream ends.
+
+        Raises:
+            WatermarkError: It is over already.
+        """
+        self._check_open()
+        self._over = "completed"
+        return _rows(self._stage.advance(MAX_TIMESTAMP), self._clock, "end_of_input")
+
+    def _held(self, key: Hashable) -> Sequence[Stamp]:
+        """What the session holds that an element of this key joins now."""
+        for of, window, state in self._stage.windows():
+            if of == key and window.end > self._clock:
+                held: Sequence[Stamp] = state.accumulator
+                return held
+        return ()
+
+    def _check_open(self) -> None:
+        if self._over:
+            raise WatermarkError(
+                f"the stream has {self._over}, and nothing happens after that; start another "
+                "with SessionWindow(...).run()"
+            )
+
+
+def _rows(outputs: Sequence[Output], at: int | None, reason: str = "inactivity") -> list[Row]:
+    """The sessions as rows of this instant (ms); None: of that at which each of them closes."""
+    panes = [(out.key, out.effect) for out in outputs if isinstance(out.effect, Pane)]
+    panes.sort(key=lambda it: it[1].window.end)
+    return [
+        Row("value", key, pane.value, None, pane.window.end if at is None else at, reason)
+        for key, pane in panes
+    ]

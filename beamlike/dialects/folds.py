@@ -1,0 +1,148 @@
+"""Combine functions of the dialects: folds in the order in which their systems fold."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import attrs
+
+from beamlike.model.combine import CombineFn
+
+__all__ = ["Fold", "Kept", "Record", "Reduce", "Stamp", "Then"]
+
+
+class Record(NamedTuple):
+    """What a fold of Kafka is given of a record: its key, its value, and its stream."""
+
+    key: Any
+    value: Any
+    stream: int = 0
+
+
+@attrs.frozen
+class Fold(CombineFn):
+    """Kafka's fold of sessions: every record begins anew, takes in the sessions that it joins in
+    their order, and adds itself last.
+
+    The accumulator holds the aggregates of sessions that have merged and not been taken in yet;
+    after each record that is one. An initial value that is not neutral is in the result once for
+    every record, as in Kafka.
+
+    Args:
+        initializer: ``() -> aggregate``.
+        adders: For each stream, ``(key, value, aggregate) -> aggregate``.
+        merger: ``(key, aggregate, aggregate) -> aggregate``.
+
+    Source: Kafka Streams ``KStreamSessionWindowAggregate``.
+    """
+
+    initializer: Callable[[], Any]
+    adders: tuple[Callable[[Any, Any, Any], Any], ...]
+    merger: Callable[[Any, Any, Any], Any]
+
+    def create(self) -> tuple[Any, ...]:
+        return ()
+
+    def add(
+        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Any, ...]:
+        for record in values:
+            aggregate = self.initializer()
+            for session in accumulator:
+                aggregate = self.merger(record.key, aggregate, session)
+            added = self.adders[record.stream](record.key, record.value, aggregate)
+            accumulator = (added,)
+        return accumulator
+
+    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+        return first + second
+
+    def extract(self, accumulator: tuple[Any, ...]) -> Any:
+        return accumulator[-1] if accumulator else None
+
+
+@attrs.frozen
+class Reduce(CombineFn):
+    """Elements made one by a function of two, in order of arrival. Empty pane: null.
+
+    Source: Flink ``ReduceFunction``.
+    """
+
+    function: Callable[[Any, Any], Any]
+
+    def create(self) -> tuple[Any, ...]:
+        return ()
+
+    def add(
+        self, accumulator: tuple[Any, ...], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Any, ...]:
+        for value in values:
+            accumulator = (self.function(accumulator[0], value),) if accumulator else (value,)
+        return accumulator
+
+    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+        return self.add(first, second, ())
+
+    def extract(self, accumulator: tuple[Any, ...]) -> Any:
+        return accumulator[0] if accumulator else None
+
+
+class Stamp(NamedTuple):
+    """An element that is kept as it is, with its event time (ms)."""
+
+    value: Any
+    timestamp: int
+
+
+@attrs.frozen
+class Kept(CombineFn):
+    """The elements as a list in order of arrival, but for those that are not to be kept.
+
+    Args:
+        keep: From all that is there to what stays. What it leaves out once, it leaves out for
+            ever: it is asked whenever something was added, and not only at a firing.
+    """
+
+    keep: Callable[[tuple[Stamp, ...]], tuple[Stamp, ...]] | None = None
+
+    def create(self) -> tuple[Stamp, ...]:
+        return ()
+
+    def add(
+        self, accumulator: tuple[Stamp, ...], values: Sequence[Any], timestamps: Sequence[int]
+    ) -> tuple[Stamp, ...]:
+        return (*accumulator, *map(Stamp, values, timestamps))
+
+    def merge(self, first: tuple[Stamp, ...], second: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
+        return first + second
+
+    def compact(self, accumulator: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
+        return accumulator if self.keep is None else self.keep(accumulator)
+
+    def extract(self, accumulator: tuple[Stamp, ...]) -> list[Any]:
+        return [stamp.value for stamp in self.compact(accumulator)]
+
+
+@attrs.frozen
+class Then(CombineFn):
+    """Another combine function, and a function of its result.
+
+    Source: Flink ``WindowFunction`` after a pre-aggregation.
+    """
+
+    of: CombineFn
+    function: Callable[[Any], Any]
+
+    def create(self) -> Any:
+        return self.of.create()
+
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        return self.of.add(accumulator, values, timestamps)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        return self.of.merge(first, second)
+
+    def compact(self, accumulator: Any) -> Any:
+        return self.of.compact(accumulator)
+
+    def extract(self, accumulator: Any) -> Any:
+        return self.function(self.of.extract(accumulator))

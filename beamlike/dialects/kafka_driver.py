@@ -1,0 +1,199 @@
+"""A table of Kafka Streams in memory: records go in, changes come out.
+
+Source: Kafka Streams ``TopologyTestDriver``, ``KStreamSessionWindowAggregate``,
+``CachingSessionStore``.
+"""
+
+from collections.abc import Hashable
+from typing import Any
+
+import attrs
+
+from beamlike.dialects.folds import Record
+from beamlike.dialects.kafka_store import SessionStore
+from beamlike.dialects.rows import Bounds, Row
+from beamlike.dialects.stages import Stage
+from beamlike.errors import TimeError
+from beamlike.hosts.script import Output, Run
+from beamlike.machine.events import Drop, Element
+from beamlike.model.combine import CombineFn
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import InstantLike, instant_ms
+from beamlike.model.windows import Window
+
+__all__ = ["CachingDriver", "Driver", "Rules"]
+
+
+@attrs.frozen
+class Rules:
+    """What a driver has to know besides the strategy.
+
+    Args:
+        gap: The inactivity gap (ms), to show closed bounds.
+        retention: How long the store keeps sessions (ms).
+        answers_expired: Whether a record that is too late is aggregated alone, not dropped.
+    """
+
+    gap: int
+    retention: int
+    answers_expired: bool
+
+
+class Driver:
+    """A table without a record cache. Make one with ``KTable.driver``."""
+
+    def __init__(self, strategy: WindowingStrategy, combine: CombineFn, rules: Rules) -> None:
+        self._stage = Stage(strategy, combine)
+        self._rules = rules
+        self.store = SessionStore(rules.retention)
+        """The sessions, to be asked for. Changing it changes no result."""
+
+    @property
+    def stream_time(self) -> int:
+        """The greatest timestamp so far (ms), or the least of all times."""
+        return self._stage.watermark
+
+    @property
+    def machine_run(self) -> Run:
+        """The records as a script of the machine, and its panes and drops."""
+        return self._stage.run
+
+    def pipe_input(
+        self, key: Hashable, value: Any, timestamp: InstantLike, stream: int = 0
+    ) -> list[Row]:
+        """The changes that a record makes, in order.
+
+        Tombstones come before the result that replaces them. Sessions that are closed come in
+        the order of their end, their start and, if it is text or bytes, their key.
+
+        Args:
+            key: None: the record is dropped.
+            timestamp: 0 or later.
+            stream: The position of its stream, where streams are aggregated together.
+
+        Raises:
+            TimeError: The timestamp cannot be read, or is before 1970.
+            UserFunctionError: A function of the fold raised. The rows of this record are lost.
+        """
+        at = instant_ms(timestamp, "pipe_input timestamp")
+        if at < 0:
+            raise TimeError(
+                "pipe_input timestamp must be 0 ms or later, because records of Kafka have no "
+                f"negative ones, got {timestamp!r}"
+            )
+        if key is None:
+            return [Row("dropped", None, value, None, at, "null_key")]
+        closed = [self._row(output) for output in self._stage.advance(at)]
+        closed.sort(key=_order)
+        updated = [self._row(it) for it in self._stage.arrive(key, Record(key, value, stream), at)]
+        self._keep(key)
+        return closed + _without_needless(updated)
+
+    def _keep(self, key: Hashable) -> None:
+        """The sessions of a key as they are now. Those that are closed stay as they were."""
+        is_open = self.stream_time - self._rules.gap - self._stage.strategy.allowed_lateness
+        for session in self.store.find_sessions(key, is_open, self.stream_time):
+            self.store.remove(key, session.window)
+        for of, window, state in self._stage.windows():
+            if of == key:
+                aggregate = self._stage.combine.extract(state.accumulator)
+                self.store.put(key, self._closed(window), aggregate)
+
+    def _row(self, output: Output) -> Row:
+        effect = output.effect
+        if isinstance(effect, Drop):
+            element = effect.element
+            assert isinstance(element, Element), "a record arrived alone"
+            if self._rules.answers_expired:
+                return self._alone(output.key, element)
+            window = self._would_be(output.key, element.timestamp)
+            reason = f"{effect.reason.value}_window"
+            return Row(
+                "dropped", output.key, element.value.value, window, element.timestamp, reason
+            )
+        if effect.retraction:
+            window = self._closed(effect.window)
+            return Row("tombstone", output.key, None, window, window[1])
+        return self._value(output.key, effect.window, effect.value)
+
+    def _alone(self, key: Any, record: Element) -> Row:
+        """The result of a record that joins nothing and is not stored."""
+        combine, at = self._stage.combine, record.timestamp
+        aggregate = combine.extract(combine.add(combine.create(), [record.value], [at]))
+        return Row("value", key, aggregate, (at, at), at)
+
+    def _would_be(self, key: Any, at: int) -> Bounds:
+        """The session that a record would make with those that the store still has."""
+        joined = self.store.find_sessions(key, at - self._rules.gap, at + self._rules.gap)
+        bounds = [session.window for session in joined]
+        return min([at, *(it[0] for it in bounds)]), max([at, *(it[1] for it in bounds)])
+
+    def _value(self, key: Any, window: Window, value: Any) -> Row:
+        closed = self._closed(window)
+        return Row("value", key, value, closed, closed[1])
+
+    def _closed(self, window: Window) -> Bounds:
+        """First and last record of a session."""
+        return window.start, window.end - self._rules.gap - 1
+
+
+class CachingDriver(Driver):
+    """A table behind a record cache. Make one with ``KTable.caching_driver``.
+
+    What changes waits for `commit`, and of several changes of a session only the last is left. A
+    session that nobody saw leaves no tombstone. The cache has no limit.
+    """
+
+    def __init__(self, strategy: WindowingStrategy, combine: CombineFn, rules: Rules) -> None:
+        super().__init__(strategy, combine, rules)
+        self._dirty: dict[tuple[Any, Bounds], Row] = {}
+        self._seen: set[tuple[Any, Bounds]] = set()
+
+    def pipe_input(
+        self, key: Hashable, value: Any, timestamp: InstantLike, stream: int = 0
+    ) -> list[Row]:
+        """What is dropped, at once. The changes wait."""
+        rows = super().pipe_input(key, value, timestamp, stream)
+        for row in rows:
+            if row.kind != "dropped":
+                # At the end of the line again, as in Kafka.
+                self._dirty.pop((row.key, _bounds(row)), None)
+                self._dirty[row.key, _bounds(row)] = row
+        return [row for row in rows if row.kind == "dropped"]
+
+    def commit(self) -> list[Row]:
+        """The last change of each session since the commit before, in the order of these."""
+        rows = []
+        for name, row in self._dirty.items():
+            if row.kind == "value":
+                self._seen.add(name)
+                rows.append(row)
+            elif name in self._seen:
+                self._seen.remove(name)
+                rows.append(row)
+        self._dirty.clear()
+        return rows
+
+
+def _without_needless(rows: list[Row]) -> list[Row]:
+    """Without the tombstone of a single instant that another record only joined.
+
+    Kafka deletes what a record merged with, unless the session is what the record alone would
+    have made.
+    """
+    if rows and rows[-1].kind == "value":
+        first, last = _bounds(rows[-1])
+        if first == last:
+            return rows[-1:]
+    return rows
+
+
+def _order(row: Row) -> tuple[int, int, bytes]:
+    start, end = _bounds(row)
+    key = row.key.encode() if isinstance(row.key, str) else row.key
+    return end, start, key if isinstance(key, bytes) else b""
+
+
+def _bounds(row: Row) -> Bounds:
+    assert isinstance(row.window, tuple), "every session has bounds"
+    return row.window

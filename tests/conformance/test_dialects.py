@@ -1,0 +1,168 @@
+"""What other systems do, as cases, and how far `beamlike.dialects` does the same in memory.
+
+Every case passes, or is one of three lists: where beamlike differs on purpose, with what it says
+instead; what nobody has seen happen; and what cannot be said yet, with the concept that is missing.
+A case that has no place in a list and fails is an error, and so is one that has a place and passes.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from beamlike.errors import UnsupportedError
+from beamlike.testing.dialect_cases import (
+    CaseRow,
+    DialectCase,
+    load_dialect_cases,
+    row_differences,
+)
+from beamlike.testing.dialect_plays import play, played_state
+from beamlike.testing.dialect_questions import wrong_answers
+
+FILES = sorted((Path(__file__).parent / "dialects").glob("*.json"))
+CASES = {case.id: case for file in FILES for case in load_dialect_cases(file)}
+
+
+def value(step: int, key: object, value: object, window: object, ts_ms: int) -> CaseRow:
+    return CaseRow(step, "value", key, value, window, ts_ms)  # type: ignore[arg-type]
+
+
+DIFFERS: dict[str, tuple[str, list[CaseRow]]] = {
+    "akka-bursts-further-apart-than-the-gap-can-share-a-session": (
+        "a session does not take in what came after its deadline, whenever somebody looks",
+        [value(4, None, ["a"], None, 2000), value(4, None, ["b"], None, 3000)],
+    ),
+    "apex-count-trigger-restarts-on-extension": (
+        "a session goes on counting as it grows",
+        [
+            value(1, "a", 2, (1200000, 1201100), 1200000),
+            value(3, "a", 4, (1200000, 1201200), 1200000),
+        ],
+    ),
+    "apex-discarding-forgets-the-session": (
+        "a firing empties a session and does not end it",
+        [
+            value(0, "a", 1, (1200000, 1201000), 1200000),
+            value(1, "a", 2, (1200000, 1201500), 1200000),
+            value(2, "a", 4, (1200000, 1202000), 1200000),
+        ],
+    ),
+    "apex-touching-sessions-merge-on-a-duplicate": (
+        "an element at a time that was there before changes no bounds",
+        [
+            value(0, "a", 1, (1200000, 1201000), 1200000),
+            value(1, "a", 1, (1201000, 1202000), 1201000),
+            value(2, "a", 2, (1200000, 1201000), 1200000),
+        ],
+    ),
+    "flink-dynamic-gap-equal-window-discards-earlier-contents": (
+        "no element is lost because a window has bounds that were there before",
+        [value(2, "a", 7, (0, 6), 5)],
+    ),
+    "kafka-suppress-fires-one-ms-before-close": (
+        "a final result comes once",
+        [value(3, "a", 2, (0, 0), 0)],
+    ),
+    "kafka-default-retention-loses-the-gap-equal-merge-without-cache": (
+        "a session that is open is joined, whatever a store still shows",
+        [
+            value(0, "a", 1, (0, 0), 0),
+            value(1, "b", 1, (5, 5), 5),
+            CaseRow(2, "tombstone", "a", None, (0, 0), 0),
+            value(2, "a", 2, (0, 5), 5),
+        ],
+    ),
+}
+
+UNVERIFIED = {"kafka-in-memory-store-with-emit-final-loses-results"}
+
+RHYTHM = "firings in a rhythm of the window's own, whether anything is new or not"
+ALL_KEYS = "a condition of a window that counts over all keys"
+
+NOT_YET: dict[str, str] = {
+    "apex-both-early-triggers-are-kept": RHYTHM,
+    "apex-count-trigger-counts-all-keys": ALL_KEYS,
+    "apex-early-and-late-mix": RHYTHM,
+    "apex-early-time-trigger-accumulating": RHYTHM,
+    "apex-early-time-trigger-discarding": RHYTHM,
+    "apex-inner-join-emits-all-pairs-on-every-firing": ALL_KEYS,
+    "apex-keyed-early-time-trigger-retracting": RHYTHM,
+    "apex-keyed-only-updated-needs-an-extra-store": RHYTHM,
+    "apex-spillable-keyed-recovery": "a store of one's own choice, with checkpoints",
+    "apex-unchanged-pane-all-retracting": RHYTHM,
+    "apex-unchanged-pane-only-updated-accumulating": RHYTHM,
+    "apex-unchanged-pane-only-updated-retracting": RHYTHM,
+    "apex-validate": "a store of one's own choice",
+    "flink-continuous-event-time-trigger": "a trigger in event time",
+    "flink-count-evictor-after": "what a pane leaves behind, decided after its firing",
+    "flink-delta-trigger": "a trigger that looks at values",
+    "flink-mergewindows-covering": "windows of length 0",
+    "flink-mergewindows-single": "windows of length 0",
+}
+
+
+def found_wrong(case: DialectCase) -> list[str]:
+    """How a case comes out otherwise than it says: rows, and what is left in a table."""
+    if case.kind != "stream":
+        return wrong_answers(case)
+    found = row_differences(case.expect, play(case), case.order)
+    expected = case.settings.get("expect_state")
+    if expected is not None:
+        state = played_state(case)
+        if sorted(map(str, state)) != sorted(map(str, expected)):
+            found.append(f"state {state}; expected: {expected}")
+    return found
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.id)
+        for case in CASES.values()
+        if case.id not in DIFFERS.keys() | UNVERIFIED | NOT_YET.keys()
+    ],
+)
+def test_a_case_comes_out_as_in_its_system(case: DialectCase) -> None:
+    assert found_wrong(case) == []
+    # Such a case says what is right, and beside it what the system gives out.
+    assert not case.defect or "apex_output" in case.settings
+    assert not case.unverified
+
+
+@pytest.mark.parametrize("name", DIFFERS)
+def test_beamlike_differs_on_purpose(name: str) -> None:
+    case, (_, instead) = CASES[name], DIFFERS[name]
+
+    assert found_wrong(case) != []
+    assert row_differences(instead, play(case), case.order) == []
+
+
+@pytest.mark.parametrize("name", sorted(UNVERIFIED))
+def test_a_case_that_nobody_has_seen_happen_is_not_followed(name: str) -> None:
+    assert CASES[name].unverified
+    assert found_wrong(CASES[name]) != []
+
+
+@pytest.mark.parametrize("name", NOT_YET)
+def test_a_case_that_needs_more_is_refused(name: str) -> None:
+    with pytest.raises(UnsupportedError):
+        found_wrong(CASES[name])
+
+
+def test_every_case_is_accounted_for_once() -> None:
+    lists = [*DIFFERS, *UNVERIFIED, *NOT_YET]
+
+    assert [name for name, times in Counter(lists).items() if times > 1] == []
+    assert set(lists) <= CASES.keys()
+    assert {case.id for case in CASES.values() if case.unverified} == UNVERIFIED
+    assert {case.id for case in CASES.values() if case.defect} - DIFFERS.keys() == {
+        "apex-acc-average-merge",  # says what is right itself
+        "apex-keyed-only-updated-needs-an-extra-store",  # cannot be said yet
+    }
+    assert Counter(case.dialect for case in CASES.values()) == {
+        "akka": 9,
+        "apex": 35,
+        "flink": 25,
+        "kafka": 34,
+    }

@@ -1,0 +1,146 @@
+"""Kafka's sessions on the machine, against Kafka's own algorithm written down in a few lines.
+
+The model keeps what Kafka keeps, a store of closed bounds, and does with every record what
+``KStreamSessionWindowAggregate`` does. It knows nothing of windows that are half open, watermarks
+or panes. Run it on more streams with ``python tests/dialects/test_kafka_against_a_model.py 4000``.
+"""
+
+import random
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import pytest
+
+from beamlike.dialects import kafka
+from beamlike.dialects.kafka_driver import Rules
+from beamlike.dialects.rows import Row
+
+STREAMS = 300
+
+
+@attrs.define
+class Model:
+    """``count``, and the same as text, of sessions in a store with retention gap + grace + 1 ms.
+
+    With that retention, a millisecond more than Kafka's own, the store shows every session that
+    is still open, and none that is closed.
+    """
+
+    gap: int
+    grace: int
+    store: dict[tuple[str, int, int], Any] = attrs.field(factory=dict)
+    observed: int = -1
+    stream_time: int = -1
+    closed_until: int | None = None
+
+    def process(self, key: str, value: str, at: int, *, on_close: bool) -> Iterator[Row]:
+        self.stream_time = max(self.stream_time, at)
+        close_time = self.stream_time - self.gap - self.grace
+        start = end = at
+        aggregate, merged = "0", []
+        for found in self.visible():
+            of, first, last = found
+            if of == key and last >= at - self.gap and first <= at + self.gap:
+                merged.append(found)
+                aggregate += "|" + self.store[found]
+                start, end = min(start, first), max(end, last)
+        if end < close_time:
+            yield Row("dropped", key, value, (start, end), at, "expired_window")
+        else:
+            if (start, end) != (at, at):
+                for found in merged:
+                    del self.store[found]
+                    if not on_close:
+                        yield Row("tombstone", key, None, found[1:], found[2])
+            aggregate += "+" + value
+            self.store[key, start, end] = aggregate
+            self.observed = max(self.observed, end)
+            if not on_close:
+                yield Row("value", key, aggregate, (start, end), end)
+        if on_close:
+            yield from self.close(close_time)
+
+    def visible(self) -> list[tuple[str, int, int]]:
+        retention = self.gap + self.grace + 1
+        alive = [it for it in self.store if it[2] >= self.observed - retention + 1]
+        return sorted(alive, key=lambda it: (it[2], it[1]))
+
+    def close(self, close_time: int) -> Iterator[Row]:
+        since = self.closed_until
+        for key, first, last in sorted(self.store, key=lambda it: (it[2], it[1], it[0])):
+            if last < close_time and (since is None or last >= since):
+                value = self.store[key, first, last]
+                yield Row("value", key, value, (first, last), last)
+        self.closed_until = close_time
+
+
+def one_stream(seed: int) -> tuple[int, int, list[tuple[str, str, int]]]:
+    """A gap, a grace, and records out of order, some of them far too late."""
+    some = random.Random(seed)
+    gap, grace = some.randint(1, 8), some.choice([0, 0, 1, 3, 12])
+    time, records = some.randint(0, 5), []
+    for number in range(some.randint(5, 30)):
+        time += some.choice([0, 0, 1, 1, 2, gap, gap + 1])
+        late = some.choice([0, 0, 0, 1, gap, gap + 1, 2 * gap, gap + grace, gap + grace + 1])
+        records.append((some.choice("ab"), str(number), max(0, time - late)))
+    return gap, grace, records
+
+
+def compare(
+    seed: int, *, on_close: bool, late_check: str = "merged"
+) -> tuple[list[list[Row]], list[list[Row]]]:
+    """The rows of each record, here and by the model."""
+    gap, grace, records = one_stream(seed)
+    windows = kafka.SessionWindows.of_inactivity_gap_and_grace(gap, grace)
+    windowed = kafka.group_by_key().windowed_by(windows)
+    if on_close:
+        windowed = windowed.emit_strategy(kafka.EmitStrategy.on_window_close())
+    table = windowed.aggregate(
+        lambda: "0",
+        lambda key, value, text: f"{text}+{value}",
+        lambda key, one, other: f"{one}|{other}",
+    )
+    strategy = table.strategy.configured(late_check=late_check)
+    driver = kafka.Driver(strategy, table.combine, Rules(gap, gap + grace + 1, False))
+    model = Model(gap, grace)
+    here = [driver.pipe_input(*record) for record in records]
+    there = [list(model.process(*record, on_close=on_close)) for record in records]
+    return here, there
+
+
+@pytest.mark.parametrize("on_close", [False, True], ids=["on update", "on close"])
+def test_every_record_makes_the_changes_that_kafka_makes(on_close: bool) -> None:
+    for seed in range(STREAMS):
+        here, there = compare(seed, on_close=on_close)
+        assert here == there, f"stream {seed}"
+
+
+def test_with_the_late_check_of_beam_some_streams_come_out_otherwise() -> None:
+    differing = [
+        seed
+        for seed in range(50)
+        for here, there in [compare(seed, on_close=True, late_check="assigned")]
+        if here != there
+    ]
+
+    assert differing != []
+
+
+def test_the_streams_close_merge_and_drop() -> None:
+    kinds = set()
+    for seed in range(50):
+        for rows in compare(seed, on_close=False)[0]:
+            kinds.add(tuple(row.kind for row in rows))
+
+    assert kinds >= {("value",), ("dropped",), ("tombstone", "value")}
+    assert ("tombstone", "tombstone", "value") in kinds
+
+
+if __name__ == "__main__":
+    for streams in range(int(sys.argv[1])):
+        for closing in (False, True):
+            ours, theirs = compare(streams, on_close=closing)
+            assert ours == theirs, (streams, closing)
+    print("all alike")

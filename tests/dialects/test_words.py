@@ -1,0 +1,346 @@
+"""The words of each dialect: what they are in the model, what they refuse, what they remember."""
+
+import pytest
+
+from beamlike.dialects import akka, apex, flink, kafka
+from beamlike.dialects.kafka_store import Session
+from beamlike.dialects.rows import Row
+from beamlike.errors import (
+    BeamlikeError,
+    TimeError,
+    TriggerError,
+    UnsupportedError,
+    WatermarkError,
+    WindowError,
+    WindowingError,
+)
+from beamlike.model.combine import Count, Sum
+
+FIVE = kafka.SessionWindows.of_inactivity_gap_and_grace("5 ms", "2 ms")
+COUNT = kafka.group_by_key().windowed_by(FIVE).count()
+ALL = flink.key_by().window(flink.EventTimeSessionWindows.with_gap("3 seconds"))
+
+
+def add(one: int, other: int) -> int:
+    return one + other
+
+
+# -- what they are in the model ----------------------------------------------------------------
+
+
+def test_each_dialect_shows_its_strategy() -> None:
+    on_close = kafka.EmitStrategy.on_window_close()
+    purging = flink.PurgingTrigger.of(flink.EventTimeTrigger.create())
+    option = apex.TriggerOption.at_watermark().with_early_firings_at_every(2)
+    operator = apex.WindowedOperator(
+        apex.WindowOption.time_windows("1 second"),
+        Sum(),
+        option.accumulating_fired_panes().firing_only_updated_panes(),
+        allowed_lateness="1 second",
+    )
+    assert [
+        str(COUNT.strategy),
+        str(kafka.group_by_key().windowed_by(FIVE).emit_strategy(on_close).count().strategy),
+        str(ALL.allowed_lateness("10 ms").reduce(add).strategy),
+        str(ALL.trigger(purging).reduce(add).strategy),
+        str(akka.SessionWindow("1 second").strategy),
+        str(operator.strategy),
+    ] == [
+        "Sessions(6ms), Repeatedly(AfterCount(1)), retracting, allowed lateness 2ms, "
+        "on-time behavior fire_if_non_empty, late check merged",
+        "Sessions(6ms), Never(), discarding, allowed lateness 2ms, "
+        "on-time behavior fire_if_non_empty, late check merged",
+        "Sessions(3s, merge_touching=True), AfterWatermark(late=AfterCount(1)), accumulating, "
+        "allowed lateness 10ms, on-time behavior fire_if_non_empty, late check merged",
+        "Sessions(3s, merge_touching=True), AfterWatermark(late=AfterCount(1)), discarding, "
+        "allowed lateness 0ms, on-time behavior fire_if_non_empty, late check merged",
+        "Sessions(1s 1ms), Never(), discarding, allowed lateness 0ms, "
+        "on-time behavior fire_if_non_empty",
+        "FixedWindows(1s), AfterWatermark(early=AfterCount(2), late=Never()), retracting, "
+        "allowed lateness 1s, late check merged, unchanged panes omitted",
+    ]
+
+
+# -- Kafka Streams -----------------------------------------------------------------------------
+
+
+def test_a_closed_session_is_in_the_store_for_as_long_as_it_is_retained() -> None:
+    kept = kafka.Materialized.as_("visits").with_retention("20 ms")
+    driver = kafka.group_by_key().windowed_by(FIVE).count(kept).driver()
+    driver.pipe_input("a", "open", 0)
+    driver.pipe_input("a", "close", 3)
+    driver.pipe_input("b", "open", 15)
+
+    assert driver.stream_time == 15
+    assert driver.store.fetch("a") == [Session("a", (0, 3), 2)]
+    assert driver.store.fetch_session("a", 0, 3) == 2
+    assert driver.store.find_sessions_ending(3, 15) == [
+        Session("a", (0, 3), 2),
+        Session("b", (15, 15), 1),
+    ]
+    assert driver.pipe_input("a", "late", 4) == [
+        Row("dropped", "a", "late", (0, 4), 4, "expired_window")
+    ]
+
+    driver.pipe_input("b", "again", 23)
+
+    assert driver.store.all() == [Session("b", (15, 15), 1), Session("b", (23, 23), 1)]
+
+
+def test_without_a_retention_a_store_has_what_is_open() -> None:
+    driver = COUNT.driver()
+    driver.pipe_input("a", "open", 0)
+    driver.pipe_input("b", "open", 7)
+    assert driver.store.fetch("a") == [Session("a", (0, 0), 1)]
+
+    driver.pipe_input("b", "again", 8)
+    assert driver.store.fetch("a") == []
+
+
+def test_a_tombstone_reaches_those_who_saw_the_session_before_a_commit() -> None:
+    driver = COUNT.caching_driver()
+    assert driver.pipe_input("a", "open", 0) == []
+    assert driver.commit() == [Row("value", "a", 1, (0, 0), 0)]
+    driver.pipe_input("a", "more", 1)
+    driver.pipe_input("a", "more", 2)
+    assert driver.commit() == [
+        Row("tombstone", "a", None, (0, 0), 0),
+        Row("value", "a", 3, (0, 2), 2),
+    ]
+    assert driver.commit() == []
+
+
+def test_by_the_rule_of_kip_94_a_record_past_retention_is_answered_and_not_stored() -> None:
+    windows = kafka.SessionWindows.of_inactivity_gap_with_no_grace(5).until("20 ms")
+    driver = kafka.group_by_key().windowed_by(windows).count().driver()
+    driver.pipe_input("a", "open", 0)
+    driver.pipe_input("b", "open", 20)
+
+    assert driver.pipe_input("a", "in time", 0) == [Row("value", "a", 2, (0, 0), 0)]
+    driver.pipe_input("b", "open", 21)
+    assert driver.pipe_input("a", "late", 0) == [Row("value", "a", 1, (0, 0), 0)]
+    assert driver.pipe_input("a", "late again", 0) == [Row("value", "a", 1, (0, 0), 0)]
+    assert driver.store.fetch("a") == []
+
+
+# -- Flink -------------------------------------------------------------------------------------
+
+
+def test_what_a_count_did_not_fire_for_is_forgotten_with_its_window() -> None:
+    two = flink.CountTrigger.of(2)
+    windowed = flink.key_by().window(flink.TumblingEventTimeWindows.of("10 ms")).trigger(two)
+    harness = windowed.apply(list).harness()
+
+    assert harness.process_element("a", 1, 0) == []
+    assert harness.process_element("a", 2, 1) == [Row("value", "a", [1, 2], (0, 10), 9)]
+    assert harness.process_element("a", 3, 2) == []
+    assert harness.process_watermark_to_infinity() == []
+
+
+def test_a_late_element_of_one_window_is_in_the_other() -> None:
+    windows = flink.SlidingEventTimeWindows.of("10 ms", "5 ms")
+    harness = flink.key_by().window(windows).side_output_late_data().reduce(add).harness()
+    harness.process_watermark(9)
+
+    assert harness.process_element("a", 1, 7) == []
+    assert harness.process_element("a", 2, 3) == [Row("late", "a", 2, None, 3)]
+    assert harness.process_watermark(14) == [Row("value", "a", 1, (5, 15), 14)]
+
+
+def test_without_a_side_output_a_late_element_is_dropped() -> None:
+    harness = ALL.reduce(add).harness()
+    harness.process_watermark("00:00:10")
+
+    assert harness.process_element("a", 1, 0) == [Row("dropped", "a", 1, None, 0, "expired_window")]
+
+
+def test_an_evictor_works_on_reduced_elements_too() -> None:
+    harness = ALL.evictor(flink.CountEvictor.of(2)).reduce(add).harness()
+    for value, at in ((1, 0), (2, 500), (4, 900)):
+        harness.process_element("a", value, at)
+
+    assert harness.process_watermark_to_infinity() == [Row("value", "a", 6, (0, 3900), 3899)]
+
+
+def test_a_combine_function_of_the_package_is_an_aggregate() -> None:
+    harness = ALL.aggregate(Count()).harness()
+    harness.process_element("a", "any", 0)
+
+    assert harness.process_watermark_to_infinity() == [Row("value", "a", 1, (0, 3000), 2999)]
+
+
+# -- Apex --------------------------------------------------------------------------------------
+
+
+def test_an_operator_that_withdraws_only_what_changed() -> None:
+    option = apex.TriggerOption.at_watermark().with_early_firings_at_every(1)
+    run = apex.WindowedOperator(
+        apex.WindowOption.time_windows("1 second"),
+        Sum(),
+        option.accumulating_and_retracting_fired_panes().firing_only_updated_panes(),
+    ).run()
+
+    assert run.process(2, 100) == [Row("value", None, 2, (0, 1000), 0)]
+    assert run.process(0, 200) == []
+    assert run.process(3, 300) == [
+        Row("retract", None, 2, (0, 1000), 0),
+        Row("value", None, 5, (0, 1000), 0),
+    ]
+    run.process_watermark(1_001)
+    assert run.end_batch() == [Row("watermark", None, None, None, 1_001)]
+
+
+def test_a_watermark_that_goes_back_changes_nothing() -> None:
+    run = apex.WindowedOperator(apex.WindowOption.global_window(), Sum()).run()
+    run.process_watermark(10)
+    assert run.end_batch() == [Row("watermark", None, None, None, 10)]
+    run.process_watermark(9)
+    assert run.end_batch() == []
+    assert run.end_batch() == []
+
+
+# -- Akka --------------------------------------------------------------------------------------
+
+
+def test_a_session_closes_when_more_than_the_gap_has_passed() -> None:
+    run = akka.SessionWindow("1 second").run()
+    run.push("a")
+    assert run.advance(1000) == []
+    run.push("b")
+    assert run.advance(1000) == []
+    assert run.advance(500) == [Row("value", None, ["a", "b"], None, 2001, "inactivity")]
+
+
+# -- what they refuse --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "said"),
+    [
+        (
+            lambda: kafka.SessionWindows.of_inactivity_gap_with_no_grace(0),
+            WindowError,
+            "SessionWindows need a gap of more than 0 ms",
+        ),
+        (
+            lambda: (
+                kafka.group_by_key()
+                .windowed_by(FIVE)
+                .count(kafka.Materialized.as_("visits").with_retention(6))
+            ),
+            WindowError,
+            "the retention of the session store 'visits' must be no smaller than",
+        ),
+        (
+            lambda: FIVE.until("4 ms"),
+            WindowError,
+            "until('4 ms') must not be shorter than the gap of 5 ms",
+        ),
+        (lambda: COUNT.driver().pipe_input("a", 1, -1), TimeError, "must be 0 ms or later"),
+        (lambda: ALL.reduce(add).harness().process_element("a", 1), WindowingError, "a timestamp"),
+        (
+            lambda: ALL.evictor(flink.CountEvictor.of(1)).aggregate(Sum()),
+            WindowingError,
+            "use apply(...)",
+        ),
+        (lambda: flink.CountTrigger.of(0), TriggerError, "CountTrigger count must be a whole"),
+        (lambda: flink.CountEvictor.of(0), WindowError, "CountEvictor max_count must be a whole"),
+        (lambda: flink.TimeEvictor.of(0), WindowError, "TimeEvictor needs more than 0 ms"),
+        (
+            lambda: flink.ProcessingTimeSessionWindows.with_gap(1),
+            UnsupportedError,
+            "give a gap of 2 ms or more",
+        ),
+        (
+            lambda: (
+                flink.key_by()
+                .window(flink.ProcessingTimeSessionWindows.with_gap(5))
+                .allowed_lateness(1)
+            ),
+            WindowingError,
+            "has no meaning in processing time",
+        ),
+        (
+            lambda: apex.WindowOption.sliding_time_windows(10, 3),
+            WindowError,
+            "got duration=10 ms and slide_by=3 ms",
+        ),
+        (
+            lambda: apex.TriggerOption.at_watermark().firing_only_updated_panes(),
+            WindowingError,
+            "ask for accumulating_fired_panes() first",
+        ),
+        (
+            lambda: apex.WindowedOperator(apex.WindowOption.session_windows(5), Sum()),
+            WindowingError,
+            "say keyed=True",
+        ),
+        (
+            lambda: apex.WindowedOperator(
+                apex.WindowOption.global_window(),
+                Sum(),
+                apex.TriggerOption().with_early_firings_at_every(2),
+                keyed=True,
+            ),
+            UnsupportedError,
+            "all keys of a window together",
+        ),
+        (
+            lambda: apex.WindowedOperator(
+                apex.WindowOption.global_window(),
+                Sum(),
+                apex.TriggerOption().with_late_firings_at_every(1),
+            ),
+            UnsupportedError,
+            "begin with TriggerOption.at_watermark()",
+        ),
+        (
+            lambda: apex.WindowedOperator(
+                apex.WindowOption.global_window(),
+                Sum(),
+                apex.TriggerOption.at_watermark().with_late_firings_at_every(2),
+            ),
+            UnsupportedError,
+            "with_late_firings_at_every(2) must be 1",
+        ),
+        (
+            lambda: apex.WindowedOperator(
+                apex.WindowOption.session_windows(5),
+                Sum(),
+                apex.TriggerOption().with_early_firings_at_every(2),
+                keyed=True,
+            ),
+            UnsupportedError,
+            "or count 1",
+        ),
+        (lambda: akka.SessionWindow(0), WindowingError, "inactivity must be more than 0 ms"),
+        (lambda: akka.SessionWindow(5, 1), WindowError, "max_size must be a whole number of 2"),
+        (lambda: akka.SessionWindow(5, 2, "drop"), WindowingError, "'drop_newest', 'fail'"),
+    ],
+)
+def test_a_mistake_is_named_with_what_to_do(
+    wrong: object, kind: type[BeamlikeError], said: str
+) -> None:
+    assert callable(wrong)
+    with pytest.raises(kind) as caught:
+        wrong()
+
+    assert said in str(caught.value)
+
+
+def test_nothing_happens_after_the_end() -> None:
+    run = akka.SessionWindow(5).run()
+    run.push("a")
+    assert run.complete() == [Row("value", None, ["a"], None, 0, "end_of_input")]
+
+    with pytest.raises(WatermarkError, match="the stream has completed, and nothing happens"):
+        run.push("b")
+
+
+def test_a_clock_does_not_go_back() -> None:
+    windows = flink.ProcessingTimeSessionWindows.with_gap(5)
+    harness = flink.key_by().window(windows).reduce(add).harness()
+    harness.set_processing_time(3)
+
+    with pytest.raises(WatermarkError, match="it stands at 3 ms, asked for 2 ms"):
+        harness.set_processing_time(2)
