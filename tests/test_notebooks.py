@@ -1,19 +1,40 @@
-"""Every notebook runs from top to bottom, says what was saved, and has right solutions."""
+"""Every notebook runs from top to bottom, says what was saved, and has right solutions.
 
+Those that need Spark run here, on the session of the tests, and the others each in a kernel. What
+a cell tagged `varies` says depends on the time or on the machine, and is not compared. A cell
+tagged `live` shows what is gone when the notebook is saved, and is saved without it.
+"""
+
+import ast
+import base64
+import contextlib
 import copy
+import io
 import itertools
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import pandas as pd
 import pytest
+from IPython.core.formatters import DisplayFormatter
 from nbclient import NotebookClient
 from nbformat import NotebookNode
+from nbformat.v4 import new_output
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?```python\n(.*?)```", re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:]+)\)")
+LISTED = re.compile(r"^\| \[.+?\]\((\S+?\.ipynb)\) \| (.+) \|$", re.MULTILINE)
+MOST_BYTES = 400_000
+
+Said = list[tuple[str, str]]
+
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
 @pytest.fixture(autouse=True)
@@ -22,35 +43,124 @@ def nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
 
 
+@pytest.fixture(autouse=True)
+def the_session_is_there(request: pytest.FixtureRequest) -> None:
+    """What a notebook asks for is then the session of all tests."""
+    if request.node.get_closest_marker("spark"):
+        request.getfixturevalue("spark")
+
+
+@cache
 def read(path: Path) -> NotebookNode:
     return nbformat.read(path, as_version=4)
 
 
-def fresh_run(notebook: NotebookNode) -> NotebookNode:
-    """The notebook with the outputs of a run in a kernel of its own.
+def needs_spark(path: Path) -> bool:
+    """Whether the first cell of code makes a session."""
+    return "local_session" in code_cells(read(path))[0].source
+
+
+class InThisProcess:
+    """Runs cells as `NotebookClient` does, without a kernel, so that they find a session here."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, Any] = {}
+
+    @contextlib.contextmanager
+    def setup_kernel(self) -> Iterator[None]:
+        self._names = {"__name__": "__main__"}
+        try:
+            yield
+        finally:
+            pd.reset_option("^display")
+            self._names.clear()
+
+    def execute_cell(self, cell: NotebookNode, _: int) -> None:
+        if cell.cell_type != "code":
+            return
+        tree = ast.parse(cell.source)
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        shown = None
+        streams = {"stdout": io.StringIO(), "stderr": io.StringIO()}
+        with (
+            contextlib.redirect_stdout(streams["stdout"]),
+            contextlib.redirect_stderr(streams["stderr"]),
+        ):
+            exec(compile(tree, cell.id, "exec"), self._names)
+            if isinstance(last, ast.Expr):
+                shown = eval(compile(ast.Expression(last.value), cell.id, "eval"), self._names)
+        printed = {name: stream.getvalue() for name, stream in streams.items()}
+        cell.outputs = [
+            new_output("stream", name=name, text=text) for name, text in printed.items() if text
+        ]
+        if shown is not None:
+            data, metadata = DisplayFormatter().format(shown)
+            told = {kind: _as_text(it) for kind, it in data.items()}
+            cell.outputs.append(new_output("execute_result", data=told, metadata=metadata))
+
+
+def _as_text(shown: str | bytes) -> str:
+    return shown if isinstance(shown, str) else base64.b64encode(shown).decode()
+
+
+def client_of(path: Path, notebook: NotebookNode) -> "NotebookClient | InThisProcess":
+    if needs_spark(path):
+        return InThisProcess()
+    resources = {"metadata": {"path": str(FOLDER)}}
+    return NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources)
+
+
+@cache
+def fresh_run(path: Path) -> tuple[list[Said], list[Said]]:
+    """What the code cells of a notebook say in a kernel of its own, and then its checks.
+
+    The second is what each check says of the solution. It runs in the same kernel, after
+    everything else, as it would for a reader who went back to the exercise. A notebook that needs
+    Spark has no kernel, but names of its own.
 
     Raises:
         CellExecutionError: A cell raised.
     """
-    fresh = copy.deepcopy(notebook)
-    resources = {"metadata": {"path": str(FOLDER)}}
-    NotebookClient(fresh, timeout=600, kernel_name="python3", resources=resources).execute()
-    return fresh
+    fresh = copy.deepcopy(read(path))
+    client = client_of(path, fresh)
+    with client.setup_kernel():
+        for at, cell in enumerate(fresh.cells):
+            client.execute_cell(cell, at)
+        outcome = [said(cell) for cell in compared(fresh)]
+        for cell, solution in zip(tagged(fresh, "exercise"), solutions(fresh), strict=True):
+            cell.source = solution
+            client.execute_cell(cell, fresh.cells.index(cell))
+        for cell in tagged(fresh, "exercise-check"):
+            client.execute_cell(cell, fresh.cells.index(cell))
+    return outcome, [said(cell) for cell in tagged(fresh, "exercise-check")]
 
 
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def said(cell: NotebookNode) -> list[tuple[str, str]]:
-    """What a cell printed and showed, where that is text, under the stream or kind of each."""
-    texts: list[tuple[str, str]] = []
+def compared(notebook: NotebookNode) -> list[NotebookNode]:
+    """The code cells that say the same each time."""
+    varying = tagged(notebook, "varies")
+    return [cell for cell in code_cells(notebook) if cell not in varying]
+
+
+def said(cell: NotebookNode) -> Said:
+    """What a cell printed and showed, under the stream or kind of each; of a picture its words.
+
+    The pixels of a picture depend on the fonts of a machine, so they are not compared.
+    """
+    texts: Said = []
     for output in cell.outputs:
         if output.output_type == "stream":
             texts.append((output.name, output.text))
-        else:
-            data: dict[str, Any] = output.get("data", {})
-            texts += [(kind, text) for kind, text in data.items() if kind.startswith("text/")]
+            continue
+        data: dict[str, Any] = output.get("data", {})
+        for kind, shown in sorted(data.items()):  # a saved file has them in this order
+            if kind.startswith("text/"):
+                texts.append((kind, shown))
+            elif kind.startswith("image/"):
+                texts.append((kind, output.metadata.get(kind, {}).get("alt", "")))
     # A stream comes in pieces, and not in the same ones each time.
     groups = itertools.groupby(texts, key=lambda it: it[0])
     return [(kind, "".join(text for _, text in pieces)) for kind, pieces in groups]
@@ -60,31 +170,83 @@ def tagged(notebook: NotebookNode, tag: str) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if tag in cell.metadata.get("tags", [])]
 
 
-def test_there_are_notebooks():
-    assert NOTEBOOKS
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_and_says_what_was_saved(path: Path):
-    saved = read(path)
-    fresh = fresh_run(saved)
-
-    assert [said(cell) for cell in code_cells(fresh)] == [said(cell) for cell in code_cells(saved)]
-
-
-@pytest.mark.parametrize(
-    "path", [it for it in NOTEBOOKS if tagged(read(it), "exercise")], ids=lambda path: path.stem
-)
-def test_the_solution_of_an_exercise_is_right(path: Path):
-    notebook = read(path)
-    exercises, checks = tagged(notebook, "exercise"), tagged(notebook, "exercise-check")
+def solutions(notebook: NotebookNode) -> list[str]:
     texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
-    solutions = SOLUTION.findall("\n".join(texts))
-    assert len(exercises) == len(checks) == len(solutions)
+    return SOLUTION.findall("\n".join(texts))
+
+
+def question(notebook: NotebookNode) -> str:
+    """The heading that a notebook opens with."""
+    return str(notebook.cells[0].source.partition("\n")[0].removeprefix("# "))
+
+
+every_run = pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=pytest.mark.spark if needs_spark(path) else ())
+        for path in NOTEBOOKS
+    ],
+)
+
+
+def test_the_list_of_notebooks_has_each_of_them_in_order_with_its_question() -> None:
+    listed = LISTED.findall((FOLDER / "README.md").read_text(encoding="utf-8"))
+    assert listed == [(path.name, question(read(path))) for path in NOTEBOOKS]
+
+
+@every_notebook
+def test_a_notebook_opens_with_a_question(path: Path) -> None:
+    first = read(path).cells[0]
+    assert (first.cell_type, first.source[:2]) == ("markdown", "# ")
+    assert "?" in question(read(path))
+
+
+@every_notebook
+def test_a_notebook_links_to_what_exists(path: Path) -> None:
+    texts = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
+    links = LINK.findall("\n".join(texts))
+    assert [link for link in links if not (FOLDER / link).exists()] == []
+
+
+@every_notebook
+def test_a_notebook_is_saved_small(path: Path) -> None:
+    assert path.stat().st_size < MOST_BYTES
+
+
+@every_notebook
+def test_a_notebook_was_saved_with_what_it_says_and_without_errors(path: Path) -> None:
+    saved = read(path)
+    outputs = [output for cell in code_cells(saved) for output in cell.outputs]
+    assert [output for output in outputs if output.output_type == "error"] == []
+    texts = [text for cell in code_cells(saved) for text in said(cell)]
+    assert [text for kind, text in texts if kind == "stderr"] == []
+    assert [output for cell in tagged(saved, "live") for output in cell.outputs] == []
+
+
+@every_notebook
+def test_a_picture_has_its_words_beside_it(path: Path) -> None:
+    texts = [dict(said(cell)) for cell in code_cells(read(path))]
+    pictures = [(it["image/png"], it["text/plain"]) for it in texts if "image/png" in it]
+    assert [words for words, _ in pictures] == [words for _, words in pictures]
+    assert "" not in [words for words, _ in pictures]
+
+
+@every_run
+def test_a_notebook_runs_and_says_what_was_saved(path: Path) -> None:
+    outcome, _ = fresh_run(path)
+    assert outcome == [said(cell) for cell in compared(read(path))]
+
+
+@every_notebook
+def test_a_notebook_ends_with_an_exercise_that_is_not_solved_yet(path: Path) -> None:
+    saved = read(path)
+    exercises, checks = tagged(saved, "exercise"), tagged(saved, "exercise-check")
+    assert exercises
+    assert len(exercises) == len(checks) == len(solutions(saved))
     assert [text[:8] for cell in checks for _, text in said(cell)] == ["Not yet."] * len(checks)
 
-    for exercise, solution in zip(exercises, solutions, strict=True):
-        exercise.source = solution
-    answers = [said(cell) for cell in tagged(fresh_run(notebook), "exercise-check")]
 
-    assert [text[:6] for answer in answers for _, text in answer] == ["Right:"] * len(checks)
+@every_run
+def test_the_solution_of_an_exercise_is_right(path: Path) -> None:
+    _, answers = fresh_run(path)
+    assert [text[:6] for answer in answers for _, text in answer] == ["Right:"] * len(answers)

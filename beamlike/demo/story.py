@@ -85,7 +85,10 @@ def tell_story(
         f"{show_local(window.end, '%H:%M')} on {show_local(start, '%d %B %Y')}",
         note=f"watermark {WATERMARK_DELAY} behind, allowed lateness {ALLOWED_LATENESS}; "
         "each pane holds all departures so far",
-        marks=tuple(_mark(row(arrival), event, label) for event, arrival, label in flown),
+        marks=tuple(
+            Mark(event, row(arrival), label, _fate(event, arrival, label, readings))
+            for event, arrival, label in flown
+        ),
         lives=(Life(window, opened, ended, end),),
         boxes=tuple(_boxes(window, panes, fired, opened, row)),
         watermark=tuple((row(at), reading) for at, reading in readings if row(at) <= top),
@@ -104,8 +107,12 @@ def tell_story(
     )
 
 
-def _mark(row: float, event: int, label: str) -> Mark:
-    return Mark(event, row, label, Fate.DROPPED if label else Fate.TAKEN)
+def _fate(event: int, arrival: int, label: str, readings: Sequence[tuple[int, int]]) -> Fate:
+    """What became of a flight: only those that were dropped have a label."""
+    if label:
+        return Fate.DROPPED
+    behind = any(reading > event for at, reading in readings if at < arrival)
+    return Fate.LATE if behind else Fate.TAKEN
 
 
 def _boxes(

@@ -102,3 +102,21 @@ def test_an_hour_in_which_nobody_was_dropped_is_not_seen_to_expire(scene: Any):
     story = tell_story(group, scene.panes[group], (), scene.flights, files, batches)
     assert [life.end for life in story.lives] == [End.OPEN]
     assert [mark.fate for mark in story.marks] == [Fate.TAKEN] * 2
+
+
+def test_a_flight_that_leaves_behind_the_watermark_is_drawn_as_late(scene: Any):
+    start, group = scene.start, ("UA", scene.start)
+    files = [ArrivalFile(0, 5, start, start + 100 * MINUTE)]
+    # The first batch has read until 100 minutes; one flight of the hour leaves at 190.
+    batches = [
+        MicroBatch(0, 5, start + 10 * MINUTE + 1),
+        *(MicroBatch(at, 0, start + 70 * MINUTE) for at in range(1, 4)),
+    ]
+    story = tell_story(group, scene.panes[group][:1], [], scene.flights, files, batches)
+    assert [(mark.event, mark.fate) for mark in story.marks] == [
+        (start + 5 * MINUTE, Fate.TAKEN),
+        (start, Fate.TAKEN),
+        (start + 20 * MINUTE, Fate.TAKEN),
+        (start + 10 * MINUTE, Fate.LATE),
+        (start + 15 * MINUTE, Fate.LATE),
+    ]

@@ -1,6 +1,7 @@
 """The picture of a run: what is drawn, what is written, and what those get who cannot see it."""
 
 import builtins
+import io
 import itertools
 import random
 import re
@@ -8,6 +9,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.image import imread
@@ -381,6 +383,17 @@ def test_a_notebook_shows_the_picture_by_itself_and_its_words_beside_it() -> Non
     assert shown["image/png"].startswith(b"\x89PNG")
     assert shown["text/plain"].startswith("key 'table 3'. 3 elements, 1 late and taken, 1 dropped;")
     assert beside == {"image/png": {"alt": shown["text/plain"]}}
+
+
+def test_a_notebook_saves_the_picture_at_less_than_half_the_size_and_it_looks_the_same() -> None:
+    picture = orders().figure()
+    whole = io.BytesIO()
+    picture.savefig(whole, format="png", dpi=100)
+    shown, _ = vars(picture)["_repr_mimebundle_"]()
+    assert len(shown["image/png"]) < len(whole.getvalue()) / 2
+    pair = (Image.open(whole), Image.open(io.BytesIO(shown["image/png"])))
+    one, other = (np.asarray(it.convert("RGB")).astype(int) for it in pair)
+    assert np.abs(one - other).max() < 16  # of 256
 
 
 def test_letters_that_the_font_lacks_are_no_trouble(
