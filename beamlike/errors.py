@@ -16,6 +16,7 @@ __all__ = [
     "InputRowError",
     "PipelineError",
     "RecordingError",
+    "SessionOverflowError",
     "StateError",
     "TestStreamError",
     "TimeError",
@@ -148,6 +149,28 @@ class TransformError(BeamlikeError, RuntimeError):
 
     def __str__(self) -> str:
         return f"{self.label!r} raised {self.problem} for {self.place}"
+
+
+class SessionOverflowError(BeamlikeError, RuntimeError):
+    """A session has as many elements as it may have, and one more is a failure.
+
+    Attributes:
+        key: The key of the session.
+        window: Its bounds (ms), as they would be with that element.
+        limit: The most elements that it may have.
+    """
+
+    def __init__(self, key: object, window: tuple[int, int], limit: int) -> None:
+        super().__init__(key, window, limit)  # as it is pickled
+        self.key, self.window, self.limit = key, window, limit
+
+    def __str__(self) -> str:
+        start, end = self.window
+        return (
+            f"the session from {start} ms to {end} ms of key {reprlib.repr(self.key)} has "
+            f"{self.limit} elements already, which is max_size; make it larger, or choose what is "
+            'dropped with overflow_strategy="drop_oldest" or "drop_newest"'
+        )
 
 
 class EnvironmentProblem(BeamlikeError, RuntimeError):

@@ -23,25 +23,26 @@ Time is made up: nothing sleeps, and no clock is read. `load_transcripts` reads 
 files, `differences` says how a run differs from what a scenario expects. Importing this does
 not import pyspark.
 
-Read in this order. Scenarios: `spelling` (times and windows as a test writes them), `stream`,
-`as_code` (a run as a test stream to be pasted), `changes` (a run as the changes of a table),
-`results`, `comparing` (several strategies). Assertions: `equality`, `values` (what must be in
-panes), `selection` and `matchers` (in which panes), `expected` and `complete` (the whole output),
-`groupings` (what an assertion is about), `failures` (what a failure says). Pipelines: `checks`
-(when assertions are asked), `collections`, `runs`, `overrides` and `wiring` (what a test puts in
-place of parts), `pipelines`, `jobs`, `beam` (Beam Python's words), `plugin` (of pytest) and
-`plugin_reports` (what it adds to a failure). Scenarios as files: `json_places` and
-`transcript_places` (where a mistake is), `transcript_schema`, `transcripts`, `transcript_results`,
-`transcript_writing`, `conformance`; those of other systems: `dialect_cases`, `dialect_plays`,
-`dialect_questions`. Laws: `generate` (random scenarios), `streams` (of many keys at
-once), `laws` (of machines), `bundles` (of how elements arrive), `in_shard`, `shard_of_numbers` (at
-rest), `every_aggregate` (of every column), `rows_of_plans`, `hand_made_rows`, `either_machine`,
-`both_machines`, `in_columns` and `differential` (all of them, on many scenarios), `shrinking` (what
-breaks one), `contract_case`, `contract_rules` and `contract` (of window functions),
-`combine_contract` (of combine functions). Laws of pipelines: `random_pipelines`, `told_runs` (what
-came out, in words), `in_letters` (the layers of the Spark host, without Spark), `side_by_side`
-(tests in one query), `counted_words` (a pipeline with panes of all timings, to be asked about).
-Running queries: `query_reports` (as Spark writes them), `checkpoints` (that they leave behind).
+Read in this order. Scenarios: `spelling` (times and windows as a test writes them), `arguments` (of
+verbs, and what misspelt ones meant), `stream`, `as_code` (a run as a test stream to be pasted),
+`changes` (a run as the changes of a table), `results`, `comparing` (several strategies).
+Assertions: `equality`, `values` (what must be in panes), `selection` and `matchers` (in which
+panes), `expected` and `complete` (the whole output), `groupings` (what an assertion is about),
+`failures` (what a failure says). Pipelines: `checks` (when assertions are asked), `collections`,
+`runs`, `overrides` and `wiring` (what a test puts in place of parts), `pipelines`, `jobs`, `beam`
+(Beam Python's words), `plugin` (of pytest), `plugin_examples` (of hypothesis) and `plugin_reports`
+(what it adds to a failure). Scenarios as files: `json_places` and `transcript_places` (where a
+mistake is), `transcript_schema`, `transcripts`, `transcript_results`, `transcript_writing`,
+`conformance`; those of other systems: `dialect_cases`, `dialect_plays`, `dialect_questions`. Laws:
+`generate` (random scenarios), `streams` (of many keys at once), `laws` (of machines), `bundles` (of
+how elements arrive), `in_shard`, `shard_of_numbers` (at rest), `every_aggregate` (of every column),
+`rows_of_plans`, `hand_made_rows`, `either_machine`, `both_machines`, `in_columns` and
+`differential` (all of them, on many scenarios), `shrinking` (what breaks one), `contract_case`,
+`contract_rules` and `contract` (of window functions), `combine_contract` (of combine functions).
+Laws of pipelines: `random_pipelines`, `told_runs` (what came out, in words), `in_letters` (the
+layers of the Spark host, without Spark), `side_by_side` (tests in one query), `counted_words` (a
+pipeline with panes of all timings, to be asked about). Running queries: `query_reports` (as Spark
+writes them), `checkpoints` (that they leave behind).
 """
 
 from beamlike.testing.as_code import as_test_stream

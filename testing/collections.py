@@ -17,7 +17,7 @@ from typing import Any, Self
 import attrs
 
 from beamlike.api.pipelines.collection import PCollection
-from beamlike.errors import PipelineError, TestStreamError
+from beamlike.errors import PipelineError
 from beamlike.hosts.pipeline import PipelineRun
 from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Pane
@@ -26,7 +26,7 @@ from beamlike.model.graph import Edge, Grouped, in_order
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.testing.checks import Ask, Checks
 from beamlike.testing.groupings import grouping_of
-from beamlike.testing.results import NO_KEY, Matcher, Origin, Results
+from beamlike.testing.results import NO_KEY, Matcher, Origin, Results, check_matcher
 
 __all__ = ["Expectation", "asking", "expect", "results_of"]
 
@@ -147,10 +147,7 @@ class Expectation:
         return type(self)(self._collection, self._told, self._stamped, equal)
 
     def _ask(self, verb: str, matcher: Matcher, *, negated: bool) -> None:
-        if isinstance(matcher, type) or not isinstance(matcher, Matcher):
-            name = getattr(matcher, "__name__", None)
-            hint = f"; write {name}(...)" if name else ""
-            raise TestStreamError(f"expect(...).{verb} needs a matcher, got {matcher!r}{hint}")
+        check_matcher(f"expect(...).{verb}", matcher)
         edge, windowing = self._collection.edge, self._collection.windowing
         stamped, equal = self._stamped, self._equal
 

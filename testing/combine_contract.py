@@ -18,6 +18,7 @@ import cloudpickle
 
 from beamlike.errors import TestStreamError
 from beamlike.model.combine import CombineFn
+from beamlike.model.combine.steps import InSteps, as_combine_fn
 from beamlike.model.time import InstantLike, instant_ms
 
 __all__ = ["CombineFnAssertionError", "broken_combine_fn_laws", "check_combine_fn"]
@@ -31,7 +32,7 @@ class CombineFnAssertionError(AssertionError):
 
 
 def check_combine_fn(
-    fn: CombineFn,
+    fn: CombineFn | InSteps,
     values: Iterable[Any],
     *,
     timestamps: Iterable[InstantLike] | None = None,
@@ -47,7 +48,7 @@ def check_combine_fn(
     the same in every process.
 
     Args:
-        fn: The combine function.
+        fn: The combine function, also one of ``beamlike.beam``.
         values: Values of elements, in order of arrival. Some of them equal, null or extreme.
         timestamps: Their event times. Default: a second apart, from 0.
         any_order: Whether the result must not depend on the order of arrival either.
@@ -68,11 +69,12 @@ def check_combine_fn(
     if broken:
         laws = "a law" if len(broken) == 1 else f"{len(broken)} laws"
         lines = "\n".join(f"  - {sentence}" for sentence in broken)
-        raise CombineFnAssertionError(f"{fn} breaks {laws} of combine functions:\n{lines}")
+        name = as_combine_fn(fn)
+        raise CombineFnAssertionError(f"{name} breaks {laws} of combine functions:\n{lines}")
 
 
 def broken_combine_fn_laws(
-    fn: CombineFn,
+    fn: CombineFn | InSteps,
     values: Iterable[Any],
     *,
     timestamps: Iterable[InstantLike] | None = None,
@@ -85,7 +87,8 @@ def broken_combine_fn_laws(
         TestStreamError: As `check_combine_fn`.
         TimeError: A timestamp cannot be read.
     """
-    if not isinstance(fn, CombineFn):
+    checked = as_combine_fn(fn)
+    if checked is None:
         hint = f"; write {fn.__name__}()" if isinstance(fn, type) else ""
         raise TestStreamError(f"check_combine_fn needs a combine function, got {fn!r}{hint}")
     given = list(values)
@@ -99,7 +102,7 @@ def broken_combine_fn_laws(
         raise TestStreamError(
             f"check_combine_fn needs a timestamp for each value, got {len(times)} for {len(given)}"
         )
-    check = _Check(fn, equal or _nearly_equal, any_order)
+    check = _Check(checked, equal or _nearly_equal, any_order)
     elements = list(zip(given, times, strict=True))
     # Small sets first, so that the first example of a broken law is a small one.
     sizes = sorted({*range(min(4, len(elements))), len(elements)})

@@ -1,11 +1,10 @@
 """Several strategies over one stream."""
 
-import difflib
-import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from beamlike.errors import TestStreamError
+from beamlike.testing.arguments import names_of, no_argument
 from beamlike.testing.stream import FinishedTestStream
 
 if TYPE_CHECKING:
@@ -50,13 +49,11 @@ def compare(
             '{"as it is": {}, "an hour more": {"allowed_lateness": "1h"}}; '
             f"got {variants!r}"
         )
-    known = [name for name in inspect.signature(stream.run).parameters if name != "self"]
+    known = names_of(stream.run)
     for variant, own in variants.items():
         for argument in {**common, **own}:
             if argument not in known:
-                near = difflib.get_close_matches(argument, known, n=1)
-                advice = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-                raise TestStreamError(f"{variant!r}: run takes no argument {argument!r}; {advice}")
+                raise TestStreamError(f"{variant!r}: {no_argument('run', argument, known)}")
     return side_by_side(
         {name: stream.run(**{**common, **own}).recording for name, own in variants.items()}
     )

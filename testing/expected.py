@@ -6,7 +6,7 @@ import attrs
 
 from beamlike.errors import TestStreamError
 from beamlike.hosts.script import Output
-from beamlike.machine.events import Drop, DropReason, Pane
+from beamlike.machine.events import Drop, DropReason, Pane, RowProblem
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import (
     DurationLike,
@@ -99,7 +99,7 @@ class ExpectedDrop:
     value: Any
     timestamp: int | None
     window: Window | None
-    reason: DropReason
+    reason: DropReason | RowProblem
     missed_by: int | None
     count: int
     step: int | None

@@ -22,6 +22,7 @@ import pytest
 from beamlike.testing.checks import born, lost, unfinished
 from beamlike.testing.failures import PaneAssertionError
 from beamlike.testing.groupings import Asserted, listening
+from beamlike.testing.plugin_examples import Examples, examples_of
 
 if TYPE_CHECKING:
     from beamlike.testing.plugin_reports import Failed
@@ -72,13 +73,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     A pipeline that a fixture made may run when the fixture ends.
     """
     start, gone = born(), len(lost)
-    try:
-        with listening() as ran:
+    with examples_of(getattr(item, "obj", None)) as examples, listening() as ran:
+        try:
             answer = yield
-    except BaseException as error:  # it fails already, and that may be why something never ran
-        _taken(start)
-        _tell(item, error, ran)
-        raise
+        except BaseException as error:  # it fails already; that may be why something never ran
+            _taken(start)
+            _tell(item, error, ran, examples)
+            raise
     _fail_of([*lost[gone:], *_taken(start)])
     return answer
 
@@ -90,7 +91,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
     try:
         answer = yield
     except BaseException as error:
-        _tell(item, error, ())
+        _tell(item, error, (), Examples())
         raise
     _fail_of([*lost[gone:], *_taken(-1)])
     return answer
@@ -132,12 +133,22 @@ def _fail_of(forgotten: list[str]) -> None:
         pytest.fail("\n".join(forgotten), pytrace=False)
 
 
-def _tell(item: pytest.Item, error: BaseException, ran: Sequence[Asserted]) -> None:
+def _tell(
+    item: pytest.Item, error: BaseException, ran: Sequence[Asserted], examples: Examples
+) -> None:
     """Add to a failure what can be done with it, and write its page."""
-    from beamlike.testing.plugin_reports import Failed, groupings_of, leaves_of  # only now
+    from beamlike.testing.plugin_reports import UNKNOWN, Failed, groupings_of, is_plain, leaves_of
 
     searched = bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
-    about = [(one, groupings_of(one, ran)) for one in leaves_of(error)]
+    leaves = list(leaves_of(error))
+    about = []
+    for one in leaves:
+        known = examples.ran(one)
+        # The last stream of the test is that of one failure, but nobody knows of which.
+        alone = ran if len(leaves) == 1 else ()
+        about.append((one, groupings_of(one, alone if known is None else known)))
+        if known is None and not alone and ran and is_plain(one):
+            one.add_note(UNKNOWN)
     told = [(one, groupings) for one, groupings in about if groupings]
     for number, (one, groupings) in enumerate(told, 1):
         drawn = isinstance(one, PaneAssertionError)

@@ -20,9 +20,23 @@ from beamlike.testing.as_code import as_test_stream
 from beamlike.testing.failures import PaneAssertionError
 from beamlike.testing.groupings import Asserted, with_assigned_windows
 from beamlike.testing.transcript_writing import beyond_the_format, scenario_text, write_scenario
-from beamlike.testing.transcripts import AGGREGATIONS, differences, load_transcripts
+from beamlike.testing.transcripts import AGGREGATIONS, RECORDED, differences, load_transcripts
 
-__all__ = ["Failed", "file_name", "groupings_of", "leaves_of", "seen_from", "write_index"]
+__all__ = [
+    "UNKNOWN",
+    "Failed",
+    "file_name",
+    "groupings_of",
+    "is_plain",
+    "leaves_of",
+    "seen_from",
+    "write_index",
+]
+
+UNKNOWN: Final = (
+    "\n(no scenario is shown: several assertions failed together, and a plain assert does not say "
+    "which test stream it is about; results.should(...) does)"
+)
 
 _LONGEST: Final = 120
 _TOO_LATE: Final = frozenset((DropReason.EXPIRED, DropReason.CLOSED))
@@ -68,11 +82,12 @@ class Failed:
             if file is not None:
                 path = shlex.quote(str(seen_from(start, file)))
                 commands.append(f"beamlike replay {path} --format timeline --explain")
-            if file is None or self.found:
-                code = _code_of(asserted)
-                if code:
-                    of = f" of {asserted.label!r}" if asserted.label else ""
-                    parts.append(f"the scenario{of} as a test stream:\n{indent(code, '    ')}")
+            code = _code_of(asserted) if file is None or self.found else ""
+            of = f" of {asserted.label!r}" if asserted.label else ""
+            if code:
+                parts.append(f"the scenario{of} as a test stream:\n{indent(code, '    ')}")
+            if file is None:
+                parts.append(f"(no command replays the scenario{of}: {_unsayable(asserted)})")
         if page is not None:
             parts.append(f"page: {seen_from(start, page)}")
         if commands:
@@ -105,8 +120,8 @@ class Failed:
         return {asserted.label or self.test: asserted for asserted in self.groupings}
 
 
-def write_transcript(asserted: Asserted, file: Path, title: str) -> Path | None:
-    """Write a scenario that expects what came out, if one can say it.
+def write_transcript(asserted: Asserted, file: Path, test: str) -> Path | None:
+    """Write a scenario that expects what came out in a test, if one can say it.
 
     Returns:
         The file; None if a replay of it would not be the same, and then there is no file.
@@ -116,8 +131,9 @@ def write_transcript(asserted: Asserted, file: Path, title: str) -> Path | None:
     if not names or script is None or beyond_the_format(asserted.strategy):
         return None
     run = attrs.evolve(asserted.run, script=script)
+    texts = {"title": test, RECORDED: test}
     try:
-        document = write_scenario(file.stem, asserted.strategy, names[0], run, title=title)
+        document = write_scenario(file.stem, asserted.strategy, names[0], run, **texts)
         json.dumps(document, allow_nan=False)  # infinity is no JSON
         file.write_text(scenario_text(document), encoding="utf-8")
         (scenario,) = load_transcripts(file, must_expect=True)
@@ -127,6 +143,21 @@ def write_transcript(asserted: Asserted, file: Path, title: str) -> Path | None:
         pass
     file.unlink(missing_ok=True)
     return None
+
+
+def _unsayable(asserted: Asserted) -> str:
+    """Why there is no transcript."""
+    beyond = beyond_the_format(asserted.strategy)
+    if beyond:
+        return f"a scenario file cannot say {', '.join(beyond)}"
+    if with_assigned_windows(asserted.run.script, asserted.strategy) is None:
+        return "its elements come in windows of their own, and a scenario file assigns them anew"
+    if asserted.combine not in AGGREGATIONS.values():
+        return f"a scenario file has no aggregation for {asserted.combine}"
+    return (
+        "a scenario file has keys that are texts or whole numbers, values that are JSON, and "
+        "no code; some of this is something else, or is not the same after reading"
+    )
 
 
 def _code_of(asserted: Asserted) -> str:
@@ -154,7 +185,12 @@ def groupings_of(error: BaseException, ran: Sequence[Asserted]) -> tuple[Asserte
     """What a failure is about: what the assertion knows, and if it was a plain one what ran."""
     if isinstance(error, PaneAssertionError):
         return error.groupings
-    return tuple(ran) if isinstance(error, AssertionError) else ()
+    return tuple(ran) if is_plain(error) else ()
+
+
+def is_plain(error: BaseException) -> bool:
+    """Whether it is an assertion that knows of no panes."""
+    return isinstance(error, AssertionError) and not isinstance(error, PaneAssertionError)
 
 
 def seen_from(start: Path, file: Path) -> Path:

@@ -1,5 +1,6 @@
 """Instants, windows and timestamped values as a test writes them, in both directions."""
 
+import reprlib
 from typing import Any
 
 from beamlike.api.pipelines.dofn import TimestampedValue
@@ -14,6 +15,7 @@ __all__ = [
     "WindowLike",
     "instant_code",
     "read_window",
+    "said_otherwise",
     "script_code",
     "window_code",
 ]
@@ -93,3 +95,18 @@ def _arrival(arrive: Arrive) -> str:
         return f".add_elements({', '.join(parts)})"
     parts = [instant_code(at) for at in times] + [repr(value) for value, _ in timed]
     return f".add_elements_at_time({', '.join(parts)})"
+
+
+def said_otherwise(name: str, given: object, elements: tuple[Any, ...]) -> str:
+    """What to write for an argument that Beam Python's method has."""
+    if name == "tag":
+        return "add_elements has no tag= here; each collection has a TestStream of its own"
+    if name != "event_timestamp":
+        return f"add_elements has no {name}= here; write add_elements(*elements)"
+    listed = elements[0] if len(elements) == 1 and isinstance(elements[0], list) else elements
+    shown = ", ".join(map(reprlib.repr, listed)) or "*elements"
+    time = f"Timestamp({given!r})" if isinstance(given, int | float) else repr(given)
+    return (
+        f"add_elements has no event_timestamp= here; write add_elements_at_time({time}, {shown}), "
+        "with the elements one by one, and Timestamp of beamlike.beam for seconds"
+    )

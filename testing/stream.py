@@ -40,6 +40,7 @@ from beamlike.model.time import (
 )
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
+from beamlike.testing.arguments import by_name
 from beamlike.testing.groupings import Asserted, ran_by_itself
 from beamlike.testing.results import Results
 from beamlike.testing.spelling import TimestampedValue, said_otherwise, script_code
@@ -90,8 +91,8 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
             TestStreamError: No elements, a timestamp at the end of time, or an argument of Beam
                 Python's that is not here.
         """
-        for name, given in unknown.items():
-            raise TestStreamError(said_otherwise(name, given, elements))
+        for name in unknown:
+            raise TestStreamError(said_otherwise(name, unknown[name], elements))
         return self._arrive(self.watermark, elements)
 
     def add_elements_at_watermark_time(self, *elements: Any) -> "TestStream":
@@ -233,6 +234,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
 
     steps: Script
 
+    @by_name
     def run(
         self,
         *,
@@ -281,8 +283,9 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
             WindowingError: The parts do not go together; the message says what to change.
             UserFunctionError: A function of the window function or of the aggregate raised.
             UnsafeTriggerError: The trigger can finish and lose data.
-            TestStreamError: The host is unknown, the aggregate is no combine function, or a
-                Spark session was given to the memory host.
+            TestStreamError: An argument is not known or not given by name, the host is unknown,
+                the aggregate is no combine function, or a Spark session was given to the memory
+                host.
         """
         combine = Collect() if aggregate is None else aggregate
         if not isinstance(combine, CombineFn):

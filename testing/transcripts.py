@@ -38,7 +38,7 @@ from beamlike.testing.transcript_results import (
 )
 from beamlike.testing.transcript_schema import read_script, read_windowing
 
-__all__ = ["FORMAT", "Scenario", "differences", "load_transcripts", "to_document"]
+__all__ = ["FORMAT", "RECORDED", "Scenario", "differences", "load_transcripts", "to_document"]
 
 FORMAT: Final = "beamlike-transcript-v1"
 
@@ -58,9 +58,11 @@ AGGREGATIONS: Final[Mapping[str, CombineFn | None]] = {
 
 REQUIRED: Final = ("format", "id", "windowing", "aggregation", "steps")
 TEXTS: Final = ("title", "source", "notes", "authority", "panes_from")
+RECORDED: Final = "x_recorded_from"
+"""The id of the failed test that a scenario was written from. What it expects is what came out."""
 OPTIONAL: Final = (
     *("level", "unsafe_trigger", "complete", "panes", "dropped", "asserted"),
-    *("contested", "contested_reason", *TEXTS),
+    *("contested", "contested_reason", *TEXTS, RECORDED),
 )
 
 
@@ -70,7 +72,8 @@ class Scenario:
 
     ``combine`` is None for aggregation ``none``: the elements pass through ungrouped.
     ``expected`` is None if the document states no outcome. ``contested`` scenarios hinge on
-    a point where runners differ: they are run and shown, and never counted.
+    a point where runners differ: they are run and shown, and never counted. One that is
+    ``recorded_from`` a failed test expects what came out there, which is not what the test wanted.
     """
 
     id: str
@@ -87,6 +90,7 @@ class Scenario:
     unsafe_trigger: bool
     contested: bool
     contested_reason: tuple[str, ...]
+    recorded_from: str = ""
 
     def machine(self) -> Machine:
         """The reference machine that runs it."""
@@ -150,7 +154,7 @@ def _read_scenario(place: Place, must_expect: bool) -> Scenario:
     parts = place.parts(REQUIRED, OPTIONAL)
     read = parts.read
     read("format", _check_format, None)
-    texts = {name: read(name, Place.text, "") for name in ("id", *TEXTS)}
+    texts = {name: read(name, Place.text, "") for name in ("id", *TEXTS, RECORDED)}
     level = read("level", lambda level: level.one_of(LEVELS), "core")
     strategy = read("windowing", read_windowing, WindowingStrategy.unwindowed())
     aggregation = read("aggregation", lambda name: name.one_of(AGGREGATIONS), "list")
@@ -183,6 +187,7 @@ def _read_scenario(place: Place, must_expect: bool) -> Scenario:
         unsafe_trigger=flags["unsafe_trigger"],
         contested=flags["contested"],
         contested_reason=tuple(reasons),
+        recorded_from=texts[RECORDED],
     )
 
 

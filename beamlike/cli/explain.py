@@ -2,15 +2,16 @@
 
 import argparse
 import difflib
+import json
 import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from beamlike.cli.scenarios import in_memory, problem_of, title_line
+from beamlike.cli.scenarios import in_memory, load, problem_of, title_line
 from beamlike.errors import RecordingError, TranscriptError
 from beamlike.hosts.script import Run
 from beamlike.model.time import instant_ms
-from beamlike.testing.transcripts import Scenario, load_transcripts
+from beamlike.testing.transcripts import Scenario
 from beamlike.viz.explain import Explanation, explain
 from beamlike.viz.recording import Recording
 
@@ -52,7 +53,13 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--scenario", metavar="ID", help="only this scenario of the file (default: all of them)"
     )
-    parser.add_argument("--key", metavar="K", help="only this key (default: all of them)")
+    parser.add_argument(
+        "--key",
+        metavar="KEY",
+        help="only this key (default: all of them). It is read as JSON first, so that 7 is the "
+        "number, '\"7\"' the text and null stands for no key; what is no key so is read as the "
+        "text that is listed",
+    )
     parser.add_argument(
         "--window",
         nargs=2,
@@ -73,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         RecordingError: No scenario has such a key or window.
         TimeError: A bound of the window cannot be read.
     """
-    scenarios = _chosen(load_transcripts(args.file), args.scenario, args.file)
+    scenarios = _chosen(load(args.file), args.scenario, args.file)
     window = _bounds(args.window) if args.window else None
     refusals: list[RecordingError] = []
     failed, told = False, 0
@@ -108,11 +115,20 @@ def _explanation(
 
 
 def _key(recording: Recording, typed: str) -> Any:
-    """The key that is meant. What is typed is text, whatever the key is in the file."""
-    for spelled in (str, repr):
-        for known in recording.keys:
-            if spelled(known) == typed:
-                return known
+    """The key that is meant. What is typed is text, whatever the key is in the file.
+
+    ``beamlike state`` reads keys so, too.
+    """
+    try:
+        as_json = json.loads(typed)
+    except ValueError:
+        as_json = typed
+    for known in recording.keys:
+        if known == as_json and not isinstance(as_json, bool):  # True is no 1
+            return known
+    for known in recording.keys:
+        if typed in (str(known), repr(known)):
+            return known
     return recording.known_key(typed)
 
 

@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
-
 from beamlike.cli.progress import counted
 from beamlike.cli.quiet import quiet_session
+from beamlike.cli.replayed import Replay, lines_of
 from beamlike.cli.scenarios import (
     Outcome,
     in_memory,
+    load,
     on_spark_in_turn,
     on_spark_side_by_side,
     problem_of,
@@ -24,11 +24,10 @@ from beamlike.cli.scenarios import (
 )
 from beamlike.errors import EnvironmentProblem, RecordingError, TranscriptError, UnsupportedError
 from beamlike.hosts.script import Run
-from beamlike.testing.transcripts import Scenario, differences, load_transcripts, to_document
+from beamlike.testing.transcripts import Scenario, to_document
 from beamlike.viz.explain import explain
 from beamlike.viz.page import save_page
 from beamlike.viz.recording import Recording
-from beamlike.viz.sentences import wrapped
 from beamlike.viz.table import pane_table
 from beamlike.viz.timeline import text_timeline
 
@@ -182,7 +181,7 @@ def _load(names: Sequence[str]) -> list[Scenario]:
     problems: list[str] = []
     for file in counted(files, len(files), "reading"):
         try:
-            scenarios += load_transcripts(file)
+            scenarios += load(file)
         except TranscriptError as error:
             problems.append(str(error))
     if problems:
@@ -218,51 +217,13 @@ def _shower(format: str, out: Path | None, *, explains: bool) -> ShowAll:
                 f"--out {out} is where a page goes, and --format {format} writes none; add "
                 "--format html"
             )
-        return _for_people(_explained(_FOR_PEOPLE[format])) if explains else FORMATS[format]
+        return _told(_FOR_PEOPLE[format]) if explains else FORMATS[format]
     if out is None:
         raise EnvironmentProblem("--format html needs a file; add --out FILE.html")
     if out.is_dir() or not out.parent.is_dir():
         problem = "is a folder" if out.is_dir() else f"has no folder {out.parent}"
         raise EnvironmentProblem(f"--out {out} {problem}; name a file in a folder that exists")
     return partial(_page, out)
-
-
-# -- what came of it ---------------------------------------------------------------------
-
-
-@attrs.frozen
-class Replay:
-    """A scenario, what came of it, and how that differs from what was expected."""
-
-    scenario: Scenario
-    outcome: Outcome
-    differences: tuple[str, ...]
-
-    @classmethod
-    def of(cls, scenario: Scenario, outcome: Outcome) -> "Replay":
-        found = differences(scenario, outcome) if isinstance(outcome, Run) else []
-        return cls(scenario, outcome, tuple(found))
-
-    @property
-    def failed(self) -> bool:
-        """Whether it counts against the exit status."""
-        if isinstance(self.outcome, UnsupportedError):
-            # Levels beyond the core may be skipped, as long as it shows.
-            return self.scenario.level == "core"
-        if isinstance(self.outcome, Exception):
-            return True
-        return bool(self.differences) and not self.scenario.contested
-
-    @property
-    def verdict(self) -> str:
-        """In a word or two."""
-        if isinstance(self.outcome, UnsupportedError):
-            return "not supported"
-        if isinstance(self.outcome, Exception):
-            return "failed"
-        if self.differences:
-            return "contested, differs" if self.scenario.contested else "differs"
-        return "nothing expected" if self.scenario.expected is None else "as expected"
 
 
 # -- showing -------------------------------------------------------------------------------
@@ -279,7 +240,7 @@ def _timeline(scenario: Scenario, outcome: Run) -> str:
         try:
             outcome = Recording.of(outcome, scenario.strategy, scenario.combine).run
         except RecordingError as error:
-            note = "\n" + _lines(f"(without merges and reasons: {error})")
+            note = "\n" + lines_of(f"(without merges and reasons: {error})")
     return text_timeline(outcome, window_fn=scenario.strategy.window_fn) + note
 
 
@@ -291,34 +252,33 @@ def _explained(show: Show) -> Show:
             recording = Recording.of(outcome, scenario.strategy, scenario.combine)
             told = "\n\n".join(map(str, explain(recording).keys)) or "nothing happened"
         except RecordingError as error:
-            told = _lines(f"(not explained: {error})")
+            told = lines_of(f"(not explained: {error})")
         return f"{show(scenario, outcome)}\n\nwhat happened, and why:\n\n{told}"
 
     return show_and_explain
 
 
-def _lines(text: str) -> str:
-    """A line of any length on as many lines as it needs."""
-    return "\n".join(wrapped(text, "", "  "))
+def _told(show: Show) -> ShowAll:
+    return _for_people(_explained(show), explains=True)
 
 
-def _for_people(show: Show) -> ShowAll:
+def _for_people(show: Show, *, explains: bool = False) -> ShowAll:
     def show_all(replays: Iterator[Replay]) -> int:
         verdicts: dict[str, int] = {}
         failed = False
         for replay in replays:
-            print("\n".join(_report(replay, show)), end="\n\n")
+            print("\n".join(_report(replay, show, explains)), end="\n\n")
             verdicts[replay.verdict] = verdicts.get(replay.verdict, 0) + 1
             failed = failed or replay.failed
         total = sum(verdicts.values())
         parts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
-        print(f"{total} scenario{'s' * (total != 1)}: {parts}" if total else "no scenarios")
+        print(f"{total} scenario{'s' * (total != 1)}: {parts}")
         return int(failed)
 
     return show_all
 
 
-def _report(replay: Replay, show: Show) -> Iterator[str]:
+def _report(replay: Replay, show: Show, explains: bool) -> Iterator[str]:
     scenario, outcome = replay.scenario, replay.outcome
     yield title_line(scenario)
     yield windowing_line(scenario)
@@ -328,7 +288,8 @@ def _report(replay: Replay, show: Show) -> Iterator[str]:
     yield ""
     yield show(scenario, outcome)
     yield ""
-    yield f"{replay.verdict}{':' if replay.differences else ''}"
+    yield from map(lines_of, replay.hints(explained=explains))
+    yield replay.verdict_line
     yield from (f"  {difference}" for difference in replay.differences)
     if scenario.contested:
         reasons = "; ".join(scenario.contested_reason)

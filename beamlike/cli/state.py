@@ -78,8 +78,9 @@ def add_parser(subparsers: Any) -> None:
         default=[],
         metavar="KEY",
         help="tell all of the windows of this key, with every node of their trigger and what they "
-        "hold; may be given again. The key as it is listed, or JSON: a value, a list in the order "
-        "of the key columns, or an object by their names",
+        "hold; may be given again. It is read as JSON first: a value, so that '\"7\"' is a text "
+        "and null stands for no key, a list in the order of the key columns, or an object by their "
+        "names; and then as the text that is listed",
     )
     parser.add_argument(
         "--stage",

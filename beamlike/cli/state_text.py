@@ -13,6 +13,7 @@ from beamlike.hosts.spark.saved.trigger import node_in_words
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow
 from beamlike.viz.table import show_window
+from beamlike.viz.trigger_words import spoken
 
 __all__ = ["listing"]
 
@@ -255,7 +256,7 @@ def _in_full(it: SavedWindow) -> Iterator[str]:
     view = it.trigger
     if view is not None:
         yield "  trigger"
-        yield from (f"    {node_in_words(node)}" for node in view.walk())
+        yield from (f"    {node_in_words(node)}" for node in spoken(view).walk())
     if it.holds:
         yield "  holds"
         width = max(map(len, it.holds)) + 2

@@ -30,6 +30,7 @@ from beamlike.model.combine import (
     Top,
     TopBy,
 )
+from beamlike.model.combine.steps import InSteps, as_combine_fn
 
 __all__ = [
     "Aggregate",
@@ -218,7 +219,7 @@ def approx_distinct(column: str, precision: int = 12) -> Aggregate:
 
 
 def combine(
-    fn: CombineFn,
+    fn: CombineFn | InSteps,
     columns: str | Sequence[str],
     returns: str = "double",
     accumulator: str | None = None,
@@ -233,7 +234,8 @@ def combine(
     what the code does without changing that is not noticed.
 
     Args:
-        fn: The function. `beamlike.testing.check_combine_fn` checks it.
+        fn: The function, a `CombineFn` or one of ``beamlike.beam``.
+            `beamlike.testing.check_combine_fn` checks it.
         columns: The column whose values are the elements. Of several columns the elements are
             tuples.
         returns: The type of the result, as DDL: ``"double"``, ``"array<string>"``,
@@ -248,9 +250,10 @@ def combine(
             its DataFrame: a type cannot be read, or a fresh accumulator or its result does
             not fit it. In the query: an accumulator or a result does not fit its type.
     """
-    if not isinstance(fn, CombineFn):
+    adapted = as_combine_fn(fn)
+    if adapted is None:
         hint = f"; write {fn.__name__}()" if isinstance(fn, type) else ""
-        raise CombineError(f"combine fn must be a CombineFn, got {fn!r}{hint}")
+        raise CombineError(f"combine fn must be a combine function, got {fn!r}{hint}")
     names = (columns,) if isinstance(columns, str) else columns
     if not isinstance(names, Sequence) or not names:
         raise CombineError(
@@ -259,7 +262,7 @@ def combine(
     _check_type("returns", returns)
     if accumulator is not None:
         _check_type("accumulator", accumulator)
-    return Aggregate("combine", fn, tuple(names), returns, accumulator)
+    return Aggregate("combine", adapted, tuple(names), returns, accumulator)
 
 
 def _check_type(argument: str, given: Any) -> None:

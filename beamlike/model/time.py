@@ -51,6 +51,7 @@ _UNITS: Final = {
 }
 _AMOUNT: Final = re.compile(r"(\d+)\s*([a-z]+)\s*", re.ASCII)
 _TIME_OF_DAY: Final = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3}))?)?", re.ASCII)
+_LIKE_TIME_OF_DAY: Final = re.compile(r"\d+:\d+(:\d+(\.\d*)?)?", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
@@ -110,7 +111,8 @@ def instant_ms(value: InstantLike, argument: str) -> int:
         Milliseconds since the epoch, UTC. Microseconds are cut off, as Beam's coders do.
 
     Raises:
-        TimeError: Unreadable, or outside `MIN_TIMESTAMP` .. `MAX_TIMESTAMP`.
+        TimeError: Unreadable, a time of day with more than 23 hours, or outside
+            `MIN_TIMESTAMP` .. `MAX_TIMESTAMP`.
 
     >>> instant_ms("00:01:30", "timestamp")
     90000
@@ -124,7 +126,7 @@ def instant_ms(value: InstantLike, argument: str) -> int:
         case datetime():
             milliseconds = _epoch_ms(value)
         case str():
-            milliseconds = _parse_instant(value)
+            milliseconds = _parse_instant(value, argument)
         case _:
             pass
     if milliseconds is None:
@@ -194,10 +196,22 @@ def _parse_duration(text: str) -> int | None:
     return total if text else None
 
 
-def _parse_instant(text: str) -> int | None:
+def _parse_instant(text: str, argument: str) -> int | None:
     text = text.strip()
     if match := _TIME_OF_DAY.fullmatch(text):
-        return _clock_ms(match)
+        milliseconds = _clock_ms(match)
+        if milliseconds < 86_400_000:
+            return milliseconds
+        date = (_EPOCH + milliseconds * _MILLISECOND).isoformat()
+        raise TimeError(
+            f"{argument} is no time of day: {text!r}; hours go from 00 to 23. For a day after "
+            f'1970-01-01 write its date, too: "{date.replace("+00:00", "Z")}"'
+        )
+    if _LIKE_TIME_OF_DAY.fullmatch(text):
+        raise TimeError(
+            f"{argument} is no time of day: {text!r}; write it as 06:30, 06:30:00 or 06:30:00.250, "
+            "with hours up to 23, and minutes and seconds up to 59"
+        )
     try:
         return _epoch_ms(datetime.fromisoformat(text))
     except ValueError:

@@ -338,7 +338,7 @@ def test_combine_functions_of_one_s_own_take_one_column_or_several(frame: Any) -
         (
             lambda: bl.combine(Span, "whole"),  # type: ignore[arg-type]
             CombineError,
-            f"combine fn must be a CombineFn, got {Span!r}; write Span()",
+            f"combine fn must be a combine function, got {Span!r}; write Span()",
         ),
         (
             lambda: bl.combine(Span(), []),

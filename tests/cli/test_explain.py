@@ -18,7 +18,8 @@ key 'joe'
   step 3: an element arrives, the watermark at 00:13:00
     - 'add to cart' at 00:03:00 is dropped: its window [00:03:00, 00:13:00) expired when the
       watermark reached 00:13:00. 1ms more of allowed lateness would have saved it. So would
-      late_check="merged": the session [00:03:00, 00:19:30) is still open.
+      late_check="merged": it would have joined [00:09:30, 00:19:30) and made it
+      [00:03:00, 00:19:30).
 """
 
 EXPLAINED = """\
@@ -112,6 +113,55 @@ def test_elements_without_a_key_can_be_asked_for(
     assert main(["explain", file, "--key", "None"]) == 0
 
     assert [line for line in capsys.readouterr().out.splitlines() if "key" in line] == ["no key"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("7", "key 7"),
+        ('"7"', "key '7'"),
+        ("'7'", "key '7'"),
+        ("null", "no key"),
+        ("None", "no key"),
+        ("true", "key 'true'"),
+        ("joe", "key 'joe'"),
+        ('"joe"', "key 'joe'"),
+    ],
+)
+def test_a_key_is_read_as_json_and_then_as_text(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, typed: str, meant: str
+) -> None:
+    keys = [1, "7", 7, None, "true", "joe"]
+    steps = [{"elements": [{"key": key, "value": 1, "ts_ms": 0} for key in keys]}]
+    file = written(tmp_path, a_scenario(steps=steps))
+
+    assert main(["explain", file, "--key", typed]) == 0
+
+    told = capsys.readouterr().out.splitlines()
+    assert [line for line in told if line.startswith(("key", "no key"))] == [meant]
+
+
+def test_a_file_without_a_scenario_is_status_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = written(tmp_path)
+
+    assert main(["explain", file]) == 2
+    assert capsys.readouterr() == (
+        "",
+        f"beamlike: {file}: there is no scenario in this file; beamlike replay --help shows one "
+        "to begin with\n",
+    )
+
+
+@pytest.mark.parametrize("command", ["explain", "state"])
+def test_the_help_says_how_a_key_is_read(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert main([command, "--help"]) == 0
+
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "It is read as JSON first" in shown
+    assert "null stands for no key" in shown
+    assert "as the text that is listed" in shown
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,100 @@ nothing expected
 """)
 
 
+def test_what_a_failed_test_recorded_is_not_called_expected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    test = {"x_recorded_from": "test_taxis.py::test_late"}
+    file = save(tmp_path, a_scenario(**test), expecting(4) | {"id": "other"} | test)
+
+    assert main(["replay", file]) == 1
+    first, second = capsys.readouterr().out.split("\n== other")
+    assert first.endswith(
+        "\nas recorded from the failed test test_taxis.py::test_late; what the test expected is in "
+        "its failure text\n"
+    )
+    assert second.endswith("""
+differs from what the failed test test_taxis.py::test_late recorded:
+  step 1, key "joe", [0, 60000): pane ON_TIME #0: value is 3 (expected 4)
+
+2 scenarios: 1 as recorded, 1 differs
+""")
+
+
+NOTHING = (
+    "(nothing came out; windows that are open at the end stay open: the steps do not end with\n"
+    '  {"advance_watermark_to_infinity": true}'
+)
+
+
+@pytest.mark.parametrize(
+    ("last", "options", "hint"),
+    [
+        (
+            [],
+            [],
+            f"{NOTHING}; --explain says what each window waits for)\n",
+        ),
+        (
+            [],
+            ["--explain"],
+            f"{NOTHING})\n",
+        ),
+        (
+            [{"advance_watermark_to_infinity": True}],
+            [],
+            "(nothing came out; --explain says why)\n",
+        ),
+        ([{"advance_watermark_to_infinity": True}], ["--explain"], ""),
+    ],
+)
+def test_a_scenario_of_which_nothing_comes_out_says_where_to_look(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    last: list[Document],
+    options: list[str],
+    hint: str,
+) -> None:
+    elements = [] if last else [{"key": "joe", "value": 1, "ts_ms": 0}]
+    document = without(a_scenario(), "complete", "panes", "dropped")
+    document["steps"] = [{"elements": elements}, *last]
+
+    assert main(["replay", save(tmp_path, document), *options]) == 0
+    said = capsys.readouterr().out
+    assert said.endswith(f"\n\n{hint}nothing expected\n\n1 scenario: 1 nothing expected\n")
+
+
+def test_steps_after_the_end_of_time_are_pointed_at(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = without(a_scenario(), "complete", "panes", "dropped")
+    document["steps"][1] = {"advance_watermark_to_infinity": True}
+
+    assert main(["replay", save(tmp_path, document)]) == 0
+    assert capsys.readouterr().out.endswith("""
+(step 1 is the end of time, and no element can be in time after it; in a TestStream it is the last
+  step)
+nothing expected
+
+1 scenario: 1 nothing expected
+""")
+
+
+@pytest.mark.parametrize("text", ["[]", '{"scenarios": []}'])
+def test_a_file_without_a_scenario_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    file = tmp_path / "none.json"
+    file.write_text(text)
+
+    assert main(["replay", save(tmp_path, a_scenario()), str(file)]) == 2
+    assert capsys.readouterr() == (
+        "",
+        f"beamlike: {file}: there is no scenario in this file; beamlike replay --help shows one "
+        "to begin with\n",
+    )
+
+
 def test_a_scenario_that_fails_is_reported_and_the_others_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,7 +17,7 @@ from beamlike.hosts.spark import column_shard, pages
 from beamlike.hosts.spark.column_state import ColumnState
 from beamlike.hosts.spark.index import Index
 from beamlike.hosts.spark.state import StateLayout
-from beamlike.machine.events import AdvanceWatermark, Drop, DropReason
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, DropReason
 from beamlike.model.panes import Timing
 from beamlike.model.strategy import (
     AccumulationMode,
@@ -224,7 +224,10 @@ def test_a_shard_that_wakes_too_late_is_found_out(monkeypatch: pytest.MonkeyPatc
 
     broken = smallest(first_broken(SHARD))
 
-    assert [type(step) for step in broken.case.script] == [Arrive, AdvanceWatermark]
+    # Each move of a clock delays what is due by some more, and the watermark then comes too early.
+    first, *moves = [type(step) for step in broken.case.script]
+    assert (first, moves[-1]) == (Arrive, AdvanceWatermark)
+    assert set(moves) <= {AdvanceClock, AdvanceWatermark}
 
 
 def first_broken_streams() -> Broken:

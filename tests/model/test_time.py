@@ -133,12 +133,42 @@ def test_instants_that_can_be_read(value, milliseconds):
 
 @pytest.mark.parametrize(
     "value",
-    [True, None, 1.0, float("nan"), "", "noon", "2013-13-01", "10 minutes", "00:61:00", b"00:01"],
+    [True, None, 1.0, float("nan"), "", "noon", "2013-13-01", "10 minutes", b"00:01"],
 )
 def test_instants_that_cannot_be_read_say_what_can(value):
     with pytest.raises(TimeError) as refused:
         instant_ms(value, "timestamp")
     assert str(refused.value) == f"timestamp is not an instant: {value!r}; {INSTANT_HELP}"
+
+
+@pytest.mark.parametrize(
+    ("value", "instead"),
+    [
+        ("25:00", "1970-01-02T01:00:00Z"),
+        ("24:00:00", "1970-01-02T00:00:00Z"),
+        (" 100:00:00.5 ", "1970-01-05T04:00:00.500000Z"),
+    ],
+)
+def test_a_time_of_day_does_not_go_on_into_the_next_day(value, instead):
+    with pytest.raises(TimeError) as refused:
+        instant_ms(value, "timestamp")
+    assert str(refused.value) == (
+        f"timestamp is no time of day: {value.strip()!r}; hours go from 00 to 23. For a day after "
+        f'1970-01-01 write its date, too: "{instead}"'
+    )
+    assert instant_ms(instead, "timestamp") == duration_ms(value, "since then")
+
+
+@pytest.mark.parametrize(
+    "value", ["00:61:00", "12:00:60", "12:5", "1:2:3", "9999:00", "12:00:00.1234"]
+)
+def test_a_time_of_day_that_no_clock_shows_is_refused(value):
+    with pytest.raises(TimeError) as refused:
+        instant_ms(value, "timestamp")
+    assert str(refused.value) == (
+        f"timestamp is no time of day: {value!r}; write it as 06:30, 06:30:00 or 06:30:00.250, "
+        "with hours up to 23, and minutes and seconds up to 59"
+    )
 
 
 @pytest.mark.parametrize("value", [MIN_TIMESTAMP - 1, MAX_TIMESTAMP + 1])

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+import beamlike as bl
 import beamlike.beam as beam
-from beamlike.errors import PipelineError, TransformError
+from beamlike.errors import BeamlikeError, PipelineError, TransformError
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
 from beamlike.testing import TestStream, check_combine_fn
 
@@ -222,6 +223,34 @@ def test_combine_functions_for_each_place_of_a_tuple():
 def test_a_combine_function_in_beams_shape_keeps_the_laws_although_it_changes_accumulators():
     combine = beam.CombinePerKey(Average()).combine
     check_combine_fn(combine, [1.0, 2.0, 5.0, 2.0])
+    check_combine_fn(Average(), [1.0, 2.0, 5.0, 2.0])
+
+
+class Newest(Average):
+    """Not a combine function: what is merged first is forgotten."""
+
+    def merge_accumulators(self, accumulators: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+        return list(accumulators)[-1]
+
+
+def test_the_check_names_what_is_wrong_with_a_combine_function_in_beams_shape():
+    with pytest.raises(AssertionError, match=r"^Newest\(\) breaks 3 laws of combine functions"):
+        check_combine_fn(Newest(), [1.0, 2.0])
+    with pytest.raises(BeamlikeError, match=r"got <class '.*Newest'>; write Newest\(\)$"):
+        check_combine_fn(Newest, [1.0])  # type: ignore[arg-type]
+
+
+def test_a_combine_function_in_beams_shape_is_an_aggregate_of_a_data_frame():
+    fn = bl.combine(Average(), "points").fn
+
+    parts = [fn.add(fn.create(), [1.0], [0]), fn.add(fn.create(), [4.0], [0])]
+
+    assert fn.extract(fn.merge(*parts)) == 2.5
+    with pytest.raises(BeamlikeError) as refusal:
+        bl.combine(Average, "points")  # type: ignore[arg-type]
+    assert str(refusal.value) == (
+        f"combine fn must be a combine function, got {Average!r}; write Average()"
+    )
 
 
 def test_a_combine_function_in_beams_shape_by_key_globally_of_lists_and_with_arguments():

@@ -91,7 +91,7 @@ def test_an_element_waits_until_the_window_of_another_collection_is_done():
     assert came == {
         "words": [(0, "first", 5_000), (2, "second", 65_000)],
         "saved": [(1, "s", 10_000)],
-        "waited": [(4, "first", 5_000), (5, "second", 65_000)],
+        "waited": [(3, "first", 5_000), (5, "second", 65_000)],
     }
 
 

@@ -74,9 +74,18 @@ def test_a_text_that_is_no_time_is_left_out_and_the_others_are_not(spark: Any) -
         "user string, points long, at string",
     )
 
-    found = to_data_frame(totals(rows, FixedWindows("1 minute")), TOTALS)
+    written: dict[str, list[tuple[Any, ...]]] = {}
+    pipeline = beam.Pipeline()
+    read = pipeline | "Games" >> FromDataFrame(rows, timestamp="at")
+    read | beam.Map(lambda row: row.user) | beam.WriteRows("user string", kept(written, "users"))
+    result = pipeline.run("spark", spark)
 
-    assert collected(found) == [("joe", 1, "[2020-01-01 00:00:00, 2020-01-01 00:01:00)")]
+    assert written == {"users": [("joe",)]}
+    assert [it.drop.reason.value for it in result.lost] == ["bad_timestamp"] * 2
+    assert sorted(it.drop.error for it in result.lost) == [
+        "{'user': 'eva', 'points': 9, 'at': '00:00:10'}: its 'at' is no time",
+        "{'user': 'zed', 'points': 9, 'at': 'no idea'}: its 'at' is no time",
+    ]
 
 
 def test_times_come_and_go_as_they_are(spark: Any) -> None:
@@ -114,9 +123,9 @@ def test_values_of_any_kind_come_and_go_by_a_declared_coder(spark: Any) -> None:
     result = pipeline.run("spark", spark)
 
     assert sorted(written, key=repr) == [("ann", None), ("joe", 1j)]
-    assert [(it.label, "UnpicklingError" in it.drop.error) for it in result.lost] == [
-        ("Games", True)
-    ]
+    (lost,) = result.lost
+    assert (lost.label, lost.drop.reason.value) == ("Games", "bad_value")
+    assert "UnpicklingError" in lost.drop.error
 
 
 @pytest.mark.parametrize(
@@ -298,12 +307,35 @@ def test_a_stream_meets_what_was_created_and_drains(spark: Any, tmp_path: Path) 
     assert (before, state) == ([], beam.PipelineState.DRAINED)
     assert written["totals"] == [("ann", 5), ("joe", 103)]
     assert [it.committed for it in result.metrics().query()["counters"]] == [3]
-    assert [(it.label, it.drop.error) for it in result.lost] == [
-        (
-            "Games",
-            "{'user': 'zed', 'points': 9, 'at': None}: its 'at' is null, or no time",
-        )
+    assert [(it.label, it.drop.reason.value, it.drop.error) for it in result.lost] == [
+        ("Games", "null_timestamp", "{'user': 'zed', 'points': 9, 'at': None}: its 'at' is null")
     ]
+
+
+def test_what_arrived_before_a_drain_is_in_its_windows(spark: Any, tmp_path: Path) -> None:
+    """Files are read one by one, so that the end would be read before most of them."""
+    inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
+    late = [("old", 7, "00:00:00"), ("zed", 9, None)]
+    for row in [*FIRST, ("eva", 1, "00:01:20"), ("eva", 2, "00:01:30"), *late]:
+        games(spark, [row]).coalesce(1).write.mode("append").parquet(inbox)
+    written: dict[str, list[tuple[Any, ...]]] = {}
+    stream = spark.readStream.schema(GAMES).option("maxFilesPerTrigger", 1).parquet(inbox)
+    played = totals(stream, FixedWindows("1 hour"), watermark="0 s")
+    played | beam.WriteRows(TOTALS, kept(written, "totals"))
+
+    result = played.pipeline.run("spark", spark, checkpoint=checkpoint)
+    result.drain()
+
+    hour = "[2020-01-01 00:00:00, 2020-01-01 01:00:00)"
+    assert written["totals"] == [
+        ("ann", 5, hour),
+        ("eva", 3, hour),
+        ("joe", 3, hour),
+        ("old", 7, hour),
+    ]
+    # Also if nobody has asked before.
+    assert [it.drop.reason.value for it in result.outputs.lost] == ["null_timestamp"]
+    assert result.lost == result.outputs.lost
 
 
 def test_a_stream_is_run_with_a_folder_to_go_on_from(spark: Any, tmp_path: Path) -> None:

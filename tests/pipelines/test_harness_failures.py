@@ -34,7 +34,7 @@ WINDOWING = (
 
 
 TIMELINE = """\
-* element   o behind the watermark   x dropped   [--) window   | watermark
+* element   o behind the watermark   x dropped   [--) window   | watermark   < > off the axis
 
 'foo' key               00:00:00    00:00:10     00:00:20    00:00:30     00:00:40    00:00:50
                         +-----------+------------+-----------+------------+-----------+------------+
@@ -47,10 +47,10 @@ TIMELINE = """\
       ON_TIME #1        [-------------------------------------------------------------------------)|
                         2 by AfterWatermark[end of window]
   4 watermark                                                                             00:02:00 >
-      no pane           [-------------------------------------------------------------------------)
+      no pane           [-------------------------------------------------------------------------)>
                         nothing new, expiry of the window
-  5 + 'foo'                                                                           x
-      dropped, expired  [-------------------------------------------------------------x-----------)
+  5 + 'foo'                                                                           x            >
+      dropped, expired  [-------------------------------------------------------------x-----------)>
                         'foo' missed by 30s 1ms
   6 watermark                                                                             infinity >
 
@@ -65,7 +65,7 @@ TIMELINE = """\
       LATE #1           [-------------------------------------------------------------------------)|
                         2 by AfterWatermark.late[AfterCount(1)]
   4 watermark                                                                             00:02:00 >
-      no pane           [-------------------------------------------------------------------------)
+      no pane           [-------------------------------------------------------------------------)>
                         nothing new, expiry of the window
   6 watermark                                                                             infinity >
 """.rstrip("\n")

@@ -14,6 +14,17 @@ START = """
 from collections.abc import Iterable
 from typing import Any
 import beamlike.beam as beam
+from beamlike.beam.coders import BytesCoder
+from beamlike.beam.combiners import Count
+from beamlike.beam.metrics.metric import Metrics
+from beamlike.beam.options.pipeline_options import PipelineOptions
+from beamlike.beam.pvalue import AsDict
+from beamlike.beam.transforms import DoFn, ParDo, trigger, window
+from beamlike.beam.transforms.core import Map
+from beamlike.beam.transforms.trigger import AfterWatermark
+from beamlike.beam.transforms.util import BatchElements
+from beamlike.beam.transforms.window import FixedWindows
+from beamlike.beam.utils.timestamp import Timestamp
 
 def length(word: str) -> int:
     return len(word)
@@ -66,14 +77,20 @@ SHOWN = {
     "words | beam.Map(starts)": "tuple[str, int]",
     'words | "Letters" >> beam.FlatMap(letters)': "str",
     "words | beam.FlatMap(str.split)": "str",
+    "words | Map(length) | beam.transforms.core.Map(str)": "str",
+    "words | Count.PerElement()": "tuple[str, int]",
     "words | beam.Map(str.split) | beam.FlatMap()": "str",
     "words | beam.ParDo(Lengths())": "int",
     # A lambda says what it gives, as far as that does not depend on what it is given.
     "words | beam.Map(lambda word: 1)": "int",
     'words | "One" >> beam.Map(lambda word: (word, 1))': "tuple[Any, int]",
     'words | "Look" >> beam.Map(lambda word, d: len(d), d=table)': "int",
+    "words | beam.Map(lambda word, at=beam.DoFn.TimestampParam: (word, 1))": "tuple[Any, int]",
     # Transforms that keep elements keep their type.
     'words | "Long" >> beam.Filter(lambda word: len(word) > 3)': "str",
+    'words | "Odd" >> beam.Filter(lambda word, at=beam.DoFn.TimestampParam: at % 2)': "str",
+    "words | beam.Filter(length)": "str",
+    'words.apply("Any", beam.Filter(lambda word: word))': "str",
     "words | minutes": "str",
     "words | beam.WithTimestamps(lambda word: 0)": "str",
     "(words, words) | beam.Flatten()": "str",
@@ -110,6 +127,14 @@ SHOWN = {
 
 REFUSED = {
     'numbers | "Lengths" >> beam.Map(length)': '"PCollection[int]" and "Map[str, int]"',
+    "numbers | beam.Map(length)": '"PCollection[int]" and "Map[_Misfit, int]"',
+    'numbers | beam.Map(joined, "!")': '"PCollection[int]" and "Map[_Misfit, str]"',
+    "numbers | beam.Map(starts)": '"PCollection[int]" and "Map[_Misfit, tuple[str, int]]"',
+    "numbers | beam.FlatMap(letters)": '"PCollection[int]" and "FlatMap[_Misfit, str]"',
+    "numbers | beam.Filter(length)": '"PCollection[int]" and "Filter[_Misfit]"',
+    'numbers | "Long" >> beam.Filter(length)': '"PCollection[int]" and "Filter[str]"',
+    'beam.WindowInto(beam.FixedWindows("1 m"), accumulation="discarding")': "Never",
+    "numbers.should(1)": 'has no attribute "should"',
     "numbers | beam.ParDo(Lengths())": 'type "Lengths"; expected "DoFn[int, int]"',
     "words | beam.GroupByKey()": '"PCollection[str]" and "GroupByKey"',
     'numbers | "Values" >> beam.Values()': '"PCollection[int]" and "Values"',

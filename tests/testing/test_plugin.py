@@ -7,8 +7,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.internal.reflection import function_digest
 
 from beamlike.cli import main
+from beamlike.hosts.script import Arrive
+from beamlike.testing import load_transcripts
+from beamlike.testing.plugin_examples import examples_of
 from beamlike.testing.plugin_reports import file_name
 
 pytest_plugins = ["pytester"]
@@ -113,7 +119,10 @@ beamlike replay {file} --format timeline --explain"""
     said = capsys.readouterr().out
     assert said.startswith("== test_orders.test_late: test_orders.py::test_late\n")
     assert TIMELINE in said
-    assert said.endswith("\nas expected\n\n1 scenario: 1 as expected\n")
+    assert said.endswith(
+        "\nas recorded from the failed test test_orders.py::test_late; what the test expected is "
+        "in its failure text\n\n1 scenario: 1 as recorded\n"
+    )
 
 
 def test_a_plain_assert_shows_the_stream_that_ran_before_it(run: Run) -> None:
@@ -182,8 +191,7 @@ def test_pairs():
 
     text = failure_of(result, "test_pairs")
     assert (
-        text.partition("the scenario as ")[2]
-        == """\
+        text.partition("the scenario as ")[2] == """\
 a test stream:
     import beamlike as bl
     from beamlike.testing import TestStream
@@ -193,8 +201,58 @@ a test stream:
         .add_elements_at_time("00:00:00", (('a', 1), {2}))
         .advance_watermark_to_infinity()
         .run(window=bl.FixedWindows("1m"))
-    )"""
     )
+
+(no command replays the scenario: """
+        f"{NOT_JSON})"
+    )
+
+
+NOT_JSON = (
+    "a scenario file has keys that are texts or whole numbers, values that are JSON, and no code; "
+    "some of this is something else, or is not the same after reading"
+)
+
+
+def test_a_collection_that_no_transcript_can_say_says_so(run: Run) -> None:
+    result = run("""
+def test_sets():
+    with run_with_context() as sc:
+        words = TestStream().add_elements_at_time("00:00:00", "foo").advance_watermark_to_infinity()
+        windows = sc.test_stream(words).with_fixed_windows("1 minute")
+        pairs = windows.map(lambda word: (word, {word}))
+        expect(pairs.group_by_key()).to(be_empty())
+""")
+
+    text = failure_of(result, "test_sets")
+    assert "to replay it" not in text
+    assert text.splitlines()[-1] == (
+        f"(no command replays the scenario of 'group_by_key': {NOT_JSON})"
+    )
+
+
+def test_why_there_is_no_transcript_is_said_as_far_as_it_is_known(run: Run) -> None:
+    result = run("""
+from beamlike.model.combine import Count, Sum
+
+class Mine(Count):
+    def __str__(self):
+        return "Mine()"
+
+def test_mine():
+    ONE.run(window=bl.FixedWindows("1 minute"), aggregate=Mine()).should(be_empty())
+
+def test_gap():
+    results = ONE.run(window=bl.Sessions(lambda value: 5))
+    results.should(be_empty())
+""")
+
+    mine = failure_of(result, "test_mine").splitlines()[-1]
+    assert mine == (
+        "(no command replays the scenario: a scenario file has no aggregation for Mine())"
+    )
+    gap = failure_of(result, "test_gap").splitlines()[-1]
+    assert gap == "(no command replays the scenario: a scenario file cannot say gap=<lambda>)"
 
 
 FOUND = """
@@ -238,6 +296,97 @@ def test_an_example_that_hypothesis_found_can_be_pasted_into_a_test(
     )"""
     )
     assert re.fullmatch(r"beamlike replay \S+\.json --format timeline --explain", rest)
+
+
+TWO_KINDS = """
+from hypothesis import given, settings, strategies as st
+
+@given(st.integers(0, 100))
+@settings(database=None, derandomize=True)
+def test_two(value):
+    results = (
+        TestStream()
+        .add_elements_at_time("00:00:00", *[("joe", value)] * (2 if value > 50 else 1))
+        .advance_watermark_to_infinity()
+        .run(window=bl.FixedWindows("1 minute"))
+    )
+    {assertions}
+"""
+
+
+@pytest.mark.parametrize(
+    "assertions",
+    [
+        """\
+assert value < 51, "two"
+    assert value < 10, "one"
+""",
+        """\
+if value >= 51: results.should(be_empty())
+    assert value < 10, "one"
+""",
+        """\
+assert value < 51, "two"
+    if value >= 10: results.should(be_empty())
+""",
+    ],
+)
+def test_of_two_failures_that_hypothesis_found_each_has_its_own_scenario(
+    run: Run, assertions: str
+) -> None:
+    result = run(TWO_KINDS.format(assertions=assertions), "--beamlike-timeline", "pages")
+
+    shown = re.findall(r"\.add_elements_at_time\((.+)\)$", result.stdout.str(), re.MULTILINE)
+    examples = re.findall(r"^ .*test_two\($\s[ |]*value=(\d+),", result.stdout.str(), re.MULTILINE)
+    streams = {
+        "10": """ "00:00:00", ('joe', 10)""".strip(),
+        "51": """ "00:00:00", ('joe', 51), ('joe', 51)""".strip(),
+    }
+    assert sorted(examples) == ["10", "51"]
+    assert shown == [streams[value] for value in examples]
+    for number, value in enumerate(examples, 1):
+        ending = f"-{number}" if number > 1 else ""
+        file = run.folder / "pages" / f"test_orders.test_two{ending}.json"
+        (scenario,) = load_transcripts(file)
+        (arrive, _) = scenario.script
+        assert isinstance(arrive, Arrive)
+        assert {element.value for _, element in arrive.elements} == {int(value)}
+
+
+def test_what_is_watched_is_the_test_as_hypothesis_knows_it() -> None:
+    @given(st.integers())
+    def test_some(value: int) -> None:
+        assert value < 5
+
+    inner = test_some.hypothesis.inner_test  # type: ignore[attr-defined]
+    with examples_of(test_some):
+        watched = test_some.hypothesis.inner_test  # type: ignore[attr-defined]
+        assert watched is not inner
+        # Examples that failed are found again, with this plugin and without.
+        assert function_digest(watched) == function_digest(inner)
+    assert test_some.hypothesis.inner_test is inner  # type: ignore[attr-defined]
+
+
+def test_of_plain_asserts_in_a_group_nobody_knows_the_stream(run: Run) -> None:
+    result = run("""
+def test_group():
+    errors = []
+    for number in (2, 3):
+        try:
+            assert len(ONE.run(window=bl.FixedWindows("1 minute")).panes) == number
+        except AssertionError as error:
+            errors.append(error)
+    raise ExceptionGroup("both", errors)
+""")
+
+    said = result.stdout.str()
+    note = (
+        "(no scenario is shown: several assertions failed together, and a plain assert does not "
+        "say which test stream it is about; results.should(...) does)"
+    )
+    assert said.count(note) == 2
+    assert "the last test stream" not in said
+    assert "to replay it" not in said
 
 
 SEVERAL = """
@@ -415,8 +564,7 @@ def test_sums():
 
     text = failure_of(result, "test_sums")
     assert (
-        text.partition("the scenario as ")[2]
-        == """\
+        text.partition("the scenario as ")[2] == """\
 a test stream:
     import beamlike as bl
     from beamlike.model.combine import Sum
@@ -427,5 +575,8 @@ a test stream:
         .add_elements_at_time("00:00:00", ('joe', 1), ('joe', 'x'))
         .advance_watermark_to_infinity()
         .run(window=bl.FixedWindows("1m"), on_error="drop", aggregate=Sum())
-    )"""
+    )
+
+(no command replays the scenario: """
+        f"{NOT_JSON})"
     )

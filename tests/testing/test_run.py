@@ -144,6 +144,40 @@ def test_a_run_refuses_what_it_cannot_use(options: dict[str, Any], message: str)
     assert str(refused.value).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("positional", "options", "message"),
+    [
+        (
+            (),
+            {"window": Sessions("1 minute"), "triger": None},
+            "run takes no argument 'triger'; did you mean trigger?",
+        ),
+        ((), {"windw": None}, "run takes no argument 'windw'; did you mean window?"),
+        (
+            (),
+            {"xyz": 1},
+            "run takes no argument 'xyz'; there are window, trigger, accumulation, "
+            "allowed_lateness, timestamp_combiner, closing_behavior, on_time_behavior, late_check, "
+            "unchanged, on_error, aggregate, host, spark, allow_unsafe_trigger",
+        ),
+        ((), {}, "run needs window=; there is none by default"),
+        (
+            (5, 6),
+            {},
+            "run takes its arguments by name, got 5 without one; write run(window=..., "
+            "trigger=...)",
+        ),
+    ],
+)
+def test_arguments_of_a_run_have_their_names(
+    positional: tuple[Any, ...], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TestStreamError) as refused:
+        TWO_WORDS.run(*positional, **options)
+
+    assert str(refused.value) == message
+
+
 def test_printed_results_are_the_table_of_everything() -> None:
     results = TWO_WORDS.run(window=FixedWindows("1 minute"))
 

@@ -20,6 +20,7 @@ from beamlike.testing import (
     contain_single_value_at_time,
     contain_value,
     contain_value_at_time,
+    dropped,
     equal_map_of,
     exist,
     for_all,
@@ -245,3 +246,10 @@ def test_results_want_a_matcher(results: Results, verb: str) -> None:
     with pytest.raises(TestStreamError) as refused:
         ask([("joe", 1)])
     assert str(refused.value) == f"{verb} needs a matcher, got [('joe', 1)]"
+    with pytest.raises(TestStreamError) as refused:
+        ask(dropped("k", 2, at="12:04:00", window=("12:00:00", "12:05:00"), reason="closed"))
+    assert str(refused.value) == (
+        f"{verb} needs a matcher, got one pane or drop; write {verb}(emit_exactly(dropped('k', 2, "
+        'at="12:04:00", window=("12:00:00", "12:05:00"), reason="closed"))), with all else that '
+        "comes out beside it"
+    )

@@ -3,7 +3,8 @@
 Read in this order: `transform` (what a transform is), `collection` (what it is applied to),
 `pipeline` (what holds both), `options` (a command line, for the code that builds one), `result` and
 `metrics` (what a run says of itself), `variables` (what type checkers infer), `eager` (transforms
-of plain lists). Then how elements are worked on: `dofn` (functions over elements), `views` (side
+of plain lists). Then how elements are worked on: `dofn` (functions over elements), `hints`
+(what hands that know Beam write), `views` (side
 inputs that these are given), `combinefn` (Beam's combine functions), `grouping` (what all that
 group are made of). Then Beam's transforms: `elements`, `windowing`, `groups`, `combiners`, `pairs`,
 `times`, `rows`, `texts`, `passing`, `stateful`, `keyed_batches`, `batches`; what Beam Python counts

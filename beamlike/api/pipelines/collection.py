@@ -1,7 +1,7 @@
 """Collections of elements with timestamps, windows and panes."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
 from beamlike.api.pipelines.scio.verbs import ScioVerbs
 from beamlike.api.pipelines.transform import Applied, PTransform
@@ -11,6 +11,7 @@ from beamlike.model.graph import Edge
 from beamlike.model.strategy import WindowingStrategy
 
 if TYPE_CHECKING:
+    from beamlike.api.pipelines.elements import Filter
     from beamlike.api.pipelines.pipeline import Pipeline
 
 __all__ = ["PCollection", "apply", "check_collection"]
@@ -41,17 +42,46 @@ class PCollection(ScioVerbs[T_co], Generic[T_co]):
         self.is_bounded = is_bounded
         pipeline.edges[edge] = None
 
-    def __or__(self, transform: "Applied[PCollection[T_co], Out]") -> Out:
+    @overload
+    def __or__(self, transform: "Filter[T_co]") -> "PCollection[T_co]": ...
+
+    @overload
+    def __or__(self, transform: "Applied[PCollection[T_co], Out]") -> Out: ...
+
+    def __or__(self, transform: Any) -> Any:
         """Apply a transform.
 
         Raises:
             PipelineError: It is no transform, or its name is taken.
         """
-        return cast(Out, apply(cast(PTransform[Any, Any], transform), self))
+        return apply(transform, self)
 
-    def apply(self, label: str, transform: "Applied[PCollection[T_co], Out]") -> Out:
+    @overload
+    def apply(self, label: str, transform: "Filter[T_co]") -> "PCollection[T_co]": ...
+
+    @overload
+    def apply(self, label: str, transform: "Applied[PCollection[T_co], Out]") -> Out: ...
+
+    def apply(self, label: str, transform: Any) -> Any:
         """Apply a transform under a name; Scio's way to write ``|`` and ``>>``."""
-        return cast(Out, apply(label >> cast(PTransform[Any, Any], transform), self))
+        return apply(label >> transform, self)
+
+    if not TYPE_CHECKING:  # a type checker knows that there is neither
+
+        def __iter__(self) -> NoReturn:
+            raise PipelineError(
+                f"{self!r} has no elements before the pipeline runs, and none to iterate over; "
+                "apply FlatMap(...) or Map(...) to it, or look at the result of run() with "
+                "out_of(collection.edge)"
+            )
+
+        def should(self, *_matchers: Any) -> NoReturn:
+            raise PipelineError(
+                "assertions are made with beamlike.testing: write expect(collection).to(...), or "
+                "assert_that(collection, equal_to([...]))"
+            )
+
+        should_not = should
 
     def __repr__(self) -> str:
         tag = f", output {self.edge.tag!r}" if self.edge.tag else ""

@@ -4,9 +4,8 @@ Source: Beam Python ``core.CombineFn`` and ``CallableWrapperCombineFn``.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
-from typing import Any, Final, Generic
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Generic
 
 import attrs
 
@@ -14,11 +13,10 @@ from beamlike.api.pipelines.variables import In, R
 from beamlike.api.pipelines.views import AsSideInput
 from beamlike.errors import PipelineError
 from beamlike.model import combine as model
+from beamlike.model.combine.steps import Stepwise, empty_pane, in_steps
 from beamlike.model.words import in_words
 
 __all__ = ["CombineFn", "SingleInputTupleCombineFn", "TupleCombineFn", "combine_fn", "of_nothing"]
-
-_METHODS: Final = ("create_accumulator", "add_input", "merge_accumulators", "extract_output")
 
 
 class CombineFn(Generic[In, R]):
@@ -57,55 +55,6 @@ class CombineFn(Generic[In, R]):
 
 
 @attrs.frozen
-class _Stepwise(model.CombineFn):
-    """A combine function with Beam's four methods."""
-
-    fn: Any
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
-
-    def create(self) -> Any:
-        return self.fn.create_accumulator(*self.args, **self.kwargs)
-
-    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
-        mine = deepcopy(accumulator)
-        for value in values:
-            mine = self.fn.add_input(mine, value, *self.args, **self.kwargs)
-        return mine
-
-    def merge(self, first: Any, second: Any) -> Any:
-        parts = [deepcopy(first), deepcopy(second)]
-        return self.fn.merge_accumulators(parts, *self.args, **self.kwargs)
-
-    def compact(self, accumulator: Any) -> Any:
-        compact = getattr(self.fn, "compact", None)
-        if compact is None:
-            return accumulator
-        return compact(deepcopy(accumulator), *self.args, **self.kwargs)
-
-    def extract(self, accumulator: Any) -> Any:
-        try:
-            return self.made_of(accumulator)
-        except Exception as cause:
-            if not self._is_empty(accumulator):
-                raise
-            raise _empty_pane(cause) from cause
-
-    def _is_empty(self, accumulator: Any) -> bool:
-        # It does not say how many elements it is of. Some cannot be compared, such as arrays.
-        try:
-            return bool(accumulator == self.create())
-        except Exception:
-            return False
-
-    def made_of(self, accumulator: Any) -> Any:
-        return self.fn.extract_output(deepcopy(accumulator), *self.args, **self.kwargs)
-
-    def __str__(self) -> str:
-        return in_words(self.fn)
-
-
-@attrs.frozen
 class _OfAll(model.Collect):
     """A plain function of all values of a pane."""
 
@@ -119,7 +68,7 @@ class _OfAll(model.Collect):
         except Exception as cause:
             if accumulator:
                 raise
-            raise _empty_pane(cause) from cause
+            raise empty_pane(cause) from cause
 
     def made_of(self, accumulator: tuple[Any, ...]) -> Any:
         return self.fn(list(accumulator), *self.args, **self.kwargs)
@@ -128,21 +77,13 @@ class _OfAll(model.Collect):
         return in_words(self.fn)
 
 
-def _empty_pane(cause: Exception) -> ValueError:
-    return ValueError(
-        f"{cause}; the pane is empty, as an on-time pane may be when everything came out before "
-        'it: say on_time_behavior="fire_if_non_empty" where the collection is windowed, or take a '
-        "function that knows an answer for no values"
-    )
-
-
 def of_nothing(fn: model.CombineFn) -> Any:
     """What a combine function makes of no elements, where there are none.
 
     Raises:
         ValueError: A function of the user's knows no answer, with what to write.
     """
-    if not isinstance(fn, _Stepwise | _OfAll):
+    if not isinstance(fn, Stepwise | _OfAll):
         return fn.extract(fn.create())
     try:
         return fn.made_of(fn.create())
@@ -181,8 +122,8 @@ def combine_fn(
                 f"{owner} cannot give arguments to {given}; make it with them instead"
             )
         return given
-    if all(callable(getattr(given, method, None)) for method in _METHODS):
-        return _Stepwise(given, args, kwargs)
+    if in_steps(given):
+        return Stepwise(given, args, kwargs)
     if callable(given):
         return _OfAll(fn=given, args=args, kwargs=kwargs)
     raise PipelineError(f"{owner} needs a combine function or a function, got {given!r}")
@@ -190,8 +131,7 @@ def combine_fn(
 
 def _is_plain(given: type) -> bool:
     """Whether a class is called as a function, such as `set`."""
-    shaped = all(hasattr(given, method) for method in _METHODS)
-    return not shaped and not issubclass(given, model.CombineFn)
+    return not in_steps(given) and not issubclass(given, model.CombineFn)
 
 
 class SingleInputTupleCombineFn(model.Together):

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Generic
 
 import attrs
 
+from beamlike.api.pipelines.hints import add_hint
 from beamlike.api.pipelines.variables import In, T
 from beamlike.api.pipelines.views import AsSideInput, View
 from beamlike.errors import PipelineError
@@ -61,10 +62,11 @@ class DoFn(Generic[In, T]):
 
     Subclasses write ``process(self, element)``, which returns or yields what comes out: plain
     values, `TimestampedValue`, or `TaggedOutput` around either. More parameters may ask for
-    more, by their default: ``timestamp=DoFn.TimestampParam`` (event time in ms),
-    ``window=DoFn.WindowParam``, ``pane_info=DoFn.PaneInfoParam``, ``key=DoFn.KeyParam`` (that of
-    a pair) and ``windowed=DoFn.WindowedValueParam``. A function that asks for its window is
-    called once for each window of an element.
+    more, by their default: ``timestamp=DoFn.TimestampParam`` (event time, a number of ms),
+    ``window=DoFn.WindowParam`` (its ``start`` and ``end`` likewise),
+    ``pane_info=DoFn.PaneInfoParam``, ``key=DoFn.KeyParam`` (that of a pair) and
+    ``windowed=DoFn.WindowedValueParam``. A function that asks for its window is called once for
+    each window of an element.
 
     An output may happen later than the element that it came from, but not earlier by more than
     ``allowed_timestamp_skew``, because the watermark may have passed there.
@@ -232,11 +234,15 @@ class Doing(Do):
                 name: seen[it.number] if isinstance(it, _Slot) else it
                 for name, it in kwargs.items()
             }
-        if not self.sees_window:
-            yield from self._call(element, args, kwargs)
-            return
-        for window in element.windows:
-            yield from self._call(attrs.evolve(element, windows=(window,)), args, kwargs)
+        try:
+            if not self.sees_window:
+                yield from self._call(element, args, kwargs)
+                return
+            for window in element.windows:
+                yield from self._call(attrs.evolve(element, windows=(window,)), args, kwargs)
+        except (AttributeError, TypeError) as error:
+            add_hint(error)
+            raise
 
     def finish_bundle(self) -> Iterator[tuple[str, Windowed]]:
         for kept in self.fn.finish_bundle() or ():

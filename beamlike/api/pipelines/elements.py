@@ -4,7 +4,7 @@ Source: Beam Python ``transforms.core`` and ``transforms.util``.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Concatenate, Generic, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NoReturn, overload
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.dofn import DoFn, Doing, TimestampedValue, views_of
@@ -241,6 +241,14 @@ class _OfFunction(ParDo[In, T]):
         return f"{type(self).__name__}({function_label(self.function)})"
 
 
+class _Misfit:
+    """What no collection has.
+
+    Type checkers say of a lambda that nothing is known of what it takes. So that a named function
+    is not taken for one where it does not fit, it is one of these there.
+    """
+
+
 class Map(_OfFunction[In, T]):
     """Each element becomes what a function makes of it. Source: Beam ``Map``."""
 
@@ -250,6 +258,11 @@ class Map(_OfFunction[In, T]):
     @overload
     def __init__(
         self, fn: Callable[Concatenate[In, ...], T], *args: Any, **kwargs: Any
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "Map[_Misfit, T]", fn: Callable[Concatenate[Any, ...], T], *args: Any, **kwargs: Any
     ) -> None: ...
 
     @overload
@@ -277,6 +290,14 @@ class FlatMap(_OfFunction[In, T]):
 
     @overload
     def __init__(
+        self: "FlatMap[_Misfit, T]",
+        fn: Callable[Concatenate[Any, ...], Iterable[T] | None],
+        *args: Any,
+        **kwargs: Any,
+    ) -> None: ...
+
+    @overload
+    def __init__(
         self: "FlatMap[Any, T]",
         fn: Callable[..., Iterable[T] | None],
         *args: Any,
@@ -291,10 +312,30 @@ def _itself(items: Iterable[T]) -> Iterable[T]:
     return items
 
 
-class Filter(_OfFunction[Any, Any]):
+class Filter(_OfFunction[In, In], Generic[In]):
     """Elements for which a function is true. Source: Beam ``Filter``."""
 
     calling = _Filtering
 
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        return super().expand(given)
+    if TYPE_CHECKING:
+        # Not `Applied`: what comes out are the elements of the collection that it is applied to,
+        # also where nothing is known of what its function takes.
+        expand: None  # type: ignore[assignment]
+
+    @overload
+    def __init__(
+        self, fn: Callable[Concatenate[In, ...], Any], *args: Any, **kwargs: Any
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "Filter[_Misfit]", fn: Callable[Concatenate[Any, ...], Any], *args: Any, **kwargs: Any
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "Filter[Any]", fn: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> None: ...
+
+    def __init__(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+        super().__init__(fn, *args, **kwargs)

@@ -107,7 +107,8 @@ class WriteRows(PTransform[PCollection[Any], None]):
     def expand(self, given: PCollection[Any]) -> None:
         from beamlike.hosts.spark.graph.running import Sink
 
-        given.pipeline.sinks.append(Sink(given.edge, self.schema, self.write))
+        label = given.pipeline.label
+        given.pipeline.sinks.append(Sink(given.edge, self.schema, self.write, label))
 
 
 def to_data_frame(
@@ -127,12 +128,16 @@ def to_data_frame(
         schema: The Spark schema of the rows, as ``"user string, n long"``. An element is a `Row`,
             a mapping, a named tuple, an attrs object or a tuple of the columns; any other
             element is the only column. With a coder in its place, elements of any kind are one
-            column ``value binary``. A time without a zone is UTC.
+            column ``value binary``. A whole number in a column of timestamps or dates counts
+            milliseconds, as ``window.start`` and ``DoFn.TimestampParam`` do; a ``datetime``
+            without a zone is UTC. What a column would change is refused: a float in a column of
+            integers, for example, also a whole one.
         spark: The session; None takes the active one or starts one.
         shards: The groups of Spark that share the keys of a grouping.
         wake_every: How often a query that waits on processing time is woken without data.
 
     Raises:
+        PipelineError: It is no schema. In the query: an element does not fit it.
         UnsupportedError: Some sources are streams and others are not.
         WindowingError: ``shards`` is no whole number of 1 or more.
         TimeError: A duration cannot be read.

@@ -56,8 +56,8 @@ class SparkOptions:
 class RunningResult(PipelineResult):
     """A pipeline over streams, which runs until somebody ends it.
 
-    ``outputs`` has what was dropped; the elements went where the pipeline writes them. ``query``
-    is Spark's own.
+    ``outputs`` has what was dropped so far; the elements went where the pipeline writes them.
+    ``query`` is Spark's own.
     """
 
     def __init__(self, running: "Running") -> None:
@@ -107,20 +107,11 @@ class RunningResult(PipelineResult):
             self._running.drain()
         return self.state
 
-    def metrics(self) -> Any:
-        """What the functions of the pipeline counted since it was started."""
-        self._look()
-        return super().metrics()
-
     @property
-    def lost(self) -> tuple[Lost, ...]:
-        """The elements that were dropped since it was started, where and why."""
-        self._look()
-        return super().lost
-
-    def _look(self) -> None:
+    def outputs(self) -> PipelineRun:
+        """What was dropped and counted since it was started."""
         told, nodes = self._running.told, self._running.layers.nodes
-        self.outputs = PipelineRun({}, _named(told.lost, nodes), told.metrics)
+        return PipelineRun({}, _named(told.lost, nodes), told.metrics)
 
 
 def _named(lost: Sequence[Any], nodes: Sequence[Node]) -> tuple[Lost, ...]:

@@ -138,8 +138,7 @@ class WaitOn(PTransform[Any, Any]):
     """The same elements, when others are done: those of the collections that are waited for have
     all come, in the window of theirs that an element's window looks into.
 
-    An element waits until the watermark is past the end of that window: theirs, and that of its
-    own collection.
+    An element waits until their watermark is past the end of that window.
 
     Args:
         to_be_waited_on: The collections that are waited for. Their windows must not merge.

@@ -87,7 +87,7 @@ class Pipeline:
         """
         nodes, labels, sinks = len(self.nodes), len(self._labels), len(self.sinks)
         try:
-            with self._named(transform.label or transform.default_label):
+            with self._named(transform):
                 return transform.expand(given)
         except BaseException:
             del self.nodes[nodes:], self.sinks[sinks:]
@@ -96,12 +96,13 @@ class Pipeline:
             raise
 
     @contextmanager
-    def _named(self, label: str) -> Iterator[None]:
+    def _named(self, transform: PTransform[Any, Any]) -> Iterator[None]:
+        label = transform.label or transform.default_label
         full = "/".join([*self._scope, label])
         if full in self._labels:
             raise PipelineError(
                 f"a transform named {full!r} is in this pipeline already; give this one a name "
-                f'of its own: "another name" >> {label.partition("(")[0]}(...)'
+                f'of its own: "another name" >> {transform.default_label.partition("(")[0]}(...)'
             )
         self._labels[full] = None
         self._scope.append(label)

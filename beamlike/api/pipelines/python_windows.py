@@ -6,16 +6,25 @@ it says, and nothing would fail; so these refuse a bare number, and say what to 
 Source: Beam Python ``transforms.window``, ``transforms.trigger``, ``utils.timestamp``.
 """
 
+import re
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Never
 
 from beamlike.api.pipelines import dofn
+from beamlike.api.pipelines.hints import spelled
 from beamlike.api.pipelines.variables import T
 from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
 from beamlike.errors import PipelineError, TimeError
 from beamlike.model import sessions, triggers, windowfns
+from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
 from beamlike.model.options import TimestampCombiner as Combiner
-from beamlike.model.time import DurationLike
+from beamlike.model.time import (
+    END_OF_GLOBAL_WINDOW,
+    MIN_TIMESTAMP,
+    DurationLike,
+    duration_ms,
+    instant_ms,
+)
 
 __all__ = [
     "AfterProcessingTime",
@@ -30,6 +39,7 @@ __all__ = [
 ]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_NUMBER: Final = re.compile(r"\d+", re.ASCII)
 
 Length = timedelta | str
 """A duration that says its unit: ``"60 s"``, ``"10 minutes"`` or a ``timedelta``."""
@@ -41,6 +51,18 @@ def _with_unit(value: Any, argument: str) -> DurationLike:
             f"{argument}: {value!r} is {value!r} seconds in Beam Python and {value!r} milliseconds "
             f'here; write "{value!r} s", or timedelta(seconds={value!r})'
         )
+    try:
+        if not callable(value):  # as the gap of a session may be
+            duration_ms(value, argument)
+    except TimeError as error:
+        told, advice, _ = str(error).partition("; write ")
+        if not advice:
+            raise
+        # It advises a number of milliseconds, which is not taken here.
+        text = f'"{value} s", ' if isinstance(value, str) and _NUMBER.fullmatch(value) else ""
+        raise TimeError(
+            f'{told}; write {text}"10 minutes", "1h 30m", "00:10:00" or timedelta(minutes=10)'
+        ) from None
     length: DurationLike = value
     return length
 
@@ -78,19 +100,30 @@ def Duration(seconds: int | float = 0, micros: int = 0) -> timedelta:
     return timedelta(seconds=seconds, microseconds=micros)
 
 
-def Timestamp(seconds: int | float = 0, micros: int = 0) -> datetime:
+def Timestamp(seconds: int | float = 0, micros: int = 0, *, millis: int = 0) -> datetime:
     """So many seconds after the epoch, as Beam Python's class of that name.
+
+    ``Timestamp(millis=window.start)`` is what Beam writes ``window.start.to_utc_datetime()``.
+
+    Args:
+        seconds: Seconds.
+        micros: Microseconds besides.
+        millis: Milliseconds besides: a time of this project, as windows and ``TimestampParam``
+            have it.
 
     Raises:
         TimeError: That is before the year 1 or after the year 9999.
     """
     try:
-        return _EPOCH + timedelta(seconds=seconds, microseconds=micros)
+        return _EPOCH + timedelta(seconds=seconds, milliseconds=millis, microseconds=micros)
     except OverflowError:
-        raise TimeError(
-            f"Timestamp must lie in the years 1 to 9999, got seconds={seconds!r}, "
-            f"micros={micros!r}; seconds are needed, not milliseconds"
-        ) from None
+        told = f"seconds={seconds!r}, micros={micros!r}"
+        hint = "; seconds are needed, not milliseconds"
+        if millis:
+            told, hint = f"millis={millis!r}", ""
+            if not MIN_TIMESTAMP < millis < END_OF_GLOBAL_WINDOW:
+                hint = ", which is an end of time: the element or its window has no other"
+        raise TimeError(f"Timestamp must lie in the years 1 to 9999, got {told}{hint}") from None
 
 
 def TimestampedValue(value: T, timestamp: datetime | str) -> dofn.TimestampedValue[T]:
@@ -108,12 +141,24 @@ def TimestampedValue(value: T, timestamp: datetime | str) -> dofn.TimestampedVal
     """
     at: Any = timestamp
     if isinstance(at, int | float) and at != 0:
+        millis = (
+            f", or Timestamp(millis={at!r}) for milliseconds such as those of TimestampParam"
+            if isinstance(at, int)
+            else ""
+        )
         raise TimeError(
             f"TimestampedValue timestamp: {at!r} is {at!r} seconds in Beam Python and {at!r} "
-            f"milliseconds here; write Timestamp({at!r}) for seconds, or "
-            f"Timestamp(micros=1000 * {at!r}) for milliseconds such as those of TimestampParam"
+            f"milliseconds here; write Timestamp({at!r}) for seconds{millis}"
         )
-    return dofn.TimestampedValue(value, at)
+    try:
+        return dofn.TimestampedValue(value, instant_ms(at, "TimestampedValue timestamp"))
+    except TimeError as error:
+        told, advice, _ = str(error).partition("; write ")
+        if not advice:
+            raise
+        raise TimeError(
+            f'{told}; write "00:01:30", "2013-01-01T06:00:00Z", a datetime, or Timestamp(90)'
+        ) from None
 
 
 class TimestampCombiner:
@@ -125,16 +170,41 @@ class TimestampCombiner:
 
 
 class WindowInto(AnyWindowInto):
-    """Elements put into windows, see `beamlike.api.pipelines.windowing.WindowInto`."""
+    """Elements put into windows, see `beamlike.api.pipelines.windowing.WindowInto`.
+
+    Raises:
+        PipelineError: There is no argument of that name, or a bare number is a lateness.
+    """
 
     def __init__(
         self,
         windowfn: windowfns.WindowFn | None = None,
-        *,
+        trigger: triggers.Trigger | None = None,
+        accumulation_mode: AccumulationMode | str | None = None,
+        timestamp_combiner: Combiner | str | None = None,
         allowed_lateness: DurationLike | None = None,
-        **parts: Any,
+        *,
+        closing_behavior: ClosingBehavior | str | None = None,
+        on_time_behavior: OnTimeBehavior | str | None = None,
+        **unknown: Never,
     ) -> None:
+        for name in unknown:
+            raise PipelineError(spelled(name, "WindowInto", _WINDOWING))
         lateness = allowed_lateness
         if lateness is not None:
             lateness = _with_unit(lateness, "WindowInto allowed_lateness")
-        super().__init__(windowfn, allowed_lateness=lateness, **parts)
+        super().__init__(
+            windowfn,
+            trigger=trigger,
+            accumulation_mode=accumulation_mode,
+            timestamp_combiner=timestamp_combiner,
+            allowed_lateness=lateness,
+            closing_behavior=closing_behavior,
+            on_time_behavior=on_time_behavior,
+        )
+
+
+_WINDOWING: Final = (
+    *("windowfn", "trigger", "accumulation_mode", "timestamp_combiner", "allowed_lateness"),
+    *("closing_behavior", "on_time_behavior"),
+)

@@ -25,14 +25,15 @@ class PipelineState:
 
 
 class PipelineResult(ScioResult):
-    """A pipeline that ran to its end before anybody could ask.
-
-    Attributes:
-        outputs: Everything that came out, of every transform.
-    """
+    """A pipeline that ran to its end before anybody could ask."""
 
     def __init__(self, outputs: PipelineRun) -> None:
-        self.outputs = outputs
+        self._outputs = outputs
+
+    @property
+    def outputs(self) -> PipelineRun:
+        """Everything that came out, of every transform, and what was lost."""
+        return self._outputs
 
     @property
     def state(self) -> str:

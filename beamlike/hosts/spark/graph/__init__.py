@@ -6,8 +6,8 @@ function takes elements through everything that only looks at them one by one. W
 wants passes through those before. So whatever the shape of the graph, nothing is computed twice,
 and Spark sees one operator after the other.
 
-Read in this order: `layers` (how a graph is cut), `mail` (what travels), `walk` (between layers),
-`processor` (a layer), `letters` (scripts as mail), `query` (the whole, and scripts played on it),
-`frames` (DataFrames as sources, and elements as their rows), `running` (a pipeline that reads and
-writes them).
+Read in this order: `layers` (how a graph is cut), `sending` (functions as bytes), `mail` (what
+travels), `walk` (between layers), `processor` (a layer), `letters` (scripts as mail), `query` (the
+whole, and scripts played on it), `rows` (elements as rows of a schema), `frames` (DataFrames as
+sources and as what comes out), `running` (a pipeline that reads and writes them).
 """

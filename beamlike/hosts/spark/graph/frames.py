@@ -9,15 +9,15 @@ import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_schema
 
-from beamlike.errors import ColumnError, PipelineError, UnsupportedError
+from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts.spark.bind import event_time
 from beamlike.hosts.spark.graph.layers import Layers
 from beamlike.hosts.spark.graph.letters import letters_of
 from beamlike.hosts.spark.graph.mail import Lost, Mail, Out, Reached
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import LETTERS, letters_through
+from beamlike.hosts.spark.graph.rows import Columns
 from beamlike.hosts.spark.graph.walk import finisher, walker
 from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.options import BUCKETS
@@ -28,7 +28,7 @@ from beamlike.hosts.spark.processor import paused_gc
 from beamlike.hosts.spark.ticks import TickSource
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock
-from beamlike.machine.events import Drop, DropReason
+from beamlike.machine.events import Drop, RowProblem
 from beamlike.model.coders import Coder
 from beamlike.model.graph import MAIN, Edge, Given, Windowed
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -114,15 +114,16 @@ def _reader(
             mail = Mail()
             for at, row in zip(times, rows, strict=True):
                 if at is None:
-                    why = f"its {timestamp!r} is null, or no time"
-                    mail.lost.append(Lost(node, None, _unreadable(row, why)))
+                    lost = _untimely(row, str(timestamp))
+                    mail.lost.append(Lost(node, None, lost))
                     continue
                 greatest = max(greatest, at)
                 try:
                     mail.out.append(Out(node, MAIN, Windowed(value(row), at)))
                 except Exception as cause:  # of this row: no other is lost for it
                     why = f"{type(cause).__name__}: {cause}"
-                    mail.lost.append(Lost(node, None, _unreadable(row, why)))
+                    lost = _unreadable(row, RowProblem.BAD_VALUE, why)
+                    mail.lost.append(Lost(node, None, lost))
             if streaming and times:
                 mail.reached.append(Reached(node, 0, greatest))
             yield _letter(layers, mail)
@@ -132,8 +133,14 @@ def _reader(
     return read
 
 
-def _unreadable(row: dict[str, Any], why: str) -> Drop:
-    return Drop(None, None, DropReason.FAILED, error=f"{row!r}: {why}")
+def _untimely(row: dict[str, Any], timestamp: str) -> Drop:
+    if row.get(timestamp) is None:
+        return _unreadable(row, RowProblem.NULL_TIMESTAMP, f"its {timestamp!r} is null")
+    return _unreadable(row, RowProblem.BAD_TIMESTAMP, f"its {timestamp!r} is no time")
+
+
+def _unreadable(row: dict[str, Any], problem: RowProblem, why: str) -> Drop:
+    return Drop(None, None, problem, error=f"{row!r}: {why}")
 
 
 def _letter(layers: Layers, mail: Mail) -> pa.RecordBatch:
@@ -159,11 +166,12 @@ def frame_of(
         wake_every_ms: How often a query that waits on processing time is woken without data.
 
     Raises:
+        PipelineError: It is no schema.
         UnsupportedError: Some sources are streams and others are not.
     """
-    layers = Layers.of([], [edge], clock_of)
+    layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"
     if not is_stream(layers):
-        return rows_of(bounded_letters(spark, layers, shards), layers, schema)
+        return rows_of(bounded_letters(spark, layers, shards), layers, schema, owner)
     still = [node.label for node in layers.sources if not _streams(node)]
     if still:
         stream = next(node.label for node in layers.sources if _streams(node))
@@ -173,7 +181,7 @@ def frame_of(
             "pipeline, or read the first one as a stream too"
         )
     letters = stream_letters(spark, layers, shards=shards, wake_every_ms=wake_every_ms)
-    return rows_of(letters, layers, schema)
+    return rows_of(letters, layers, schema, owner)
 
 
 def is_stream(layers: Layers) -> bool:
@@ -283,20 +291,24 @@ def _stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Tabl
 
 
 def rows_of(
-    letters: "DataFrame", layers: Layers, schema: str | Coder, wanted: int = 0
+    letters: "DataFrame", layers: Layers, schema: str | Coder, owner: str, wanted: int = 0
 ) -> "DataFrame":
     """The elements of a wanted edge, by its position, as rows of this schema.
+
+    Args:
+        letters: All letters that leave the pipeline.
+        layers: The pipeline.
+        schema: The Spark schema of the rows, or how they are encoded.
+        owner: Who wants them, for messages.
+        wanted: The position of the edge.
 
     Raises:
         PipelineError: It is no schema.
     """
     coder = schema if isinstance(schema, Coder) else None
     words = ENCODED if isinstance(schema, Coder) else schema
-    kind = T.DataType.fromDDL(words)
-    if not isinstance(kind, T.StructType):
-        raise PipelineError(f'a schema names its columns, as "user string, n long"; got {schema!r}')
     zone = letters.sparkSession.conf.get("spark.sql.session.timeZone")
-    arrow, names = to_arrow_schema(kind, timezone=zone), kind.fieldNames()
+    columns = Columns.of(words, zone, owner)
 
     def show(batches: Batches) -> Batches:
         ease_worker()
@@ -304,38 +316,8 @@ def rows_of(
             mail = layers.load(batch.column("blob").to_pylist())
             values = [it.element.value for it in mail.came if it.wanted == wanted]
             if coder is not None:
-                rows = [{names[0]: coder.encode(value)} for value in values]
-            else:
-                rows = [_row(value, names) for value in values]
-            if rows:
-                table = pa.Table.from_pylist(rows, schema=arrow)
-                yield from table.combine_chunks().to_batches()
+                values = [(coder.encode(value),) for value in values]
+            if values:
+                yield from columns.table(values).to_batches()
 
     return letters.mapInArrow(show, words)
-
-
-def _row(value: Any, names: list[str]) -> dict[str, Any]:
-    if isinstance(value, Row):
-        value = value.asDict()
-    elif hasattr(value, "_asdict"):
-        value = value._asdict()
-    elif attrs.has(type(value)):
-        value = attrs.asdict(value, recurse=False)
-    if isinstance(value, dict):
-        missing = [name for name in names if name not in value]
-        if missing:
-            raise PipelineError(f"the element {value!r} has no column {missing[0]!r}")
-        return {name: value[name] for name in names}
-    if isinstance(value, tuple):
-        if len(value) != len(names):
-            raise PipelineError(
-                f"the element {value!r} has {len(value)} parts, and the schema has {len(names)} "
-                f"columns: {', '.join(names)}"
-            )
-        return dict(zip(names, value, strict=True))
-    if len(names) != 1:
-        raise PipelineError(
-            f"the element {value!r} is no row, and the schema has {len(names)} columns: "
-            f"{', '.join(names)}"
-        )
-    return {names[0]: value}

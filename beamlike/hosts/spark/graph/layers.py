@@ -10,6 +10,7 @@ import cloudpickle
 
 from beamlike.errors import CoderError, PipelineError
 from beamlike.hosts.spark.graph.mail import Mail
+from beamlike.hosts.spark.graph.sending import packed
 from beamlike.hosts.wire import Wire
 from beamlike.machine.clocks import InputClock
 from beamlike.model.graph import Edge, Given, Grouped, Node, Remembered, Seen, in_order
@@ -57,10 +58,17 @@ class Layers:
         """The layers of a graph, from the nodes and edges that are to be reached.
 
         Coders are those that are declared now.
+
+        Raises:
+            PipelineError: A function in it cannot go to another process.
         """
         nodes = tuple(in_order([*ends, *(edge.node for edge in wanted)]))
         clocks = {at: clock_of(node) for at, node in enumerate(nodes) if isinstance(node, Given)}
-        return cls(nodes, tuple(dict.fromkeys(wanted)), clocks, Wire.declared())
+        layers = cls(nodes, tuple(dict.fromkeys(wanted)), clocks, Wire.declared())
+        _ = (
+            layers.packed
+        )  # here it can be said what is wrong: Spark hides it in an error of its own
+        return layers
 
     @cached_property
     def sources(self) -> Sequence[Given]:
@@ -176,11 +184,20 @@ class Layers:
         """
         return Mail.load(letters, self.wire)
 
+    @cached_property
+    def packed(self) -> bytes:
+        """The graph as bytes.
+
+        Raises:
+            PipelineError: A function in it cannot go to another process.
+        """
+        return packed([getattr(self, part) for part in _PARTS], self.nodes)
+
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again. Elements go by cloudpickle, so
         # functions do too: Spark's own copy of it would make other classes of the user's, and it
         # does not know which modules are to travel with what they define.
-        return {"pickled": cloudpickle.dumps([getattr(self, part) for part in _PARTS])}
+        return {"pickled": self.packed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         parts = zip(_PARTS, cloudpickle.loads(state["pickled"]), strict=True)

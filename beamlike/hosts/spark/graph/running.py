@@ -74,6 +74,9 @@ class Running:
 
         What arrives from now on is late.
         """
+        # A micro-batch may hold the end without what came before it: where a source is read a few
+        # files at a time, or was looked at before the file came that this one was written after.
+        self.query.processAllAvailable()
         ends = [self._end(at) for at in self.layers.clocks]
         _send(self._spark, self._letters, self.layers, [Mail(reached=ends)])
         self.query.processAllAvailable()

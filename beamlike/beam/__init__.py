@@ -10,20 +10,26 @@
         )
 
 A number that is a time or a duration counts milliseconds, while Beam Python counts seconds: write
-``"60 s"``, ``"10 minutes"``, a ``timedelta`` or a ``datetime``, and nobody has to know. Windows,
-triggers and `TimestampedValue` refuse a bare number here, so that none is off by a thousand unseen.
+``"60 s"``, ``"10 minutes"``, a ``timedelta`` or a ``datetime``, and nobody has to know. The
+windows, the triggers, the lateness and `TimestampedValue` of this package refuse a bare number. In
+other places it is taken as milliseconds, and nothing tells who meant seconds: in what the function
+of `WithTimestamps` returns, in `IntervalWindow`, in what is written by `WriteRows` to a column of
+times, and in the test streams and the `TimestampedValue` of ``beamlike.testing``.
+
 Beam Python's `Timestamp` and `Duration` are there too: a ``datetime`` and a ``timedelta``. Times
-that come out, such as ``DoFn.TimestampParam`` and the bounds of windows, are in milliseconds.
+that come out, such as ``DoFn.TimestampParam`` and the bounds of windows, are in milliseconds;
+``Timestamp(millis=window.start)`` is a ``datetime``.
 
 What happens is as in Beam Java where the two differ.
+
+Imports by module work as well: ``from beamlike.beam.transforms.window import FixedWindows``. What
+is not here says what to write instead: `absent` knows. The modules have Beam Python's names, and
+re-export what is elsewhere: `window`, `trigger`, `pvalue`, `typehints`, `coders`, `combiners`,
+`metrics`, `userstate`, and the packages `options`, `transforms` and `utils`.
 
 Source: Beam Python ``apache_beam``.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
-
-from beamlike.api.pipelines import coders, combiners, metrics, userstate
 from beamlike.api.pipelines.batches import BatchElements, GroupIntoBatches
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.combinefn import CombineFn
@@ -80,6 +86,20 @@ from beamlike.api.pipelines.times import Reify, WithTimestamps
 from beamlike.api.pipelines.transform import PTransform, ptransform_fn
 from beamlike.api.pipelines.views import AsDict, AsIter, AsList, AsMultiMap, AsSingleton
 from beamlike.api.pipelines.windowing import Flatten, FlattenWith, Remerge
+from beamlike.beam import (
+    coders,
+    combiners,
+    metrics,
+    options,
+    pvalue,
+    transforms,
+    trigger,
+    typehints,
+    userstate,
+    utils,
+    window,
+)
+from beamlike.beam.absent import watch
 from beamlike.model.graph import Windowed as WindowedValue
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
 from beamlike.model.panes import PaneInfo, Timing
@@ -98,90 +118,9 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GlobalWindow, IntervalWindow
 
-T = TypeVar("T")
-
-
-class typehints:
-    """Beam Python's module of that name: its decorators, which change nothing here."""
-
-    @staticmethod
-    def with_input_types(*_types: Any, **_named: Any) -> Callable[[T], T]:
-        """The function or class as it is."""
-        return lambda decorated: decorated
-
-    @staticmethod
-    def with_output_types(*_types: Any) -> Callable[[T], T]:
-        """The function or class as it is."""
-        return lambda decorated: decorated
-
-
-class window:
-    """Beam Python's module of that name."""
-
-    AccumulationMode = AccumulationMode
-    FixedWindows = staticmethod(FixedWindows)
-    GlobalWindow = GlobalWindow
-    GlobalWindows = GlobalWindows
-    IntervalWindow = IntervalWindow
-    Sessions = staticmethod(Sessions)
-    SlidingWindows = staticmethod(SlidingWindows)
-    TimestampCombiner = TimestampCombiner
-    TimestampedValue = staticmethod(TimestampedValue)
-
-
-class trigger:
-    """Beam Python's module of that name."""
-
-    AccumulationMode = AccumulationMode
-    AfterAll = AfterAll
-    AfterAny = AfterAny
-    AfterCount = AfterCount
-    AfterEach = AfterEach
-    AfterProcessingTime = staticmethod(AfterProcessingTime)
-    AfterWatermark = AfterWatermark
-    Always = Always
-    DefaultTrigger = DefaultTrigger
-    OrFinally = OrFinally
-    Repeatedly = Repeatedly
-
-
-class pvalue:
-    """Beam Python's module of that name."""
-
-    AsDict = AsDict
-    AsIter = AsIter
-    AsList = AsList
-    AsMultiMap = AsMultiMap
-    AsSingleton = AsSingleton
-    PCollection = PCollection
-    Row = Row
-    TaggedOutput = TaggedOutput
-
-
 RemoveDuplicates = Distinct
 
-_ABSENT: Final = {
-    "ApproximateQuantiles": "write CombineGlobally(ApproxQuantiles(n)), of beamlike.model.combine",
-    "ApproximateUnique": "write CombineGlobally(ApproxDistinct()), of beamlike.model.combine",
-    "MapValues": "write MapTuple(lambda key, value: (key, ...))",
-    "SortAndBatchElements": "write BatchElements(...)",
-    "io": (
-        "read with FromDataFrame(spark.read...), TestStream() or Create(...), and write with "
-        "WriteRows(...) or to_data_frame(...)"
-    ),
-    "options": "PipelineOptions, StandardOptions and SetupOptions are here",
-    "runners": 'a pipeline runs in this process, or with run(host="spark") on Spark',
-    "testing": "assertions are in beamlike.testing",
-    "transforms": "what it has is here: beam.Map, beam.window, beam.trigger, beam.userstate",
-    "utils": "Timestamp and Duration are here",
-}
-
-if not TYPE_CHECKING:  # a type checker would take any name for one that there is
-
-    def __getattr__(name: str) -> NoReturn:
-        instead = f"; {_ABSENT[name]}" if name in _ABSENT else ""
-        raise AttributeError(f"beamlike.beam has no {name!r}{instead}")
-
+watch(__name__)
 
 __all__ = [
     "AccumulationMode",
@@ -278,11 +217,14 @@ __all__ = [
     "coders",
     "combiners",
     "metrics",
+    "options",
     "ptransform_fn",
     "pvalue",
     "to_data_frame",
+    "transforms",
     "trigger",
     "typehints",
     "userstate",
+    "utils",
     "window",
 ]

@@ -1,0 +1,28 @@
+"""Windows, and elements with a time: Beam Python's ``transforms.window``."""
+
+from beamlike.api.pipelines.python_windows import (
+    Duration,
+    FixedWindows,
+    Sessions,
+    SlidingWindows,
+    Timestamp,
+    TimestampCombiner,
+    TimestampedValue,
+)
+from beamlike.model.options import AccumulationMode
+from beamlike.model.windowfns import GlobalWindows
+from beamlike.model.windows import GlobalWindow, IntervalWindow
+
+__all__ = [
+    "AccumulationMode",
+    "Duration",
+    "FixedWindows",
+    "GlobalWindow",
+    "GlobalWindows",
+    "IntervalWindow",
+    "Sessions",
+    "SlidingWindows",
+    "Timestamp",
+    "TimestampCombiner",
+    "TimestampedValue",
+]

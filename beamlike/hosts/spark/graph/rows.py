@@ -1,0 +1,270 @@
+"""Elements as rows of a schema, column by column. What a column would change is refused."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NoReturn, Self
+
+import attrs
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import Row
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from beamlike.errors import PipelineError
+from beamlike.model.time import show_instant
+
+__all__ = ["Columns"]
+
+_WHOLE: Final = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
+_INSTANTS: Final = (T.TimestampType, T.TimestampNTZType)
+_NESTED: Final = (T.ArrayType, T.MapType, T.StructType)
+_DAY_MS: Final = 86_400_000
+_FIRST_MS: Final = -62_135_596_800_000  # the year 1
+_AFTER_LAST_MS: Final = 253_402_300_800_000  # the year 10000
+
+
+class _Unfit(Exception):
+    """A value cannot be in a column. The text says what to do."""
+
+
+@attrs.frozen
+class Columns:
+    """What makes a table of elements.
+
+    An integer in a column of times, or of days, is in milliseconds since the epoch, as every time
+    of a pipeline; a length of time likewise.
+
+    Args:
+        schema: The columns.
+        arrow: The same for Arrow.
+        owner: Who writes them, for messages.
+    """
+
+    schema: T.StructType
+    arrow: pa.Schema
+    owner: str
+
+    @classmethod
+    def of(cls, words: Any, zone: str | None, owner: str) -> Self:
+        """The columns of a schema in words.
+
+        Args:
+            words: The schema, as DDL.
+            zone: The time zone of the session.
+            owner: Who writes them, for messages.
+
+        Raises:
+            PipelineError: It is no schema.
+        """
+        schema = _read_schema(words, owner)
+        return cls(schema, to_arrow_schema(schema, timezone=zone), owner)
+
+    def table(self, elements: Sequence[Any]) -> pa.Table:
+        """Elements as rows.
+
+        Raises:
+            PipelineError: An element is no row of these columns, or a value does not fit its
+                column. Says which.
+        """
+        names = self.schema.fieldNames()
+        rows = [self._parts(element, names) for element in elements]
+        arrays = [self._column(at, [row[at] for row in rows], elements) for at in range(len(names))]
+        return pa.Table.from_arrays(arrays, names=names)
+
+    def _parts(self, element: Any, names: Sequence[str]) -> Sequence[Any]:
+        """The values of a row, in the order of the columns."""
+        value = _opened(element)
+        if isinstance(value, Mapping):
+            missing = [name for name in names if name not in value]
+            if missing:
+                raise PipelineError(
+                    f"{self.owner}: the element {element!r} has no column {missing[0]!r}; its "
+                    f"columns are {', '.join(map(repr, value))}"
+                )
+            return [value[name] for name in names]
+        if isinstance(value, tuple):
+            if len(value) != len(names):
+                raise PipelineError(
+                    f"{self.owner}: the element {element!r} has {len(value)} parts, and the schema "
+                    f"has {len(names)} columns: {', '.join(names)}"
+                )
+            return value
+        if len(names) != 1:
+            raise PipelineError(
+                f"{self.owner}: the element {element!r} is no row, and the schema has "
+                f"{len(names)} columns: {', '.join(names)}"
+            )
+        return [value]
+
+    def _column(self, at: int, values: list[Any], elements: Sequence[Any]) -> pa.Array:
+        field, arrow = self.schema.fields[at], self.arrow.field(at).type
+        fit = _fitting(field.dataType, set(map(type, values)))
+        try:
+            if not field.nullable and any(value is None for value in values):
+                raise _Unfit("leave out NOT NULL, or give it a value")
+            fitted = values if fit is None else [fit(value) for value in values]
+            return pa.array(fitted, arrow)
+        except (_Unfit, pa.ArrowException, ArithmeticError, TypeError, ValueError):
+            for value, element in zip(values, elements, strict=True):
+                self._check(field, value, element, arrow)
+            raise
+
+    def _check(self, field: T.StructField, value: Any, element: Any, arrow: pa.DataType) -> None:
+        """Refuse a value that is not for this column.
+
+        Raises:
+            PipelineError: It is not.
+        """
+        fit = _fitting(field.dataType, {type(value)})
+        try:
+            if not field.nullable and value is None:
+                raise _Unfit("leave out NOT NULL, or give it a value")
+            fitted = value if fit is None else fit(value)
+        except _Unfit as error:
+            self._refuse(field, value, element, str(error))
+        try:
+            pa.array([fitted], arrow)
+        except (pa.ArrowException, ArithmeticError, TypeError, ValueError) as error:
+            advice = f"declare another type, or convert it before ({error})"
+            self._refuse(field, value, element, advice)
+
+    def _refuse(self, field: T.StructField, value: Any, element: Any, advice: str) -> NoReturn:
+        raise PipelineError(
+            f"{self.owner}: the element {element!r} has {value!r} for the column "
+            f"{field.name!r}, which is declared {field.dataType.simpleString()}; {advice}"
+        )
+
+
+def _read_schema(words: Any, owner: str) -> T.StructType:
+    example = 'write it as "user string, n long"'
+    if not isinstance(words, str):
+        raise PipelineError(f"{owner}: a schema is a text, got {words!r}; {example}")
+    try:
+        kind = T.DataType.fromDDL(words)
+    except PySparkException as error:
+        first = next(iter(str(error).strip().splitlines()), "")
+        raise PipelineError(
+            f"{owner}: Spark cannot read the schema {words!r}; {example}; it says: {first}"
+        ) from error
+    if not isinstance(kind, T.StructType):
+        raise PipelineError(f"{owner}: a schema names its columns, got {words!r}; {example}")
+    return kind
+
+
+def _fitting(kind: T.DataType, given: set[type]) -> Callable[[Any], Any] | None:
+    """What makes values of these types fit a column; None if they go in as they are."""
+    if isinstance(kind, _NESTED):
+        return lambda value: _fit(value, kind)
+    if given <= _AS_THEY_ARE.get(type(kind), _NONE):
+        return None
+    if given <= _WHOLE_NUMBERS and isinstance(kind, _INSTANTS):
+        return _from_millis
+    return lambda value: _fit(value, kind)
+
+
+_NONE: Final[frozenset[type]] = frozenset({type(None)})
+_WHOLE_NUMBERS: Final = _NONE | {int}
+_AS_THEY_ARE: Final[Mapping[type[T.DataType], frozenset[type]]] = {
+    **dict.fromkeys(_WHOLE, _NONE | {int}),
+    **dict.fromkeys(_INSTANTS, _NONE | {datetime}),
+    T.StringType: _NONE | {str},
+    T.DoubleType: _NONE | {float, int},
+    T.FloatType: _NONE | {float, int},
+    T.BooleanType: _NONE | {bool},
+}
+
+
+def _from_millis(value: int | None) -> int | None:
+    """As `_fit` for an instant, for the only values that a column of them mostly has."""
+    if value is None:
+        return None
+    if not _FIRST_MS <= value < _AFTER_LAST_MS:
+        raise _no_year(value)
+    return value * 1000
+
+
+def _no_year(ms: int) -> _Unfit:
+    return _Unfit(
+        f"that is {show_instant(ms)}, in no year from 1 to 9999; give None there, or declare long "
+        "for milliseconds"
+    )
+
+
+def _fit(value: Any, kind: T.DataType) -> Any:
+    """A value as it goes into a column.
+
+    Raises:
+        _Unfit: It would become another one there.
+    """
+    if value is None:
+        return None
+    match kind:
+        case T.ArrayType() if isinstance(value, list | tuple | set | frozenset):
+            return [_fit(each, kind.elementType) for each in value]
+        case T.MapType() if isinstance(value, Mapping):
+            return [
+                (_fit(key, kind.keyType), _fit(each, kind.valueType)) for key, each in value.items()
+            ]
+        case T.StructType():
+            return _fit_struct(value, kind)
+    if isinstance(value, bool):
+        if isinstance(kind, T.BooleanType):
+            return value
+        raise _Unfit("declare boolean, or write int(...)")
+    if isinstance(kind, (*_INSTANTS, T.DateType, T.DayTimeIntervalType)):
+        return _fit_time(value, kind)
+    if _is_float(value) and isinstance(kind, _WHOLE):
+        raise _Unfit("declare double, or write round(...)")
+    if isinstance(kind, T.StringType) and not isinstance(value, str):
+        raise _Unfit("write str(...), or declare the type that it has")
+    return value
+
+
+def _opened(value: Any) -> Any:
+    """What has named parts as a mapping of them; anything else as it is."""
+    kind = type(value)
+    if kind is tuple or kind is dict:
+        return value  # most are
+    if isinstance(value, Row):
+        return value.asDict()
+    if hasattr(value, "_asdict"):
+        return value._asdict()
+    return attrs.asdict(value, recurse=False) if attrs.has(kind) else value
+
+
+def _fit_struct(value: Any, kind: T.StructType) -> Any:
+    value = _opened(value)
+    if isinstance(value, tuple) and len(value) == len(kind.fields):
+        value = dict(zip(kind.fieldNames(), value, strict=True))
+    if not isinstance(value, Mapping):
+        raise _Unfit(f"a struct is a mapping or a tuple of {', '.join(kind.fieldNames())}")
+    missing = [name for name in kind.fieldNames() if name not in value]
+    if missing:
+        raise _Unfit(f"it has no {missing[0]!r}")
+    return {field.name: _fit(value[field.name], field.dataType) for field in kind.fields}
+
+
+def _fit_time(value: Any, kind: T.DataType) -> Any:
+    """An instant, a day or a length of time: whole numbers count milliseconds."""
+    if _is_float(value):
+        raise _Unfit(
+            "a number is whole milliseconds here: write round(1000 * ...) for seconds, or give a "
+            "datetime"
+        )
+    if not hasattr(value, "__index__"):
+        return value
+    ms = int(value)
+    if isinstance(kind, T.DayTimeIntervalType):
+        return ms * 1000
+    if not _FIRST_MS <= ms < _AFTER_LAST_MS:
+        raise _no_year(ms)
+    return ms // _DAY_MS if isinstance(kind, T.DateType) else ms * 1000
+
+
+def _is_float(value: Any) -> bool:
+    """Whether it is one of Python's or of NumPy's."""
+    kind = type(value)
+    return isinstance(value, float) or f"{kind.__module__}.{kind.__name__}".startswith(
+        "numpy.float"
+    )

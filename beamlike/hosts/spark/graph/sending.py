@@ -1,0 +1,119 @@
+"""The functions of a pipeline as bytes for other processes, and which of them is none."""
+
+import reprlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any, Final, cast
+
+import attrs
+import cloudpickle
+
+from beamlike.errors import PipelineError
+from beamlike.model.graph import Node
+
+__all__ = ["packed"]
+
+_DEEPEST: Final = 12
+"""How far inside of a function is looked for what it holds."""
+
+_SHORT: Final = reprlib.Repr()
+_SHORT.maxother = 60
+
+
+def packed(parts: Sequence[Any], nodes: Sequence[Node]) -> bytes:
+    """Parts of a pipeline as bytes.
+
+    Args:
+        parts: All of it.
+        nodes: The nodes among them, each after its sources.
+
+    Raises:
+        PipelineError: A node holds what cannot go to another process; says which, and where.
+    """
+    try:
+        pickled: bytes = cloudpickle.dumps(list(parts))
+    except Exception:
+        for node in nodes:  # its sources are no reason any more
+            error = _refusal(node)
+            if error is not None:
+                raise _held_by(node, error) from error
+        raise
+    return pickled
+
+
+def _refusal(thing: Any) -> Exception | None:
+    try:
+        cloudpickle.dumps(thing)
+    except Exception as error:
+        return error
+    return None
+
+
+def _held_by(node: Node, error: Exception) -> PipelineError:
+    place, held = "it", cast(Any, node)
+    for name, value in _way(node):
+        place, held = name, value
+    return PipelineError(
+        f"{node.label!r} cannot go to another process: {place} is {_SHORT.repr(held)}, and "
+        f"{type(error).__name__}: {error}; make it where it is used, in setup() of a DoFn or "
+        "inside of the function"
+    )
+
+
+def _way(thing: Any) -> Iterator[tuple[str, Any]]:
+    """From a thing to what is wrong in it, each step with its name."""
+    seen: set[int] = set()
+    for _ in range(_DEEPEST):
+        seen.add(id(thing))
+        found = ((name, it) for name, it in _inside(thing) if id(it) not in seen)
+        wrong = next(((name, it) for name, it in found if _refusal(it) is not None), None)
+        if wrong is None:
+            return
+        yield wrong
+        thing = wrong[1]
+
+
+def _inside(thing: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(thing, FunctionType):
+        yield from _held(thing)
+    elif isinstance(thing, MethodType):
+        yield f"the object of {thing.__qualname__}", thing.__self__
+    elif isinstance(thing, partial):
+        yield "the function of a partial", thing.func
+        given = (*thing.args, *thing.keywords.values())
+        yield from (("an argument of a partial", it) for it in given)
+    elif isinstance(thing, Mapping):
+        yield from ((f"the value of {key!r}", value) for key, value in thing.items())
+    elif isinstance(thing, list | tuple | set | frozenset):
+        yield from (("a part of it", part) for part in thing)
+    elif not isinstance(thing, type):
+        yield from _attributes(thing)
+
+
+def _held(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """What a function takes from outside."""
+    name, code = function.__qualname__, function.__code__
+    for variable, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield f"the variable {variable!r} of {name}", cell.cell_contents
+        except ValueError:  # nothing is in it yet
+            continue
+    for variable in code.co_names:
+        if variable in function.__globals__:
+            yield f"the global {variable!r} in {name}", function.__globals__[variable]
+    defaults: tuple[Any, ...] = function.__defaults__ or ()
+    yield from ((f"a default of {name}", it) for it in defaults)
+    yield from ((f"a default of {name}", it) for it in (function.__kwdefaults__ or {}).values())
+
+
+def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
+    kind: type = type(thing)
+    named: Callable[[str], str] = f"the attribute {{!r}} of {kind.__name__}".format
+    own = dict(getattr(thing, "__dict__", {}))
+    if attrs.has(kind):
+        own |= {it.name: getattr(thing, it.name) for it in attrs.fields(kind)}
+    for name, value in own.items():
+        # What it reads has been looked at already.
+        if not (isinstance(thing, Node) and name == "sources"):
+            yield named(name), value

@@ -1,0 +1,109 @@
+"""Combine functions in the shape of Beam Python's, as those that machines take."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, Final, Protocol, TypeGuard
+
+import attrs
+
+from beamlike.model.combine.base import CombineFn
+from beamlike.model.words import in_words
+
+__all__ = ["InSteps", "Stepwise", "as_combine_fn", "empty_pane", "in_steps"]
+
+_METHODS: Final = ("create_accumulator", "add_input", "merge_accumulators", "extract_output")
+
+
+class InSteps(Protocol):
+    """What Beam Python calls a ``CombineFn``."""
+
+    def create_accumulator(self) -> Any:
+        """The accumulator of no elements."""
+
+    def add_input(self, mutable_accumulator: Any, element: Any, /) -> Any:
+        """The accumulator with one more element."""
+
+    def merge_accumulators(self, accumulators: Iterable[Any], /) -> Any:
+        """One accumulator for the elements of several."""
+
+    def extract_output(self, accumulator: Any, /) -> Any:
+        """The value of an accumulator."""
+
+
+def in_steps(given: Any) -> TypeGuard[InSteps]:
+    """Whether this has Beam Python's four methods. So has a class, which is no function yet."""
+    return all(callable(getattr(given, method, None)) for method in _METHODS)
+
+
+@attrs.frozen
+class Stepwise(CombineFn):
+    """A combine function with Beam Python's four methods.
+
+    These may change accumulators in place: each is given a copy of its own.
+
+    Args:
+        fn: The function.
+        args: Given to each call.
+        kwargs: Likewise.
+    """
+
+    fn: Any
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = attrs.field(factory=dict)
+
+    def create(self) -> Any:
+        return self.fn.create_accumulator(*self.args, **self.kwargs)
+
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        mine = deepcopy(accumulator)
+        for value in values:
+            mine = self.fn.add_input(mine, value, *self.args, **self.kwargs)
+        return mine
+
+    def merge(self, first: Any, second: Any) -> Any:
+        parts = [deepcopy(first), deepcopy(second)]
+        return self.fn.merge_accumulators(parts, *self.args, **self.kwargs)
+
+    def compact(self, accumulator: Any) -> Any:
+        compact = getattr(self.fn, "compact", None)
+        if compact is None:
+            return accumulator
+        return compact(deepcopy(accumulator), *self.args, **self.kwargs)
+
+    def extract(self, accumulator: Any) -> Any:
+        try:
+            return self.made_of(accumulator)
+        except Exception as cause:
+            if not self._is_empty(accumulator):
+                raise
+            raise empty_pane(cause) from cause
+
+    def _is_empty(self, accumulator: Any) -> bool:
+        # It does not say how many elements it is of. Some cannot be compared, such as arrays.
+        try:
+            return bool(accumulator == self.create())
+        except Exception:
+            return False
+
+    def made_of(self, accumulator: Any) -> Any:
+        """The result, or what the function itself raises if it knows none."""
+        return self.fn.extract_output(deepcopy(accumulator), *self.args, **self.kwargs)
+
+    def __str__(self) -> str:
+        return in_words(self.fn)
+
+
+def as_combine_fn(given: Any) -> CombineFn | None:
+    """A combine function of either shape as one that machines take; None if it is none."""
+    if isinstance(given, CombineFn):
+        return given
+    return Stepwise(given) if in_steps(given) and not isinstance(given, type) else None
+
+
+def empty_pane(cause: Exception) -> ValueError:
+    """What a function is told that knows no result of no elements."""
+    return ValueError(
+        f"{cause}; the pane is empty, as an on-time pane may be when everything came out before "
+        'it: say on_time_behavior="fire_if_non_empty" where the collection is windowed, or take a '
+        "function that knows an answer for no values"
+    )

@@ -1,0 +1,224 @@
+"""What a column of a schema takes: nothing goes in as something else."""
+
+from collections import namedtuple
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
+
+import beamlike.beam as beam
+from beamlike.errors import PipelineError
+from beamlike.hosts.spark.graph.rows import Columns
+from beamlike.testing import TestPipeline
+
+NOON = 1_577_880_000_000
+"""Noon of 2020-01-01, in milliseconds."""
+AT_NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
+
+
+def columns(**kinds: T.DataType) -> Columns:
+    schema = T.StructType([T.StructField(name, kind) for name, kind in kinds.items()])
+    return Columns(schema, to_arrow_schema(schema, timezone="UTC"), "'Write'")
+
+
+def column(kind: T.DataType, *values: Any) -> list[Any]:
+    return columns(c=kind).table([(value,) for value in values]).column("c").to_pylist()
+
+
+def refusal(kind: T.DataType, value: Any) -> str:
+    """What is said of a value among others that fit, without the part that is always the same."""
+    with pytest.raises(PipelineError) as refused:
+        column(kind, None, value, None)
+    before = (
+        f"'Write': the element {(value,)!r} has {value!r} for the column 'c', which is declared "
+        f"{kind.simpleString()}; "
+    )
+    assert str(refused.value).startswith(before), str(refused.value)
+    return str(refused.value).removeprefix(before)
+
+
+@pytest.mark.parametrize("kind", [T.TimestampType(), T.TimestampNTZType()], ids=str)
+def test_a_whole_number_in_a_column_of_times_counts_milliseconds(kind: Any) -> None:
+    naive = AT_NOON.replace(tzinfo=None)
+    given = [NOON, AT_NOON, naive, np.int64(NOON), None]
+
+    found = column(kind, *given)
+
+    assert [it and it.replace(tzinfo=None) for it in found] == [naive] * 4 + [None]
+
+
+def test_a_whole_number_in_a_column_of_days_counts_milliseconds_too() -> None:
+    day = date(2020, 1, 1)
+    assert column(T.DateType(), NOON, day, AT_NOON, -1) == [day, day, day, date(1969, 12, 31)]
+
+
+def test_a_whole_number_in_a_column_of_lengths_of_time_counts_milliseconds_too() -> None:
+    second = timedelta(seconds=1)
+    assert column(T.DayTimeIntervalType(), 1000, second) == [second, second]
+
+
+def test_times_inside_of_lists_maps_and_structs_are_read_likewise() -> None:
+    inner = T.StructType([T.StructField("at", T.TimestampType()), T.StructField("n", T.LongType())])
+    Point = namedtuple("Point", "at n")
+
+    assert column(T.ArrayType(T.TimestampType()), [NOON, None], (AT_NOON,), None) == [
+        [AT_NOON, None],
+        [AT_NOON],
+        None,
+    ]
+    assert column(T.MapType(T.StringType(), T.TimestampType()), {"a": NOON}) == [[("a", AT_NOON)]]
+    assert column(inner, {"at": NOON, "n": 1}, (NOON, 2), Point(NOON, 3), None) == [
+        *({"at": AT_NOON, "n": number} for number in (1, 2, 3)),
+        None,
+    ]
+
+
+def test_an_end_of_time_is_in_no_year() -> None:
+    assert refusal(T.TimestampType(), -9223372036854775) == (
+        "that is -infinity, in no year from 1 to 9999; give None there, or declare long for "
+        "milliseconds"
+    )
+    # The first and the last time that have a year.
+    for edge in (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, tzinfo=UTC)):
+        ms = (edge - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+        assert column(T.TimestampType(), ms) == [edge]
+    assert refusal(T.TimestampType(), -62_135_596_800_001).startswith("that is -621355968")
+    assert refusal(T.TimestampType(), 253_402_300_800_000).startswith("that is 2534023008")
+
+
+def test_a_float_is_no_time() -> None:
+    for kind in (T.TimestampType(), T.DateType()):
+        assert refusal(kind, 1.5e9) == (
+            "a number is whole milliseconds here: write round(1000 * ...) for seconds, or give a "
+            "datetime"
+        )
+
+
+@pytest.mark.parametrize("kind", [T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType()])
+@pytest.mark.parametrize("value", [1.5, 2.0, np.float32(2), np.float64(2.5), float("nan")])
+def test_a_float_is_no_integer_also_a_whole_one(kind: Any, value: Any) -> None:
+    assert refusal(kind, value) == "declare double, or write round(...)"
+
+
+def test_what_else_a_column_would_change_is_refused() -> None:
+    assert refusal(T.LongType(), True) == "declare boolean, or write int(...)"
+    assert refusal(T.DoubleType(), False) == "declare boolean, or write int(...)"
+    assert refusal(T.StringType(), 5) == "write str(...), or declare the type that it has"
+    assert refusal(T.StringType(), b"a") == "write str(...), or declare the type that it has"
+    assert refusal(T.ArrayType(T.LongType()), [1, 1.5]) == "declare double, or write round(...)"
+    two = T.StructType([T.StructField("a", T.LongType()), T.StructField("b", T.LongType())])
+    assert refusal(two, {"a": 1}) == "it has no 'b'"
+    assert refusal(two, 7) == "a struct is a mapping or a tuple of a, b"
+
+
+OTHERWISE = "declare another type, or convert it before ("
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "said"),
+    [
+        (T.LongType(), "x", "Could not convert 'x' with type str"),
+        (T.IntegerType(), 2**40, "Value 1099511627776 too large"),
+        (T.LongType(), 2**70, "too large to convert"),
+        (T.DoubleType(), 2**53 + 1, "outside of the range exactly representable"),
+        (T.BooleanType(), 5, "Could not convert 5 with type int"),
+        (T.TimestampType(), "noon", "cannot be converted to int"),
+        (T.DecimalType(5, 2), 1.5, "int or Decimal object expected"),
+        (T.DecimalType(5, 2), Decimal("1.555"), "would cause data loss"),
+        (T.ArrayType(T.LongType()), 5, "was not a sequence"),
+    ],
+    ids=str,
+)
+def test_what_does_not_fit_is_told_with_its_column(kind: Any, value: Any, said: str) -> None:
+    told = refusal(kind, value)
+
+    assert told.startswith(OTHERWISE)
+    assert said in told
+
+
+def test_a_value_must_be_there_if_the_column_says_so() -> None:
+    schema = T.StructType([T.StructField("c", T.LongType(), nullable=False)])
+    needed = Columns(schema, to_arrow_schema(schema, timezone="UTC"), "'Write'")
+
+    assert needed.table([1, 2]).column("c").to_pylist() == [1, 2]
+    with pytest.raises(PipelineError) as refused:
+        needed.table([1, None])
+    assert str(refused.value) == (
+        "'Write': the element None has None for the column 'c', which is declared bigint; leave "
+        "out NOT NULL, or give it a value"
+    )
+
+
+def test_an_element_has_the_columns_of_the_schema() -> None:
+    two = columns(user=T.StringType(), n=T.LongType())
+    Game = namedtuple("Game", "n user")
+
+    found = two.table([("a", 1), {"n": 2, "user": "b", "more": 0}, Game(3, "c")])
+
+    assert found.to_pylist() == [
+        {"user": name, "n": number} for number, name in ((1, "a"), (2, "b"), (3, "c"))
+    ]
+    for element, told in (
+        (("a",), "the element ('a',) has 1 parts, and the schema has 2 columns: user, n"),
+        (
+            {"usr": "a", "n": 1},
+            "the element {'usr': 'a', 'n': 1} has no column 'user'; its columns are 'usr', 'n'",
+        ),
+        (5, "the element 5 is no row, and the schema has 2 columns: user, n"),
+    ):
+        with pytest.raises(PipelineError) as refused:
+            two.table([("a", 1), element])
+        assert str(refused.value) == f"'Write': {told}"
+
+
+def windowed() -> Any:
+    def told(tea: str, window: Any = beam.DoFn.WindowParam, at: int = beam.DoFn.TimestampParam):
+        return tea, window.start, at
+
+    return (
+        TestPipeline()
+        | beam.Create([beam.TimestampedValue("tea", "2020-01-01T12:00:10Z")])
+        | beam.WindowInto(beam.FixedWindows("1 minute"))
+        | "Told" >> beam.Map(told)
+    )
+
+
+@pytest.mark.spark
+def test_the_start_of_a_window_and_the_time_of_an_element_are_times_of_a_table(spark: Any) -> None:
+    frame = beam.to_data_frame(windowed(), "what string, start timestamp, at timestamp")
+
+    shown = frame.selectExpr("what", "unix_millis(start)", "unix_millis(at)").collect()
+
+    assert [tuple(row) for row in shown] == [("tea", NOON, NOON + 10_000)]
+
+
+@pytest.mark.spark
+def test_what_does_not_fit_is_told_with_the_transform_that_writes_it(spark: Any) -> None:
+    def keep(rows: Any, number: int) -> None:
+        rows.collect()
+
+    numbers = TestPipeline() | beam.Create([("a", 1.5)])
+    numbers | "Table" >> beam.WriteRows("what string, n long", keep)
+
+    with pytest.raises(Exception, match=r"PipelineError: 'Table': the element \('a', 1\.5\) has "):
+        numbers.pipeline.run("spark", spark)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ("user strng", "Spark cannot read the schema 'user strng'; write it as \"user string, "),
+        (5, 'a schema is a text, got 5; write it as "user string, n long"'),
+        ("long", "a schema names its columns, got 'long'; write it as "),
+    ],
+)
+def test_a_schema_that_cannot_be_read_says_whose_it_is(spark: Any, schema: Any, told: str) -> None:
+    with pytest.raises(PipelineError) as refused:
+        beam.to_data_frame(windowed(), schema, spark=spark)
+
+    assert str(refused.value).startswith(f"to_data_frame of 'Told': {told}")
