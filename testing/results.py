@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from beamlike.viz.explain import Explanation, WindowLike
     from beamlike.viz.recording import Recording
 
-__all__ = ["NO_KEY", "Matcher", "Origin", "Results"]
+__all__ = ["NO_KEY", "Matcher", "Origin", "Results", "check_matcher"]
 
 
 class _NoKey:
@@ -48,6 +48,24 @@ class Matcher(Protocol):
     def failure(self, results: "Results", *, negated: bool) -> Failure | None:
         """Why the answer is not the wanted one, None if it is."""
         ...
+
+
+def check_matcher(verb: str, matcher: object) -> None:
+    """See that this can be asked.
+
+    Raises:
+        TestStreamError: It is no matcher.
+    """
+    __tracebackhide__ = True
+    if isinstance(matcher, Matcher) and not isinstance(matcher, type):
+        return
+    hint = f", got {matcher!r}"
+    if name := getattr(matcher, "__name__", None):
+        hint += f"; write {name}(...)"
+    elif hasattr(matcher, "differences"):  # a pane or a drop that `emit_exactly` expects
+        hint = f", got one pane or drop; write {verb}(emit_exactly({matcher})), with all else that "
+        hint += "comes out beside it"
+    raise TestStreamError(f"{verb} needs a matcher{hint}")
 
 
 @attrs.frozen
@@ -133,10 +151,7 @@ class Results:
 
     def _ask(self, verb: str, matcher: Matcher, *, negated: bool) -> None:
         __tracebackhide__ = True
-        if isinstance(matcher, type) or not isinstance(matcher, Matcher):
-            name = getattr(matcher, "__name__", None)
-            hint = f"; write {name}(...)" if name else ""
-            raise TestStreamError(f"{verb} needs a matcher, got {matcher!r}{hint}")
+        check_matcher(verb, matcher)
         failure = matcher.failure(self, negated=negated)
         if failure is not None:
             raise PaneAssertionError(self.text_of(failure), self.groupings)
@@ -264,8 +279,9 @@ class Results:
             key: As for `figure`.
 
         Raises:
-            RecordingError, TestStreamError, EnvironmentProblem: As `figure`.
-            ValueError: matplotlib does not know the format.
+            RecordingError: As `figure`, or the ending says no format that matplotlib knows.
+            EnvironmentProblem: As `figure`, or the file cannot be written there.
+            TestStreamError: As `figure`.
         """
         from beamlike.viz.picture import draw
 

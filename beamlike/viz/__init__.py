@@ -9,8 +9,9 @@ windows, `happened` what a run says of a key. `painting` puts it on an `axis` of
 as plain values, and `page` makes them a page for a browser.
 
 In words: `explain` says what happened in a recording and why, with what `telling` says of one key,
-`because` of merges and firings and `rescue` of drops, set by `sentences`; `compare` puts several
-strategies side by side. `live` is a page for queries that run.
+`because` of merges and firings, `rescue` of drops and `trigger_words` of what a trigger waits for,
+set by `sentences`; `compare` puts several strategies side by side. `live` is a page for queries
+that run.
 
 Nothing is imported here: only the image needs matplotlib, and only when it is drawn.
 """

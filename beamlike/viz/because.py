@@ -20,6 +20,7 @@ __all__ = [
     "EXPIRY",
     "alone_because",
     "called",
+    "closed_to",
     "empty_because",
     "fired_because",
     "held_because",
@@ -244,6 +245,17 @@ def held_because(told: Fired) -> str:
     return (
         "It is LATE, although it is the first one after the end, because the output watermark "
         "had passed the end before."
+    )
+
+
+def closed_to(strategy: WindowingStrategy) -> str:
+    """What becomes of data for a window whose trigger has finished."""
+    if not strategy.is_merging:
+        return "The trigger has finished, so whatever still comes for it is dropped."
+    reach = reaching(strategy.window_fn, "overlaps", "touches")
+    return (
+        f"The trigger has finished, so nothing joins it any more: what {reach} it opens another "
+        "session beside it, and only what has this very window is dropped."
     )
 
 

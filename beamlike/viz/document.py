@@ -10,12 +10,20 @@ from typing import Any, Final
 
 from beamlike.hosts.script import Arrive, ScriptStep
 from beamlike.machine.events import AdvanceWatermark, Drop, Element, Fired, Merged, Pane, Suppressed
+from beamlike.model.options import (
+    ClosingBehavior,
+    LateCheck,
+    OnTimeBehavior,
+    TimestampCombiner,
+    Unchanged,
+)
 from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.viz.recording import Moment, Recording, TriggerView, WindowView
 from beamlike.viz.table import lost_elements, shorten, show_window
+from beamlike.viz.trigger_words import OVER, spoken
 
 __all__ = ["document_of"]
 
@@ -56,13 +64,22 @@ def document_of(recording: Recording, title: str) -> Plain:
 
 
 def _windowing(strategy: WindowingStrategy) -> list[list[str]]:
-    """The windowing as labelled parts, and whole for the reader who knows the names."""
-    return [
+    """The windowing as labelled parts: what is always decided, then what is not the default."""
+    parts = [
         ["windows", strategy.windows_in_words],
         ["trigger", str(strategy.trigger)],
         ["accumulation", strategy.accumulation.value],
         ["allowed lateness", show_duration(strategy.allowed_lateness)],
     ]
+    options = (
+        ("timestamp combiner", strategy.timestamp_combiner, TimestampCombiner.END_OF_WINDOW),
+        ("closing behavior", strategy.closing_behavior, ClosingBehavior.FIRE_IF_NON_EMPTY),
+        ("on-time behavior", strategy.on_time_behavior, OnTimeBehavior.FIRE_ALWAYS),
+        ("late check", strategy.late_check, LateCheck.ASSIGNED),
+        ("unchanged panes", strategy.unchanged, Unchanged.RE_EMIT),
+    )
+    chosen = [[name, option.value] for name, option, usual in options if option is not usual]
+    return parts + chosen
 
 
 def _step(moment: Moment) -> Plain:
@@ -154,6 +171,7 @@ class _Stream:
             for element in self._arriving(moment):
                 mine = [drop for drop in drops if drop.element is element]
                 mine = mine or [drop for drop in drops if drop.element == element]
+                lost, refused = self._lost(element, mine)
                 yield {
                     "step": moment.step,
                     "at": element.timestamp,
@@ -161,25 +179,29 @@ class _Stream:
                     "value": shorten(element.value, _SHORT),
                     "label": shorten(element.value, _LABEL),
                     "late": element.timestamp < watermark,
-                    "lost": self._lost(element, mine),
-                    "why": "; ".join(dict.fromkeys(_why(drop) for drop in mine)),
+                    "lost": lost,
+                    "why": refused + "; ".join(dict.fromkeys(_why(drop) for drop in mine)),
                     "refused": ", ".join(
                         _name(drop.window) for drop in mine if drop.window is not None
                     ),
                 }
             watermark = moment.watermark
 
-    def _lost(self, element: Element, drops: Sequence[Drop]) -> str:
-        """How much of an element was dropped: "", "some" of its windows, or "all"."""
+    def _lost(self, element: Element, drops: Sequence[Drop]) -> tuple[str, str]:
+        """How much of an element was dropped: "", "some" of its windows, or "all"; and of "some",
+        how many."""
         if not drops:
-            return ""
+            return "", ""
         if any(drop.window is None for drop in drops):
-            return "all"
+            return "all", ""
         try:
             windows = self.recording.strategy.window_fn.assign(element.timestamp, element.value)
         except Exception:  # what the user's function raises is told by the drop
-            return "all"
-        return "some" if len(set(windows)) > len({drop.window for drop in drops}) else "all"
+            return "all", ""
+        every, refused = len(set(windows)), len({drop.window for drop in drops})
+        if every <= refused:
+            return "all", ""
+        return "some", f"dropped from {refused} of {every} windows: "
 
     def _losses(self) -> Iterator[Plain]:
         """Elements that were accepted, and whose pane could not be made."""
@@ -354,8 +376,9 @@ def _view(view: WindowView) -> Plain:
         "name": _name(view.window),
         "closed": view.closed,
         "waiting": view.waiting,
+        "shown": view.last_pane is not None,
         "expires": show_instant(view.expires),
-        "trigger": _trigger(view.trigger),
+        "trigger": _trigger(spoken(view.trigger)),
     }
 
 
@@ -364,6 +387,7 @@ def _trigger(view: TriggerView) -> Plain:
         "name": view.name,
         "path": view.path,
         "finished": view.finished,
+        "over": view.waits_for == OVER,
         "ready": view.ready,
         "waits": view.waits_for,
         "subs": [_trigger(sub) for sub in view.subs],

@@ -6,11 +6,12 @@ from typing import Any, Final
 import attrs
 
 from beamlike.errors import RecordingError
+from beamlike.machine.events import Drop
 from beamlike.model.time import InstantLike, instant_ms
-from beamlike.model.windows import IntervalWindow, Window, bounds
+from beamlike.model.windows import GlobalWindow, IntervalWindow, Window, bounds
 from beamlike.viz.recording import Recording
 from beamlike.viz.sentences import KeyStory, Sentence, wrapped
-from beamlike.viz.table import shorten, show_window
+from beamlike.viz.table import lost_elements, shorten, show_window
 from beamlike.viz.telling import Teller
 
 __all__ = ["Explanation", "KeyStory", "Sentence", "WindowLike", "explain"]
@@ -61,7 +62,8 @@ def explain(recording: Recording, key: Any = None, window: WindowLike | None = N
             its panes and drops, and what it became.
 
     Raises:
-        RecordingError: There is no such key, or no such window; names the nearest.
+        RecordingError: There is no such key, or no such window; names the nearest, and who has
+            it. Or ``window`` is no window.
         TimeError: A bound of the window cannot be read.
     """
     keys = recording.keys if key is None else (recording.known_key(key),)
@@ -73,21 +75,43 @@ def explain(recording: Recording, key: Any = None, window: WindowLike | None = N
         wanted = _window(window)
         known = {at: None for story in stories for at in story.windows()}
         if wanted not in known:
-            raise RecordingError(_no_window(wanted, list(known), key))
+            raise RecordingError(_no_window(wanted, list(known), key, recording))
         stories = [story for story in stories if wanted in story.windows()]
         return Explanation(title, tuple(it.about(wanted) for it in stories))
     return Explanation(title, tuple(story.all() for story in stories))
 
 
 def _window(given: WindowLike) -> Window:
-    if isinstance(given, tuple):
+    if isinstance(given, IntervalWindow | GlobalWindow):
+        return given
+    if isinstance(given, tuple) and len(given) == 2:
         start, end = given
         return IntervalWindow(instant_ms(start, "window start"), instant_ms(end, "window end"))
-    return given
+    raise RecordingError(
+        "window must be a window, or its start and end as a pair such as "
+        f'("00:00:00", "00:10:00"), got {shorten(given, _SHOWN_KEY)}'
+    )
 
 
-def _no_window(wanted: Window, known: Sequence[Window], key: Any) -> str:
+def _no_window(
+    wanted: Window,
+    known: Sequence[Window],
+    key: Any,
+    recording: Recording,
+) -> str:
     of_key = "" if key is None else f" of key {shorten(key, _SHOWN_KEY)}"
+    drops = [it.effect for it in recording.run.drops if key is None or it.key == key]
+    # A session that one would have made, had it not been dropped.
+    missed = next((it for it in drops if isinstance(it, Drop) and it.nearly == wanted), None)
+    if missed is not None:
+        value = lost_elements(missed, _SHOWN_KEY)
+        of_key += f": it would have come to be, had {value} not been dropped"
+    elif key is not None:
+        others = [it for it in recording.keys if wanted in Teller(recording.of_key(it)).windows()]
+        if others:
+            some = ", ".join(shorten(it, _SHOWN_KEY) for it in others[:_NEAREST])
+            more = f" and {len(others) - _NEAREST} more" if len(others) > _NEAREST else ""
+            of_key += f", but {some}{more} {'have' if others[1:] else 'has'} it"
     if not known:
         return f"there is no window {show_window(wanted)}{of_key}: no element got into any window"
     near = sorted(

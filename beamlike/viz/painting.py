@@ -20,6 +20,8 @@ _IN_MARGIN: Final = 10
 _LANE_HEIGHT: Final = 0.45
 _NAMES: Final = 8.0
 """The size of the names of panes (points)."""
+_BACKED: Final = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+"""The ground of words that stand over something else."""
 _BESIDE: Final = 20
 """The names of so many panes may stand beside them, where there is no room inside."""
 
@@ -129,8 +131,7 @@ class Panel:
 
     def _aside(self, words: str, places: Sequence[Place]) -> None:
         style = {"style": "italic", "color": SOFT, "zorder": 7}
-        backed = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-        self.labels.put([words], places, 8.5, bbox=backed, **style)
+        self.labels.put([words], places, 8.5, bbox=_BACKED, **style)
 
     # -- windows and panes -------------------------------------------------------------------
 
@@ -237,7 +238,10 @@ class Panel:
         put = self.labels.put(fitting, places, _NAMES, color=colour)
         if put is None and len(self.scene.boxes) <= _BESIDE:
             beside = [Place(x1 + 4, y), Place(x0 - 4, y, "right")]
-            put = self.labels.put(shortened(box.name, box.label), beside, _NAMES, color=colour)
+            names = shortened(box.name, box.label)
+            put = self.labels.put(names, beside, _NAMES, color=colour, bbox=_BACKED)
+        elif put is not None and put[1][1] > y:  # it stands over what lies above its pane
+            put[0].set_bbox(_BACKED)
         if put is None:
             self._unnamed("pane")
         elif gone:
@@ -332,7 +336,8 @@ class Panel:
                     Place(x - 4, y + 3, "right", "bottom"),
                     Place(x - 4, y - 3, "right", "top"),
                 ]
-                self.labels.put([words], spots, 8, color=INK)
+                # Panes and their neighbours lie below: on paper of its own it is no part of them.
+                self.labels.put([words], spots, 8, color=INK, bbox=_BACKED)
         if scene.never_late:
             ideal = [(scene.event.position(at), row) for row, at in scene.never_late]
             self.axes.plot(

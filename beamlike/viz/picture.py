@@ -168,11 +168,28 @@ def draw(picture: "Figure | Scene | Sequence[Scene]", path: str | Path) -> None:
         path: Where to.
 
     Raises:
-        EnvironmentProblem: matplotlib is not installed.
-        ValueError: matplotlib does not know the format.
+        EnvironmentProblem: matplotlib is not installed, or the file cannot be written there.
+        RecordingError: ``path`` has no ending that says a format.
     """
     made: Any = picture if hasattr(picture, "savefig") else figure(picture)
     target = Path(path)
+    formats = made.canvas.get_supported_filetypes()
+    if target.suffix[1:].lower() not in formats:
+        ending = f"has the ending {target.suffix}" if target.suffix else "has no ending"
+        raise RecordingError(
+            f"path: {path} {ending}, which is no format of a picture; end it with .png, .svg or "
+            f".pdf (matplotlib writes {', '.join(sorted(formats))})"
+        )
+    try:
+        _write_file(made, target)
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"the picture cannot be written to {path} ({error.strerror}); name a file in a "
+            "folder that exists"
+        ) from error
+
+
+def _write_file(made: Any, target: Path) -> None:
     words = made.get_label()
     title = words.partition(".")[0]
     match target.suffix.lower():

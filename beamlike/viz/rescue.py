@@ -4,7 +4,8 @@ The steps up to the drop are replayed with the change, and only what then takes 
 named.
 """
 
-from collections.abc import Hashable, Iterator
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Final
 
 import attrs
@@ -13,7 +14,7 @@ from beamlike.errors import BeamlikeError
 from beamlike.hosts.memory import MemoryStage
 from beamlike.hosts.script import Arrive, Script, ScriptStep
 from beamlike.machine.assigning import windows_of
-from beamlike.machine.events import Drop, DropReason, Element, Item
+from beamlike.machine.events import AdvanceWatermark, Drop, DropReason, Element, Item
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
@@ -21,7 +22,7 @@ from beamlike.model.options import LateCheck
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
 from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly, Trigger
-from beamlike.model.windows import Window
+from beamlike.model.windows import Window, bounds
 from beamlike.viz.sentences import named
 
 __all__ = ["Rescue"]
@@ -37,6 +38,8 @@ _PARTS: Final = tuple(
 )
 _MOST_STEPS: Final = 50_000
 """Steps to replay for one key. A person reads no further than that."""
+_MOST_TURNS: Final = 40
+"""So many lengths are tried one by one."""
 
 
 class Rescue:
@@ -52,12 +55,13 @@ class Rescue:
         self._strategy = strategy
         self._spent = 0
 
-    def advice(self, step: int, drop: Drop) -> str:
+    def advice(self, step: int, drop: Drop, live: Sequence[Window] = ()) -> str:
         """What would have saved it, in a sentence or two.
 
         Args:
             step: The step in which it was dropped.
             drop: As the reference machine told it.
+            live: The windows that were open before that step.
         """
         if drop.reason is DropReason.FAILED:
             return 'It was left out because on_error="drop"; mend the function to keep it.'
@@ -67,7 +71,7 @@ class Rescue:
             return "What would have saved it was not tried: too much was dropped before."
         if drop.reason is DropReason.CLOSED:
             return self._open_longer(step, drop)
-        return self._take_later(step, drop)
+        return self._take_later(step, drop, live)
 
     def _open_longer(self, step: int, drop: Drop) -> str:
         lasting = _lasting(self._strategy.trigger)
@@ -75,40 +79,73 @@ class Rescue:
         no_use = "No lateness would have saved it"
         return f"{no_use}; {lasting} would have." if saved else f"{no_use}, nor {lasting}."
 
-    def _take_later(self, step: int, drop: Drop) -> str:
+    def _take_later(self, step: int, drop: Drop, live: Sequence[Window]) -> str:
         if (drop.watermark or 0) > END_OF_GLOBAL_WINDOW:
             return "Nothing would have saved it: the watermark is past the end of time."
-        ways = [*self._more_lateness(step, drop), *self._other_check(step, drop)]
+        ways = [*self._more_lateness(step, drop), *self._other_check(step, drop, live)]
         if not ways:
             return "Neither more allowed lateness nor another late_check would have saved it."
         first, *others = ways
         return " ".join([f"{first}.", *(f"So would {other}." for other in others)])
 
     def _more_lateness(self, step: int, drop: Drop) -> Iterator[str]:
-        missed_by = drop.missed_by or 0
-        enough = self._strategy.allowed_lateness + missed_by
-        more = f"{show_duration(missed_by)} more of allowed lateness"
-        if self._strategy.allowed_lateness:
-            more += f" ({show_duration(enough)} in all)"
-        if self._saves(step, drop, {"allowed_lateness": enough}):
-            yield f"{more} would have saved it"
+        enough = self._least(step, drop, {})
+        if enough is not None:
+            yield f"{self._more(enough)} would have saved it"
             return
         lasting = _lasting(self._strategy.trigger)
-        if self._saves(step, drop, {"allowed_lateness": enough, "trigger": lasting}):
+        enough = self._least(step, drop, {"trigger": lasting})
+        if enough is not None:
             yield (
-                f"{more} would have saved it, together with {lasting}, because as it is the "
-                "trigger finishes before"
+                f"{self._more(enough)} would have saved it, together with {lasting}, because as "
+                "it is the trigger finishes before"
             )
 
-    def _other_check(self, step: int, drop: Drop) -> Iterator[str]:
+    def _more(self, enough: int) -> str:
+        now = self._strategy.allowed_lateness
+        more = f"{show_duration(enough - now)} more of allowed lateness"
+        return f"{more} ({show_duration(enough)} in all)" if now else more
+
+    def _least(self, step: int, drop: Drop, changes: dict[str, Any]) -> int | None:
+        """The least allowed lateness (ms) that saves it; None if what it missed does not."""
+        enough = self._strategy.allowed_lateness + (drop.missed_by or 0)
+
+        def saves(lateness: int) -> bool:
+            return self._saves(step, drop, changes | {"allowed_lateness": lateness})
+
+        turns = [enough]
+        if self._strategy.late_check is LateCheck.MERGED:
+            # A longer lateness keeps the sessions longer, and one that ends later saves it.
+            turns = [*self._turns(step, enough), enough]
+        if len(turns) <= _MOST_TURNS:
+            return next((turn for turn in turns if saves(turn)), None)
+        if not saves(enough):
+            return None
+        # Nearly always the longer one saves what the shorter one does.
+        return turns[bisect_left(turns, True, key=saves)]
+
+    def _turns(self, step: int, below: int) -> list[int]:
+        """Every allowed lateness (ms) from the present one up to ``below`` with which something
+        else is expired or not: each by which the end of some window outlasts some watermark."""
+        script = self._script[: step + 1]
+        marks = {it.to for it in script if isinstance(it, AdvanceWatermark)}
+        ends: set[int] = set()
+        for arrived in script:
+            for _, element in arrived.elements if isinstance(arrived, Arrive) else ():
+                try:
+                    found = windows_of(element, self._strategy.window_fn, OnFailure.DROP, None)
+                except BeamlikeError:
+                    continue
+                ends |= set() if isinstance(found, Drop) else {window.end for window in found}
+        turns = {mark - end + 1 for mark in marks for end in ends}
+        return sorted(it for it in turns if self._strategy.allowed_lateness < it < below)
+
+    def _other_check(self, step: int, drop: Drop, live: Sequence[Window]) -> Iterator[str]:
         for check in _CHECKS:
             if check is self._strategy.late_check:
                 continue
             if self._saves(step, drop, {"late_check": check}):
-                joined = ""
-                if drop.nearly is not None:
-                    joined = f": the session {named(drop.nearly)} is still open"
-                yield f'late_check="{check.value}"{joined}'
+                yield f'late_check="{check.value}"{_joined(drop.nearly, live)}'
                 return
 
     def _saves(self, step: int, drop: Drop, changes: dict[str, Any]) -> bool:
@@ -138,6 +175,18 @@ class Rescue:
             and _is_it(output.effect.element, drop.element)
             for output in stage.play(script[-1])
         )
+
+
+def _joined(into: Window | None, live: Sequence[Window]) -> str:
+    """Which open sessions an element nearly joined, and what it would have made of them."""
+    if into is None:
+        return ""
+    inside = [at for at in live if into.start <= at.start and at.end <= into.end]
+    if not inside:
+        return ""
+    names = " and ".join(named(at) for at in sorted(inside, key=bounds))
+    made = "" if inside == [into] else f" and made {'it' if len(inside) == 1 else 'them'} "
+    return f": it would have joined {names}{made}{named(into) if made else ''}"
 
 
 def _is_it(one: Item | None, other: Item | None) -> bool:

@@ -17,8 +17,10 @@ _CHANGES_HEADER: Final = ("", "step", "key", "op", "identity", "value")
 _WIDTH: Final = 100
 _KEY_WIDTH: Final = 14
 _LEAST_VALUE_WIDTH: Final = 30
+_LEAST_LOST_WIDTH: Final = 12
 _ERROR_WIDTH: Final = 90
-"""What went wrong is worth a long line."""
+_LONG_NOTE_WIDTH: Final = 90
+"""What went wrong is worth a long line, and so is what was nearly joined."""
 _MARKUP_WIDTH: Final = 200
 _MOST_ROWS: Final = 200
 _DATE_WIDTH: Final = len("1970-01-01")
@@ -147,9 +149,14 @@ def _value(output: Output, room: int) -> str:
             return f"{lost_elements(effect, room)} ({why})"
         if effect.missed_by is None:
             return lost_elements(effect, room)
+        missed = f"missed by {show_duration(effect.missed_by)}"
         joining = f", nearly joined {show_window(effect.nearly)}" if effect.nearly else ""
-        missed = f" (missed by {show_duration(effect.missed_by)}{joining})"
-        return lost_elements(effect, room - len(missed)) + missed
+        # The value comes first: a note that would push it out is cut.
+        value, note = lost_elements(effect, room), f" ({missed}{joining})"
+        if len(value) + len(note) <= (_LONG_NOTE_WIDTH if joining else room):
+            return value + note
+        note = f" ({missed})"
+        return lost_elements(effect, max(room - len(note), _LEAST_LOST_WIDTH)) + note
     if effect.retraction:
         return f"withdrawn: {shorten(effect.value, room - 11)}"
     return shorten(effect.value, room)

@@ -23,6 +23,7 @@ from beamlike.viz.recording import Moment, Recording, WindowView
 from beamlike.viz.rescue import Rescue
 from beamlike.viz.sentences import KeyStory, Sentence, named
 from beamlike.viz.table import lost_elements, shorten
+from beamlike.viz.trigger_words import spoken
 
 __all__ = ["Teller"]
 
@@ -294,7 +295,8 @@ class Teller:
             why = f": the trigger of its window {name} has finished"
         else:
             why = f": {self._expired(moment, drop, name)}"
-        advice = self._rescue.advice(moment.step, drop)
+        live = [at for at, view in self._before.items() if not view.closed]
+        advice = self._rescue.advice(moment.step, drop, live)
         verb = "is" if drop.count == 1 else "are"
         text = f"{what} {verb} dropped{why}. {advice}".rstrip()
         return Sentence(moment.step, "dropped", windows, text)
@@ -334,7 +336,7 @@ class Teller:
             reach = because.reaching(self._strategy.window_fn, "overlap", "touch")
             text += f' It is kept at rest, for what may still {reach} it (late_check="retain").'
         if info.is_last and told.by != because.EXPIRY:
-            text += " The trigger has finished, so whatever still comes for it is dropped."
+            text += f" {because.closed_to(self._strategy)}"
         self._grew.discard(told.window)
         self._showed.add(told.window)
         return Sentence(moment.step, "fired", (told.window,), text)
@@ -391,7 +393,7 @@ class Teller:
             yield Sentence(None, "waiting", (view.window,), text)
             if view.closed or last.watermark > view.expires:
                 continue
-            for node in view.trigger.walk():
+            for node in spoken(view.trigger).walk():
                 if node.path != view.trigger.path:
                     text = f"{node.path}, {node.name}, waits for {node.waits_for}."
                     yield Sentence(None, "waiting", (view.window,), text)

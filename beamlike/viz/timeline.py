@@ -21,7 +21,7 @@ from beamlike.machine.events import (
     Pane,
     Suppressed,
 )
-from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 from beamlike.viz.columns import Columns, assigned
@@ -32,8 +32,11 @@ from beamlike.viz.thinning import Entry, thinned
 __all__ = ["LEGEND", "text_timeline"]
 
 LEGEND: Final = "* element   o behind the watermark   x dropped   [--) window   | watermark"
+_OFF_AXIS: Final = "< > off the axis"
+"""Told only where it is drawn."""
 
 _GUTTER: Final = 24
+_INDENT: Final = 6
 _NARROWEST: Final = 60
 _MOST_KEYS: Final = 8
 _LINES, _LEAST_LINES, _MOST_LINES = 400, 60, 120
@@ -62,9 +65,15 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
     axis = Columns.of(run, width - _GUTTER, window_fn)
     shown = busiest(run, keys, _MOST_KEYS)
     room = min(max(_LINES // len(shown), _LEAST_LINES), _MOST_LINES)
+    blocks = [_Block(run, key, axis, window_fn) for key in shown]
+    drawn = [["", *block.lines(room)] for block in blocks]
+    off_axis = any(block.leaves_axis for block in blocks)
     lines = [LEGEND]
-    for key in shown:
-        lines += ["", *_Block(run, key, axis, window_fn).lines(room)]
+    if off_axis and len(LEGEND) + 3 + len(_OFF_AXIS) <= width:
+        lines = [f"{LEGEND}   {_OFF_AXIS}"]
+    elif off_axis:
+        lines.append(_OFF_AXIS)
+    lines += [line for block in drawn for line in block]
     if len(shown) < len(keys):
         others = ", ".join(repr(key) for key in keys if key not in shown)
         left_out = len(keys) - len(shown)
@@ -86,6 +95,8 @@ class _Block:
         self.window_fn = window_fn
         self.watermark = MIN_TIMESTAMP
         self.seen: set[Window] = set()
+        self.leaves_axis = False
+        """Whether a window or the watermark has been drawn that lies beyond the axis."""
 
     def lines(self, most: int) -> Iterator[str]:
         labels, line = self.axis.ruler()
@@ -141,12 +152,16 @@ class _Block:
     ) -> tuple[str, str]:
         row = self._row()
         marks = [(e.timestamp, "o" if e.timestamp < watermark else "*") for e in elements]
-        marks += [(drop.timestamp, "x") for drop in drops if drop.timestamp is not None]
+        marks += [
+            (drop.timestamp, "x")
+            for drop in drops
+            if drop.timestamp is not None and not self._partly(drop, drops)
+        ]
         for timestamp, mark in marks:
             row[self.axis.column(timestamp)] = mark
         values = "+ " + ", ".join(_words(element.value) for element in elements)
         if len(values) > _GUTTER - 6:
-            values = f"+ {len(elements)} elements"
+            values = f"+ {len(elements)} element{'s' * (len(elements) != 1)}"
         return values, "".join(row)
 
     def _clock(self, step: AdvanceWatermark | AdvanceClock) -> tuple[str, str]:
@@ -155,8 +170,6 @@ class _Block:
             column, text = self.axis.column(step.to), show_instant(step.to)
             if step.to > self.axis.end:
                 row[column] = ">"
-            elif step.to < self.axis.start:
-                row[column] = "<"
             _beside(row, text, column, column)
             return "watermark", "".join(row)
         return f"clock {show_duration(step.to)}", "".join(row)
@@ -193,7 +206,7 @@ class _Block:
         reasons = iter([happening.by for happening in story if isinstance(happening, Fired)])
         for effect in effects:
             if isinstance(effect, Drop) and effect.missed_by is not None:
-                yield from self._dropped(effect)
+                yield from self._dropped(effect, self._partly(effect, effects))
         for merge in merges:
             text = f"from {len(merge.sources)} windows"
             yield from self._bar("merged", merge.into, text, parts=merge.sources)
@@ -216,11 +229,23 @@ class _Block:
             text += f" at {show_instant(pane.timestamp)}"
         yield from self._bar(label, pane.window, text, f"by {by}" if by else "")
 
-    def _dropped(self, drop: Drop) -> Iterator[str]:
+    def _partly(self, drop: Drop, effects: Sequence[Any]) -> str:
+        """From how many of its windows an element was dropped, if not from all of them."""
+        if not isinstance(drop.element, Element) or drop.window is None:
+            return ""
+        windows = set(assigned([drop.element], self.window_fn))
+        refused = {
+            it.window for it in effects if isinstance(it, Drop) and it.element == drop.element
+        }
+        if len(refused) >= len(windows):
+            return ""
+        return f" dropped from {len(refused)} of {len(windows)} windows,"
+
+    def _dropped(self, drop: Drop, partly: str = "") -> Iterator[str]:
         room = self.axis.columns
         label, text = f"dropped, {drop.reason.value}", lost_elements(drop, room)
         if drop.missed_by is not None:
-            text += f" missed by {show_duration(drop.missed_by)}"
+            text += f"{partly} missed by {show_duration(drop.missed_by)}"
         elif drop.error is None:
             text += " the trigger had finished"
         if drop.window is None:  # it never got as far as a window
@@ -238,6 +263,10 @@ class _Block:
         row = [" "] * self.axis.columns
         if self.axis.start <= self.watermark <= self.axis.end:
             row[self.axis.column(self.watermark)] = "|"
+        elif MIN_TIMESTAMP < self.watermark < MAX_TIMESTAMP:
+            # At the end of time there is nothing left to be compared with it.
+            row[self.axis.column(self.watermark)] = "<>"[self.watermark > self.axis.end]
+            self.leaves_axis = True
         return row
 
     def _draw(self, row: list[str], window: Window) -> tuple[int, int]:
@@ -245,6 +274,7 @@ class _Block:
         row[first : last + 1] = "-" * (last + 1 - first)
         row[first] = "<" if window.start < self.axis.start else "["
         row[last] = ">" if window.end > self.axis.end else ")"
+        self.leaves_axis |= window.start < self.axis.start or window.end > self.axis.end
         return first, last
 
     def _bar(
@@ -287,7 +317,8 @@ def _beside(row: list[str], text: str, first: int, last: int) -> bool:
 
 
 def _gutter(text: str) -> str:
-    return f"{'      ' + text:{_GUTTER}}"[: _GUTTER - 1] + " "
+    indent = " " * max(min(_INDENT, _GUTTER - 1 - len(text)), 0)
+    return f"{indent + text:{_GUTTER}}"[: _GUTTER - 1] + " "
 
 
 def _words(value: Any) -> str:

@@ -385,12 +385,14 @@ key 'a'
   step 0: an element arrives, before any watermark
     - 1 at 00:00:00 opens [00:00:00, 00:10:00).
     - [00:00:00, 00:10:00) emits its last pane, EARLY 0: [1], by AfterCount(1): an element came. The
-      trigger has finished, so whatever still comes for it is dropped.
+      trigger has finished, so nothing joins it any more: what overlaps it opens another session
+      beside it, and only what has this very window is dropped.
   step 1: an element arrives, before any watermark
     - 2 at 00:08:00 opens [00:08:00, 00:18:00). It does not join [00:00:00, 00:10:00), whose trigger
       has finished.
     - [00:08:00, 00:18:00) emits its last pane, EARLY 0: [2], by AfterCount(1): an element came. The
-      trigger has finished, so whatever still comes for it is dropped.
+      trigger has finished, so nothing joins it any more: what overlaps it opens another session
+      beside it, and only what has this very window is dropped.
   step 2: the watermark moves to 00:30:00
     - [00:00:00, 00:10:00) is forgotten: its trigger had finished.
     - [00:08:00, 00:18:00) is forgotten: its trigger had finished.

@@ -106,7 +106,8 @@ key 'joe'
   step 3: an element arrives, the watermark at 00:13:00
     - 'add to cart' at 00:03:00 is dropped: its window [00:03:00, 00:13:00) expired when the
       watermark reached 00:13:00. 1ms more of allowed lateness would have saved it. So would
-      late_check="merged": the session [00:03:00, 00:19:30) is still open.
+      late_check="merged": it would have joined [00:09:30, 00:19:30) and made it
+      [00:03:00, 00:19:30).
   step 4: the watermark moves to infinity
     - [00:09:30, 00:19:30) emits its last pane, ON_TIME 0: ['checkout'], by expiry of the window:
       the watermark has reached 00:19:30, and there is no allowed lateness.

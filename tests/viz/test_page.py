@@ -177,9 +177,9 @@ def test_the_state_of_each_trigger_node_is_there_for_every_step():
         moment and [nodes(scenario["views"][number]["trigger"]) for number in moment["windows"]]
         for moment in stream["moments"]
     ]
-    before = ["the watermark to reach 12:05:00", "nothing: it can never fire", "its turn"]
-    after = ["1 more element (0 of 1)", "finished", "1 more element (0 of 1)"]
-    paths = ["AfterWatermark", "AfterWatermark.early", "AfterWatermark.late"]
+    before = ["the watermark to reach 12:05:00", "its turn"]
+    after = ["1 more element (0 of 1)", "1 more element (0 of 1)"]
+    paths = ["AfterWatermark", "AfterWatermark.late"]
     assert states == [
         [list(zip(paths, before, strict=True))],
         [list(zip(paths, after, strict=True))],
@@ -187,6 +187,37 @@ def test_the_state_of_each_trigger_node_is_there_for_every_step():
         [],
         [],
         None,  # as before
+    ]
+
+
+def test_the_windowing_names_every_option_that_is_not_the_default():
+    stream = TestStream().add_elements_at_time("00:00:00", ("joe", "open"))
+    plain = recorded(stream, window=bl.Sessions("10 minutes"))
+    chosen = recorded(
+        stream,
+        window=bl.Sessions("10 minutes"),
+        trigger=bl.AfterWatermark(early=bl.AfterCount(1)),
+        accumulation="retracting",
+        allowed_lateness="0 s",
+        timestamp_combiner="earliest",
+        closing_behavior="fire_always",
+        on_time_behavior="fire_if_non_empty",
+        late_check="retain",
+        unchanged="omit",
+    )
+    always = ["windows", "trigger", "accumulation", "allowed lateness"]
+
+    def parts(recording: Recording) -> list[list[str]]:
+        return list(data_of(page(recording))["scenarios"][0]["windowing"])
+
+    assert [label for label, _ in parts(plain)] == always
+    assert [label for label, _ in parts(chosen)[:4]] == always
+    assert parts(chosen)[4:] == [
+        ["timestamp combiner", "earliest"],
+        ["closing behavior", "fire_always"],
+        ["on-time behavior", "fire_if_non_empty"],
+        ["late check", "retain"],
+        ["unchanged panes", "omit"],
     ]
 
 

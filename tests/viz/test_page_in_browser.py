@@ -134,21 +134,21 @@ def test_the_figure_shows_what_has_happened_and_nothing_of_what_will(reader: Rea
     assert reader.figure("element") == ["'open app'", "'show product'", "'add to cart'"]
     assert reader.figure("merge") == ["grows", "grows"]
     assert reader.figure("pane") == [
-        "on time #0  ['open app', 'show product']",
-        "late #0  ['add to cart']",
+        "on time #0: ['open app', 'show product']",
+        "late #0: ['add to cart']",
     ]
     assert reader.texts("#figure text.water") == ["watermark 00:13:00"]
     reader.press("ArrowLeft")
-    assert reader.figure("pane") == ["on time #0  ['open app', 'show product']"]
+    assert reader.figure("pane") == ["on time #0: ['open app', 'show product']"]
 
 
 def test_the_windows_show_their_triggers_panes_and_until_when_they_take_elements(reader: Reader):
     reader.open(of_the_blog("early, on-time and late panes of one growing session"), "#step=4")
     assert reader.texts(".window") == [
         "[00:00:00, 00:12:00) changed in this step "
-        "Open: 1 element since its last pane. Takes elements until the watermark passes "
+        "Open: no pane of its own yet, 1 new element. Takes elements until the watermark passes "
         "00:21:59.999. "
-        "early #0 ['0', '1'] "
+        "early #0: ['0', '1'] "
         "AfterWatermark waiting "
         "waits for the watermark to reach 00:12:00 or the clock to pass 00:03:00 "
         "early: AfterProcessingTime(1m) waiting "
@@ -198,8 +198,130 @@ def test_a_link_inside_the_story_goes_to_its_step(reader: Reader):
 
 
 def test_an_address_that_names_no_step_opens_the_first(reader: Reader):
-    reader.open(of_the_blog(BRIDGE), "#step=99&key=7&scenario=<b>")
+    reader.open(of_the_blog(BRIDGE), "#step=tea&key=7&scenario=<b>")
     assert reader.said[0] == "Step 0, 1 of 7"
+
+
+def test_an_address_past_the_end_opens_the_last_step(reader: Reader):
+    reader.open(of_the_blog(BRIDGE), "#step=99")
+    assert reader.said[0] == "Step 6, 7 of 7"
+
+
+def test_a_window_without_a_pane_says_so_and_no_trigger_is_told_that_nobody_wrote(reader: Reader):
+    stream = TestStream().add_elements_at_time("12:01:00", ("table 3", "tea"))
+    windowing = {"window": bl.FixedWindows("5 minutes"), "accumulation": "discarding"}
+    late = bl.AfterWatermark(late=bl.AfterCount(1))
+    reader.open(recorded(stream, trigger=late, allowed_lateness="0 s", **windowing), "#step=0")
+    assert reader.texts(".window") == [
+        "[12:00:00, 12:05:00) changed in this step "
+        "Open: no pane yet, 1 element. Takes elements until the watermark passes 12:04:59.999. "
+        "AfterWatermark waiting waits for the watermark to reach 12:05:00 "
+        "late: AfterCount(1) waiting waits for its turn"
+    ]
+
+
+def test_an_early_phase_that_is_over_says_so(reader: Reader):
+    stream = (
+        TestStream()
+        .add_elements_at_time("12:01:00", ("table 3", "tea"))
+        .advance_watermark_to("12:05:00")
+    )
+    trigger = bl.AfterWatermark(early=bl.AfterCount(3), late=bl.AfterCount(1))
+    windowing = {"window": bl.FixedWindows("5 minutes"), "accumulation": "discarding"}
+    reader.open(recorded(stream, trigger=trigger, allowed_lateness="1 m", **windowing), "#step=1")
+    assert reader.texts(".window .node") == [
+        "AfterWatermark waiting",
+        "early: AfterCount(3) the early phase is over",
+        "late: AfterCount(1) waiting waits for 1 more element (0 of 1)",
+    ]
+
+
+def test_an_element_that_one_of_its_windows_took_is_no_dropped_one(reader: Reader):
+    stream = (
+        TestStream()
+        .add_elements_at_time("12:03:00", ("k", "a"))
+        .advance_watermark_to("12:06:00")
+        .add_elements_at_time("12:04:00", ("k", "late"))
+    )
+    reader.open(recorded(stream, window=bl.SlidingWindows("10 minutes", "5 minutes")), "#step=2")
+    late = "#figure [data-kind=element][data-step='2']"
+    assert reader.texts(f"{late} text") == [
+        "'late', dropped from 1 of 2 windows: expired, missed by 1m 1ms"
+    ]
+    assert reader.tab.locator(f"{late} circle.late").count() == 1
+    assert reader.tab.locator(f"{late} path.cross").count() == 0
+    assert "dropped in part 12:04:00" in reader.texts("#panes tbody tr")[-1]
+
+
+@pytest.mark.parametrize("at", ["12:00:10", "12:02:30", "12:04:50"])
+def test_the_words_of_a_dropped_element_are_beside_its_cross(reader: Reader, at: str):
+    stream = (
+        TestStream()
+        .add_elements_at_time(at, ("k", 0))
+        .advance_watermark_to("18:00:00")
+        .add_elements_at_time(at, ("k", "a value that goes on and on, " * 3))
+    )
+    reader.tab.set_viewport_size({"width": 420, "height": 800})
+    reader.open(recorded(stream, window=bl.FixedWindows("5 minutes")), "#step=2")
+    boxes = [
+        reader.tab.locator(f"#figure [data-kind=element][data-step='2'] {part}").bounding_box()
+        for part in ("text", "path.cross")
+    ]
+    words, cross = boxes
+    middle = cross["x"] + cross["width"] / 2
+    assert words["x"] > middle + 6 or words["x"] + words["width"] < middle - 6
+    (told,) = reader.texts("#figure [data-kind=element][data-step='2'] text")
+    assert told.startswith("'a")
+
+
+def test_of_a_long_value_there_is_less_and_the_reason_stays(reader: Reader):
+    stream = (
+        TestStream()
+        .add_elements_at_time("12:00:10", ("k", 0))
+        .advance_watermark_to("18:00:00")
+        .add_elements_at_time("12:00:10", ("k", "a value that goes on and on, " * 3))
+    )
+    reader.tab.set_viewport_size({"width": 420, "height": 800})
+    reader.open(recorded(stream, window=bl.FixedWindows("5 minutes")), "#step=2")
+    (told,) = reader.texts("#figure [data-kind=element][data-step='2'] text")
+    assert told.startswith("'a value")
+    assert told.endswith("…, expired, missed by 5h 55m 1ms")
+
+
+def test_the_times_on_the_two_sides_of_a_fold_do_not_run_into_each_other(reader: Reader):
+    stream = (
+        TestStream()
+        .add_elements_at_time("12:00:10", ("k", 0))
+        .add_elements_at_time("14:02:30", ("k", 1))
+    )
+    reader.tab.set_viewport_size({"width": 520, "height": 800})
+    reader.open(recorded(stream, window=bl.FixedWindows("5 minutes")), "#step=1")
+    times = reader.tab.locator("#axis text.tick:not(.label)").all()
+    boxes = [box for time in times if (box := time.bounding_box())]
+    assert len(boxes) > 2
+    ends = [box["x"] + box["width"] for box in boxes]
+    assert all(end < after["x"] for end, after in zip(ends, boxes[1:], strict=False))
+
+
+def test_what_is_left_out_is_told_exactly(reader: Reader):
+    stream = (
+        TestStream()
+        .add_elements_at_time("12:00:00", ("k", 1))
+        .add_elements_at_time("14:00:00", ("k", 2))
+    )
+    reader.open(recorded(stream, window=bl.FixedWindows("1 minute")), "#step=1")
+    (told,) = [text for text in reader.texts("#axis text") if "left out" in text]
+    assert told == "1h 58m left out"
+
+
+def test_time_goes_upwards_only_where_a_clock_moves(reader: Reader):
+    still = TestStream().add_elements_at_time("12:00:00", ("k", 1))
+    ticking = still.advance_processing_time("5 s")
+    axes = []
+    for stream in (still, ticking):
+        reader.open(recorded(stream, window=bl.FixedWindows("1 minute")))
+        axes.append(reader.texts("#figure text.axis"))
+    assert axes == [["↑ order of arrival"], ["↑ processing time"]]
 
 
 TWO_TABLES = (
@@ -249,12 +371,12 @@ def test_withdrawn_panes_are_struck_out_and_drops_are_crossed_with_their_reason(
     assert reader.texts("#figure text.struck") == []
     reader.press("ArrowRight")
     assert reader.texts("#figure text.struck") == [
-        "on time #0 ['tea']",
-        "withdrawn: on time #0 ['tea']",
+        "on time #0: ['tea']",
+        "withdrawn: on time #0: ['tea']",
     ]
     reader.press("End")
     assert reader.tab.locator("#figure .cross").count() == 1
-    assert reader.figure("element")[-1] == "'salt' expired, missed by 1ms"
+    assert reader.figure("element")[-1] == "'salt', expired, missed by 1ms"
     assert reader.texts("#panes tbody tr") == [
         "1 [12:00:00, 12:05:00) on time #0 12:04:59.999 ['tea'] AfterWatermark[end of window]",
         "2 [12:00:00, 12:05:00) withdrawal of on time #0 12:04:59.999 ['tea']",
@@ -282,7 +404,7 @@ def test_a_screen_reader_hears_each_step_and_what_the_figure_shows(reader: Reade
     )
     figure = reader.tab.get_by_role("img", name="Timeline of 'joe' up to step 2")
     assert figure.locator("desc").text_content() == (
-        "Event time across, processing time upwards. 2 elements, 0 dropped. "
+        "Event time across, order of arrival upwards. 2 elements, 0 dropped. "
         "The watermark stands at 00:13:00. Windows: [00:00:00, 00:11:30). "
         "Panes: on time 0 of [00:00:00, 00:11:30): ['open app', 'show product']."
     )

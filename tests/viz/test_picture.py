@@ -373,8 +373,35 @@ def test_a_figure_can_be_written_as_pdf_too(tmp_path: Path) -> None:
 
 
 def test_a_format_that_nobody_knows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="Format 'doc' is not supported"):
-        draw(SCENE, tmp_path / "scene.doc")
+    for name, ending in (("scene.doc", "has the ending .doc"), ("scene", "has no ending")):
+        with pytest.raises(RecordingError) as raised:
+            draw(SCENE, tmp_path / name)
+        assert str(raised.value).startswith(
+            f"path: {tmp_path / name} {ending}, which is no format of a picture; end it with "
+            ".png, .svg or .pdf (matplotlib writes "
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf", "jpg"])
+def test_a_picture_in_no_folder_says_where_it_cannot_be_written(
+    tmp_path: Path, ending: str
+) -> None:
+    path = tmp_path / "missing" / f"scene.{ending}"
+    with pytest.raises(EnvironmentProblem) as raised:
+        draw(SCENE, path)
+    assert str(raised.value) == (
+        f"the picture cannot be written to {path} (No such file or directory); name a file in a "
+        "folder that exists"
+    )
+
+
+def test_the_words_of_a_watermark_beyond_the_axis_have_a_ground_of_their_own() -> None:
+    (axes,) = figure_of(orders().run, orders().strategy).axes
+    (words,) = [text for text in axes.texts if text.get_text() == "watermark infinity >"]
+    ground = words.get_bbox_patch()
+    assert ground is not None
+    assert to_hex(ground.get_facecolor()) == "#ffffff"
 
 
 def test_a_notebook_shows_the_picture_by_itself_and_its_words_beside_it() -> None:

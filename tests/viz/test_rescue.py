@@ -9,11 +9,12 @@ from beamlike.machine.events import Drop
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import duration_ms
 from beamlike.testing.generate import any_scenario
 from beamlike.viz.recording import Recording
 from beamlike.viz.rescue import Rescue
 
-ENOUGH = re.compile(r".* of allowed lateness( \(.* in all\))? would have saved it\.")
+ENOUGH = re.compile(r"(.*) more of allowed lateness(?: \(.* in all\))? would have saved it\.")
 PARTS = [part for part in inspect.signature(WindowingStrategy).parameters if part != "self"]
 
 
@@ -33,11 +34,13 @@ def test_what_would_have_saved_a_dropped_element_does_save_it() -> None:
                 if not isinstance(drop, Drop) or drop.missed_by is None:
                     continue
                 advice = rescue.advice(told.step, drop)
-                if not ENOUGH.match(advice):
+                named = ENOUGH.match(advice)
+                if not named:
                     continue
                 saved += 1
                 for less in (0, 1):
-                    lateness = strategy.allowed_lateness + drop.missed_by - less
+                    more = duration_ms(named[1], "more")
+                    lateness = strategy.allowed_lateness + more - less
                     parts = {part: getattr(strategy, part) for part in PARTS}
                     longer = WindowingStrategy(**parts | {"allowed_lateness": lateness})
                     again = run_in_memory(Grouping(longer, Collect()), mine.run.script)

@@ -33,9 +33,9 @@ def run(strategy: WindowingStrategy, combine: CombineFn, *script: ScriptStep) ->
     return run_in_memory(Grouping(strategy, combine), script)
 
 
-def drawn(text: str) -> str:
+def drawn(text: str, *, off_axis: bool = False) -> str:
     """A picture written in a test, under the legend that opens every timeline."""
-    return f"{LEGEND}\n{text.rstrip()}"
+    return f"{LEGEND}{chr(10) * off_axis}{'< > off the axis' * off_axis}\n{text.rstrip()}"
 
 
 SESSIONS = WindowingStrategy(
@@ -122,7 +122,8 @@ def test_the_global_window_and_infinity_do_not_stretch_the_axis() -> None:
         TO_INFINITY,
     )
 
-    assert text_timeline(happened, width=80, window_fn=strategy.window_fn) == drawn("""
+    assert text_timeline(happened, width=80, window_fn=strategy.window_fn) == drawn(
+        """
 no key                  00:00:10     00:00:15      00:00:20      00:00:25
                         +------------+-------------+-------------+-------------+
   0 + 1, 2              *                                                      *
@@ -134,7 +135,9 @@ no key                  00:00:10     00:00:15      00:00:20      00:00:25
   3 watermark                                                         infinity >
       ON_TIME #1 last   <------------------------------------------------------>
                         3 by expiry of the window
-""")
+""",
+        off_axis=True,
+    )
 
 
 def test_each_key_has_a_block_with_its_own_steps_and_retractions() -> None:

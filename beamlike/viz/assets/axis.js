@@ -27,11 +27,16 @@ function dateOf(ms) {
   return Number.isNaN(moment.getTime()) ? ms + " ms" : moment.toISOString().slice(0, 10);
 }
 
+/** A duration without what is too small to matter; never more than it is. */
 function lengthInWords(ms) {
-  for (const [unit, length] of [["d", DAY], ["h", HOUR], ["m", MINUTE], ["s", SECOND]]) {
-    if (ms >= length) return Math.round(ms / length) + unit;
+  const unit = [MINUTE, SECOND].find((length) => ms >= 60 * length) ?? 1;
+  let rest = Math.floor(ms / unit) * unit;
+  const parts = [];
+  for (const [name, length] of [["d", DAY], ["h", HOUR], ["m", MINUTE], ["s", SECOND], ["ms", 1]]) {
+    if (rest >= length) parts.push(Math.floor(rest / length) + name);
+    rest %= length;
   }
-  return ms + "ms";
+  return parts.join(" ") || "0ms";
 }
 
 /** Where instants lie between `left` and `right`; beyond the ends, at the ends. */
@@ -129,11 +134,14 @@ class Axis {
     let date = this.firstDate;
     for (const [from, to] of plain) {
       for (let at = Math.ceil(from / distance) * distance; at <= to; at += distance) {
+        // On the two sides of a fold there may not be room for both.
+        const x = this.x(at), last = ticks[ticks.length - 1];
+        if (last && x - last.x < needed(distance) * 0.75) continue;
         let text = distance >= DAY ? dateOf(at) : timeOfDay(at, distance);
         const day = dateOf(at);
         const second = distance < DAY && day !== date && !this.firstDate ? day : "";
         if (second) date = day;
-        ticks.push({ x: this.x(at), text, second });
+        ticks.push({ x, text, second });
       }
     }
     return ticks;

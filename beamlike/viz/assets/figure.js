@@ -95,12 +95,12 @@ class Figure {
     svg(foot, "line", { ...line, y1: 0.5, y2: 0.5 });
     const right = { class: "axis", x: plan.width - RIGHT, y: 41, "text-anchor": "end" };
     svg(foot, "text", right, "event time →");
-    svg(root, "text", { class: "axis", x: 4, y: 14 }, "↑ processing time");
+    const ticking = clockMoves(plan.rows.map((row) => row.step));
+    svg(root, "text", { class: "axis", x: 4, y: 14 }, ticking ? "↑ processing time" : "↑ order of arrival");
     let clock = null;
     const taken = [];
     const apart = plan.small ? 28 : 14;
     const free = (middle, more) => taken.every(([other, its]) => Math.abs(other - middle) >= apart + its + more);
-    const ticking = plan.rows[plan.rows.length - 1].step.clockText !== plan.rows[0].step.clockText;
     const label = (row, middle, withClock) => {
       taken.push([middle, withClock ? 6 : 0]);
       const classes = "tick rowtext" + (row.step.step === this.step ? " is-now" : "");
@@ -234,10 +234,10 @@ class Figure {
 
   element(group, item) {
     const { thing, x, y } = item, r = this.plan.small ? Math.min(4, 1.8 + this.plan.lane / 2) : 5.5;
-    svg(group, "title", {}, `${thing.value} of ${thing.when}${thing.why ? ", dropped: " + thing.why : ""}`);
+    svg(group, "title", {}, `${thing.value} of ${thing.when}${thing.lost ? (thing.lost === "all" ? ", dropped: " : ", ") + thing.why : ""}`);
     if (thing.lost !== "all") svg(group, "circle", { class: "dot" + (thing.late ? " late" : "") + (this.plan.small ? " small" : ""), cx: x, cy: y, r });
-    if (thing.lost) this.cross(group, x, y, r);
-    this.label(group, item, thing.lost ? "lost" : "");
+    if (thing.lost === "all") this.cross(group, x, y, r);
+    this.label(group, item, thing.lost === "all" ? "lost" : "");
   }
 
   loss(group, item) {

@@ -1,6 +1,6 @@
 // The places of everything in the figure of one key: event time across, steps upwards.
 
-const GUTTER = 74, RIGHT = 14, FOOT = 5, AXIS = 46, TOP = 26, LANE = 21, PAD = 4, LEAD = 9;
+const GUTTER = 74, RIGHT = 14, FOOT = 5, AXIS = 46, TOP = 26, LANE = 21, PAD = 4, LEAD = 9, LEAST_VALUE = 32;
 const TONES = { early: "early", "on time": "ontime", late: "late" };
 
 function toneOf(timing) {
@@ -59,6 +59,19 @@ function placeText(item, text, left, right, axis, inside) {
   }
 }
 
+/** A text and what follows it, as much as there is room for on the wider side of a mark, so that
+ * it is not over it. What follows is kept as long as anything is left of the text. */
+function beside(text, rest, left, right, axis) {
+  const room = Math.max(axis.right + RIGHT - right - 8, left - 8 - axis.left) - 1;
+  const own = room - widthOf(rest);
+  return cut((own >= LEAST_VALUE ? cut(text, own) : text) + rest, room);
+}
+
+/** Whether processing time says more than the order of the steps. */
+function clockMoves(steps) {
+  return steps[steps.length - 1].clockText !== steps[0].clockText;
+}
+
 /** An element that joins a session merges its own small window into it; that is growing. */
 function mergeInWords(stream, merge) {
   const lived = merge.sources.filter((source) =>
@@ -91,14 +104,14 @@ function layOut(scenario, stream, width, small, room) {
     }
   };
   add("element", stream.elements, (item, element) => {
-    const x = axis.x(element.at), why = element.lost ? " " + element.why : "";
+    const x = axis.x(element.at), why = element.lost ? ", " + element.why : "";
     item.x = x;
-    placeText(item, element.label + why, x - 7, x + 7, axis, false);
+    placeText(item, beside(element.label, why, x - 7, x + 7, axis), x - 7, x + 7, axis, false);
   });
   add("loss", stream.losses, (item, loss) => {
     const [left, right] = axis.ends(loss.window);
     item.x = (left + right) / 2;
-    placeText(item, loss.text, item.x - 7, item.x + 7, axis, false);
+    placeText(item, beside(loss.text, "", item.x - 7, item.x + 7, axis), item.x - 7, item.x + 7, axis, false);
   });
   add("merge", stream.merges, (item, merge) => {
     const [left, right] = axis.ends(merge.into);
@@ -108,7 +121,7 @@ function layOut(scenario, stream, width, small, room) {
     const [left, right] = axis.ends(pane.window);
     item.left = left;
     item.right = right;
-    const what = `${pane.retraction ? "withdrawn: " : ""}${pane.timing} #${pane.index}  ${pane.value}`;
+    const what = `${pane.retraction ? "withdrawn: " : ""}${pane.timing} #${pane.index}: ${pane.value}`;
     const room = Math.max(right - left - 12, Math.min(260, axis.right - axis.left));
     placeText(item, cut(what, room), left, right, axis, true);
   });

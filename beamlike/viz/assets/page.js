@@ -26,8 +26,9 @@ function readFragment() {
   here.scenario = within("scenario", book.scenarios.length);
   here.key = within("key", scenarioNow().streams.length);
   const step = Number.parseInt(asked.get("step"), 10);
-  const found = scenarioNow().steps.findIndex((one) => one.step === step);
-  here.position = found < 0 ? 0 : found;
+  // A step that is past the end is the last one.
+  const found = scenarioNow().steps.findIndex((one) => one.step >= step);
+  here.position = found >= 0 ? found : step > 0 ? scenarioNow().steps.length - 1 : 0;
 }
 
 function go(position) {

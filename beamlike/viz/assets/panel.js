@@ -56,8 +56,8 @@ function showTrigger(parent, node, isRoot) {
   const role = node.path.slice(node.path.lastIndexOf(".") + 1);
   if (!isRoot && !/^\d/.test(role)) html(line, "span", { class: "role" }, role + ":");
   html(line, "code", {}, node.name);
-  const state = node.finished ? "finished" : node.ready ? "ready" : "waiting";
-  html(line, "span", { class: "state " + state }, state);
+  const state = node.over ? "the early phase is over" : node.finished ? "finished" : node.ready ? "ready" : "waiting";
+  html(line, "span", { class: "state " + (node.over ? "finished" : state) }, state);
   // What a trigger and the one below it both wait for is said once, below.
   const isSaidBelow = node.subs.some((sub) => !sub.finished && sub.waits === node.waits);
   if (node.ready && isRoot) html(line, "span", { class: "waits" }, "fires with the next element");
@@ -79,16 +79,20 @@ function showWindow(parent, view, panes, isChanged, isOpen) {
   }
   const brief = `${view.closed ? "closed" : "open"}, ${counted(panes.length, "pane")}`;
   html(title.parentNode, "span", { class: "brief" }, brief);
-  const waiting = view.waiting ? counted(view.waiting, "element") : "no element";
+  const news = panes.length ? "new element" : "element";
+  const came = view.waiting ? counted(view.waiting, news) : "no " + news;
+  // A session that grew from others has their panes to show, and maybe none of its own.
+  const since = view.shown ? `${view.waiting ? counted(view.waiting, "element") : "no element"} since its last pane`
+    : `no pane ${panes.length ? "of its own " : ""}yet, ${came}`;
   html(card, "p", {}, view.closed
     ? `Closed: its trigger has finished, it takes no more elements. Forgotten once the watermark passes ${view.expires}.`
-    : `Open: ${waiting} since its last pane. Takes elements until the watermark passes ${view.expires}.`);
+    : `Open: ${since}. Takes elements until the watermark passes ${view.expires}.`);
   if (panes.length) {
     const list = html(card, "ul", { class: "chips", "aria-label": "Panes so far" });
     for (const [pane, isWithdrawn] of panes) {
       const chip = html(list, "li", { class: toneOf(pane.timing) });
       const struck = isWithdrawn || pane.retraction;
-      const text = `${pane.timing} #${pane.index} ${pane.value}`;
+      const text = `${pane.timing} #${pane.index}: ${pane.value}`;
       if (pane.retraction || isWithdrawn) html(chip, "span", {}, pane.retraction ? "withdrawal of " : "withdrawn: ");
       html(chip, struck ? "s" : "span", { class: "mono" }, text);
     }
@@ -146,7 +150,8 @@ function showPanes(table, stream, step) {
       struck: pane.retraction || (pane.withdrawn !== null && pane.withdrawn <= step),
     })),
     ...stream.elements.filter((element) => element.lost).map((element) => ({
-      step: element.step, window: element.refused, at: element.when, value: element.value, why: element.why, what: "dropped",
+      step: element.step, window: element.refused, at: element.when, value: element.value, why: element.why,
+      what: element.lost === "all" ? "dropped" : "dropped in part",
     })),
     ...stream.losses.map((loss) => ({ step: loss.step, window: "", at: "", value: loss.text, why: "", what: "dropped" })),
   ].filter((row) => row.step <= step).sort((a, b) => a.step - b.step);
@@ -174,7 +179,7 @@ function showStory(list, scenario, stream, linkTo) {
 /** The figure in words, for those who do not see it: a name, and what it shows. */
 function describe(scenario, stream, at) {
   const step = scenario.steps[at], upTo = (things) => things.filter((thing) => thing.step <= step.step);
-  const elements = upTo(stream.elements), lost = elements.filter((element) => element.lost).length;
+  const elements = upTo(stream.elements), lost = elements.filter((element) => element.lost === "all").length;
   const windows = stream.moments[at].windows.map((number) => scenario.views[number].name);
   const panes = upTo(stream.panes).map(
     (pane) => `${pane.retraction ? "withdrawal of " : ""}${pane.timing} ${pane.index} of ${pane.name}: ${pane.value}`,
@@ -185,7 +190,7 @@ function describe(scenario, stream, at) {
   };
   return [
     `Timeline of ${stream.key} up to step ${step.step}`,
-    `Event time across, processing time upwards. ${counted(elements.length, "element")}, ${lost} dropped. ` +
+    `Event time across, ${clockMoves(scenario.steps) ? "processing time" : "order of arrival"} upwards. ${counted(elements.length, "element")}, ${lost} dropped. ` +
       `The watermark stands at ${step.watermarkText}. Windows: ${some(windows, "none")}. Panes: ${some(panes, "none yet")}.`,
   ];
 }
