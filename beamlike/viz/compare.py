@@ -9,11 +9,11 @@ import attrs
 
 from beamlike.errors import RecordingError
 from beamlike.hosts.script import Output
-from beamlike.machine.equality import is_same
 from beamlike.machine.events import Drop, Effect
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import Window
+from beamlike.viz.happened import identity, is_same_value
 from beamlike.viz.recording import Recording
 from beamlike.viz.sentences import wrapped
 from beamlike.viz.table import lost_elements, shorten, show_window
@@ -196,7 +196,7 @@ def _place(output: Output) -> Hashable:
     """What belongs together has the same place."""
     effect = output.effect
     lost = (effect.timestamp, repr(effect.value)) if isinstance(effect, Drop) else None
-    return output.step, output.key, effect.window, _kind(effect), lost
+    return output.step, identity(output.key), effect.window, _kind(effect), lost
 
 
 def _row(outputs: list[Output | None]) -> Row:
@@ -223,7 +223,7 @@ def _is_same(one: Effect | None, other: Effect | None) -> bool:
         other.info,
         other.timestamp,
         other.retraction,
-    ) and is_same(one.value, other.value)
+    ) and is_same_value(one.value, other.value)
 
 
 # -- words -------------------------------------------------------------------------------------

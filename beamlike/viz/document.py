@@ -5,7 +5,7 @@ them does.
 """
 
 import json
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any, Final
 
 from beamlike.hosts.script import Arrive, ScriptStep
@@ -21,6 +21,7 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
+from beamlike.viz.happened import take_drops
 from beamlike.viz.recording import Moment, Recording, TriggerView, WindowView
 from beamlike.viz.table import lost_elements, shorten, show_window
 from beamlike.viz.trigger_words import OVER, spoken
@@ -47,7 +48,8 @@ def document_of(recording: Recording, title: str) -> Plain:
         title: What the reader calls it.
 
     Returns:
-        ``steps``: each step of the script; ``streams``: for each key its elements, panes,
+        ``grouped``: whether anything is remembered; ``clockMoves``: whether processing time ever
+        moves; ``steps``: each step of the script; ``streams``: for each key its elements, panes,
         drops, merges, lives of windows, and what happened in each step; ``views``: the states
         of windows that the steps refer to by number, each once.
     """
@@ -56,15 +58,20 @@ def document_of(recording: Recording, title: str) -> Plain:
     keys = recording.keys or (None,)  # the clocks move although no element comes
     return {
         "title": title,
-        "windowing": _windowing(recording.strategy),
+        "windowing": _windowing(recording),
+        "grouped": recording.is_grouped,
+        "clockMoves": any(clock for _, clock in recording.run.clocks()),
         "steps": [_step(moment) for moment in moments],
-        "streams": [_Stream(recording, key, moments, views).plain() for key in keys],
+        "streams": [_Stream(recording, key, views).plain() for key in keys],
         "views": [json.loads(view) for view in views],
     }
 
 
-def _windowing(strategy: WindowingStrategy) -> list[list[str]]:
+def _windowing(recording: Recording) -> list[list[str]]:
     """The windowing as labelled parts: what is always decided, then what is not the default."""
+    strategy = recording.strategy
+    if not recording.is_grouped:
+        return [["windows", f"{strategy.windows_in_words}, not grouped"]]
     parts = [
         ["windows", strategy.windows_in_words],
         ["trigger", str(strategy.trigger)],
@@ -135,21 +142,13 @@ def _ordinal(info: PaneInfo) -> str:
 class _Stream:
     """One key of a recording."""
 
-    def __init__(
-        self, recording: Recording, key: Hashable, moments: Sequence[Moment], views: dict[str, int]
-    ) -> None:
+    def __init__(self, recording: Recording, key: Hashable, views: dict[str, int]) -> None:
         self.recording = recording
         self.key = key
-        self.moments = moments
+        self.moments = (recording.of_key(key) if recording.keys else recording).moments
         self.views = views
-        self.outputs = {
-            moment.step: [output for output in moment.outputs if output.key == key]
-            for moment in moments
-        }
-        self.story = {
-            moment.step: [told for told in moment.story if told.key == key] for moment in moments
-        }
-        self.lives = list(self._lives())
+        # What is not grouped is in windows, but nothing is remembered of them.
+        self.lives = list(self._lives()) if recording.is_grouped else []
 
     def plain(self) -> Plain:
         return {
@@ -169,9 +168,9 @@ class _Stream:
         for moment in self.moments:
             drops = self._dropped(moment)
             for element in self._arriving(moment):
-                mine = [drop for drop in drops if drop.element is element]
-                mine = mine or [drop for drop in drops if drop.element == element]
-                lost, refused = self._lost(element, mine)
+                windows = self._assigned(element)
+                mine = take_drops(element, drops, max(len(windows), 1))
+                lost, refused = _lost(windows, mine)
                 yield {
                     "step": moment.step,
                     "at": element.timestamp,
@@ -187,21 +186,13 @@ class _Stream:
                 }
             watermark = moment.watermark
 
-    def _lost(self, element: Element, drops: Sequence[Drop]) -> tuple[str, str]:
-        """How much of an element was dropped: "", "some" of its windows, or "all"; and of "some",
-        how many."""
-        if not drops:
-            return "", ""
-        if any(drop.window is None for drop in drops):
-            return "all", ""
+    def _assigned(self, element: Element) -> set[Window]:
+        if element.window is not None:
+            return {element.window}
         try:
-            windows = self.recording.strategy.window_fn.assign(element.timestamp, element.value)
+            return set(self.recording.strategy.window_fn.assign(element.timestamp, element.value))
         except Exception:  # what the user's function raises is told by the drop
-            return "all", ""
-        every, refused = len(set(windows)), len({drop.window for drop in drops})
-        if every <= refused:
-            return "all", ""
-        return "some", f"dropped from {refused} of {every} windows: "
+            return set()
 
     def _losses(self) -> Iterator[Plain]:
         """Elements that were accepted, and whose pane could not be made."""
@@ -227,7 +218,7 @@ class _Stream:
                         "timing": _TIMING.get(pane.info.timing.value, "unknown"),
                         "index": pane.info.index,
                         "nonspeculative": pane.info.nonspeculative_index,
-                        "last": pane.info.is_last,
+                        "last": pane.info.is_last and self.recording.is_grouped,
                         "value": shorten(pane.value, _SHORT),
                         "at": show_instant(pane.timestamp),
                         "retraction": pane.retraction,
@@ -256,21 +247,18 @@ class _Stream:
                 }
 
     def _merged(self, moment: Moment) -> list[Merged]:
-        happenings = (told.happening for told in self.story[moment.step])
-        return [happening for happening in happenings if isinstance(happening, Merged)]
+        return [it.happening for it in moment.story if isinstance(it.happening, Merged)]
 
     def _reasons(self, moment: Moment) -> dict[tuple[Window, PaneInfo], str]:
         """Which part of the trigger each pane came by. A host may emit in another order."""
-        fired = (told.happening for told in self.story[moment.step])
+        fired = (told.happening for told in moment.story)
         return {(it.window, it.pane.info): it.by for it in fired if isinstance(it, Fired)}
 
     def _emitted(self, moment: Moment) -> list[Pane]:
-        effects = (output.effect for output in self.outputs[moment.step])
-        return [effect for effect in effects if isinstance(effect, Pane)]
+        return [it.effect for it in moment.outputs if isinstance(it.effect, Pane)]
 
     def _dropped(self, moment: Moment) -> list[Drop]:
-        effects = (output.effect for output in self.outputs[moment.step])
-        return [effect for effect in effects if isinstance(effect, Drop)]
+        return [it.effect for it in moment.outputs if isinstance(it.effect, Drop)]
 
     def _lives(self) -> Iterator[Plain]:
         """From which step to which step each window was there, and how it ended."""
@@ -308,10 +296,10 @@ class _Stream:
 
     def _moments(self) -> Iterator[Plain | None]:
         """What happened in each step and what was there after it; None for nothing new."""
-        before: list[int] = []
+        strategy, before = self.recording.strategy, list[int]()
         for moment in self.moments:
             said = list(self._said(moment))
-            views = [_view(view) for view in moment.windows.get(self.key, ())]
+            views = [_view(view, strategy) for view in moment.windows.get(self.key, ())]
             windows = [self.views.setdefault(json.dumps(v), len(self.views)) for v in views]
             # With many keys, most steps are of no concern to most of them.
             yield {"said": said, "windows": windows} if said or windows != before else None
@@ -319,7 +307,7 @@ class _Stream:
 
     def _arriving(self, moment: Moment) -> list[Element]:
         event = moment.event
-        return event.by_key().get(self.key, []) if isinstance(event, Arrive) else []
+        return [it for _, it in event.elements] if isinstance(event, Arrive) else []
 
     def _said(self, moment: Moment) -> Iterator[list[str]]:
         elements = self._arriving(moment)
@@ -334,14 +322,30 @@ class _Stream:
             yield ["merge", f"{sources} merged into {_name(merge.into)}."]
         reasons = self._reasons(moment)
         for pane in self._emitted(moment):
-            yield _emission(pane, reasons.get((pane.window, pane.info), ""))
-        for told in self.story[moment.step]:
+            by = reasons.get((pane.window, pane.info), "")
+            yield _emission(pane, by) if self.recording.is_grouped else _passed(pane)
+        for told in moment.story:
             if isinstance(told.happening, Suppressed):
                 name, by = _name(told.happening.window), told.happening.by
                 yield ["quiet", f"{name} fired by {by}, had nothing new, no pane."]
         for life in self.lives:
             if (life["end"], life["fate"]) == (moment.step, "expired"):
                 yield ["quiet", f"{life['name']} expired. Nothing is remembered of it."]
+
+
+def _lost(windows: Collection[Window], drops: Sequence[Drop]) -> tuple[str, str]:
+    """How much of an element was dropped: "", "some" of its windows, or "all"; and of "some",
+    how many."""
+    if not drops:
+        return "", ""
+    if any(drop.window is None for drop in drops) or len(windows) <= len(drops):
+        return "all", ""
+    return "some", f"dropped from {len(drops)} of {len(windows)} windows: "
+
+
+def _passed(pane: Pane) -> list[str]:
+    what = f"{shorten(pane.value, _SHORT)} of {show_instant(pane.timestamp)}"
+    return ["pane unknown", f"{what} came out at once, in {_name(pane.window)}."]
 
 
 def _emission(pane: Pane, by: str) -> list[str]:
@@ -370,11 +374,13 @@ def _refusal(drop: Drop) -> str:
     return f"{what}{at} was dropped{window}: {_why(drop)}."
 
 
-def _view(view: WindowView) -> Plain:
+def _view(view: WindowView, strategy: WindowingStrategy) -> Plain:
     return {
         "window": _span(view.window),
         "name": _name(view.window),
         "closed": view.closed,
+        "resting": view.resting,
+        "forgotten": show_instant(strategy.forgotten(view.window)),
         "waiting": view.waiting,
         "shown": view.last_pane is not None,
         "expires": show_instant(view.expires),

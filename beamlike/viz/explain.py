@@ -69,7 +69,7 @@ def explain(recording: Recording, key: Any = None, window: WindowLike | None = N
     keys = recording.keys if key is None else (recording.known_key(key),)
     stories = [Teller(recording.of_key(one)) for one in keys]
     title = str(recording.strategy)
-    if not all(story.is_grouped for story in stories):
+    if not recording.is_grouped:
         title = f"{recording.strategy.window_fn}, not grouped"
     if window is not None:
         wanted = _window(window)

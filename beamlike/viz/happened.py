@@ -1,39 +1,98 @@
 """What a run says of each key, in order."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from beamlike.hosts.script import Arrive, Run
-from beamlike.machine.events import Effect, Happening
+from beamlike.machine.equality import is_same
+from beamlike.machine.events import Drop, Effect, Element, Happening
 
-__all__ = ["busiest", "by_step", "keys_of"]
+__all__ = ["busiest", "by_step", "identity", "is_dropped", "is_same_value", "keys_of", "take_drops"]
+
+
+def identity(key: Any) -> Hashable:
+    """What is equal for keys that are one: NaN is one key, in tuples too, whatever object it is."""
+    if isinstance(key, float) and key != key:
+        return ("not a number",)
+    if isinstance(key, tuple):
+        return tuple(map(identity, key))
+    known: Hashable = key
+    return known
 
 
 def keys_of(run: Run) -> list[Any]:
     """The keys of a run, in the order in which they came."""
     arrived = (key for step in run.script if isinstance(step, Arrive) for key in step.by_key())
-    return list(dict.fromkeys([*arrived, *(output.key for output in run.outputs)]))
+    found: dict[Hashable, Any] = {}
+    for key in (*arrived, *(output.key for output in run.outputs)):
+        found.setdefault(identity(key), key)
+    return list(found.values())
 
 
 def busiest(run: Run, keys: Sequence[Any], most: int) -> list[Any]:
     """So many keys with the most elements, panes and drops, in the order given."""
-    events: Counter[Any] = Counter(output.key for output in run.outputs)
+    events = Counter(identity(output.key) for output in run.outputs)
     for step in run.script:
         if isinstance(step, Arrive):
-            events.update(key for key, _ in step.elements)
-    chosen = set(sorted(keys, key=lambda key: -events[key])[:most])
-    return [key for key in keys if key in chosen]
+            events.update(identity(key) for key, _ in step.elements)
+    chosen = set(sorted(map(identity, keys), key=lambda key: -events[key])[:most])
+    return [key for key in keys if identity(key) in chosen]
 
 
 def by_step(run: Run, key: Any) -> tuple[dict[int, list[Effect]], dict[int, list[Happening]]]:
     """The outputs and the story of one key, by the step that they belong to."""
+    wanted = identity(key)
     effects: dict[int, list[Effect]] = {}
     for output in run.outputs:
-        if output.key == key:
+        if identity(output.key) == wanted:
             effects.setdefault(output.step, []).append(output.effect)
     story: dict[int, list[Happening]] = {}
     for told in run.story:
-        if told.key == key:
+        if identity(told.key) == wanted:
             story.setdefault(told.step, []).append(told.happening)
     return effects, story
+
+
+def take_drops(element: Element, drops: list[Drop], most: int) -> list[Drop]:
+    """The drops of an element of one step, at most one for each window.
+
+    They are taken from the list, so that those of an equal element remain for that one.
+
+    Args:
+        drops: What was dropped in the step, and belongs to no element yet.
+        most: The number of its windows.
+    """
+    mine: list[Drop] = []
+    # What came back from another process is only equal.
+    for exactly in (True, False):
+        for drop in list(drops):
+            fits = drop.element is element if exactly else is_dropped(element, drop)
+            if fits and len(mine) < most and drop.window not in {it.window for it in mine}:
+                mine.append(drop)
+                at = next(at for at, it in enumerate(drops) if it is drop)
+                del drops[at]
+    return mine
+
+
+def is_dropped(element: Element, drop: Drop) -> bool:
+    """Whether it is this element, or an equal one, that was dropped."""
+    lost = drop.element
+    if not isinstance(lost, Element) or lost.timestamp != element.timestamp:
+        return False
+    return lost is element or is_same(lost.value, element.value)
+
+
+def is_same_value(one: Any, other: Any) -> bool:
+    """Equal, where a list is what it holds: nobody promises its order."""
+    if is_same(one, other):
+        return True
+    if not isinstance(one, list | tuple) or not isinstance(other, list | tuple):
+        return False
+    rest = list(other)
+    for item in one:
+        at = next((at for at, it in enumerate(rest) if is_same_value(item, it)), None)
+        if at is None:
+            return False
+        del rest[at]
+    return not rest

@@ -12,7 +12,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration
 from beamlike.model.windowfns import MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.viz.happened import by_step
+from beamlike.viz.happened import by_step, identity, take_drops
 from beamlike.viz.scene import Box, End, Fate, Life, Mark
 from beamlike.viz.table import lost_elements, shorten
 
@@ -55,7 +55,7 @@ class Happened:
         self._arrived = {
             number: mine
             for number, step in enumerate(run.script)
-            if isinstance(step, Arrive) and (mine := step.by_key().get(key))
+            if isinstance(step, Arrive) and (mine := _of_key(step, key))
         }
         self._effects, self._told = by_step(run, key)
         self.loud = {*self._arrived, *self._effects, *self._told}
@@ -93,7 +93,7 @@ class Happened:
         marks: Counter[Mark] = Counter()
         for element in self._arrived.get(number, ()):
             windows = self._assigned(element)
-            refused = _refused(element, drops, max(len(windows), 1))
+            refused = take_drops(element, drops, max(len(windows), 1))
             taken = [w for w in windows if w not in {drop.window for drop in refused}]
             if len(refused) >= len(windows):
                 taken = []
@@ -192,7 +192,9 @@ class Happened:
         if self.strategy is None:
             return
         for it in list(self._open.values()):
-            if watermark > self.strategy.expiry(it.window):
+            # What has expired may rest, and merge later. What is closed does not.
+            kept = self.strategy.expiry if it.closed is not None else self.strategy.forgotten
+            if watermark > kept(it.window):
                 self._end(it, row + _FIRST_LEVEL + _ABOVE, End.EXPIRED)
 
     # -- panes -------------------------------------------------------------------------------
@@ -239,6 +241,11 @@ class Happened:
                 return
 
 
+def _of_key(step: Arrive, key: Any) -> list[Element]:
+    wanted = identity(key)
+    return [element for its, element in step.elements if identity(its) == wanted]
+
+
 def _levels(panes: Sequence[Pane]) -> list[tuple[Pane, int]]:
     """Panes of one step, each on the lowest level where no other one covers it."""
     placed: list[tuple[Pane, int]] = []
@@ -249,29 +256,6 @@ def _levels(panes: Sequence[Pane]) -> list[tuple[Pane, int]]:
                 level = max(level, theirs + 1)
         placed.append((pane, level))
     return placed
-
-
-def _refused(element: Element, drops: list[Drop], most: int) -> list[Drop]:
-    """The drops of an element, one for each window; they are taken from the list."""
-    mine: list[Drop] = []
-    for drop in list(drops):
-        if len(mine) < most and _same(drop.element, element):
-            if drop.window in {it.window for it in mine}:
-                continue
-            mine.append(drop)
-            drops.remove(drop)
-    return mine
-
-
-def _same(one: Any, other: Element) -> bool:
-    if one is other:
-        return True
-    # Values that came back from another process may not be equal to themselves.
-    return (
-        isinstance(one, Element)
-        and one.timestamp == other.timestamp
-        and repr(one.value) == repr(other.value)
-    )
 
 
 def _why(drops: Sequence[Drop]) -> str:

@@ -21,7 +21,7 @@ from xml.sax.saxutils import escape
 from beamlike.errors import EnvironmentProblem, RecordingError
 from beamlike.hosts.script import Run
 from beamlike.viz.axis import round_instants
-from beamlike.viz.happened import busiest, keys_of
+from beamlike.viz.happened import busiest, identity, keys_of
 from beamlike.viz.labels import missing_letters
 from beamlike.viz.painting import Panel, single_window
 from beamlike.viz.scene import End, Fate, Scene, scenes_of
@@ -74,7 +74,7 @@ def figure_of(run: Run, strategy: "WindowingStrategy | None" = None, key: Any = 
     keys = keys_of(run)
     if not keys:
         raise RecordingError("there is nothing to draw: no elements came, and nothing came out")
-    if key is not None and key not in keys:
+    if key is not None and identity(key) not in map(identity, keys):
         some = ", ".join(shorten(it, 30) for it in keys[:8]) + (", ..." if len(keys) > 8 else "")
         raise RecordingError(f"key: the run has no key {shorten(key, 60)}; it has {some}")
     shown = [key] if key is not None else busiest(run, keys, _MOST_PANELS)

@@ -6,6 +6,7 @@ story that the host may not have told, and what came out is compared.
 
 import difflib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 import attrs
@@ -14,7 +15,7 @@ from beamlike.errors import RecordingError
 from beamlike.hosts.memory import MemoryStage
 from beamlike.hosts.script import Arrive, Machine, Output, Run, ScriptStep, Told
 from beamlike.machine.equality import is_same
-from beamlike.machine.events import Drop, Pane
+from beamlike.machine.events import Drop, Element, Pane
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.running import Now, TriggerView
@@ -25,6 +26,7 @@ from beamlike.model.combine import CombineFn
 from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import Window, bounds
+from beamlike.viz.happened import identity, is_same_value
 from beamlike.viz.table import shorten
 
 __all__ = ["Moment", "Recording", "TriggerView", "WindowView"]
@@ -49,6 +51,7 @@ class WindowView:
             watermark is past it is at rest, see `LateCheck.RETAIN`.
         wakes: When it will be asked again although no element comes: once the watermark, or the
             clock, is strictly past these (ms).
+        resting: It has expired, and is kept for what may still reach it.
     """
 
     window: Window
@@ -58,6 +61,7 @@ class WindowView:
     last_pane: PaneInfo | None
     expires: int
     wakes: Wakes
+    resting: bool = False
 
     @classmethod
     def of(
@@ -73,6 +77,7 @@ class WindowView:
             remembered.last_pane,
             machine.strategy.expiry(window),
             wakes(machine.strategy, alone),
+            not remembered.closed and watermark > machine.strategy.expiry(window),
         )
 
 
@@ -101,19 +106,6 @@ class Moment:
     story: tuple[Told, ...]
     outputs: tuple[Output, ...]
 
-    def of_key(self, key: Any) -> "Moment":
-        """The same for one key. Clocks and the output watermark stay those of all of them."""
-        event = self.event
-        if isinstance(event, Arrive):
-            event = Arrive(tuple(pair for pair in event.elements if pair[0] == key))
-        return attrs.evolve(
-            self,
-            event=event,
-            windows={key: self.windows[key]} if key in self.windows else {},
-            story=tuple(told for told in self.story if told.key == key),
-            outputs=tuple(output for output in self.outputs if output.key == key),
-        )
-
 
 @attrs.frozen
 class Recording:
@@ -123,11 +115,13 @@ class Recording:
         run: What came out, and the story of it.
         strategy: How it was windowed.
         moments: One for each step of the script.
+        is_grouped: False if the elements passed by.
     """
 
     run: Run
     strategy: WindowingStrategy
     moments: tuple[Moment, ...]
+    is_grouped: bool = True
 
     @classmethod
     def of(cls, run: Run, strategy: WindowingStrategy, combine: CombineFn | None) -> "Recording":
@@ -152,11 +146,15 @@ class Recording:
         stage, views = MemoryStage(machine), _Views(machine)
         given = _by_step(run.outputs)
         moments: list[Moment] = []
+        known: dict[Hashable, Any] = {}
         for number, step in enumerate(run.script):
             again = stage.play(step)
             # What came out of the run is kept, and not what came out now: its reader saw it.
             came = _in_order(number, given.get(number, ()), again)
-            seen = {key: views.of(key, state) for key, state in stage.states.items()}
+            seen: dict[Any, tuple[WindowView, ...]] = {}
+            for key, state in stage.states.items():
+                one = known.setdefault(identity(key), key)
+                seen[one] = (*seen.get(one, ()), *views.of(key, state))
             clocks = stage.watermark, stage.clock, stage.output_watermark
             moments.append(Moment(number, step, *clocks, seen, (), came))
         story = stage.run.story
@@ -166,19 +164,28 @@ class Recording:
             attrs.evolve(run, outputs=outputs, story=story),
             strategy,
             tuple(attrs.evolve(it, story=tuple(told.get(it.step, ()))) for it in moments),
+            is_grouped=combine is not None,
         )
 
     @property
     def keys(self) -> tuple[Any, ...]:
         """Every key that an element came for, in order of arrival."""
-        return tuple(
-            dict.fromkeys(
-                key
-                for step in self.run.script
-                if isinstance(step, Arrive)
-                for key, _ in step.elements
-            )
-        )
+        return tuple(mine.key for mine in self._by_key.values())
+
+    @cached_property
+    def _by_key(self) -> dict[Hashable, "_OfKey"]:
+        """What belongs to each key that an element came for, in order of arrival."""
+        found: dict[Hashable, _OfKey] = {}
+        for moment in self.moments:
+            if isinstance(moment.event, Arrive):
+                for pair in moment.event.elements:
+                    mine = found.setdefault(identity(pair[0]), _OfKey(pair[0]))
+                    mine.elements.setdefault(moment.step, []).append(pair)
+            for output in moment.outputs:
+                found[identity(output.key)].outputs.setdefault(moment.step, []).append(output)
+            for told in moment.story:
+                found[identity(told.key)].story.setdefault(moment.step, []).append(told)
+        return found
 
     def of_key(self, key: Hashable) -> "Recording":
         """The same, as one key saw it: all steps with their numbers, and nothing of other keys.
@@ -186,12 +193,12 @@ class Recording:
         Raises:
             RecordingError: No element came for the key; names those that are most alike.
         """
-        key = self.known_key(key)
-        moments = tuple(moment.of_key(key) for moment in self.moments)
+        mine = self._by_key[identity(self.known_key(key))]
+        moments = tuple(mine.moment(moment) for moment in self.moments)
         run = Run(
             tuple(moment.event for moment in moments),
-            tuple(output for output in self.run.outputs if output.key == key),
-            tuple(told for told in self.run.story if told.key == key),
+            tuple(output for moment in moments for output in moment.outputs),
+            tuple(told for moment in moments for told in moment.story),
         )
         return attrs.evolve(self, run=run, moments=moments)
 
@@ -201,10 +208,10 @@ class Recording:
         Raises:
             RecordingError: There is none; names those that are most alike.
         """
+        mine = self._by_key.get(identity(key))
+        if mine is not None:
+            return mine.key
         keys = self.keys
-        for known in keys:
-            if known == key:
-                return known
         if not keys:
             raise RecordingError(f"there is no key {key!r}: no element came, of any key")
         # A key typed on a command line is text, whatever it is in the run.
@@ -217,6 +224,29 @@ class Recording:
         if len(keys) == 1 or len(near) == 1:
             which = "the only key is" if len(keys) == 1 else "the nearest is"
         raise RecordingError(f"there is no key {key!r}; {which} {named}{more}")
+
+
+@attrs.frozen
+class _OfKey:
+    """What belongs to one key, by the step that it belongs to."""
+
+    key: Any
+    elements: dict[int, list[tuple[Hashable, Element]]] = attrs.field(factory=dict)
+    outputs: dict[int, list[Output]] = attrs.field(factory=dict)
+    story: dict[int, list[Told]] = attrs.field(factory=dict)
+
+    def moment(self, moment: Moment) -> Moment:
+        """A moment as this key saw it. Clocks and the output watermark are those of all keys."""
+        event = moment.event
+        if isinstance(event, Arrive):
+            event = Arrive(tuple(self.elements.get(moment.step, ())))
+        return attrs.evolve(
+            moment,
+            event=event,
+            windows={self.key: moment.windows[self.key]} if self.key in moment.windows else {},
+            story=tuple(self.story.get(moment.step, ())),
+            outputs=tuple(self.outputs.get(moment.step, ())),
+        )
 
 
 class _Views:
@@ -273,28 +303,13 @@ def _is_same_output(one: Output, other: Output) -> bool:
     if isinstance(mine, Pane) and isinstance(its, Pane):
         place = (mine.window, mine.timestamp, mine.info, mine.retraction)
         same_place = place == (its.window, its.timestamp, its.info, its.retraction)
-        return same_place and _is_same_value(mine.value, its.value)
+        return same_place and is_same_value(mine.value, its.value)
     if isinstance(mine, Drop) and isinstance(its, Drop):
         # What a function raised is told in other words where it ran elsewhere.
         facts = (mine.window, mine.timestamp, mine.reason, mine.missed_by, mine.count)
         same_facts = facts == (its.window, its.timestamp, its.reason, its.missed_by, its.count)
-        return same_facts and _is_same_value(mine.value, its.value)
+        return same_facts and is_same_value(mine.value, its.value)
     return False
-
-
-def _is_same_value(one: Any, other: Any) -> bool:
-    """Equal, where a list is what it holds: nobody promises its order."""
-    if is_same(one, other):
-        return True
-    if not isinstance(one, list | tuple) or not isinstance(other, list | tuple):
-        return False
-    rest = list(other)
-    for item in one:
-        at = next((at for at, it in enumerate(rest) if _is_same_value(item, it)), None)
-        if at is None:
-            return False
-        del rest[at]
-    return not rest
 
 
 def _told(output: Output) -> str:

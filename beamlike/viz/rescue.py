@@ -30,6 +30,8 @@ __all__ = ["Rescue"]
 _CHECKS = (LateCheck.ASSIGNED, LateCheck.MERGED)
 """Late checks that may take in more than others do, Beam's own first."""
 
+_UNTRIED: Final = "What would have saved it was not tried"
+_FAILED: Final = f"{_UNTRIED}: the run cannot be repeated with another windowing."
 
 _PARTS: Final = tuple(
     part.name
@@ -54,6 +56,7 @@ class Rescue:
         self._script = script
         self._strategy = strategy
         self._spent = 0
+        self._failed = False
 
     def advice(self, step: int, drop: Drop, live: Sequence[Window] = ()) -> str:
         """What would have saved it, in a sentence or two.
@@ -68,7 +71,12 @@ class Rescue:
         if drop.element is None:
             return ""
         if self._spent > _MOST_STEPS:
-            return "What would have saved it was not tried: too much was dropped before."
+            return f"{_UNTRIED}: too much was dropped before."
+        if drop.reason is not DropReason.CLOSED and (drop.watermark or 0) > END_OF_GLOBAL_WINDOW:
+            return "Nothing would have saved it: the watermark is past the end of time."
+        if self._strategy.already_merged:  # how these windows came about is not to be seen here
+            return f"{_UNTRIED}: its windows were merged before."
+        self._failed = False
         if drop.reason is DropReason.CLOSED:
             return self._open_longer(step, drop)
         return self._take_later(step, drop, live)
@@ -76,13 +84,15 @@ class Rescue:
     def _open_longer(self, step: int, drop: Drop) -> str:
         lasting = _lasting(self._strategy.trigger)
         saved = self._saves(step, drop, {"trigger": lasting})
+        if self._failed:
+            return _FAILED
         no_use = "No lateness would have saved it"
         return f"{no_use}; {lasting} would have." if saved else f"{no_use}, nor {lasting}."
 
     def _take_later(self, step: int, drop: Drop, live: Sequence[Window]) -> str:
-        if (drop.watermark or 0) > END_OF_GLOBAL_WINDOW:
-            return "Nothing would have saved it: the watermark is past the end of time."
         ways = [*self._more_lateness(step, drop), *self._other_check(step, drop, live)]
+        if not ways and self._failed:
+            return _FAILED
         if not ways:
             return "Neither more allowed lateness nor another late_check would have saved it."
         first, *others = ways
@@ -151,13 +161,12 @@ class Rescue:
     def _saves(self, step: int, drop: Drop, changes: dict[str, Any]) -> bool:
         if changes.get("trigger") == self._strategy.trigger:
             return False
-        if self._strategy.already_merged:
-            return False  # how these windows came about is not to be seen here
         parts: dict[str, Any] = {part: getattr(self._strategy, part) for part in _PARTS}
         try:
             changed = WindowingStrategy(**(parts | changes))
             return not self._loses(step, drop, changed)
         except BeamlikeError:
+            self._failed = True
             return False
 
     def _loses(self, step: int, drop: Drop, strategy: WindowingStrategy) -> bool:

@@ -15,7 +15,6 @@ from beamlike.machine.events import (
     Suppressed,
 )
 from beamlike.model.options import LateCheck
-from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import Window, bounds
 from beamlike.viz import because
@@ -38,9 +37,7 @@ class Teller:
         self._strategy = recording.strategy
         (self.key,) = recording.keys
         self._rescue = Rescue(recording.run.script, recording.strategy)
-        self.is_grouped = all(
-            getattr(output.effect, "info", None) != NO_FIRING for output in recording.run.outputs
-        )
+        self.is_grouped = recording.is_grouped
         self._before: dict[Window, WindowView] = {}
         self._fresh: dict[Window, int] = {}
         self._showed: set[Window] = set()
@@ -163,7 +160,7 @@ class Teller:
             effect = output.effect
             if isinstance(effect, Drop):
                 continue
-            if effect.info == NO_FIRING:
+            if not self.is_grouped:
                 yield self._passed(moment, effect)
             elif effect.retraction:
                 withdrawn.append(effect)
@@ -382,7 +379,7 @@ class Teller:
             name = named(view.window)
             if view.closed:
                 text = f"{name} is closed: its trigger has finished, and it takes nothing in."
-            elif last.watermark > view.expires:
+            elif view.resting:
                 reach = because.reaching(self._strategy.window_fn, "overlaps", "touches")
                 text = f"{name} has expired and rests: only an element that {reach} it wakes it."
             else:
@@ -391,7 +388,7 @@ class Teller:
                 came = came if number else "nothing new"
                 text = f"{name} is open with {came}, and {because.waits(view, last)}."
             yield Sentence(None, "waiting", (view.window,), text)
-            if view.closed or last.watermark > view.expires:
+            if view.closed or view.resting:
                 continue
             for node in spoken(view.trigger).walk():
                 if node.path != view.trigger.path:

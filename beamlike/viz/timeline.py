@@ -25,7 +25,7 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration, sho
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 from beamlike.viz.columns import Columns, assigned
-from beamlike.viz.happened import busiest, by_step, keys_of
+from beamlike.viz.happened import busiest, by_step, identity, is_dropped, keys_of
 from beamlike.viz.table import lost_elements, shorten
 from beamlike.viz.thinning import Entry, thinned
 
@@ -116,12 +116,14 @@ class _Block:
     def _entries(self) -> Iterator[Entry]:
         """Each step that concerns this key, from its first element on."""
         effects_of, story_of = by_step(self.run, self.key)
-        began = False
+        wanted, began = identity(self.key), False
         for number, step in enumerate(self.run.script):
             before = self.watermark
             if isinstance(step, AdvanceWatermark):
                 self.watermark = step.to
-            mine = step.by_key().get(self.key, []) if isinstance(step, Arrive) else []
+            mine: list[Element] = []
+            if isinstance(step, Arrive):
+                mine = [element for key, element in step.elements if identity(key) == wanted]
             began = began or bool(mine)
             if not began or (isinstance(step, Arrive) and not mine):
                 continue
@@ -235,7 +237,7 @@ class _Block:
             return ""
         windows = set(assigned([drop.element], self.window_fn))
         refused = {
-            it.window for it in effects if isinstance(it, Drop) and it.element == drop.element
+            it.window for it in effects if isinstance(it, Drop) and is_dropped(drop.element, it)
         }
         if len(refused) >= len(windows):
             return ""

@@ -2,16 +2,24 @@
 
 from typing import Any
 
+import attrs
 import pytest
 
 from beamlike.errors import RecordingError, TestStreamError, WindowingError
+from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.script import Arrive
+from beamlike.machine.events import AdvanceWatermark, Element
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Collect
 from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
 from beamlike.testing import FinishedTestStream, TestStream, compare
 from beamlike.viz.compare import Comparison
 from beamlike.viz.compare import compare as side_by_side
+from beamlike.viz.recording import Recording
 
 TEN_MINUTES = Sessions("10 minutes")
 
@@ -239,3 +247,23 @@ b: the same windowing
 with b: nothing differs
 """
     )
+
+
+def test_lists_in_another_order_are_no_difference() -> None:
+    """Nobody promises the order of what was collected."""
+    strategy = WindowingStrategy(FixedWindows("1m"))
+    came = Arrive((("a", Element(1, 0)), ("a", Element(2, 0))))
+    run = run_in_memory(Grouping(strategy, Collect()), (came, AdvanceWatermark(60_000)))
+    (output,) = run.outputs
+    turned = attrs.evolve(output, effect=attrs.evolve(output.effect, value=[2, 1]))
+    elsewhere = attrs.evolve(run, outputs=(turned,))
+
+    compared = side_by_side(
+        {
+            "here": Recording.of(run, strategy, Collect()),
+            "elsewhere": Recording.of(elsewhere, strategy, Collect()),
+        }
+    )
+
+    assert compared.differences == ()
+    assert compared.summary == ("with elsewhere: nothing differs",)

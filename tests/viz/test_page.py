@@ -8,10 +8,18 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 import beamlike as bl
 from beamlike.errors import EnvironmentProblem, RecordingError
+from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.script import Arrive, ScriptStep
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element
+from beamlike.machine.passthrough import PassThrough
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Collect
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.testing import TestStream
 from beamlike.viz.page import page, save_page
 from beamlike.viz.recording import Recording
@@ -400,3 +408,105 @@ def test_results_are_a_table_too_where_html_is_not_shown():
     printer = Printer()
     results._repr_pretty_(printer, cycle=False)
     assert printer.shown == str(results)
+
+
+def test_what_was_not_grouped_is_in_windows_of_which_nothing_is_remembered() -> None:
+    """It has a list of windows and no trigger, panes without a timing, and nothing expires."""
+    strategy = WindowingStrategy(bl.FixedWindows("5 minutes"))
+    script = (Arrive((("joe", Element("tea", 60_000)),)), AdvanceWatermark(900_000))
+    run = run_in_memory(PassThrough(strategy.window_fn), script)
+
+    text = page(Recording.of(run, strategy, None))
+
+    (scenario,) = data_of(text)["scenarios"]
+    (stream,) = scenario["streams"]
+    assert scenario["windowing"] == [["windows", "FixedWindows(5m), not grouped"]]
+    assert (scenario["grouped"], stream["lives"]) == (False, [])
+    assert [(pane["timing"], pane["last"]) for pane in stream["panes"]] == [("unknown", False)]
+    assert said(text) == [
+        [
+            "'tea' of 00:01:00 arrived.",
+            "'tea' of 00:01:00 came out at once, in [00:00:00, 00:05:00).",
+        ],
+        [],
+    ]
+
+
+def test_without_a_grouping_nothing_is_guessed_from_what_came_out() -> None:
+    """Nothing came out of either run, and only one of them groups."""
+    strategy = WindowingStrategy(bl.FixedWindows("5 minutes"))
+    passed = run_in_memory(PassThrough(strategy.window_fn), (AdvanceWatermark(0),))
+    grouped = run_in_memory(Grouping(strategy, Collect()), (AdvanceWatermark(0),))
+
+    assert not Recording.of(passed, strategy, None).is_grouped
+    assert Recording.of(grouped, strategy, Collect()).is_grouped
+
+
+def test_an_expired_session_that_is_retained_rests_until_it_is_forgotten() -> None:
+    recording = recorded(
+        TestStream()
+        .add_elements_at_time("00:01:00", ("joe", "open"))
+        .advance_watermark_to("00:15:00")
+        .add_elements_at_time("00:10:00", ("joe", "look"))
+        .advance_watermark_to("00:25:00"),
+        window=bl.Sessions("10 minutes"),
+        late_check="retain",
+    )
+
+    (scenario,) = data_of(page(recording))["scenarios"]
+    (stream,) = scenario["streams"]
+    windows = [
+        [
+            (view["name"], view["resting"], view["expires"], view["forgotten"])
+            for view in (scenario["views"][number] for number in moment["windows"])
+        ]
+        for moment in stream["moments"]
+    ]
+    short, whole = "[00:01:00, 00:11:00)", "[00:01:00, 00:20:00)"
+    assert windows == [
+        [(short, False, "00:10:59.999", "00:20:59.998")],
+        [(short, True, "00:10:59.999", "00:20:59.998")],
+        [(whole, False, "00:19:59.999", "00:29:59.998")],
+        [(whole, True, "00:19:59.999", "00:29:59.998")],
+        [],
+    ]
+    lives = [(life["name"], life["start"], life["end"], life["fate"]) for life in stream["lives"]]
+    assert lives == [(short, 0, 2, "merged"), (whole, 2, 4, "expired")]
+
+
+def from_elsewhere(element: Element) -> Element:
+    """As it comes back from another process: equal, were it not for NaN."""
+    return Element(float("nan"), element.timestamp)
+
+
+def test_an_element_that_came_back_from_another_process_is_dropped_though_it_is_nan() -> None:
+    strategy = WindowingStrategy(bl.FixedWindows("1 minute"), None, "discarding")
+    late = Element(float("nan"), 0)
+    script = (AdvanceWatermark(60_000), Arrive((("joe", late), ("joe", Element("tea", 60_000)))))
+    run = run_in_memory(Grouping(strategy, Collect()), script)
+    (dropped,) = run.drops
+    assert isinstance(dropped.effect, Drop)
+    drop = attrs.evolve(dropped.effect, element=from_elsewhere(late))
+    elsewhere = attrs.evolve(run, outputs=(attrs.evolve(dropped, effect=drop),))
+
+    text = page(Recording.of(elsewhere, strategy, Collect()))
+
+    (stream,) = data_of(text)["scenarios"][0]["streams"]
+    assert [(it["label"], it["lost"]) for it in stream["elements"]] == [
+        ("nan", "all"),
+        ("'tea'", ""),
+    ]
+
+
+def test_processing_time_that_moves_in_the_first_step_only_is_processing_time() -> None:
+    strategy = WindowingStrategy(bl.FixedWindows("1 minute"), None, "discarding")
+    came = Arrive((("joe", Element("tea", 0)),))
+
+    def moves(*script: ScriptStep) -> bool:
+        run = run_in_memory(Grouping(strategy, Collect()), script)
+        return bool(
+            data_of(page(Recording.of(run, strategy, Collect())))["scenarios"][0]["clockMoves"]
+        )
+
+    assert moves(AdvanceClock(1), came)
+    assert not moves(AdvanceWatermark(1), came)

@@ -406,7 +406,7 @@ def test_a_screen_reader_hears_each_step_and_what_the_figure_shows(reader: Reade
     assert figure.locator("desc").text_content() == (
         "Event time across, order of arrival upwards. 2 elements, 0 dropped. "
         "The watermark stands at 00:13:00. Windows: [00:00:00, 00:11:30). "
-        "Panes: on time 0 of [00:00:00, 00:11:30): ['open app', 'show product']."
+        "Panes: on time #0 of [00:00:00, 00:11:30): ['open app', 'show product']."
     )
 
 

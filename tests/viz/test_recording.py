@@ -44,6 +44,7 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import FixedWindows, GlobalWindows
 from beamlike.model.windows import IntervalWindow
 from beamlike.testing.generate import any_scenario
+from beamlike.viz.explain import explain
 from beamlike.viz.recording import Recording, WindowView
 
 MINUTE = IntervalWindow(0, 60_000)
@@ -290,6 +291,30 @@ def test_what_passed_by_ungrouped_has_no_windows_to_look_at() -> None:
 
     assert [moment.windows for moment in recording.moments] == [{"a": ()}, {"a": ()}]
     assert [len(moment.outputs) for moment in recording.moments] == [1, 0]
+
+
+def test_nan_is_one_key_whatever_object_it_is() -> None:
+    """Another process gives back another object, inside a tuple too."""
+    nan = float("nan")
+    for key, again in ((nan, float("nan")), ((nan, 1), (float("nan"), 1))):
+        strategy = WindowingStrategy(MINUTES)
+        script = (Arrive(((key, Element("x", 1)), ("b", Element("y", 1)))), TO_INFINITY)
+        here = run_in_memory(Grouping(strategy, Count()), script)
+        elsewhere = attrs.evolve(
+            here,
+            outputs=tuple(
+                attrs.evolve(it, key=again if it.key is key else it.key) for it in here.outputs
+            ),
+        )
+
+        recording = Recording.of(elsewhere, strategy, Count())
+        mine = recording.of_key(again)
+
+        assert [shown for shown in recording.keys if shown is key] == [key]
+        assert [it.effect.value for it in mine.run.outputs] == [1]
+        assert [it.step for it in mine.run.story] == [1]
+        assert [view.window for view in mine.moments[0].windows[key]] == [MINUTE]
+        assert "emits its last pane, ON_TIME 0: 1" in str(explain(recording, again))
 
 
 # -- what a trigger says of itself ---------------------------------------------------------------

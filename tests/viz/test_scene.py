@@ -7,15 +7,17 @@ import pytest
 
 import beamlike as bl
 from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Run
-from beamlike.machine.events import AdvanceWatermark, Element
+from beamlike.hosts.script import Arrive, Output, Run
+from beamlike.machine.events import AdvanceWatermark, Drop, DropReason, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.testing import Results, TestStream
 from beamlike.testing.stream import FinishedTestStream
+from beamlike.viz.happened import keys_of
 from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick, scenes_of
+from beamlike.viz.timeline import text_timeline
 
 MINUTE = 60_000
 FIVE = IntervalWindow("12:00:00", "12:05:00")
@@ -366,3 +368,44 @@ def test_elements_that_were_lost_with_their_pane_lie_at_the_end_of_their_window(
     assert Scene.of(run, strategy, "k").marks[2:] == (
         Mark(59_999, 1.0, "2 elements", Fate.DROPPED, "failed", count=2),
     )
+
+
+def test_a_session_that_is_retained_lives_until_it_merges_or_is_forgotten() -> None:
+    stream = (
+        TestStream()
+        .add_elements_at_time("00:01:00", ("a", 1))
+        .advance_watermark_to("00:15:00")
+        .add_elements_at_time("00:10:00", ("a", 2))
+        .advance_watermark_to("00:25:00")
+        .advance_watermark_to("00:31:00")
+    )
+    results = played(stream, window=bl.Sessions("10m"), late_check="retain")
+    untold = attrs.evolve(results.run, story=())
+
+    for run in (results.run, untold):
+        scene = Scene.of(run, results.strategy, "a")
+        assert [(it.window, it.end, it.into) for it in scene.lives] == [
+            (minutes(1, 11), End.MERGED, minutes(1, 20)),
+            (minutes(1, 20), End.EXPIRED, None),
+        ]
+
+
+def test_nan_is_one_key_and_one_dropped_element_though_another_process_gave_it_back() -> None:
+    strategy = WindowingStrategy(bl.FixedWindows("1m"))
+    script = (
+        AdvanceWatermark(MINUTE),
+        Arrive(((float("nan"), Element([float("nan")], 0)), (float("nan"), Element(1, MINUTE)))),
+    )
+    lost = Drop(
+        Element([float("nan")], 0), minutes(0, 1), DropReason.EXPIRED, missed_by=1, watermark=MINUTE
+    )
+    run = Run(script, (Output(1, float("nan"), lost),))
+
+    scene = Scene.of(run, strategy, float("nan"))
+
+    assert [(it.label, it.fate) for it in scene.marks] == [
+        ("[nan]", Fate.DROPPED),
+        ("1", Fate.TAKEN),
+    ]
+    assert len(keys_of(run)) == 1
+    assert "dropped, expired" in text_timeline(run)

@@ -95,7 +95,7 @@ class Figure {
     svg(foot, "line", { ...line, y1: 0.5, y2: 0.5 });
     const right = { class: "axis", x: plan.width - RIGHT, y: 41, "text-anchor": "end" };
     svg(foot, "text", right, "event time →");
-    const ticking = clockMoves(plan.rows.map((row) => row.step));
+    const ticking = plan.ticking;
     svg(root, "text", { class: "axis", x: 4, y: 14 }, ticking ? "↑ processing time" : "↑ order of arrival");
     let clock = null;
     const taken = [];
@@ -270,7 +270,7 @@ class Figure {
     if (thing.retraction) classes.push("retraction");
     if (withdrawn) classes.push("withdrawn");
     const high = small ? Math.max(2, lane) : 17;
-    svg(group, "title", {}, `${thing.name} ${thing.timing} #${thing.index}: ${thing.value}`);
+    svg(group, "title", {}, `${thing.name} ${paneName(thing)}: ${thing.value}`);
     const place = { x: left + 1, y: y - high / 2, width: Math.max(2, right - left - 2), height: high, rx: small ? 1 : 3 };
     svg(group, "rect", { class: "ground", ...place });
     svg(group, "rect", { class: classes.join(" "), ...place });

@@ -7,6 +7,11 @@ function toneOf(timing) {
   return TONES[timing] || "unknown";
 }
 
+/** What was not grouped never fired: it has neither a timing nor an index. */
+function paneName(pane) {
+  return pane.timing === "unknown" ? "not grouped" : `${pane.timing} #${pane.index}`;
+}
+
 const pen = document.createElement("canvas").getContext("2d");
 
 function widthOf(text) {
@@ -67,11 +72,6 @@ function beside(text, rest, left, right, axis) {
   return cut((own >= LEAST_VALUE ? cut(text, own) : text) + rest, room);
 }
 
-/** Whether processing time says more than the order of the steps. */
-function clockMoves(steps) {
-  return steps[steps.length - 1].clockText !== steps[0].clockText;
-}
-
 /** An element that joins a session merges its own small window into it; that is growing. */
 function mergeInWords(stream, merge) {
   const lived = merge.sources.filter((source) =>
@@ -121,7 +121,7 @@ function layOut(scenario, stream, width, small, room) {
     const [left, right] = axis.ends(pane.window);
     item.left = left;
     item.right = right;
-    const what = `${pane.retraction ? "withdrawn: " : ""}${pane.timing} #${pane.index}: ${pane.value}`;
+    const what = `${pane.retraction ? "withdrawn: " : ""}${paneName(pane)}: ${pane.value}`;
     const room = Math.max(right - left - 12, Math.min(260, axis.right - axis.left));
     placeText(item, cut(what, room), left, right, axis, true);
   });
@@ -156,5 +156,5 @@ function layOut(scenario, stream, width, small, room) {
     // Time passes upwards inside a row too: first what happens, above it what comes of it.
     row.event = row.y0 - pad - (row.lead ? row.lead / 2 : lane / 2);
   }
-  return { axis, rows, of, width, height: whole, floor: up(0), small, lane, depth: depthOf(stream.lives) };
+  return { axis, rows, of, ticking: scenario.clockMoves, width, height: whole, floor: up(0), small, lane, depth: depthOf(stream.lives) };
 }

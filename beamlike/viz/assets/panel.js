@@ -77,7 +77,7 @@ function showWindow(parent, view, panes, isChanged, isOpen) {
     title.append(" ");
     html(title, "span", { class: "new" }, "changed in this step");
   }
-  const brief = `${view.closed ? "closed" : "open"}, ${counted(panes.length, "pane")}`;
+  const brief = `${view.closed ? "closed" : view.resting ? "at rest" : "open"}, ${counted(panes.length, "pane")}`;
   html(title.parentNode, "span", { class: "brief" }, brief);
   const news = panes.length ? "new element" : "element";
   const came = view.waiting ? counted(view.waiting, news) : "no " + news;
@@ -86,13 +86,15 @@ function showWindow(parent, view, panes, isChanged, isOpen) {
     : `no pane ${panes.length ? "of its own " : ""}yet, ${came}`;
   html(card, "p", {}, view.closed
     ? `Closed: its trigger has finished, it takes no more elements. Forgotten once the watermark passes ${view.expires}.`
+    : view.resting
+    ? `At rest: it has expired, and waits for an element that reaches it. Forgotten once the watermark passes ${view.forgotten}.`
     : `Open: ${since}. Takes elements until the watermark passes ${view.expires}.`);
   if (panes.length) {
     const list = html(card, "ul", { class: "chips", "aria-label": "Panes so far" });
     for (const [pane, isWithdrawn] of panes) {
       const chip = html(list, "li", { class: toneOf(pane.timing) });
       const struck = isWithdrawn || pane.retraction;
-      const text = `${pane.timing} #${pane.index}: ${pane.value}`;
+      const text = `${paneName(pane)}: ${pane.value}`;
       if (pane.retraction || isWithdrawn) html(chip, "span", {}, pane.retraction ? "withdrawal of " : "withdrawn: ");
       html(chip, struck ? "s" : "span", { class: "mono" }, text);
     }
@@ -116,7 +118,8 @@ function showWindows(root, scenario, stream, at) {
   });
   if (!views.length) {
     const was = stream.lives.some((life) => life.start <= step);
-    html(root, "p", { class: "none" }, was ? "No window is left: nothing is remembered." : "No window yet.");
+    const none = was ? "No window is left: nothing is remembered." : "No window yet.";
+    html(root, "p", { class: "none" }, scenario.grouped ? none : "Nothing is grouped: no window is remembered.");
     return;
   }
   // With many windows, those that something happened to come first.
@@ -146,7 +149,7 @@ function showPanes(table, stream, step) {
   const rows = [
     ...stream.panes.map((pane) => ({
       step: pane.step, window: pane.name, at: pane.at, value: pane.value, why: pane.by,
-      what: `${pane.retraction ? "withdrawal of " : ""}${pane.timing} #${pane.index}${pane.last ? ", last" : ""}`,
+      what: `${pane.retraction ? "withdrawal of " : ""}${paneName(pane)}${pane.last ? ", last" : ""}`,
       struck: pane.retraction || (pane.withdrawn !== null && pane.withdrawn <= step),
     })),
     ...stream.elements.filter((element) => element.lost).map((element) => ({
@@ -182,7 +185,7 @@ function describe(scenario, stream, at) {
   const elements = upTo(stream.elements), lost = elements.filter((element) => element.lost === "all").length;
   const windows = stream.moments[at].windows.map((number) => scenario.views[number].name);
   const panes = upTo(stream.panes).map(
-    (pane) => `${pane.retraction ? "withdrawal of " : ""}${pane.timing} ${pane.index} of ${pane.name}: ${pane.value}`,
+    (pane) => `${pane.retraction ? "withdrawal of " : ""}${paneName(pane)} of ${pane.name}: ${pane.value}`,
   );
   const some = (names, none) => {
     if (!names.length) return none;
@@ -190,7 +193,7 @@ function describe(scenario, stream, at) {
   };
   return [
     `Timeline of ${stream.key} up to step ${step.step}`,
-    `Event time across, ${clockMoves(scenario.steps) ? "processing time" : "order of arrival"} upwards. ${counted(elements.length, "element")}, ${lost} dropped. ` +
+    `Event time across, ${scenario.clockMoves ? "processing time" : "order of arrival"} upwards. ${counted(elements.length, "element")}, ${lost} dropped. ` +
       `The watermark stands at ${step.watermarkText}. Windows: ${some(windows, "none")}. Panes: ${some(panes, "none yet")}.`,
   ];
 }

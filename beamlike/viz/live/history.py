@@ -4,6 +4,7 @@ import json
 import threading
 from collections import Counter, deque
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Final, Literal
 
 import attrs
@@ -126,9 +127,10 @@ class History:
     def _run(self, query: str, run: str, name: str | None, at: int) -> _Run:
         self._version += 1
         if run not in self._runs:
-            over = [it.run for it in self._runs.values() if it.ended is not None]
+            over = [it for it in self._runs.values() if it.ended is not None]
+            over.sort(key=attrgetter("ended"))
             for oldest in over[: max(len(self._runs) + 1 - self._queries, 0)]:
-                del self._runs[oldest]
+                del self._runs[oldest.run]
             self._runs[run] = _Run(query, run, name, at, deque(maxlen=self._batches))
         return self._runs[run]
 

@@ -70,9 +70,11 @@ class Listener(StreamingQueryListener):
 
     def _catch_up(self, query: "StreamingQuery") -> None:
         known = str(query.id), str(query.runId)
-        self._history.started(*known, query.name, now_ms())
-        for progress in query.recentProgress:
-            self._history.progressed(Progress.of(progress.json))
+        recent = [Progress.of(progress.json) for progress in query.recentProgress]
+        # Spark does not tell when it started; it ran by the first of these.
+        self._history.started(*known, query.name, recent[0].at if recent else now_ms())
+        for progress in recent:
+            self._history.progressed(progress)
         if not query.isActive:
             failure = query.exception()
             self._history.ended(*known, None if failure is None else str(failure), now_ms())

@@ -6,9 +6,11 @@ that has its own name point to 127.0.0.1 learns nothing. Other users of the mach
 the page shows, as with Spark's own UI.
 """
 
+import logging
 import re
 import socket
 import socketserver
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -23,11 +25,16 @@ from beamlike.viz.live.history import History
 
 __all__ = ["PageServer"]
 
+_LOGGER: Final = logging.getLogger("beamlike.live_view")
+
 _HERE: Final = "127.0.0.1"
 _OWN_NAMES: Final = re.compile(r"(?:127\.0\.0\.1|localhost)(?::\d{1,5})?", re.IGNORECASE)
 _LAST_PORT: Final = 65_535
 _PATIENCE: Final = 10
 """Seconds until a connection that says nothing is closed."""
+
+_GONE: Final = (ConnectionError, TimeoutError)
+"""What is raised once a reader has left."""
 
 _PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "/": ("page.html", "text/html; charset=utf-8"),
@@ -87,22 +94,29 @@ class PageServer:
         self._thread.join()
         self._server.hang_up()
         self._server.server_close()
+        self._server.wait()
 
 
 class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     """One thread for each connection, and a browser keeps some open without a word."""
 
     allow_reuse_address = True
-    daemon_threads = False  # those are not waited for when the server closes
     request_queue_size = 32
 
     def __init__(self, *args: Any) -> None:
         self._open: set[socket.socket] = set()
+        self._talking: set[threading.Thread] = set()
         super().__init__(*args)
 
     def process_request(self, request: Any, client_address: Any) -> None:
+        # A script that never closes must not wait at its end for somebody to say something, so
+        # these are daemons, and those nobody but us waits for when the server closes.
+        talk = threading.Thread(
+            target=self.process_request_thread, args=(request, client_address), daemon=True
+        )
         self._open.add(request)
-        super().process_request(request, client_address)
+        talk.start()
+        self._talking = {it for it in self._talking if it.is_alive()} | {talk}
 
     def shutdown_request(self, request: Any) -> None:
         self._open.discard(request)
@@ -114,8 +128,15 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
+    def wait(self) -> None:
+        """Until the threads have ended."""
+        for talk in self._talking:
+            talk.join()
+
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A reader that went away is no news."""
+        """A reader that went away is no news; anything else is logged."""
+        if not isinstance(sys.exception(), _GONE):
+            _LOGGER.exception("the live view lost a connection")
 
 
 def _handler(history: History) -> type[BaseHTTPRequestHandler]:
@@ -125,6 +146,15 @@ def _handler(history: History) -> type[BaseHTTPRequestHandler]:
         default_request_version = "HTTP/1.0"  # older ones would be answered without headers
 
         def do_GET(self) -> None:
+            try:
+                self._get()
+            except _GONE:
+                raise
+            except Exception:
+                _LOGGER.exception("the live view cannot answer GET %r", self.path)
+                self._say(HTTPStatus.INTERNAL_SERVER_ERROR)
+
+        def _get(self) -> None:
             hosts = self.headers.get_all("Host") or []
             path = self.path.partition("?")[0]
             if len(hosts) != 1 or not _OWN_NAMES.fullmatch(hosts[0].strip()):

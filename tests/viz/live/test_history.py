@@ -181,6 +181,18 @@ def test_runs_that_ended_first_are_forgotten_first_and_those_that_run_never() ->
     assert [it["run"] for it in told(history)] == ["e", "d", "c", "a"]
 
 
+def test_of_two_runs_that_ended_the_one_that_ended_first_is_forgotten_whichever_began_first() -> (
+    None
+):
+    history = History(queries=2)
+    for run in ("began first", "ended first"):
+        history.started("q", run, run, at=0)
+    history.ended("q", "ended first", None, at=1)
+    history.ended("q", "began first", None, at=2)
+    history.started("q", "new", "new", at=3)
+    assert [it["run"] for it in told(history)] == ["new", "began first"]
+
+
 def test_each_change_has_another_version() -> None:
     history = History()
     versions = [history.version]

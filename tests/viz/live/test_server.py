@@ -2,8 +2,11 @@
 
 import http.client
 import json
+import logging
 import re
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -195,3 +198,76 @@ def test_closing_leaves_no_thread_and_no_port_even_if_somebody_is_still_connecte
         socket.create_connection(("127.0.0.1", server.port), timeout=10)
     silent.close()
     half.close()
+
+
+FORGETFUL = """
+import http.client, socket, threading
+from beamlike.viz.live.history import History
+from beamlike.viz.live.server import PageServer
+
+server = PageServer(History())
+silent = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+asking = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+asking.request("GET", "/")
+print(asking.getresponse().status, [it.name for it in threading.enumerate() if not it.daemon])
+"""
+
+
+def test_a_script_that_never_closes_waits_for_no_silent_connection() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", FORGETFUL], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "200 ['MainThread']\n", "")
+
+
+def fail_with(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on the history raises this when it is asked."""
+
+    def told(_: History) -> tuple[int, str]:
+        raise error
+
+    monkeypatch.setattr(History, "told", told)
+
+
+def test_what_goes_wrong_here_is_answered_and_logged(
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    fail_with(ValueError("no JSON"), monkeypatch)
+
+    status, headers, body = served.ask("/data.json")
+
+    assert (status, body) == (500, b"Internal Server Error\n")
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'")
+    (record,) = caplog.records
+    assert (record.name, record.levelno) == ("beamlike.live_view", logging.ERROR)
+    assert record.getMessage() == "the live view cannot answer GET '/data.json'"
+    assert record.exc_info is not None
+    assert repr(record.exc_info[1]) == "ValueError('no JSON')"
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(), ConnectionResetError(), TimeoutError()])
+def test_a_reader_that_went_away_is_no_news(
+    error: Exception,
+    served: Served,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    fail_with(error, monkeypatch)
+
+    assert served.say(b"GET /data.json HTTP/1.1\r\nHost: localhost\r\n\r\n") == b""
+    assert caplog.records == []
+
+
+def test_a_connection_that_gets_no_thread_is_logged(
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        assert served.say(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") == b""
+
+    assert [record.getMessage() for record in caplog.records] == ["the live view lost a connection"]
+    assert served.ask("/")[0] == 200
