@@ -234,6 +234,9 @@ class _Code:
             return f"({', '.join(map(self.value, value))}{comma})"
         if kind is dict:
             return f"{{{', '.join(f'{self.value(k)}: {self.value(v)}' for k, v in value.items())}}}"
+        if kind in (set, frozenset):
+            parts = f"{{{', '.join(map(self.value, value))}}}" if value else ""
+            return parts if kind is set and value else f"{kind.__name__}({parts})"
         if kind in (bool, int, float, str, bytes, type(None)):
             return repr(value)
         if isinstance(value, Enum):
@@ -250,7 +253,9 @@ class _Code:
             self._own[f"what {code!r} stands for"] = None
             return repr(code)
         for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and node.id not in _BUILTINS:
+            if isinstance(node, ast.Name) and node.id in _NUMBERS:
+                self._from("math", node.id)
+            elif isinstance(node, ast.Name) and node.id not in _BUILTINS:
                 self._name(node.id, module)
         return code
 
@@ -268,6 +273,8 @@ _CHOICES: Final = (
     *("timestamp_combiner", "closing_behavior", "on_time_behavior", "late_check", "unchanged"),
 )
 _BUILTINS: Final = frozenset(dir(builtins))
+_NUMBERS: Final = frozenset(("nan", "inf"))
+"""As floats in something else's ``repr`` are written."""
 
 
 def _public(module: str, name: str) -> str:

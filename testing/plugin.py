@@ -14,6 +14,7 @@ Source: Scio ``PipelineSpec``, which asks whether ``run()`` was forgotten.
 
 import tempfile
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -136,7 +137,20 @@ def _fail_of(forgotten: list[str]) -> None:
 def _tell(
     item: pytest.Item, error: BaseException, ran: Sequence[Asserted], examples: Examples
 ) -> None:
-    """Add to a failure what can be done with it, and write its page."""
+    """Add to a failure what can be done with it, and write its page.
+
+    If that does not work it is said, but what matters is the failure of the test.
+    """
+    try:
+        _tell_each(item, error, ran, examples)
+    except Exception as problem:
+        _say_why_not(error, problem)
+
+
+def _tell_each(
+    item: pytest.Item, error: BaseException, ran: Sequence[Asserted], examples: Examples
+) -> None:
+    """The same for each of the failures that are reported together."""
     from beamlike.testing.plugin_reports import UNKNOWN, Failed, groupings_of, is_plain, leaves_of
 
     searched = bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
@@ -154,8 +168,13 @@ def _tell(
         drawn = isinstance(one, PaneAssertionError)
         try:
             _add_note(item, one, Failed(item.nodeid, groupings, drawn, searched, number))
-        except Exception as problem:  # the failure of the test is what matters
-            one.add_note(f"\n(what could be done with it is not shown: {problem!r})")
+        except Exception as problem:  # the others can still be told of
+            _say_why_not(one, problem)
+
+
+def _say_why_not(error: BaseException, problem: Exception) -> None:
+    with suppress(Exception):  # a class of the user's may take no notes
+        error.add_note(f"\n(what could be done with it is not shown: {problem!r})")
 
 
 def _add_note(item: pytest.Item, error: BaseException, failed: "Failed") -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
@@ -302,9 +303,7 @@ def _page(out: Path, replays: Iterator["Replay"]) -> int:
     left_out: list[str] = []
 
     def keep(scenario: Scenario, outcome: Run) -> str:
-        title = scenario.title or scenario.id
-        if title in recordings:
-            title = f"{title} ({scenario.id})"
+        title = next(it for it in _titles(scenario) if it not in recordings)
         try:
             recordings[title] = Recording.of(outcome, scenario.strategy, scenario.combine)
         except RecordingError as error:
@@ -320,6 +319,12 @@ def _page(out: Path, replays: Iterator["Replay"]) -> int:
     title = next(iter(recordings)) if len(recordings) == 1 else f"{len(recordings)} scenarios"
     print(f"written: {save_page(recordings, out, title)}")
     return int(status or bool(left_out))
+
+
+def _titles(scenario: Scenario) -> Iterator[str]:
+    """What a scenario may be called on a page, the best first. Files may have equal ones."""
+    title, id = scenario.title or scenario.id, scenario.id
+    return chain([title, f"{title} ({id})"], (f"{title} ({id}, {at})" for at in count(2)))
 
 
 def _json(replays: Iterator[Replay]) -> int:

@@ -12,6 +12,7 @@ from beamlike.hosts.spark.saved.report import SavedState
 from beamlike.hosts.spark.saved.shard import SavedShard
 from beamlike.hosts.spark.saved.stage import SavedStage
 from beamlike.model.time import show_instant
+from beamlike.viz.trigger_words import spoken
 
 __all__ = ["document"]
 
@@ -104,7 +105,7 @@ def _json_window(it: SavedWindow) -> dict[str, Any]:
                 "ready": node.ready,
                 "waits_for": node.waits_for,
             }
-            for node in view.walk()
+            for node in spoken(view).walk()
         ],
         "holds": it.holds,
     }

@@ -91,7 +91,7 @@ def listing(
 
 def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
     windows = stage.windows
-    yield f"stage {stage.name}, operator {stage.operator} of the query"
+    yield f"stage {_escaped(stage.name)}, operator {stage.operator} of the query"
     told = dict(_totals(state, stage))
     if windows.num_rows:
         told["oldest"] = _extreme(windows, "start", "ascending")
@@ -99,7 +99,8 @@ def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
         told["largest"] = f"{_extreme(windows, 'bytes', 'descending')}, {largest:,} bytes"
     for what, said in stage.identity.items():
         if what not in _OF_NO_USE and said != _UNSAID.get(what):
-            told[what] = show_duration(int(said[:-3])) if said.endswith(" ms") else said
+            said = show_duration(int(said[:-3])) if said.endswith(" ms") else _escaped(said)
+            told[_escaped(what)] = said
     width = max(map(len, told)) + 2
     yield from (f"  {what:<{width}}{said}" for what, said in told.items())
     yield ""
@@ -216,7 +217,7 @@ def _window_rows(windows: Sequence[SavedWindow], *, several: bool) -> Iterator[R
     for it in windows:
         facts = it.facts
         yield (
-            *((it.stage.name,) if several else ()),
+            *((_escaped(it.stage.name),) if several else ()),
             _key(facts["key"]),
             show_window(it.window),
             _number(facts["fresh"]),
@@ -237,11 +238,11 @@ def _waits_for(window: SavedWindow) -> str:
 
 def _in_full(it: SavedWindow) -> Iterator[str]:
     facts = it.facts
-    yield f"key {facts['key']}, {show_window(it.window)}"
+    yield f"key {_key(facts['key'], _HELD_WIDTH)}, {show_window(it.window)}"
     closed = "; closed: it takes no more elements" if facts["closed"] else ""
     standing = facts["standing"]
     told = {
-        "stage": f"{it.stage.name}, shard {facts['shard']}",
+        "stage": f"{_escaped(it.stage.name)}, shard {facts['shard']}",
         "new elements": f"{_number(facts['fresh'])} since the last pane{closed}",
         "all elements": None if facts["size"] is None else f"{facts['size']:,}",
         "last pane": _pane(facts),
@@ -259,8 +260,9 @@ def _in_full(it: SavedWindow) -> Iterator[str]:
         yield from (f"    {node_in_words(node)}" for node in spoken(view).walk())
     if it.holds:
         yield "  holds"
-        width = max(map(len, it.holds)) + 2
-        for name, value in it.holds.items():
+        holds = {_escaped(name): value for name, value in it.holds.items()}
+        width = max(map(len, holds)) + 2
+        for name, value in holds.items():
             text = repr(value) if not isinstance(value, str) else value
             yield f"    {name:<{width}}{_cut(text, _HELD_WIDTH)}"
     yield ""
@@ -276,7 +278,8 @@ def _deadlines(facts: Mapping[str, Any]) -> str:
 
 
 def _pane(facts: Mapping[str, Any]) -> str:
-    return "-" if facts["timing"] is None else f"{facts['timing']} {facts['index']}"
+    timing = facts["timing"]
+    return "-" if timing is None else f"{_escaped(timing)} {facts['index']}"
 
 
 def _span(start: int | None, end: int | None) -> str:
@@ -297,12 +300,17 @@ def _windows(count: int) -> str:
     return f"{count:,} window{'s' * (count != 1)}"
 
 
-def _key(text: str) -> str:
-    return _cut(text, _KEY_WIDTH) if text else "(all)"
+def _key(text: str, room: int = _KEY_WIDTH) -> str:
+    return _cut(text, room) if text else "(all)"
+
+
+def _escaped(text: str) -> str:
+    """A text of the checkpoint, which may have any, on one line that moves no cursor."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 
 def _cut(text: str, room: int) -> str:
-    text = text.encode("unicode_escape").decode() if not text.isprintable() else text
+    text = _escaped(text)
     return text if len(text) <= room else f"{text[: room - 3]}..."
 
 

@@ -40,6 +40,18 @@ def test_scenarios_of_the_same_title_are_told_apart_by_their_names(tmp_path: Pat
     assert titles_on(page) == ["a title", "a title (two)"]
 
 
+def test_scenarios_of_the_same_title_and_name_are_all_on_the_page(tmp_path: Path):
+    document = json.loads(SESSIONS.read_text(encoding="utf-8"))
+    scenarios = document["scenarios"] if isinstance(document, dict) else document
+    files = [tmp_path / f"{number}.json" for number in range(4)]
+    for file in files:
+        one = scenarios[0] | {"id": "one", "title": "a title"}
+        file.write_text(json.dumps(one), encoding="utf-8")
+    page = tmp_path / "triplets.html"
+    assert main(["replay", *map(str, files), "--format", "html", "--out", str(page)]) == 0
+    assert titles_on(page) == ["a title", "a title (one)", "a title (one, 2)", "a title (one, 3)"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "refusal"),
     [

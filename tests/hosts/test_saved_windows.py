@@ -14,7 +14,6 @@ from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.look_up import SIDE, LookUp
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.saved.accumulators import held
-from beamlike.hosts.spark.saved.keys import texts_of_typed
 from beamlike.hosts.spark.saved.shard import SavedShard
 from beamlike.hosts.spark.saved.sizes import row_sizes
 from beamlike.hosts.spark.saved.stage import SavedStage, times_in_ms
@@ -319,37 +318,8 @@ def test_the_keys_of_a_pipeline_are_told_without_their_classes() -> None:
         "frozenset({2})",
         "beamlike.model.panes.Timing.LATE",
     ]
-    assert str(told_key(b'["onowhere:Place", "sRome", "i3"]')) == "nowhere.Place('Rome', 3)"
+    assert str(told_key(b'["onowhere:Place city number", "sRome", "i3"]')) == "nowhere.Place('Rome', 3)"
     assert str(told_key(b"\xff is no key")) == "\\xff is no key"
-
-
-SHOP = {"shop": pa.string(), "till": pa.int32()}
-
-
-@pytest.mark.parametrize(
-    ("typed", "kinds", "meant"),
-    [
-        ("ann", {"user": pa.string()}, {"ann"}),
-        ('"ann"', {"user": pa.string()}, {'"ann"', "ann"}),
-        ('["ann"]', {"user": pa.string()}, {'["ann"]', "ann"}),
-        ('{"user": "ann"}', {"user": pa.string()}, {'{"user": "ann"}', "ann"}),
-        ("3", {"till": pa.int32()}, {"3"}),
-        ("null", {"user": pa.string()}, {"null"}),
-        ("Rome, 3", SHOP, {"Rome, 3"}),
-        ('["Rome", 3]', SHOP, {'["Rome", 3]', "Rome, 3"}),
-        ('{"till": 3, "shop": "Rome"}', SHOP, {'{"till": 3, "shop": "Rome"}', "Rome, 3"}),
-        ('["Rome", "x"]', SHOP, {'["Rome", "x"]'}),
-        ('["2020-01-01"]', {"day": pa.date32()}, {'["2020-01-01"]', "2020-01-01"}),
-    ],
-)
-def test_a_key_may_be_typed_as_text_or_as_json(
-    typed: str, kinds: dict[str, pa.DataType], meant: set[str]
-) -> None:
-    assert texts_of_typed(typed, kinds, in_bytes=False) == meant
-
-
-def test_a_key_of_a_pipeline_may_be_typed_as_json() -> None:
-    assert texts_of_typed('["ann", 1]', {}, in_bytes=True) == {'["ann", 1]', "('ann', 1)"}
 
 
 def test_the_bytes_of_rows_are_those_of_everything_in_them() -> None:

@@ -2,8 +2,10 @@
 
 import datetime
 import math
+from collections import deque
 from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from typing import Any
 
 import attrs
@@ -174,6 +176,8 @@ def value_in(value: Any) -> tuple[list[str], str]:
     "value",
     [
         *(None, True, 3, 2.5, -math.inf, "it's\n", b"\0", (), (1,), [1, [2]], {"a": {1: (2, 3)}}),
+        *(set(), frozenset(), {math.inf}, frozenset({-math.inf, 1.5}), {(1, math.inf)}),
+        *(deque([math.inf, 2]), {"a": {math.inf}}, Fraction(1, 2)),
         *({1}, frozenset({2}), datetime.date(2013, 1, 1), Decimal("1.50")),
         datetime.datetime(2013, 1, 1, tzinfo=datetime.UTC),
     ],
@@ -193,6 +197,14 @@ def test_values_of_python_are_written_so_that_they_are_read_back(value: Any) -> 
         (Order(3), [f"# add: Order of {__name__}"], "Order(number=3)"),
         (Opaque(), ["# add: what '<opaque>' stands for"], "'<opaque>'"),
         ([Order(3)], [f"# add: Order of {__name__}"], "[Order(number=3)]"),
+        ({Order(3)}, [f"# add: Order of {__name__}"], "{Order(number=3)}"),
+        (frozenset({Colour.RED}), [f"# add: Colour of {__name__}"], "frozenset({Colour.RED})"),
+        ({math.nan}, [], '{float("nan")}'),
+        (
+            deque([math.nan]),
+            ["from collections import deque", "from math import nan"],
+            "deque([nan])",
+        ),
     ],
 )
 def test_what_is_the_user_s_own_is_said_above_the_code(

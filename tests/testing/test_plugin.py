@@ -503,6 +503,34 @@ def test_late(request):
     assert last.startswith("(what could be done with it is not shown: EnvironmentProblem('the page")
 
 
+def test_what_cannot_be_known_of_a_failure_does_not_hide_it(run: Run) -> None:
+    result = run("""
+class Mute(AssertionError):
+    def add_note(self, note):
+        raise RuntimeError("no notes")
+
+def test_mute():
+    ONE.run(window=bl.FixedWindows("1 minute"))
+    raise Mute("late")
+
+def test_several_mute():
+    ONE.run(window=bl.FixedWindows("1 minute"))
+    raise ExceptionGroup("two things", [Mute(1), Mute(2)])
+""")
+
+    assert failure_of(result, "test_mute") == "test_orders.Mute: late"
+    group = result.outlines.index("  | ExceptionGroup: two things (2 sub-exceptions)")
+    assert result.outlines[group : group + 7] == [
+        "  | ExceptionGroup: two things (2 sub-exceptions)",
+        "  | ",
+        "  | (what could be done with it is not shown: RuntimeError('no notes'))",
+        "  +-+---------------- 1 ----------------",
+        "    | test_orders.Mute: 1",
+        "    +---------------- 2 ----------------",
+        "    | test_orders.Mute: 2",
+    ]
+
+
 def test_a_run_that_does_not_happen_again_has_a_text_in_place_of_a_page(run: Run) -> None:
     result = run(
         """

@@ -1,7 +1,7 @@
 """Some of the saved windows: of a grouping, of some keys, the oldest, largest or next ones."""
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import attrs
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.hosts.spark.saved.accumulators import held
-from beamlike.hosts.spark.saved.keys import keys_as_values, texts_of_typed
+from beamlike.hosts.spark.saved.keys import keys_as_values, meant_by
 from beamlike.hosts.spark.saved.report import SavedState
 from beamlike.hosts.spark.saved.stage import COMMON, SavedStage, times_in_ms
 from beamlike.machine.reference.running import TriggerView
@@ -68,7 +68,8 @@ def choose(
     Args:
         state: Where to choose.
         stages: Names of groupings; all without any.
-        keys: Keys as text or JSON; all without any.
+        keys: Keys as JSON, or, where that is no key that is there, as the text that is listed; all
+            without any.
         sort: ``oldest``: by start and end; ``largest``: by bytes; ``deadline``: by how far the
             watermark or the clock is from changing something. Equal ones by their keys.
 
@@ -77,28 +78,43 @@ def choose(
     """
     windows = state.windows
     chosen = [state.stage(name) for name in stages] or list(state.stages)
-    places = np.arange(windows.num_rows)
-    wanted = np.zeros(windows.num_rows, np.bool_)
-    found: set[str] = set()
-    for stage, first in _offsets(state):
-        if stage not in chosen:
-            continue
-        own = slice(first, first + stage.windows.num_rows)
-        if not keys:
-            wanted[own] = True
-            continue
-        texts = stage.windows["key"]
-        for key in keys:
-            meant = texts_of_typed(key, stage.key_columns, in_bytes=stage.in_pipeline)
-            hits = pc.is_in(texts, pa.array(sorted(meant), pa.string())).to_numpy()
-            wanted[own] |= hits
-            if hits.any():
-                found.add(key)
+    parts = [np.zeros(0, np.bool_)]
+    for stage in state.stages:
+        parts.append(np.full(stage.windows.num_rows, stage in chosen and not keys))
+    wanted = np.concatenate(parts)
     for key in keys:
-        if key not in found:
+        hits = _places_of(key, state, chosen, _as_json)
+        if not hits.any():
+            hits = _places_of(key, state, chosen, _as_text)
+        if not hits.any():
             raise _no_key(key, chosen, state)
-    places = places[wanted]
+        wanted |= hits
+    places = np.arange(windows.num_rows)[wanted]
     return pa.array(places).take(_order(state, places, sort))
+
+
+def _places_of(
+    key: str,
+    state: SavedState,
+    stages: Sequence[SavedStage],
+    read: Callable[[str, SavedStage], pa.Array],
+) -> Any:
+    """For each window whether it is of one of these groupings, and has this key as it is read."""
+    hits = np.zeros(state.windows.num_rows, np.bool_)
+    for stage, first in _offsets(state):
+        if stage in stages and stage.windows.num_rows:
+            own = slice(first, first + stage.windows.num_rows)
+            hits[own] = read(key, stage).to_numpy(zero_copy_only=False)
+    return hits
+
+
+def _as_json(key: str, stage: SavedStage) -> pa.Array:
+    columns = {name: stage.windows[f"key_{name}"] for name in stage.key_columns}
+    return meant_by(key, columns, stage.windows.num_rows, in_bytes=stage.in_pipeline)
+
+
+def _as_text(key: str, stage: SavedStage) -> pa.Array:
+    return pc.equal(stage.windows["key"], key).combine_chunks()
 
 
 def windows_of(

@@ -1,4 +1,4 @@
-"""The keys of saved windows as texts, and the text of a key that somebody typed."""
+"""The keys of saved windows: as texts, how many there are, and which one somebody typed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.hosts.keys import told_key
+from beamlike.hosts.keys import UnfitKeyError, key_bytes, told_key
 
-__all__ = ["key_texts", "keys_as_values", "texts_of_typed"]
+__all__ = ["count_keys", "key_texts", "keys_as_values", "meant_by"]
 
 _NULL = "null"
 _BETWEEN = ", "
@@ -56,36 +56,94 @@ def keys_as_values(
     return pa.table(dict(columns)).to_pylist()  # type: ignore[no-any-return]
 
 
-def texts_of_typed(typed: str, kinds: Mapping[str, pa.DataType], *, in_bytes: bool) -> set[str]:
-    """The texts that keys may have which somebody meant with this: its own, or that of JSON.
+def count_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> int:
+    """How many different keys there are. Different keys may have the same text.
+
+    Args:
+        columns: The key columns; without any, everything is one group.
+        rows: How many there are.
+    """
+    if not columns:
+        return min(rows, 1)
+    parts = [_texts(it) if pa.types.is_nested(it.type) else it for it in columns]
+    names = [str(at) for at in range(len(parts))]
+    return pa.table(parts, names).group_by(names).aggregate([]).num_rows  # type: ignore[no-any-return]
+
+
+def meant_by(
+    typed: str, columns: Mapping[str, pa.ChunkedArray], rows: int, *, in_bytes: bool
+) -> pa.Array:
+    """For each row whether its key is what somebody typed as JSON. What is no JSON means none.
 
     JSON is a value, a list of them in the order of the key columns, or an object by their names.
+
+    Args:
+        typed: The text.
+        columns: The key columns, by name.
+        rows: How many there are.
+        in_bytes: Whether the only column has keys of a pipeline, as bytes.
     """
-    texts = {typed}
+    none = pa.array([False] * rows, pa.bool_())
     try:
         given = json.loads(typed)
     except ValueError:
-        return texts
+        return none
     if in_bytes:
-        return texts | {str(_as_key(given))}
+        return _with_bytes(_as_key(given), columns, none)
     match given:
-        case dict() if given.keys() == kinds.keys():
-            parts = [given[name] for name in kinds]
-        case list() if len(given) == len(kinds):
+        case dict() if given.keys() == columns.keys():
+            parts = [given[name] for name in columns]
+        case list() if len(given) == len(columns):
             parts = given
-        case _ if len(kinds) == 1:
+        case _ if len(columns) == 1:
             parts = [given]
         case _:
-            return texts
-    with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
-        arrays = [_typed(part, kind) for part, kind in zip(parts, kinds.values(), strict=True)]
-        texts |= {_BETWEEN.join(_texts(array)[0].as_py() for array in arrays)}
-    return texts
+            return none
+    meant = pa.array([True] * rows, pa.bool_())
+    for part, column in zip(parts, columns.values(), strict=True):
+        meant = pc.and_(meant, _with_value(part, column))
+    return meant
+
+
+def _with_bytes(key: Any, columns: Mapping[str, pa.ChunkedArray], none: pa.Array) -> pa.Array:
+    if not len(none):
+        return none
+    (column,) = columns.values()
+    try:
+        blob = key_bytes(key)
+    except UnfitKeyError:
+        return none
+    return pc.fill_null(pc.equal(column, pa.scalar(blob, column.type)), False).combine_chunks()
+
+
+def _with_value(value: Any, column: pa.ChunkedArray) -> pa.Array:
+    """Where a column has this value of JSON."""
+    empty = column.is_null().combine_chunks()
+    if value is None:
+        return empty
+    try:
+        text = _texts(_typed(value, column.type))[0]
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.array([False] * len(column), pa.bool_())
+    # Texts tell values of one type apart, except for null and the text of it.
+    return pc.and_not(pc.equal(_texts(column), text), empty)
 
 
 def _typed(value: Any, kind: pa.DataType) -> pa.Array:
-    array = pa.array([value])
-    return array.cast(kind) if isinstance(value, str) else pa.array([value], kind)
+    """A value of JSON as one of a column's type: JSON has texts for dates and times, say.
+
+    Raises:
+        TypeError: It is another value: a text is no number, and true is not 1.
+    """
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    is_flag = pa.types.is_boolean(kind)
+    if isinstance(value, str):
+        if is_number or is_flag:
+            raise TypeError
+        return pa.array([value]).cast(kind)
+    if isinstance(value, bool) and not is_flag:
+        raise TypeError
+    return pa.array([value], kind)
 
 
 def _as_key(given: Any) -> Any:

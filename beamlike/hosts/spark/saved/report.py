@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.hosts.spark.saved.checkpoint import Checkpoint, Progress
+from beamlike.hosts.spark.saved.keys import count_keys
 from beamlike.hosts.spark.saved.stage import COMMON, TIME, SavedStage, times_in_ms
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
@@ -150,7 +151,7 @@ def _shard_rows(stage: SavedStage) -> Sequence[dict[str, int | str | None]]:
             "shard": number,
             "partition": shard.partition,
             "windows": own.num_rows,
-            "keys": pc.count_distinct(own["key"]).as_py(),
+            "keys": count_keys([own[f"key_{name}"] for name in stage.key_columns], own.num_rows),
             "bytes": pc.sum(own["bytes"]).as_py() or 0,
             "stored": shard.stored,
             "watermark": known_instant(shard.at.watermark),
