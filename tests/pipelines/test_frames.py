@@ -184,6 +184,19 @@ def test_elements_of_a_batch_meet_elements_that_were_created(spark: Any) -> None
     assert collected(rows) == [("ann", [5], "blue"), ("joe", [1, 2], "red")]
 
 
+def test_a_batch_without_partitions_comes_to_its_end_too(spark: Any) -> None:
+    pipeline = beam.Pipeline()
+    nobody = pipeline | "Nobody" >> FromDataFrame(
+        spark.range(0).selectExpr("'joe' user", "id points")
+    )
+    played = nobody | beam.Map(lambda row: (row.user, row.points))
+    created = pipeline | beam.Create([("ann", 5), ("ann", 1)])
+    summed = (played, created) | beam.Flatten() | beam.CombinePerKey(sum)
+
+    assert nobody.edge.node.origin.rows.rdd.getNumPartitions() == 0
+    assert collected(to_data_frame(summed, "user string, points long")) == [("ann", 6)]
+
+
 def test_a_stream_goes_on_where_it_stopped(spark: Any, tmp_path: Path) -> None:
     inbox, checkpoint, out = (str(tmp_path / name) for name in ("in", "checkpoint", "out"))
 

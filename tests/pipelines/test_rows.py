@@ -1,10 +1,12 @@
 """What a column of a schema takes: nothing goes in as something else."""
 
 from collections import namedtuple
-from datetime import UTC, date, datetime, timedelta
+from dataclasses import make_dataclass
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from pyspark.sql import types as T
@@ -44,16 +46,20 @@ def refusal(kind: T.DataType, value: Any) -> str:
 @pytest.mark.parametrize("kind", [T.TimestampType(), T.TimestampNTZType()], ids=str)
 def test_a_whole_number_in_a_column_of_times_counts_milliseconds(kind: Any) -> None:
     naive = AT_NOON.replace(tzinfo=None)
-    given = [NOON, AT_NOON, naive, np.int64(NOON), None]
+    found = column(kind, NOON, naive, np.int64(NOON), None)
 
-    found = column(kind, *given)
+    assert [it and it.replace(tzinfo=None) for it in found] == [naive] * 3 + [None]
 
-    assert [it and it.replace(tzinfo=None) for it in found] == [naive] * 4 + [None]
+
+def test_a_time_with_a_zone_is_the_same_instant_in_a_column_of_times() -> None:
+    elsewhere = AT_NOON.astimezone(timezone(timedelta(hours=2)))
+
+    assert column(T.TimestampType(), AT_NOON, elsewhere) == [AT_NOON, AT_NOON]
 
 
 def test_a_whole_number_in_a_column_of_days_counts_milliseconds_too() -> None:
     day = date(2020, 1, 1)
-    assert column(T.DateType(), NOON, day, AT_NOON, -1) == [day, day, day, date(1969, 12, 31)]
+    assert column(T.DateType(), NOON, day, -1) == [day, day, date(1969, 12, 31)]
 
 
 def test_a_whole_number_in_a_column_of_lengths_of_time_counts_milliseconds_too() -> None:
@@ -71,8 +77,10 @@ def test_times_inside_of_lists_maps_and_structs_are_read_likewise() -> None:
         None,
     ]
     assert column(T.MapType(T.StringType(), T.TimestampType()), {"a": NOON}) == [[("a", AT_NOON)]]
-    assert column(inner, {"at": NOON, "n": 1}, (NOON, 2), Point(NOON, 3), None) == [
-        *({"at": AT_NOON, "n": number} for number in (1, 2, 3)),
+    Made = make_dataclass("Made", ["n", "at"])
+    given = [{"at": NOON, "n": 1}, (NOON, 2), Point(NOON, 3), Made(4, NOON)]
+    assert column(inner, *given, None) == [
+        *({"at": AT_NOON, "n": number} for number in (1, 2, 3, 4)),
         None,
     ]
 
@@ -110,9 +118,40 @@ def test_what_else_a_column_would_change_is_refused() -> None:
     assert refusal(T.StringType(), 5) == "write str(...), or declare the type that it has"
     assert refusal(T.StringType(), b"a") == "write str(...), or declare the type that it has"
     assert refusal(T.ArrayType(T.LongType()), [1, 1.5]) == "declare double, or write round(...)"
+    for kind in (T.ByteType(), T.LongType(), T.DoubleType()):
+        assert refusal(kind, np.True_) == "declare boolean, or write int(...)"
+    assert refusal(T.BinaryType(), "ab") == "declare string, or write encode()"
     two = T.StructType([T.StructField("a", T.LongType()), T.StructField("b", T.LongType())])
     assert refusal(two, {"a": 1}) == "it has no 'b'"
     assert refusal(two, 7) == "a struct is a mapping or a tuple of a, b"
+
+
+def test_a_time_of_day_or_a_zone_is_not_lost() -> None:
+    for moment in (AT_NOON, datetime(2020, 1, 1, 12), datetime(2020, 1, 1)):
+        assert refusal(T.DateType(), moment) == "declare timestamp, or write date()"
+    assert refusal(T.TimestampNTZType(), AT_NOON) == (
+        "declare timestamp, or write replace(tzinfo=None)"
+    )
+    assert refusal(T.ArrayType(T.DateType()), [AT_NOON]) == "declare timestamp, or write date()"
+
+
+@pytest.mark.parametrize("value", [1e300, -1e300, 3.5e38, np.float64(1e300)])
+def test_a_number_that_is_too_large_for_a_float_is_refused(value: Any) -> None:
+    assert refusal(T.FloatType(), value) == "declare double: it would be infinite"
+
+
+def test_a_float_is_the_nearest_one_and_infinite_if_it_was() -> None:
+    largest, infinite = 3.4028234663852886e38, float("inf")
+    given = [0.5, 2, np.float64(0.25), largest, -largest, infinite, None]
+
+    assert column(T.FloatType(), *given) == [0.5, 2.0, 0.25, largest, -largest, infinite, None]
+    assert column(T.FloatType(), 0.1) == [float(np.float32(0.1))]
+    assert np.isnan(column(T.FloatType(), float("nan"))).all()
+
+
+def test_booleans_and_bytes_go_into_columns_of_their_own() -> None:
+    assert column(T.BooleanType(), True, np.False_, None) == [True, False, None]
+    assert column(T.BinaryType(), b"ab", bytearray(b"c"), None) == [b"ab", b"c", None]
 
 
 OTHERWISE = "declare another type, or convert it before ("
@@ -153,14 +192,20 @@ def test_a_value_must_be_there_if_the_column_says_so() -> None:
     )
 
 
+MORE = ["n", "user"]
+
+
 def test_an_element_has_the_columns_of_the_schema() -> None:
     two = columns(user=T.StringType(), n=T.LongType())
     Game = namedtuple("Game", "n user")
 
-    found = two.table([("a", 1), {"n": 2, "user": "b", "more": 0}, Game(3, "c")])
+    elements = [("a", 1), {"n": 2, "user": "b", "more": 0}, Game(3, "c")]
+    elements += [make_dataclass("Game", MORE)(4, "d"), attrs.make_class("G", MORE)(5, "e")]
+
+    found = two.table(elements)
 
     assert found.to_pylist() == [
-        {"user": name, "n": number} for number, name in ((1, "a"), (2, "b"), (3, "c"))
+        {"user": name, "n": number} for number, name in enumerate("abcde", start=1)
     ]
     for element, told in (
         (("a",), "the element ('a',) has 1 parts, and the schema has 2 columns: user, n"),

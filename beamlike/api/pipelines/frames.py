@@ -25,8 +25,12 @@ __all__ = ["FromDataFrame", "WriteRows", "to_data_frame"]
 class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
     """The rows of a DataFrame, batch or streaming, as elements: `pyspark.sql.Row`.
 
-    A row whose event time is null, or whose element cannot be decoded, is dropped, and told among
-    what the pipeline lost.
+    A row whose event time is null or no time, or whose element cannot be decoded, is dropped. What
+    `Pipeline.run` returns tells it in ``lost`` and ``lost_counts``; a DataFrame of `to_data_frame`
+    tells of it nowhere.
+
+    A batch may stand beside streams in a pipeline that is run, as side input for example. It is
+    read once, when the checkpoint is new: what is in it later is not seen.
 
     Args:
         rows: The DataFrame.
@@ -123,12 +127,17 @@ def to_data_frame(
 
     Everything that the collection stands on is one query. Each call makes a query of its own.
 
+    What is dropped on the way, late elements and rows that cannot be read, is missing in the rows
+    and told nowhere: write with `WriteRows` and run the pipeline to know of it. A streaming query
+    that goes on from a checkpoint needs the same transforms that keep state, in the same places:
+    here nothing compares them, as `Pipeline.run` does.
+
     Args:
         pcoll: The collection.
         schema: The Spark schema of the rows, as ``"user string, n long"``. An element is a `Row`,
-            a mapping, a named tuple, an attrs object or a tuple of the columns; any other
-            element is the only column. With a coder in its place, elements of any kind are one
-            column ``value binary``. A whole number in a column of timestamps or dates counts
+            a mapping, a named tuple, a data class or attrs object, or a tuple of the columns; any
+            other element is the only column. With a coder in its place, elements of any kind are
+            one column ``value binary``. A whole number in a column of timestamps or dates counts
             milliseconds, as ``window.start`` and ``DoFn.TimestampParam`` do; a ``datetime``
             without a zone is UTC. What a column would change is refused: a float in a column of
             integers, for example, also a whole one.

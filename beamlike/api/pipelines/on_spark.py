@@ -1,5 +1,6 @@
 """Pipelines on Spark: which query they become, and what is told of it while it runs."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from beamlike.model.time import DurationLike, duration_ms
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from beamlike.hosts.spark.graph.running import Running, Sink
+    from beamlike.hosts.spark.graph.running import Running, Sink, Told
 
 __all__ = ["RunningResult", "SparkOptions", "run_on_spark"]
 
@@ -25,14 +26,16 @@ __all__ = ["RunningResult", "SparkOptions", "run_on_spark"]
 class SparkOptions:
     """How a pipeline runs on Spark.
 
+    The checkpoint, the trigger and ``wake_every`` are for pipelines over streams of DataFrames.
+
     Args:
         spark: The session; None takes the active one or starts one.
-        checkpoint: The folder that a query over streams goes on from when it is started again.
+        checkpoint: The folder that a query over streams goes on from when it is started again,
+            with the same transforms that keep state, in the same places.
         trigger: When its micro-batches start, as Spark's ``trigger`` takes it; by default as
             soon as there is data.
         shards: The groups of Spark that share the keys of a grouping.
         wake_every: How often a query that waits on processing time is woken without data.
-
     """
 
     spark: "SparkSession | None" = None
@@ -56,8 +59,9 @@ class SparkOptions:
 class RunningResult(PipelineResult):
     """A pipeline over streams, which runs until somebody ends it.
 
-    ``outputs`` has what was dropped so far; the elements went where the pipeline writes them.
-    ``query`` is Spark's own.
+    ``outputs`` has what was dropped so far, the newest 10,000 elements of it, and ``lost_counts``
+    how many were dropped in all; the others went where the pipeline writes them. ``query`` is
+    Spark's own.
     """
 
     def __init__(self, running: "Running") -> None:
@@ -85,7 +89,9 @@ class RunningResult(PipelineResult):
         if duration is None:
             self.query.awaitTermination()
         else:
-            self.query.awaitTermination(max(1, duration_ms(duration, "duration") // 1000))
+            # Parts of seconds too, whatever its type hint says; but no 0.
+            seconds: Any = max(1, duration_ms(duration, "duration")) / 1000
+            self.query.awaitTermination(seconds)
         return self.state
 
     def cancel(self) -> str:
@@ -113,9 +119,31 @@ class RunningResult(PipelineResult):
         told, nodes = self._running.told, self._running.layers.nodes
         return PipelineRun({}, _named(told.lost, nodes), told.metrics)
 
+    @property
+    def lost_counts(self) -> Mapping[tuple[str, str], int]:
+        """How many elements were dropped since it was started, by label and reason: all."""
+        return _counted(self._running.told, self._running.layers.nodes)
+
 
 def _named(lost: Sequence[Any], nodes: Sequence[Node]) -> tuple[Lost, ...]:
     return tuple(Lost(0, nodes[it.node].label, it.key, it.drop) for it in lost)
+
+
+def _counted(told: "Told", nodes: Sequence[Node]) -> Mapping[tuple[str, str], int]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for (node, reason), count in told.lost_counts.items():
+        counts[nodes[node].label, reason] += count
+    return counts
+
+
+def _refuse_what_only_streams_take(options: SparkOptions) -> None:
+    for name in ("checkpoint", "trigger", "wake_every"):
+        value = getattr(options, name)
+        if value is not None:
+            raise PipelineError(
+                f"{name}={value!r} counts only where a stream of Spark is read, and this pipeline "
+                "comes to its end by itself; leave it out"
+            )
 
 
 def run_on_spark(
@@ -128,7 +156,9 @@ def run_on_spark(
 
     Raises:
         TransformError: A function of the user's raised, while a script was played.
-        PipelineError: A stream has no checkpoint, or the pipeline writes nothing.
+        PipelineError: A stream has no checkpoint, or the pipeline over it writes nothing; or there
+            is no stream, and an option is only for streams.
+        StateError: The checkpoint is that of another pipeline.
         UnsupportedError: A script of a stream stands beside DataFrames.
         WindowingError: ``shards`` is no whole number of 1 or more.
         TimeError: ``wake_every`` cannot be read.
@@ -141,11 +171,14 @@ def run_on_spark(
     from beamlike.hosts.spark.graph.running import run_bounded, start
     from beamlike.hosts.spark.session import local_session
 
-    spark = options.spark or SparkSession.getActiveSession() or local_session()
     sources = [node for node in nodes if isinstance(node, Given)]
+    if all(node.bounded or isinstance(node.origin, tuple) for node in sources):
+        _refuse_what_only_streams_take(options)
+    spark = options.spark or SparkSession.getActiveSession() or local_session()
     scripts = [node for node in sources if isinstance(node.origin, tuple)]
     if len(scripts) == len(sources) and not sinks:
-        (run,) = run_pipelines_on_spark([Scripted(nodes, outputs)], spark)
+        own = {} if options.shards is None else {"shards": options.groups}
+        (run,) = run_pipelines_on_spark([Scripted(nodes, outputs)], spark, **own)
         return PipelineResult(run)
     told = [node.label for node in scripts if not node.bounded]
     if told:
@@ -156,7 +189,8 @@ def run_on_spark(
     layers = Layers.of(nodes, [sink.edge for sink in sinks], clock_of)
     if not is_stream(layers):
         found = run_bounded(spark, layers, sinks, shards=options.groups)
-        return PipelineResult(PipelineRun({}, _named(found.lost, layers.nodes), found.metrics))
+        run = PipelineRun({}, _named(found.lost, layers.nodes), found.metrics)
+        return PipelineResult(run, _counted(found, layers.nodes))
     if not sinks:
         raise PipelineError(
             "the pipeline reads a stream and writes nothing; apply WriteRows(schema, write) to "

@@ -3,6 +3,8 @@
 Source: Beam Python ``runner.PipelineResult`` and ``PipelineState``.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import ClassVar
 
 from beamlike.api.pipelines.metrics import MetricResults
@@ -25,10 +27,21 @@ class PipelineState:
 
 
 class PipelineResult(ScioResult):
-    """A pipeline that ran to its end before anybody could ask."""
+    """What a pipeline did, and how far it is.
 
-    def __init__(self, outputs: PipelineRun) -> None:
-        self._outputs = outputs
+    A pipeline over elements in memory, scripts or batch DataFrames has ended when `Pipeline.run`
+    returns: there is nothing to wait for, and ``cancel`` and ``drain`` leave it as it is. One over
+    streams goes on, see `RunningResult`.
+
+    Args:
+        outputs: What came out, and what was lost.
+        lost_counts: How many were lost, if ``outputs`` has not all of them.
+    """
+
+    def __init__(
+        self, outputs: PipelineRun, lost_counts: Mapping[tuple[str, str], int] | None = None
+    ) -> None:
+        self._outputs, self._lost_counts = outputs, lost_counts
 
     @property
     def outputs(self) -> PipelineRun:
@@ -48,6 +61,13 @@ class PipelineResult(ScioResult):
         """End the pipeline without waiting for its data; the state then. One that ended stays."""
         return self.state
 
+    def drain(self) -> str:
+        """End the pipeline with the data that it has; the state then. One that ended stays.
+
+        Source: Dataflow's drain.
+        """
+        return self.state
+
     def metrics(self) -> MetricResults:
         """What the functions of the pipeline counted."""
         return MetricResults(self.outputs.metrics)
@@ -58,8 +78,21 @@ class PipelineResult(ScioResult):
 
     @property
     def lost(self) -> tuple[Lost, ...]:
-        """The elements that were dropped, where and why."""
+        """The elements that were dropped, where and why.
+
+        Where DataFrames are read or written, the newest 10,000 of them.
+        """
         return self.outputs.lost
+
+    @property
+    def lost_counts(self) -> Mapping[tuple[str, str], int]:
+        """How many elements were dropped, by the label of the transform and the reason: all."""
+        if self._lost_counts is not None:
+            return self._lost_counts
+        counts: Counter[tuple[str, str]] = Counter()
+        for it in self.lost:
+            counts[it.label, it.drop.reason.value] += it.drop.count
+        return counts
 
     def __repr__(self) -> str:
         return f"<PipelineResult {self.state}>"

@@ -40,6 +40,7 @@ __all__ = [
     "Frame",
     "bounded_letters",
     "clock_of",
+    "ending",
     "frame_of",
     "is_stream",
     "rows_of",
@@ -127,8 +128,6 @@ def _reader(
             if streaming and times:
                 mail.reached.append(Reached(node, 0, greatest))
             yield _letter(layers, mail)
-        if not streaming:
-            yield _letter(layers, Mail(reached=[Reached(node, 0, MAX_TIMESTAMP)]))
 
     return read
 
@@ -201,7 +200,7 @@ def stream_letters(
     wake_every_ms: int,
     others: "DataFrame | None" = None,
 ) -> "DataFrame":
-    """All letters that leave a pipeline over streams.
+    """All letters that leave a pipeline over streams. Other sources enter it by ``others``.
 
     Args:
         spark: The session of the query.
@@ -210,8 +209,8 @@ def stream_letters(
         wake_every_ms: How often a query that waits on processing time is woken without data.
         others: Letters that enter it besides those of the streams.
     """
-    frames = _frames(layers)
-    entering = [frame.letters(layers, at) for at, frame in frames]
+    streams = [(at, frame) for at, frame in _frames(layers) if frame.rows.isStreaming]
+    entering = [frame.letters(layers, at) for at, frame in streams]
     entering += [] if others is None else [others]
     if _waits(layers, shards):
         entering.append(_ticks(spark, layers, wake_every_ms))
@@ -258,24 +257,34 @@ def bounded_letters(spark: "SparkSession", layers: Layers, shards: int) -> "Data
     Raises:
         UnsupportedError: A source is a script of a stream.
     """
-    frames = _frames(layers)
-    scripts = [node for node in layers.sources if not isinstance(node.origin, Frame)]
-    unbounded = [node.label for node in scripts if not node.bounded]
+    unbounded = [
+        node.label
+        for node in layers.sources
+        if not isinstance(node.origin, Frame) and not node.bounded
+    ]
     if unbounded:
         raise UnsupportedError(
             f"{unbounded[0]!r} is a script of a stream; it can be played with run(), and not be "
             "part of a DataFrame"
         )
-    told = [layers.dump(mail) for mail in letters_of(layers, scripts)] if scripts else []
-    parts = [frame.letters(layers, at) for at, frame in frames]
-    if told or not parts:
-        parts.append(spark.createDataFrame([(letter,) for letter in told], LETTERS))
-    letters = _union(iter(parts))
+    told, tables = ending(layers)
+    created = spark.createDataFrame([(layers.dump(mail),) for mail in told], LETTERS)
+    letters = _union(iter([*tables, created]))
     for at in range(layers.depth):
         sent = letters.mapInArrow(walker(layers, at, shards), "shard int, blob binary")
         step = _stepper(Layer(layers, at + 1, shards, 1), spread_shards(shards))
         letters = sent.groupBy("shard").applyInArrow(step, LETTERS)
     return letters.mapInArrow(finisher(layers), LETTERS)
+
+
+def ending(layers: Layers) -> tuple[list[Mail], list["DataFrame"]]:
+    """What the sources that come to an end send: letters, and DataFrames of letters."""
+    frames = [(at, frame) for at, frame in _frames(layers) if not frame.rows.isStreaming]
+    scripts = [node for node in layers.sources if not isinstance(node.origin, Frame)]
+    told = list(letters_of(layers, scripts)) if scripts else []
+    # Not by the function that reads the rows: a DataFrame may have no partition to call it for.
+    told.append(Mail(reached=[Reached(at, 0, MAX_TIMESTAMP) for at, _ in frames]))
+    return told, [frame.letters(layers, at) for at, frame in frames]
 
 
 def _stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Table]:

@@ -1,7 +1,9 @@
 """Elements as rows of a schema, column by column. What a column would change is refused."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from datetime import datetime
+from struct import pack
 from typing import Any, Final, NoReturn, Self
 
 import attrs
@@ -167,10 +169,10 @@ _NONE: Final[frozenset[type]] = frozenset({type(None)})
 _WHOLE_NUMBERS: Final = _NONE | {int}
 _AS_THEY_ARE: Final[Mapping[type[T.DataType], frozenset[type]]] = {
     **dict.fromkeys(_WHOLE, _NONE | {int}),
-    **dict.fromkeys(_INSTANTS, _NONE | {datetime}),
+    T.TimestampType: _NONE | {datetime},
     T.StringType: _NONE | {str},
     T.DoubleType: _NONE | {float, int},
-    T.FloatType: _NONE | {float, int},
+    T.FloatType: _NONE | {int},
     T.BooleanType: _NONE | {bool},
 }
 
@@ -208,7 +210,7 @@ def _fit(value: Any, kind: T.DataType) -> Any:
             ]
         case T.StructType():
             return _fit_struct(value, kind)
-    if isinstance(value, bool):
+    if _is_of(value, bool, "numpy.bool"):
         if isinstance(kind, T.BooleanType):
             return value
         raise _Unfit("declare boolean, or write int(...)")
@@ -216,6 +218,10 @@ def _fit(value: Any, kind: T.DataType) -> Any:
         return _fit_time(value, kind)
     if _is_float(value) and isinstance(kind, _WHOLE):
         raise _Unfit("declare double, or write round(...)")
+    if _is_float(value) and isinstance(kind, T.FloatType):
+        return _fit_float(value)
+    if isinstance(kind, T.BinaryType) and isinstance(value, str):
+        raise _Unfit("declare string, or write encode()")
     if isinstance(kind, T.StringType) and not isinstance(value, str):
         raise _Unfit("write str(...), or declare the type that it has")
     return value
@@ -230,7 +236,11 @@ def _opened(value: Any) -> Any:
         return value.asDict()
     if hasattr(value, "_asdict"):
         return value._asdict()
-    return attrs.asdict(value, recurse=False) if attrs.has(kind) else value
+    if attrs.has(kind):
+        return attrs.asdict(value, recurse=False)
+    if is_dataclass(kind):
+        return {field.name: getattr(value, field.name) for field in fields(kind)}
+    return value
 
 
 def _fit_struct(value: Any, kind: T.StructType) -> Any:
@@ -252,6 +262,11 @@ def _fit_time(value: Any, kind: T.DataType) -> Any:
             "a number is whole milliseconds here: write round(1000 * ...) for seconds, or give a "
             "datetime"
         )
+    if isinstance(value, datetime):
+        if isinstance(kind, T.DateType):
+            raise _Unfit("declare timestamp, or write date()")
+        if isinstance(kind, T.TimestampNTZType) and value.tzinfo is not None:
+            raise _Unfit("declare timestamp, or write replace(tzinfo=None)")
     if not hasattr(value, "__index__"):
         return value
     ms = int(value)
@@ -262,9 +277,19 @@ def _fit_time(value: Any, kind: T.DataType) -> Any:
     return ms // _DAY_MS if isinstance(kind, T.DateType) else ms * 1000
 
 
+def _fit_float(value: Any) -> Any:
+    try:
+        pack("<f", value)  # which, unlike Arrow, says so
+    except OverflowError:
+        raise _Unfit("declare double: it would be infinite") from None
+    return value
+
+
 def _is_float(value: Any) -> bool:
-    """Whether it is one of Python's or of NumPy's."""
+    return _is_of(value, float, "numpy.float")
+
+
+def _is_of(value: Any, ours: type, numpys: str) -> bool:
+    """Whether it is one of Python's or of NumPy's, by the start of their names."""
     kind = type(value)
-    return isinstance(value, float) or f"{kind.__module__}.{kind.__name__}".startswith(
-        "numpy.float"
-    )
+    return isinstance(value, ours) or f"{kind.__module__}.{kind.__name__}".startswith(numpys)

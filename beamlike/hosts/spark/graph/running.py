@@ -1,20 +1,16 @@
-"""A pipeline with DataFrames at its edges, run as one query.
+"""A pipeline with DataFrames at its edges, run as one query."""
 
-Beside the query's own checkpoint lies a folder of letters, which the query reads like any other
-source: what comes to an end by itself, such as created elements, is put there once, before the
-first micro-batch; and so is the end of all input, when the pipeline is to drain.
-"""
-
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pyarrow as pa
 
 from beamlike.hosts.metrics import Recorder
-from beamlike.hosts.spark.graph.frames import Frame, bounded_letters, rows_of, stream_letters
+from beamlike.hosts.spark.graph.checkpoint import Checkpoint
+from beamlike.hosts.spark.graph.frames import bounded_letters, rows_of, stream_letters
 from beamlike.hosts.spark.graph.layers import Layers
-from beamlike.hosts.spark.graph.letters import letters_of
 from beamlike.hosts.spark.graph.mail import Lost, Mail, Reached
 from beamlike.hosts.spark.graph.query import LETTERS
 from beamlike.hosts.spark.pack import Batches
@@ -28,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["Running", "Sink", "run_bounded", "start"]
+__all__ = ["KEPT_LOST", "Running", "Sink", "Told", "run_bounded", "start"]
 
 Write = Callable[["DataFrame", int], Any]
 """Writes rows of one micro-batch, with its number, as the function of Spark's ``foreachBatch``."""
@@ -51,12 +47,32 @@ class Sink:
     label: str
 
 
+KEPT_LOST: Final = 10_000
+"""How many lost elements are kept: the newest."""
+
+
 @attrs.define
 class Told:
-    """What micro-batches told besides their rows."""
+    """What micro-batches told besides their rows.
+
+    ``lost`` has the newest elements that were dropped, `KEPT_LOST` at most, and ``lost_counts`` how
+    many were dropped in all, by the number of the node and the reason.
+    """
 
     metrics: Recorder = attrs.field(factory=Recorder)
-    lost: list[Lost] = attrs.field(factory=list)
+    lost: Sequence[Lost] = ()
+    lost_counts: Mapping[tuple[int, str], int] = attrs.field(factory=dict)
+
+    def lose(self, lost: Sequence[Lost]) -> None:
+        """Note elements that were dropped."""
+        if not lost:
+            return
+        # New objects, because another thread may be reading the old ones.
+        self.lost = (*self.lost, *lost)[-KEPT_LOST:]
+        counts = Counter(self.lost_counts)
+        for it in lost:
+            counts[it.node, it.drop.reason.value] += it.drop.count
+        self.lost_counts = counts
 
 
 @attrs.frozen
@@ -66,8 +82,7 @@ class Running:
     query: "StreamingQuery"
     told: Told
     layers: Layers
-    _spark: "SparkSession"
-    _letters: str
+    _checkpoint: Checkpoint
 
     def drain(self) -> None:
         """Let every window come to its end with what has arrived, and stop.
@@ -78,7 +93,7 @@ class Running:
         # files at a time, or was looked at before the file came that this one was written after.
         self.query.processAllAvailable()
         ends = [self._end(at) for at in self.layers.clocks]
-        _send(self._spark, self._letters, self.layers, [Mail(reached=ends)])
+        self._checkpoint.send([Mail(reached=ends)])
         self.query.processAllAvailable()
         self.query.stop()
 
@@ -108,13 +123,13 @@ def start(
         trigger: As Spark's ``trigger`` takes it.
         shards: The groups of Spark that share the keys of a layer.
         wake_every_ms: How often a query that waits on processing time is woken without data.
+
+    Raises:
+        StateError: Another pipeline went on from this folder.
     """
-    letters = f"{checkpoint.rstrip('/')}/letters"
-    ending = [it for it in layers.sources if not isinstance(it.origin, Frame)]
-    if not _exists(spark, letters):
-        told = list(letters_of(layers, ending)) if ending else []
-        _send(spark, letters, layers, told or [Mail()])
-    own = spark.readStream.schema(LETTERS).parquet(letters)
+    folder = Checkpoint(spark, checkpoint.rstrip("/"), layers)
+    folder.prepare()
+    own = spark.readStream.schema(LETTERS).parquet(folder.letters)
     left = stream_letters(spark, layers, shards=shards, wake_every_ms=wake_every_ms, others=own)
     found = Told()
 
@@ -122,8 +137,8 @@ def start(
         _write(batch, number, layers, sinks, found)
 
     writer = left.writeStream.foreachBatch(write).trigger(**trigger)
-    query = writer.option("checkpointLocation", f"{checkpoint.rstrip('/')}/query").start()
-    return Running(query, found, layers, spark, letters)
+    query = writer.option("checkpointLocation", folder.query).start()
+    return Running(query, found, layers, folder)
 
 
 def run_bounded(
@@ -143,7 +158,7 @@ def _write(
     try:
         for blob in kept.mapInArrow(_told(layers), LETTERS).collect():
             mail = layers.load([bytes(blob[0])])
-            found.lost += mail.lost
+            found.lose(mail.lost)
             for node, of_node in mail.metrics.by_step().items():
                 found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
         for sink in sinks:
@@ -164,19 +179,3 @@ def _told(layers: Layers) -> Callable[[Batches], Batches]:
             yield pa.RecordBatch.from_arrays([pa.array([rest], pa.binary())], ["blob"])
 
     return tell
-
-
-def _send(spark: "SparkSession", folder: str, layers: Layers, letters: Sequence[Mail]) -> None:
-    """Put letters into a folder, in order, as one file."""
-    rows = [(layers.dump(layers.load(map(layers.dump, letters))),)]
-    spark.createDataFrame(rows, LETTERS).coalesce(1).write.mode("append").parquet(folder)
-
-
-def _exists(spark: "SparkSession", folder: str) -> bool:
-    from pyspark.errors import AnalysisException
-
-    try:
-        spark.read.schema(LETTERS).parquet(folder)
-    except AnalysisException:
-        return False
-    return True

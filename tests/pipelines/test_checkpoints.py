@@ -1,0 +1,233 @@
+"""Pipelines over streams that go on from a folder: which may, and what is told meanwhile."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import attrs
+import pytest
+
+import beamlike.beam as beam
+from beamlike.api.pipelines.on_spark import RunningResult, SparkOptions, run_on_spark
+from beamlike.errors import PipelineError, StateError
+from beamlike.hosts.pipeline import PipelineRun
+from beamlike.hosts.spark.graph.checkpoint import Known, check_nodes, nodes_of
+from beamlike.hosts.spark.graph.layers import Layers
+from beamlike.hosts.spark.graph.mail import Lost
+from beamlike.hosts.spark.graph.running import KEPT_LOST, Told
+from beamlike.machine.clocks import StageClock
+from beamlike.machine.events import Drop, RowProblem
+
+SALES = "user string, points long, at timestamp"
+
+
+def nodes(*between: Any, group: str = "Total") -> list[Known]:
+    """Those of a pipeline that sums pairs, with these transforms before the sum."""
+    pairs = beam.Pipeline() | "Pairs" >> beam.Create([("a", 1)])
+    for transform in between:
+        pairs |= transform
+    summed = pairs | group >> beam.CombinePerKey(sum)
+    return nodes_of(Layers.of([], [summed.edge], lambda _: StageClock(1)))
+
+
+def refusal(before: Sequence[Known], now: Sequence[Known]) -> list[str]:
+    """What is said of the differences."""
+    with pytest.raises(StateError) as refused:
+        check_nodes(before, now, "/kept")
+    first, *changes, last = str(refused.value).splitlines()
+    assert first == (
+        "the checkpoint '/kept' belongs to another pipeline and cannot be continued, because state "
+        "is found by the place of its transform:"
+    )
+    assert last == (
+        "Run the pipeline as it was, whose drain() brings its windows to their end, or start this "
+        "one with a new checkpoint."
+    )
+    return [change.strip() for change in changes]
+
+
+def test_a_transform_inserted_before_a_sum_moves_its_state() -> None:
+    before, now = nodes(), nodes("Double" >> beam.Map(lambda pair: pair))
+
+    assert refusal(before, now) == [
+        "'Total' was transform 1 and is transform 2",
+        "inserted: 'Double'",
+    ]
+    assert refusal(now, before) == [
+        "'Total' was transform 2 and is transform 1",
+        "removed: 'Double'",
+    ]
+
+
+def test_a_sum_under_another_name_is_another_sum() -> None:
+    assert refusal(nodes(), nodes(group="Sum")) == [
+        "'Sum' keeps state and was not there",
+        "'Total' has state there and is gone",
+    ]
+
+
+def test_what_keeps_no_state_may_have_another_name_and_be_on_another_line() -> None:
+    first = nodes(beam.Map(lambda pair: pair))
+    second = nodes(beam.Map(lambda pair: pair))
+
+    check_nodes(first, second, "/kept")
+    check_nodes(first, nodes("Same" >> beam.Map(tuple)), "/kept")
+
+    assert first == second
+    assert [(it.label, it.state) for it in first] == [
+        ("Pairs", False),
+        ("Map(<lambda at test_checkpoints.py>)", False),
+        ("Total", True),
+    ]
+
+
+class Query:
+    """Notes how long it was waited for."""
+
+    isActive = True
+
+    def __init__(self) -> None:
+        self.waited: list[float] = []
+
+    def awaitTermination(self, seconds: float) -> None:
+        self.waited.append(seconds)
+
+
+@attrs.frozen
+class Started:
+    """A pipeline that runs, as far as its result asks."""
+
+    layers: Layers
+    told: Told = attrs.field(factory=Told)
+    query: Query = attrs.field(factory=Query)
+
+
+@pytest.fixture
+def started() -> Started:
+    rows = beam.Pipeline() | "Sales" >> beam.Create([1])
+    return Started(Layers.of([], [rows.edge], lambda _: StageClock(1)))
+
+
+def test_a_result_is_waited_for_as_long_as_was_said(started: Started) -> None:
+    running: Any = started
+    result = RunningResult(running)
+
+    states = {result.wait_until_finish(it) for it in ("1900 ms", "100 ms", "2 s", 0)}
+
+    assert (states, started.query.waited) == ({"RUNNING"}, [1.9, 0.1, 2.0, 0.001])
+
+
+def test_the_newest_losses_are_kept_and_all_are_counted(started: Started) -> None:
+    def lost(kind: RowProblem, numbers: Iterator[int] | range) -> list[Lost]:
+        return [Lost(0, None, Drop(None, None, kind, error=str(at))) for at in numbers]
+
+    running: Any = started
+    result = RunningResult(running)
+    started.told.lose(lost(RowProblem.BAD_VALUE, range(3)))
+    started.told.lose(lost(RowProblem.NULL_TIMESTAMP, range(3, KEPT_LOST + 1)))
+
+    assert [it.drop.error for it in result.lost] == [str(at) for at in range(1, KEPT_LOST + 1)]
+    assert result.lost_counts == {
+        ("Sales", "bad_value"): 3,
+        ("Sales", "null_timestamp"): KEPT_LOST - 2,
+    }
+
+
+def test_a_pipeline_that_has_ended_stays_as_it_is() -> None:
+    pipeline = beam.Pipeline()
+    pipeline | beam.Create([1])
+
+    result = pipeline.run()
+
+    assert (result.drain(), result.cancel(), result.wait_until_finish("1 s")) == ("DONE",) * 3
+    assert result.lost_counts == {}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"checkpoint": "/kept"}, {"trigger": {"availableNow": True}}, {"wake_every": "5 s"}],
+    ids=lambda given: next(iter(given)),
+)
+def test_what_only_a_stream_takes_is_refused_for_what_ends(given: Mapping[str, Any]) -> None:
+    numbers = beam.Pipeline() | beam.Create([1])
+    ((name, value),) = given.items()
+
+    with pytest.raises(PipelineError) as refused:
+        run_on_spark(numbers.pipeline.nodes, [], [], SparkOptions(**given))
+
+    assert str(refused.value) == (
+        f"{name}={value!r} counts only where a stream of Spark is read, and this pipeline comes to "
+        "its end by itself; leave it out"
+    )
+
+
+def test_scripts_are_played_with_the_shards_that_were_said(monkeypatch: Any) -> None:
+    played: list[dict[str, int]] = []
+
+    def play(pipelines: Any, spark: Any, **options: int) -> list[PipelineRun]:
+        played.append(options)
+        return [PipelineRun({}, ())]
+
+    monkeypatch.setattr("beamlike.hosts.spark.graph.query.run_pipelines_on_spark", play)
+    nodes, session = (beam.Pipeline() | beam.Create([1])).pipeline.nodes, object()
+    for shards in (None, 3):
+        run_on_spark(nodes, [], [], SparkOptions(spark=cast(Any, session), shards=shards))
+
+    assert played == [{}, {"shards": 3}]
+
+
+@pytest.mark.spark
+def test_a_stream_with_a_table_goes_on_from_a_start_that_broke_off(
+    spark: Any, tmp_path: Path
+) -> None:
+    inbox, checkpoint = str(tmp_path / "in"), tmp_path / "checkpoint"
+    written: list[tuple[Any, ...]] = []
+
+    def arrive(*rows: tuple[str, int, int]) -> None:
+        sales = spark.createDataFrame(list(rows), "user string, points long, second long")
+        sales = sales.selectExpr("user", "points", "timestamp_seconds(second) at")
+        sales.coalesce(1).write.mode("append").parquet(inbox)
+
+    def run(*inserted: Any) -> Any:
+        pipeline = beam.Pipeline()
+        stream = spark.readStream.schema(SALES).parquet(inbox)
+        sales = pipeline | "Sales" >> beam.FromDataFrame(stream, timestamp="at", watermark="0 s")
+        table = spark.createDataFrame([("joe", 10), ("ann", 100)], "user string, factor long")
+        factors = (
+            pipeline
+            | "Factors" >> beam.FromDataFrame(table)
+            | "Pairs" >> beam.Map(lambda row: (row.user, row.factor))
+        )
+        more = pipeline | "More" >> beam.Create([("eva", 1000)])
+        known = (factors, more) | "All" >> beam.Flatten()
+        scored = sales | "Score" >> beam.Map(
+            lambda row, known: (row.user, row.points * known[row.user]), beam.pvalue.AsDict(known)
+        )
+        for transform in inserted:
+            scored |= transform
+        totals = scored | beam.WindowInto(beam.FixedWindows("1 minute")) | beam.CombinePerKey(sum)
+        totals | beam.WriteRows(
+            "user string, points long", lambda rows, _: written.extend(map(tuple, rows.collect()))
+        )
+        result = pipeline.run(
+            "spark",
+            spark,
+            checkpoint=f"{checkpoint}/",
+            trigger={"availableNow": True},
+            shards=1,
+        )
+        result.wait_until_finish()
+        return result
+
+    arrive(("joe", 1, 10), ("ann", 2, 20), ("eva", 3, 30))
+    (checkpoint / "letters").mkdir(parents=True)
+    (checkpoint / "letters" / "part-00000.parquet").write_bytes(b"cut off")
+    run()
+    assert written == []
+
+    arrive(("joe", 4, 40), ("joe", 5, 70))
+    run()
+    assert sorted(written) == [("ann", 200), ("eva", 3000), ("joe", 50)]
+
+    with pytest.raises(StateError, match=r"inserted: 'Same'"):
+        run("Same" >> beam.Map(tuple))
