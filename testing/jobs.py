@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import attrs
+
 from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.metrics import Counter, Distribution, Gauge
 from beamlike.api.pipelines.pipeline import Host
@@ -15,6 +17,7 @@ from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.scio.caches import DistCache
 from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.errors import PipelineError, TestStreamError
+from beamlike.hosts.pipeline import PipelineRun
 from beamlike.testing.checks import Ask, Place, Waiting, born, here, lose, unfinished
 from beamlike.testing.overrides import TransformOverride
 from beamlike.testing.pipelines import TestPipeline
@@ -68,7 +71,7 @@ class JobTest:
         self._outputs: dict[str, tuple[Place, Assertion]] = {}
         self._caches: dict[Any, Callable[[], Any]] = {}
         self._overrides: list[TransformOverride] = []
-        self._metrics: list[tuple[Place, object, Ask]] = []
+        self._metrics: list[_Metric] = []
         name = getattr(job, "__name__", repr(job))
         unfinished[id(self)] = Waiting(
             f"nothing was checked: the JobTest of {name} at {self._place} never ran; add .run()",
@@ -189,6 +192,9 @@ class JobTest:
         Args:
             counter: A counter, or its name in any namespace. Then the value, or a function of it
                 that asserts something or returns whether it is right.
+
+        Raises:
+            PipelineError: The test looks at that counter already.
         """
         return self._metric("counters", counter)
 
@@ -214,12 +220,18 @@ class JobTest:
 
     def _metric(self, kind: Kind, metric: Any) -> Callable[[object], "JobTest"]:
         name = metric if isinstance(metric, str | None) else metric.name
-        if name is not None and any(name == other for _, other, _ in self._metrics):
+        if name is not None and any((kind, name) == (it.kind, it.name) for it in self._metrics):
             words = repr(name) if isinstance(name, str) else f"{name.namespace}:{name.name}"
-            raise self._refusal(f"JobTest looks at the metric {words} already")
+            raise self._refusal(f"JobTest looks at the {kind.removesuffix('s')} {words} already")
+        asked = _Metric(kind, name, here())
+        self._metrics.append(asked)
 
         def of(wanted: object) -> "JobTest":
-            self._metrics.append((here(), name, metric_check(kind, metric, wanted)))
+            ask = metric_check(kind, metric, wanted)
+            if asked.ask is None:
+                asked.place, asked.ask = here(), ask
+            else:
+                self._metrics.append(_Metric(kind, name, here(), ask))
             return self
 
         return of
@@ -259,18 +271,20 @@ class JobTest:
     def _build(self, pipeline: TestPipeline) -> None:
         unfinished.pop(id(self), None)
         before = pipeline.wiring
-        wiring = Wiring(self._inputs, self._outputs, self._caches, self._overrides)
+        wiring = Wiring(self._inputs, self._outputs, self._caches, self._overrides, before)
+        for metric in self._metrics:
+            pipeline.checks.add(metric.place, metric.problem_of)
+        given = (_JobContext(pipeline, wiring), MappingProxyType(self._args))
         pipeline.wiring = wiring
-        for place, _, ask in self._metrics:
-            pipeline.checks.add(place, ask)
-        given = (_JobContext(pipeline), MappingProxyType(self._args))
-        self._job(*given[: _number_of_arguments(self._job)])
+        try:
+            self._job(*given[: _number_of_arguments(self._job)])
+        finally:
+            pipeline.wiring = before
         try:
             wiring.check_that_all_was_met()
         except PipelineError:
             pipeline.checks.give_up()
             raise
-        pipeline.wiring = before
 
     def _refusal(self, text: str) -> PipelineError:
         """Why a part of this test is refused; nobody waits for it to run any more."""
@@ -281,12 +295,27 @@ class JobTest:
         lose(id(self))
 
 
+@attrs.define
+class _Metric:
+    """What is to be asked of a metric; nothing yet, if nobody has said a value."""
+
+    kind: Kind
+    name: object
+    place: Place
+    ask: Ask | None = None
+
+    def problem_of(self, run: PipelineRun) -> str | None:
+        if self.ask is None:
+            return f"this asks nothing; write {self.kind.removesuffix('s')}(...)(value)"
+        return self.ask(run)
+
+
 class _JobContext(ScioContext):
     """The context of a job in a test: what it takes from files, the test has."""
 
-    def __init__(self, pipeline: TestPipeline) -> None:
+    def __init__(self, pipeline: TestPipeline, wiring: Wiring) -> None:
         super().__init__(pipeline)
-        self._wiring = pipeline.wiring
+        self._wiring = wiring
 
     def dist_cache(self, uri: str | Sequence[str], make: Callable[[Any], T]) -> DistCache[T]:
         super().dist_cache(uri, make)  # refuses what it refuses without a test

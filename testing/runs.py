@@ -154,10 +154,11 @@ class _MetricCheck:
             shown = {_words(name): it for name, it in value.items()}
         if not callable(wanted):
             return None if same(wanted, value) else f"the {what} {verb} {shown!r}, not {wanted!r}"
-        if wanted(value) is False:
-            name = getattr(wanted, "__name__", wanted)
-            return f"the {what} {verb} {shown!r}, for which {name} is False"
-        return None
+        answer = wanted(value)
+        if answer is None or answer:  # what asserts by itself returns None
+            return None
+        name = getattr(wanted, "__name__", wanted)
+        return f"the {what} {verb} {shown!r}, for which {name} is {answer!r}"
 
 
 def _words(name: MetricName | str) -> str:

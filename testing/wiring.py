@@ -31,6 +31,10 @@ class Wiring:
         outputs: What is asserted of what is saved under a name.
         caches: What a cache holds, by the file or the files that it is made of.
         overrides: What is applied in place of transforms.
+        around: What else holds, for a job that is part of a pipeline: its overrides do as well.
+
+    Raises:
+        PipelineError: A transform is overridden twice.
     """
 
     def __init__(
@@ -39,15 +43,21 @@ class Wiring:
         outputs: Mapping[str, tuple[Place, Assertion]] | None = None,
         caches: Mapping[Any, Callable[[], Any]] | None = None,
         overrides: Iterable[TransformOverride] = (),
+        around: "Wiring | None" = None,
     ) -> None:
         self._is_job = inputs is not None
         self._inputs, self._outputs = inputs or {}, outputs or {}
         self._caches = caches or {}
         self._overrides = checked_overrides(overrides)
+        self._around = around
+        self._in_force = self._overrides
+        if around is not None:
+            self._in_force = checked_overrides(
+                [*around._in_force.values(), *self._overrides.values()]
+            )
         self._read: list[str] = []
         self._saved: list[str] = []
         self._taken: set[Any] = set()
-        self._overridden: set[str] = set()
         self._seen: dict[str, None] = {}
 
     def in_place_of(
@@ -59,8 +69,8 @@ class Wiring:
             PipelineError: It is an input or an output that the test does not know, or has seen
                 already, or it cannot be overridden so.
         """
-        self._seen[full_name] = None
-        override = self._overrides.get(full_name)
+        self._see(full_name)
+        override = self._in_force.get(full_name)
         if self._is_job and isinstance(transform, Read):
             name, known = transform.name, self._inputs
             if override is None or name in known:
@@ -77,9 +87,13 @@ class Wiring:
             self._saved.append(transform.name)
             transform = _Kept(transform.name)
         if override is not None:
-            self._overridden.add(full_name)
             return override.in_place_of(full_name, given)
         return transform
+
+    def _see(self, full_name: str) -> None:
+        self._seen[full_name] = None
+        if self._around is not None:
+            self._around._see(full_name)
 
     def look_at(self, transform: PTransform[Any, Any], made: Any, checks: Checks) -> None:
         """Assert of an output what the test says of it."""
@@ -127,7 +141,7 @@ class Wiring:
         missing += [
             f"no transform has the name {name!r} of an override; {self._names_like(name)}"
             for name in self._overrides
-            if name not in self._overridden
+            if name not in self._seen
         ]
         if missing:
             raise PipelineError("; ".join(missing))

@@ -8,7 +8,7 @@ Source: Beam Python ``FastPrimitivesCoder`` and its deterministic form.
 
 import json
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -70,7 +70,7 @@ def key_of(blob: bytes, coders: Coders = _NO_CODERS) -> Any:
     """The key that has these bytes.
 
     Raises:
-        StateError: Its class has changed or is missing, or the coder is.
+        StateError: Its class is missing or has other fields, or the coder is missing.
     """
     try:
         return _whole(json.loads(blob), coders)
@@ -106,7 +106,7 @@ def _told(plain: Any) -> Any:
         return _LEAVES[plain[0]](plain[1:])
     head, *rest = plain
     parts = tuple(map(_told, rest))
-    name = head[1:].replace(":", ".")
+    name = head[1:].partition(" ")[0].replace(":", ".")
     match head[0]:
         case "(":
             return parts
@@ -168,22 +168,27 @@ def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
         return ("(", *map(plain, key))
     if kind is frozenset:
         return ("{", *sorted(map(plain, key), key=repr))
-    if isinstance(key, tuple) and hasattr(kind, "_fields"):
-        return ("o" + _name(kind), *map(plain, key))
-    names = _fields_of(key)
+    names = _fields_of(kind)
     if names is None:
         raise UnfitKeyError(
             f"the key {key!r} is a {kind.__qualname__}, and nobody knows when two of them are "
             "equal; use a text, a number, a tuple, or a frozen data class"
         )
-    return ("o" + _name(kind), *(plain(getattr(key, name)) for name in names))
+    head = " ".join(("o" + _name(kind), *names))
+    return (head, *(plain(getattr(key, name)) for name in names))
 
 
-def _fields_of(key: Any) -> Iterable[str] | None:
-    if attrs.has(type(key)):
-        return [field.name for field in attrs.fields(type(key)) if field.init]
-    if is_dataclass(key):
-        return [field.name for field in fields(key) if field.init]
+def _fields_of(kind: Any) -> Mapping[str, str] | None:
+    """The fields that an object is made of, each with the argument that it is given as.
+
+    None: nobody knows them.
+    """
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return {name: name for name in kind._fields}
+    if attrs.has(kind):
+        return {field.name: field.alias for field in attrs.fields(kind) if field.init}
+    if is_dataclass(kind):
+        return {field.name: field.name for field in fields(kind) if field.init}
     return None
 
 
@@ -220,10 +225,15 @@ def _whole(plain: Any, coders: Coders) -> Any:
             return frozenset(parts)
         case "c":
             return decoded(head[1:], parts[0], coders)
-    kind = _class(head[1:])
+    name, *had = head[1:].split(" ")
+    kind = _class(name)
     if head[0] == "e":
         return kind[parts[0]]
-    return kind(*parts)
+    has = _fields_of(kind) or {}
+    # In another order they would be, too: then a new key that is equal would have other bytes.
+    if [*has] != had:
+        raise TypeError(f"its fields were ({', '.join(had)}) and are ({', '.join(has)})")
+    return kind(**dict(zip(has.values(), parts, strict=True)))
 
 
 def _timed(text: str) -> Any:

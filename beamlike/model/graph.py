@@ -59,7 +59,7 @@ class Do(ABC):
     """
 
     def setup(self) -> None:  # noqa: B027 (most have no use for it)
-        """Before the first bundle in a process."""
+        """Before the first bundle that this copy is given."""
 
     def start_bundle(self) -> None:  # noqa: B027 (most have no use for it)
         """Before the first element of each bundle."""
@@ -77,7 +77,7 @@ class Do(ABC):
         return ()
 
     def teardown(self) -> None:  # noqa: B027 (most have no use for it)
-        """After the last bundle in a process."""
+        """After the last bundle that this copy is given."""
 
 
 @attrs.frozen(eq=False)

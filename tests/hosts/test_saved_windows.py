@@ -318,7 +318,10 @@ def test_the_keys_of_a_pipeline_are_told_without_their_classes() -> None:
         "frozenset({2})",
         "beamlike.model.panes.Timing.LATE",
     ]
-    assert str(told_key(b'["onowhere:Place city number", "sRome", "i3"]')) == "nowhere.Place('Rome', 3)"
+    assert (
+        str(told_key(b'["onowhere:Place city number", "sRome", "i3"]'))
+        == "nowhere.Place('Rome', 3)"
+    )
     assert str(told_key(b"\xff is no key")) == "\\xff is no key"
 
 

@@ -101,8 +101,24 @@ def test_a_batch_that_may_not_wait_is_refused_with_what_to_write():
     assert str(refusal.value) == (
         "GroupIntoBatches has no max_buffering_duration_secs here: a batch waits until it is "
         "complete or its window expires; choose shorter windows, or write WindowInto(..., "
-        'trigger=Repeatedly(AfterAny(AfterCount(100), AfterProcessingTime("10 s")))) | GroupByKey()'
+        'trigger=Repeatedly(AfterAny(AfterCount(100), AfterProcessingTime("10 s"))), '
+        'accumulation_mode="discarding", allowed_lateness="0 s") | GroupByKey()'
     )
+
+
+def test_what_stands_in_for_batches_that_may_not_wait_can_be_applied():
+    windows = beam.WindowInto(
+        beam.FixedWindows("1 minute"),
+        trigger=beam.Repeatedly(
+            beam.AfterAny(beam.AfterCount(100), beam.AfterProcessingTime("10 s"))
+        ),
+        accumulation_mode="discarding",
+        allowed_lateness="0 s",
+    )
+    assert batches(beam.GroupByKey(), windows) == [
+        (2, ("tea", [1, 2, 3, 4, 5]), 59_999),
+        (2, ("milk", [1]), 59_999),
+    ]
 
 
 def test_batches_need_a_size_pairs_and_windows_that_stay_as_they_are():
@@ -147,6 +163,23 @@ def test_elements_may_count_for_more_than_one():
         ["dddd"],
         ["eeeee"],
     ]
+
+
+def test_elements_that_were_moved_past_their_window_are_batched_at_its_end():
+    def later(value: int) -> beam.TimestampedValue:
+        return beam.TimestampedValue(value, "00:02:00")
+
+    pipeline = beam.Pipeline()
+    found = (
+        pipeline
+        | beam.Create([beam.TimestampedValue(value, "00:00:00") for value in (1, 2, 3)])
+        | beam.WindowInto(beam.FixedWindows("1 minute"))
+        | beam.Map(later)
+        | beam.BatchElements(max_batch_size=2)
+    )
+    assert [
+        (came.element.value, came.element.timestamp) for came in pipeline.run().out_of(found.edge)
+    ] == [([1, 2], 59_999), ([3], 59_999)]
 
 
 def test_what_batches_of_a_bundle_cannot_do_is_refused():

@@ -120,8 +120,65 @@ class Strict(Average):
         return accumulator[0] / accumulator[1]
 
 
-@pytest.mark.parametrize("fn", [max, Strict()])
-def test_a_pane_that_is_empty_is_named_where_a_function_has_no_value_of_nothing(fn: Any):
+class Opened(Average):
+    """A function that wants to open something before."""
+
+    def setup(self, *args: Any, **kwargs: Any) -> None:
+        self.opened = True
+
+
+class Closed(Average):
+    """A function that wants to close something afterwards."""
+
+    def teardown(self, *args: Any, **kwargs: Any) -> None:
+        self.opened = False
+
+
+@pytest.mark.parametrize(
+    ("fn", "name"), [(Opened(), "setup"), (Closed(), "teardown")], ids=["setup", "teardown"]
+)
+def test_a_function_whose_setup_nobody_would_call_is_refused(fn: Any, name: str):
+    for apply in (beam.CombinePerKey, beam.CombineGlobally, beam.combiners.TupleCombineFn):
+        with pytest.raises(PipelineError) as refusal:
+            of(apply(fn), ("a", 1.0))
+        assert str(refusal.value) == (
+            f"{apply.__name__}: {type(fn).__name__}() has a {name}() of its own, and nobody calls "
+            "it here: functions are sent where they are needed, and nothing lasts between two "
+            f"calls; make what it needs in its methods, or once in a module, and take out {name}()"
+        )
+
+
+class Shares(beam.CombineFn[float, float]):
+    """What part of a sum one is: none of a sum of zero, from no elements or not."""
+
+    def create_accumulator(self, *args: Any) -> float:
+        return 0.0
+
+    def add_input(self, mutable_accumulator: float, element: float, *args: Any) -> float:  # type: ignore[override]
+        return mutable_accumulator + element
+
+    def merge_accumulators(self, accumulators: Iterable[float], *args: Any) -> float:  # type: ignore[override]
+        return sum(accumulators)
+
+    def extract_output(self, accumulator: float, *args: Any) -> float:  # type: ignore[override]
+        return 1 / accumulator
+
+
+def test_a_pane_with_elements_whose_accumulator_is_that_of_none_is_not_called_empty():
+    with pytest.raises(TransformError) as failure:
+        of(beam.CombinePerKey(Shares()), ("a", 1.0), ("a", -1.0))
+    assert str(failure.value) == (
+        "'CombinePerKey(Shares())' raised ValueError: float division by zero; the pane may be "
+        "empty, as an on-time pane may be when everything came out before it: say "
+        'on_time_behavior="fire_if_non_empty" where the collection is windowed, or take a '
+        "function that knows an answer for no values in Shares().extract for window global, key 'a'"
+    )
+
+
+@pytest.mark.parametrize(("fn", "is_empty"), [(max, "is empty"), (Strict(), "may be empty")])
+def test_a_pane_that_is_empty_is_named_where_a_function_has_no_value_of_nothing(
+    fn: Any, is_empty: str
+):
     pipeline = beam.Pipeline()
     _ = (
         pipeline
@@ -133,12 +190,10 @@ def test_a_pane_that_is_empty_is_named_where_a_function_has_no_value_of_nothing(
         )
         | "Most" >> beam.CombineGlobally(fn)
     )
-    with pytest.raises(
-        TransformError, match=r"'Most/PerKey' raised ValueError: .*; the pane is"
-    ) as f:
+    with pytest.raises(TransformError, match=r"'Most/PerKey' raised ValueError: .*; the pane") as f:
         pipeline.run()
     assert (
-        "; the pane is empty, as an on-time pane may be when everything came out before it: say "
+        f"; the pane {is_empty}, as an on-time pane may be when everything came out before it: say "
         'on_time_behavior="fire_if_non_empty" where the collection is windowed, or take a function '
         "that knows an answer for no values in "
     ) in str(f.value)

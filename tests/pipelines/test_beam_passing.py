@@ -7,6 +7,7 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError
+from beamlike.model.triggers import AfterCount, AfterProcessingTime, Never, Repeatedly, Trigger
 from beamlike.testing import TestStream
 
 MINUTES = beam.WindowInto(beam.FixedWindows("1 minute"))
@@ -93,6 +94,40 @@ def test_an_element_waits_until_the_window_of_another_collection_is_done():
         "saved": [(1, "s", 10_000)],
         "waited": [(3, "first", 5_000), (5, "second", 65_000)],
     }
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        AfterCount(3),
+        Repeatedly(AfterCount(3)),
+        Repeatedly(AfterProcessingTime("10 s")),
+        Never(),
+    ],
+    ids=str,
+)
+def test_an_element_waits_for_the_watermark_whatever_the_trigger_of_what_it_waits_for(
+    trigger: Trigger,
+):
+    pipeline = beam.Pipeline()
+    two = TestStream().add_elements_at_time("00:00:05", "first")
+    two = two.add_elements_at_time("00:01:05", "second")
+    one = TestStream().add_elements_at_time("00:00:10", "s").advance_watermark_to("00:01:00")
+    words = pipeline | "Words" >> two.advance_watermark_to_infinity() | MINUTES
+    fired = beam.WindowInto(
+        beam.FixedWindows("1 minute"),
+        trigger=trigger,
+        accumulation_mode="accumulating",
+        allowed_lateness="0 s",
+    )
+    saved = pipeline | "Saved" >> one.advance_watermark_to_infinity() | "Fired" >> fired
+
+    waited = words | beam.WaitOn(saved)
+
+    assert [
+        (it.step, it.element.value, it.element.timestamp)
+        for it in pipeline.run().out_of(waited.edge)
+    ] == [(3, "first", 5_000), (5, "second", 65_000)]
 
 
 def test_waiting_needs_collections():

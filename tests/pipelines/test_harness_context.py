@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from beamlike.api.pipelines.elements import Create, Map
+from beamlike.api.pipelines.on_spark import SparkOptions
 from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.result import PipelineResult
 from beamlike.errors import PipelineError, TestStreamError, TransformError
+from beamlike.hosts.pipeline import PipelineRun
 from beamlike.scio import ScioContext
 from beamlike.testing import (
     JobTest,
@@ -82,6 +85,45 @@ def test_a_block_can_run_by_itself_to_look_at_the_result() -> None:
         expect(sc.parallelize([1, 2])).to(have_size(3))
         with pytest.raises(PaneAssertionError):
             sc.run()
+
+
+@pytest.fixture
+def ran_on_spark(monkeypatch: pytest.MonkeyPatch) -> list[SparkOptions]:
+    """With what options pipelines went to Spark, which only notes them here."""
+    options: list[SparkOptions] = []
+
+    def note(*given: Any) -> PipelineResult:
+        options.append(given[-1])
+        return PipelineResult(PipelineRun({}, ()))
+
+    monkeypatch.setattr("beamlike.api.pipelines.pipeline.run_on_spark", note)
+    return options
+
+
+def test_a_context_runs_where_its_pipeline_was_made_to_run(
+    ran_on_spark: list[SparkOptions],
+) -> None:
+    ScioContext(Pipeline(runner="SparkRunner")).run()
+    with ScioContext(Pipeline(runner="SparkRunner")):
+        pass
+    with run_with_context("spark") as sc:
+        sc.run()
+    JobTest(lambda sc: sc.run()).run("spark")
+
+    assert ran_on_spark == [SparkOptions()] * 4
+
+    ScioContext(Pipeline(runner="SparkRunner")).run("memory")
+    ScioContext().run()
+
+    assert len(ran_on_spark) == 4
+
+
+def test_a_context_runs_with_what_a_pipeline_runs_with(ran_on_spark: list[SparkOptions]) -> None:
+    trigger = {"availableNow": True}
+
+    ScioContext().run("spark", checkpoint="here", trigger=trigger, shards=2, wake_every="5 s")
+
+    assert ran_on_spark == [SparkOptions(None, "here", trigger, 2, "5 s")]
 
 
 def test_what_is_raised_in_a_block_is_the_failure() -> None:

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from beamlike.api.pipelines.elements import Create
+from beamlike.api.pipelines.named import Read
 from beamlike.errors import PipelineError
 from beamlike.scio import ScioContext
 from beamlike.testing import (
@@ -16,6 +18,7 @@ from beamlike.testing import (
     expect,
     have_size,
     run_with_context,
+    run_with_overrides,
 )
 
 
@@ -105,3 +108,51 @@ def test_what_does_not_hold_of_a_job_is_told_with_what_does_not_hold_beside_it()
     assert text.startswith("2 of 3 assertions do not hold:")
     assert "the job never touched the counter 'lines'; its counters are: none" in text
     assert "collection  'beside it'" in text
+
+
+def test_what_a_job_raises_leaves_the_context_as_it_was() -> None:
+    def broken(sc: ScioContext) -> None:
+        sc.read("numbers")
+        raise ZeroDivisionError
+
+    with run_with_context() as sc:
+        with pytest.raises(ZeroDivisionError):
+            JobTest(broken).input("numbers", [1]).run_within(sc)
+
+        found = sc.pipeline | "source" >> Read("source", Create([3]))
+        expect(found).to(contain_single_value(3))
+
+
+def test_what_is_overridden_around_a_job_is_overridden_in_it() -> None:
+    with run_with_overrides(TransformOverride.of("doubled", {1: 10})) as sc:
+        (
+            JobTest(doubles)
+            .input("numbers", [1])
+            .output("doubles")(lambda out: expect(out).to(contain_single_value(10)))
+            .run_within(sc)
+        )
+
+    def doubles_and_adds(sc: ScioContext) -> None:
+        doubled = sc.read("numbers").with_name("doubled").map(lambda it: 2 * it)
+        doubled.with_name("added").map(lambda it: it + 1).save_as("sums")
+
+    with run_with_overrides(TransformOverride.of("doubled", {1: 10})) as sc:
+        (
+            JobTest(doubles_and_adds)
+            .input("numbers", [1])
+            .transform_override(TransformOverride.of("added", {10: 20}))
+            .output("sums")(lambda out: expect(out).to(contain_single_value(20)))
+            .run_within(sc)
+        )
+
+
+def test_a_transform_is_not_overridden_by_a_job_and_around_it() -> None:
+    test = of_doubles(1).transform_override(TransformOverride.of("doubled", {1: 10}))
+
+    with (
+        pytest.raises(PipelineError) as refused,
+        run_with_overrides(TransformOverride.of("doubled", {1: 20})) as sc,
+    ):
+        test.run_within(sc)
+
+    assert str(refused.value) == "the transform 'doubled' is overridden twice"

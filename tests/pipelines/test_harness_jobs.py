@@ -217,6 +217,36 @@ def test_metrics_that_are_wrong_are_told_with_everything_else() -> None:
     assert failures[7] == "    have_size does not hold"
 
 
+def test_a_metric_without_a_value_asks_nothing_and_is_told() -> None:
+    test = JobTest(lambda sc: sc.parallelize([1]))
+    test.counter(EMPTY)
+    test.gauge("last")
+
+    with pytest.raises(PaneAssertionError) as failed:
+        test.run()
+
+    heading, *failures = str(failed.value).split("\n\n")
+    assert heading == "2 of 2 assertions do not hold:"
+    assert [failures[at] for at in (1, 3)] == [
+        "    this asks nothing; write counter(...)(value)",
+        "    this asks nothing; write gauge(...)(value)",
+    ]
+
+
+def test_metrics_of_two_kinds_may_have_one_name() -> None:
+    def counts_lengths(line: str) -> None:
+        Metrics.counter("lines", "length").inc()
+        LENGTHS.update(len(line))
+
+    (
+        JobTest(lambda sc: sc.read("lines") | ParDo(counts_lengths))
+        .input("lines", ["foo"])
+        .counter(LENGTHS.name.name)(1)
+        .distribution(LENGTHS.name.name)(DistributionData(sum=3, count=1, min=3, max=3))
+        .run()
+    )
+
+
 # -- wiring --------------------------------------------------------------------------------------
 
 

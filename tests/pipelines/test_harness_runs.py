@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from beamlike.api.pipelines.elements import Create, Map
@@ -55,6 +56,7 @@ def test_what_functions_count_is_asked_after_the_run(host: dict[str, Any]) -> No
 
         expect_counter(sc, NUMBERS)(4)
         expect_counter(sc, "seen")(lambda value: value > 3)
+        expect_counter(sc, "seen")(print)  # a function that asserts by itself returns None
         expect_distribution(sc, VALUES)(DistributionData(sum=6, count=4, min=1, max=2))
         expect_gauge(sc, LAST)(2)
 
@@ -78,6 +80,18 @@ def test_a_collection_and_a_pipeline_know_their_context() -> None:
         (
             lambda sc: expect_gauge(sc, LAST)(lambda value: value == 1),
             "the gauge numbers:last is 2, for which <lambda> is False",
+        ),
+        (
+            lambda sc: expect_gauge(sc, LAST)(lambda value: np.bool_(value == 1)),
+            f"the gauge numbers:last is 2, for which <lambda> is {np.False_!r}",
+        ),
+        (
+            lambda sc: expect_counter(sc, NUMBERS)(lambda value: value - 2),
+            "the counter numbers:seen is 2, for which <lambda> is 0",
+        ),
+        (
+            lambda sc: expect_counter(sc, NUMBERS)(lambda value: [it for it in [value] if it > 2]),
+            "the counter numbers:seen is 2, for which <lambda> is []",
         ),
         (
             lambda sc: expect_counter(sc, NUMBERS),

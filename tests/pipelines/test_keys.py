@@ -1,26 +1,62 @@
 """What one key is: the same on every host, whatever ``==`` says."""
 
+import sys
+from collections import namedtuple
+from dataclasses import dataclass, field, make_dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from random import Random
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 from uuid import UUID
 
+import attrs
 import pytest
 
 import beamlike.beam as beam
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineError, StateError
 from beamlike.hosts.keys import key_bytes, key_of
 from beamlike.hosts.pipeline import run_pipeline
 from beamlike.model.panes import Timing
 from beamlike.model.windows import IntervalWindow
 from beamlike.testing.in_letters import run_in_letters
 
+
+class Town(NamedTuple):
+    """A named tuple."""
+
+    name: str
+    country: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Street:
+    """A data class that is made by keywords."""
+
+    name: str
+    number: int
+    length: int = field(init=False, default=0)
+
+
+@attrs.frozen
+class Door:
+    """An attrs class whose fields have other names in the calls that make it."""
+
+    _color: str
+    _number: int = attrs.field(alias="no")
+
+
+@dataclass(frozen=True)
+class Nowhere:
+    """Without fields."""
+
+
 KEYS: list[Any] = [
     *(None, True, 1, 1.0, -1, 2**80, 0.1, float("inf"), "", "é", "\ud800", b"", b"\x00"),
     *((), (1,), (1, ("a", None)), frozenset({1, "a"}), Decimal("1.50"), Decimal("1.5")),
     *(date(2020, 1, 1), datetime(2020, 1, 1), datetime(2020, 1, 1, tzinfo=UTC)),
     *(timedelta(days=-1), UUID(int=3), Timing.EARLY, IntervalWindow(1, 2)),
+    *(Town("Rome", "IT"), Street(name="Via Appia", number=3), Door("red", 3), Nowhere()),
 ]
 
 
@@ -33,6 +69,51 @@ def test_a_key_comes_back_as_it_was(key: Any) -> None:
 
 def test_what_differs_in_kind_is_no_one_key() -> None:
     assert len({key_bytes(key) for key in KEYS}) == len(KEYS)
+
+
+def _data_class(*names: str) -> Any:
+    return make_dataclass("Place", names, frozen=True)
+
+
+def _attrs_class(*names: str) -> Any:
+    return attrs.make_class("Place", names, frozen=True)
+
+
+def _named_tuple(*names: str) -> Any:
+    return namedtuple("Place", names)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("make", [_data_class, _attrs_class, _named_tuple])
+@pytest.mark.parametrize(
+    "now",
+    [("street", "city"), ("city", "town"), ("city",), ("city", "street", "door"), ()],
+    ids=str,
+)
+def test_a_key_whose_class_has_other_fields_by_now_is_refused(
+    make: Any, now: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("places")
+    monkeypatch.setitem(sys.modules, "places", module)
+
+    def place(*names: str) -> Any:
+        kind = make(*names)
+        kind.__module__ = "places"
+        module.Place = kind  # type: ignore[attr-defined]
+        return kind
+
+    kept = key_bytes(place("city", "street")("Rome", "Via Appia"))
+    assert key_of(kept) == module.Place("Rome", "Via Appia")
+    place(*now)
+
+    with pytest.raises(StateError) as refusal:
+        key_of(kept)
+
+    assert str(refusal.value) == (
+        'the key ["oplaces:Place city street", "sRome", "sVia Appia"] was kept by an earlier run, '
+        "and cannot be made again here: TypeError: its fields were (city, street) and are "
+        f"({', '.join(now)}); bring back the class as it was, or start the query with a new "
+        "checkpoint"
+    )
 
 
 def test_there_is_one_nan_and_one_zero() -> None:

@@ -16,6 +16,7 @@ from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
 from beamlike.errors import PipelineError
 from beamlike.model.graph import Windowed
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import Window
 
 __all__ = ["BatchElements", "GroupIntoBatches", "ShardedKey"]
@@ -101,6 +102,9 @@ _TUNING = frozenset(
 
 
 class _Batching(DoFn[Any, Any]):
+    # No watermark moves within a bundle, so whatever window a list is in, it is not late by it.
+    allowed_timestamp_skew = MAX_TIMESTAMP - MIN_TIMESTAMP
+
     def __init__(self, size: int, size_of: Callable[[Any], int] | None) -> None:
         self.size, self.size_of = size, size_of
 
@@ -113,7 +117,8 @@ class _Batching(DoFn[Any, Any]):
         if batch and size + more > self.size:
             yield _batched(batch, window)
             batch, size = [], 0
-        self.kept[window] = ([*batch, element], size + more)
+        batch.append(element)
+        self.kept[window] = batch, size + more
 
     def finish_bundle(self) -> Iterable[Windowed]:
         kept, self.kept = self.kept, {}
@@ -161,7 +166,8 @@ class GroupIntoBatches(PTransform[Any, Any]):
                 "GroupIntoBatches has no max_buffering_duration_secs here: a batch waits until it "
                 "is complete or its window expires; choose shorter windows, or write "
                 "WindowInto(..., trigger=Repeatedly(AfterAny(AfterCount(100), "
-                'AfterProcessingTime("10 s")))) | GroupByKey()'
+                'AfterProcessingTime("10 s"))), accumulation_mode="discarding", '
+                'allowed_lateness="0 s") | GroupByKey()'
             )
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:

@@ -28,7 +28,7 @@ class CombineFn(Generic[In, R]):
     """
 
     def setup(self, *args: Any, **kwargs: Any) -> None:
-        """Before anything is combined. Not called here: nothing is kept between two calls."""
+        """Before anything is combined. Nobody calls it here, and one of your own is refused."""
 
     @abstractmethod
     def create_accumulator(self, *args: Any, **kwargs: Any) -> Any:
@@ -51,7 +51,7 @@ class CombineFn(Generic[In, R]):
         """The value of an accumulator."""
 
     def teardown(self, *args: Any, **kwargs: Any) -> None:
-        """After everything. Not called here, as `setup`."""
+        """After everything. Nobody calls it here, as `setup`."""
 
 
 @attrs.frozen
@@ -106,7 +106,8 @@ def combine_fn(
         kwargs: Likewise.
 
     Raises:
-        PipelineError: It is neither, or has arguments that it cannot be given.
+        PipelineError: It is neither, has arguments that it cannot be given, or a ``setup`` or
+            ``teardown`` of its own.
     """
     kwargs = {} if kwargs is None else kwargs
     if isinstance(given, type) and not _is_plain(given):
@@ -123,10 +124,22 @@ def combine_fn(
             )
         return given
     if in_steps(given):
+        _check_life(given, owner)
         return Stepwise(given, args, kwargs)
     if callable(given):
         return _OfAll(fn=given, args=args, kwargs=kwargs)
     raise PipelineError(f"{owner} needs a combine function or a function, got {given!r}")
+
+
+def _check_life(given: Any, owner: str) -> None:
+    for name in ("setup", "teardown"):
+        own = getattr(type(given), name, None)
+        if own not in (None, getattr(CombineFn, name)):
+            raise PipelineError(
+                f"{owner}: {in_words(given)} has a {name}() of its own, and nobody calls it here: "
+                "functions are sent where they are needed, and nothing lasts between two calls; "
+                f"make what it needs in its methods, or once in a module, and take out {name}()"
+            )
 
 
 def _is_plain(given: type) -> bool:

@@ -109,7 +109,11 @@ class DoFn(Generic[In, T]):
         return _Param("WatermarkEstimatorParam")
 
     def setup(self) -> None:
-        """Before the first bundle in a process."""
+        """Before the first bundle that this copy is given: once in a run in memory.
+
+        On Spark each task of each micro-batch has a copy, also one that no element comes to. What
+        is dear to make is best made once in a process, where `process` first needs it.
+        """
 
     def start_bundle(self) -> None:
         """Before the first element of each bundle."""
@@ -134,7 +138,7 @@ class DoFn(Generic[In, T]):
         return None
 
     def teardown(self) -> None:
-        """After the last bundle in a process."""
+        """After the last bundle that this copy is given, also if there was none, see `setup`."""
 
 
 _READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {

@@ -126,22 +126,23 @@ class _Cutting:
         self, kept: Any, pane: tuple[Any, tuple[list[Any], bool]], timestamp: int
     ) -> tuple[Any, list[Any]]:
         key, (arrived, is_last) = pane
-        costs, timed = kept or (0, ())
+        costs, timed = (kept[0], [*kept[1]]) if kept else (0, [])
         lists = []
         for value, at, info in arrived:
             cost = 1 if self.cost is None else self.cost(value)
             if timed and costs + cost > self.enough:
                 # In Beam the time of the value that no longer fits counts too.
                 lists.append((key, timed, min(at, _earliest(timed)), info))
-                costs, timed = 0, ()
-            costs, timed = costs + cost, (*timed, (value, at))
+                costs, timed = 0, []
+            costs += cost
+            timed.append((value, at))
             if costs >= self.enough:
                 lists.append((key, timed, _earliest(timed), info))
-                costs, timed = 0, ()
+                costs, timed = 0, []
         if is_last and timed:
             lists.append((key, timed, _earliest(timed), NO_FIRING))
-            timed = ()
-        return ((costs, timed) if timed else None), lists
+            timed = []
+        return ((costs, tuple(timed)) if timed else None), lists
 
 
 def _earliest(timed: Sequence[tuple[Any, int]]) -> int:

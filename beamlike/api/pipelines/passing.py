@@ -14,9 +14,11 @@ from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
 from beamlike.api.pipelines.transform import PTransform, ptransform_fn
 from beamlike.api.pipelines.variables import T
 from beamlike.api.pipelines.views import AsIter
+from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.errors import PipelineError
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_instant
+from beamlike.model.triggers import DefaultTrigger
 from beamlike.model.windows import Window
 
 __all__ = ["LogElements", "Tee", "WaitOn"]
@@ -138,7 +140,7 @@ class WaitOn(PTransform[Any, Any]):
     """The same elements, when others are done: those of the collections that are waited for have
     all come, in the window of theirs that an element's window looks into.
 
-    An element waits until their watermark is past the end of that window.
+    An element waits until their watermark is past the end of that window, whatever their triggers.
 
     Args:
         to_be_waited_on: The collections that are waited for. Their windows must not merge.
@@ -154,8 +156,13 @@ class WaitOn(PTransform[Any, Any]):
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         check_collection(given, self)
-        # Only the watermark counts: without elements there is something to see when it has passed.
-        done = (it | f"Done{at}" >> FlatMap(_none) for at, it in enumerate(self.to_be_waited_on))
+        # Only the watermark counts: without elements there is something to see when it has passed,
+        # unless the trigger of the collection waits for elements, or for processing time.
+        ending = WindowInto(trigger=DefaultTrigger(), accumulation_mode="discarding")
+        done = (
+            it | f"Done{at}" >> FlatMap(_none) | f"Ending{at}" >> ending
+            for at, it in enumerate(self.to_be_waited_on)
+        )
         waited: PCollection[T] = given | "Wait" >> Map(_first, *map(AsIter, done))
         return waited
 

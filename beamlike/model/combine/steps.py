@@ -74,12 +74,13 @@ class Stepwise(CombineFn):
         try:
             return self.made_of(accumulator)
         except Exception as cause:
-            if not self._is_empty(accumulator):
+            if not self._may_be_empty(accumulator):
                 raise
-            raise empty_pane(cause) from cause
+            raise empty_pane(cause, "may be empty") from cause
 
-    def _is_empty(self, accumulator: Any) -> bool:
-        # It does not say how many elements it is of. Some cannot be compared, such as arrays.
+    def _may_be_empty(self, accumulator: Any) -> bool:
+        # It does not say how many elements it is of: the sum of 1 and -1 is that of none, too.
+        # Some cannot be compared, such as arrays.
         try:
             return bool(accumulator == self.create())
         except Exception:
@@ -100,10 +101,15 @@ def as_combine_fn(given: Any) -> CombineFn | None:
     return Stepwise(given) if in_steps(given) and not isinstance(given, type) else None
 
 
-def empty_pane(cause: Exception) -> ValueError:
-    """What a function is told that knows no result of no elements."""
+def empty_pane(cause: Exception, is_empty: str = "is empty") -> ValueError:
+    """What a function is told that knows no result of no elements.
+
+    Args:
+        cause: What it raised.
+        is_empty: How sure it is that there are none.
+    """
     return ValueError(
-        f"{cause}; the pane is empty, as an on-time pane may be when everything came out before "
+        f"{cause}; the pane {is_empty}, as an on-time pane may be when everything came out before "
         'it: say on_time_behavior="fire_if_non_empty" where the collection is windowed, or take a '
         "function that knows an answer for no values"
     )

@@ -20,7 +20,7 @@ from beamlike.errors import PipelineError
 from beamlike.hosts.script import Script
 from beamlike.model.graph import Given
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import InstantLike
+from beamlike.model.time import DurationLike, InstantLike
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -214,18 +214,40 @@ class ScioContext:
         """A collection without elements. Source: Scio ``empty``."""
         return self._create([], "empty", None)
 
-    def run(self, host: Host = "memory", spark: "SparkSession | None" = None) -> PipelineResult:
-        """Run everything to its end, and keep all that comes out. Source: Scio ``run``.
+    def run(
+        self,
+        host: Host | None = None,
+        spark: "SparkSession | None" = None,
+        *,
+        checkpoint: str | None = None,
+        trigger: Mapping[str, Any] | None = None,
+        shards: int | None = None,
+        wake_every: DurationLike | None = None,
+    ) -> PipelineResult:
+        """Run everything, as `Pipeline.run`. Source: Scio ``run``.
 
         Args:
-            host: ``"memory"`` or ``"spark"``, as `Pipeline.run`.
+            host: ``"memory"`` or ``"spark"``; None: where the pipeline was made to run, which is
+                in this process if nobody says.
             spark: The session for host ``"spark"``.
+            checkpoint: As `Pipeline.run`; the next three likewise.
+            trigger: When micro-batches start.
+            shards: The groups of Spark that share keys.
+            wake_every: How often a query without data is woken.
 
         Raises:
             TransformError: A function raised, or a pane had no value.
-            PipelineError: A transform cannot take an element.
+            PipelineError: A transform cannot take an element, or the host cannot run it like this.
+            UnsupportedError: It reads what the host cannot read.
         """
-        return self.pipeline.run(host, spark)
+        return self.pipeline.run(
+            host,
+            spark,
+            checkpoint=checkpoint,
+            trigger=trigger,
+            shards=shards,
+            wake_every=wake_every,
+        )
 
     close = run
     """The same as `run`, as it was called before Scio 0.8."""

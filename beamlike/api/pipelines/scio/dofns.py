@@ -135,8 +135,10 @@ class Batching(DoFn[T, list[T]]):
 
     def process(self, element: T, window: Window = DoFn.WindowParam) -> Any:
         weight, elements = self.kept.pop(window, (0, []))
-        self.kept[window] = weight + self.cost(element), [*elements, element]
-        if self.kept[window][0] >= self.weight:
+        weight += self.cost(element)
+        elements.append(element)
+        self.kept[window] = weight, elements
+        if weight >= self.weight:
             yield self._batch(window)
         elif len(self.kept) > self.max_live_windows:
             yield self._batch(max(self.kept, key=lambda window: self.kept[window][0]))

@@ -1,7 +1,9 @@
 """Verbs that look into a small collection, or that put elements into several.
 
 What is looked into is a side input: an element sees the latest pane of the side window that
-holds the last instant of its own window, and waits until there is one or that window is over.
+holds the last instant of its own window. As in Beam it waits until there is one, or until the
+trigger of the side input must have fired there, if that window has no elements: by the default
+trigger at its end, by one that waits for elements or for processing time perhaps never.
 Nothing is grouped: elements keep their time, window and pane. Sessions cannot be looked into.
 
 Source: Scio ``SCollection``, ``PairHashSCollectionFunctions``.

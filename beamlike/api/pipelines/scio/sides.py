@@ -113,7 +113,7 @@ class SCollectionWithSideInput(Generic[T_co]):
     """A collection whose functions take an element and what it sees of side inputs.
 
     Times, windows and panes stay as they are. An element waits until its window of each side
-    input has a pane, or is over.
+    input has a pane, or the trigger of the side input must have fired there.
 
     Source: Scio ``SCollectionWithSideInput``.
     """
