@@ -54,6 +54,14 @@ class Source:
         self.query.processAllAvailable()
 
 
+@pytest.fixture(autouse=True)
+def nothing_else_runs(spark: Any) -> None:
+    """A view of a session shows all of its queries, also what Spark tells late of earlier ones."""
+    for query in spark.streams.active:
+        query.stop()
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+
+
 @pytest.fixture
 def start(spark: Any, tmp_path: Path) -> Iterator[Start]:
     """Starts queries, and stops them."""
