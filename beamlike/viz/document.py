@@ -21,7 +21,7 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.viz.happened import take_drops
+from beamlike.viz.happened import own_windows, take_drops
 from beamlike.viz.recording import Moment, Recording, TriggerView, WindowView
 from beamlike.viz.table import lost_elements, shorten, show_window
 from beamlike.viz.trigger_words import OVER, spoken
@@ -168,7 +168,7 @@ class _Stream:
         for moment in self.moments:
             drops = self._dropped(moment)
             for element in self._arriving(moment):
-                windows = self._assigned(element)
+                windows = set(own_windows(self.recording.strategy.window_fn, element))
                 mine = take_drops(element, drops, max(len(windows), 1))
                 lost, refused = _lost(windows, mine)
                 yield {
@@ -185,14 +185,6 @@ class _Stream:
                     ),
                 }
             watermark = moment.watermark
-
-    def _assigned(self, element: Element) -> set[Window]:
-        if element.window is not None:
-            return {element.window}
-        try:
-            return set(self.recording.strategy.window_fn.assign(element.timestamp, element.value))
-        except Exception:  # what the user's function raises is told by the drop
-            return set()
 
     def _losses(self) -> Iterator[Plain]:
         """Elements that were accepted, and whose pane could not be made."""

@@ -7,8 +7,19 @@ from typing import Any
 from beamlike.hosts.script import Arrive, Run
 from beamlike.machine.equality import is_same
 from beamlike.machine.events import Drop, Effect, Element, Happening
+from beamlike.model.windowfns import WindowFn
+from beamlike.model.windows import Window
 
-__all__ = ["busiest", "by_step", "identity", "is_dropped", "is_same_value", "keys_of", "take_drops"]
+__all__ = [
+    "busiest",
+    "by_step",
+    "identity",
+    "is_dropped",
+    "is_same_value",
+    "keys_of",
+    "own_windows",
+    "take_drops",
+]
 
 
 def identity(key: Any) -> Hashable:
@@ -52,6 +63,16 @@ def by_step(run: Run, key: Any) -> tuple[dict[int, list[Effect]], dict[int, list
         if identity(told.key) == wanted:
             story.setdefault(told.step, []).append(told.happening)
     return effects, story
+
+
+def own_windows(window_fn: WindowFn, element: Element) -> tuple[Window, ...]:
+    """The windows of an element before any merging; none if the window function raises."""
+    if element.window is not None:
+        return (element.window,)
+    try:
+        return tuple(window_fn.assign(element.timestamp, element.value))
+    except Exception:  # the drop of the element says what
+        return ()
 
 
 def take_drops(element: Element, drops: list[Drop], most: int) -> list[Drop]:

@@ -12,7 +12,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration
 from beamlike.model.windowfns import MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.viz.happened import by_step, identity, take_drops
+from beamlike.viz.happened import by_step, identity, own_windows, take_drops
 from beamlike.viz.scene import Box, End, Fate, Life, Mark
 from beamlike.viz.table import lost_elements, shorten
 
@@ -127,10 +127,7 @@ class Happened:
             return (element.window,)
         if self.strategy is None:
             return ()
-        try:
-            return self.strategy.window_fn.assign(element.timestamp, element.value)
-        except Exception:  # the drop of the element says what
-            return ()
+        return own_windows(self.strategy.window_fn, element)
 
     # -- windows -----------------------------------------------------------------------------
 

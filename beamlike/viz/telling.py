@@ -18,6 +18,7 @@ from beamlike.model.options import LateCheck
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import Window, bounds
 from beamlike.viz import because
+from beamlike.viz.happened import own_windows
 from beamlike.viz.recording import Moment, Recording, WindowView
 from beamlike.viz.rescue import Rescue
 from beamlike.viz.sentences import KeyStory, Sentence, named
@@ -217,7 +218,7 @@ class Teller:
         if not isinstance(moment.event, Arrive) or not self.is_grouped:
             return came
         for _, element in moment.event.elements:
-            for window in self._own_windows(element):
+            for window in own_windows(self._strategy.window_fn, element):
                 if not lost & {(id(element), window), (id(element), home.get(window, window))}:
                     came.setdefault(window, []).append(element)
         return came
@@ -229,7 +230,7 @@ class Teller:
             nowhere = [
                 element
                 for _, element in moment.event.elements
-                if id(element) not in lost and not self._own_windows(element)
+                if id(element) not in lost and not own_windows(self._strategy.window_fn, element)
             ]
             if nowhere:
                 one = len(nowhere) == 1
@@ -239,14 +240,6 @@ class Teller:
                     f"tells of {'it' if one else 'them'}."
                 )
                 yield Sentence(moment.step, "homeless", (), text)
-
-    def _own_windows(self, element: Element) -> tuple[Window, ...]:
-        if element.window is not None:
-            return (element.window,)
-        try:
-            return self._strategy.window_fn.assign(element.timestamp, element.value)
-        except Exception:  # the drop of the element says what
-            return ()
 
     def _merged(self, moment: Moment, merge: Merged, came: dict[Window, list[Element]]) -> Sentence:
         live = sorted(
