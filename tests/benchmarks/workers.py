@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-__all__ = ["WorkerMemory"]
+__all__ = ["WorkerMemory", "descendants"]
 
 _PROC: Final = Path("/proc")
 _EVERY_SECONDS: Final = 0.5
@@ -55,7 +55,11 @@ class WorkerMemory:
 
 
 def _workers() -> list[Path]:
-    """The Python processes among the descendants of this one."""
+    return [process for process, program in descendants() if program.startswith("python")]
+
+
+def descendants() -> list[tuple[Path, str]]:
+    """The processes below this one: their folders in ``/proc``, and what programs they run."""
     children: dict[int, list[int]] = {}
     for stat in _PROC.glob("[0-9]*/stat"):
         try:
@@ -64,19 +68,20 @@ def _workers() -> list[Path]:
         except (OSError, IndexError, ValueError):
             continue
         children.setdefault(parent, []).append(int(stat.parent.name))
-    found, ahead = [], [os.getpid()]
+    found: list[tuple[Path, str]] = []
+    ahead = [os.getpid()]
     while ahead:
         below = children.get(ahead.pop(), [])
         ahead += below
-        found += [_PROC / str(pid) for pid in below if _is_python(_PROC / str(pid))]
+        found += [(_PROC / str(pid), _program(_PROC / str(pid))) for pid in below]
     return found
 
 
-def _is_python(process: Path) -> bool:
+def _program(process: Path) -> str:
     try:
-        return Path(os.readlink(process / "exe")).name.startswith("python")
+        return Path(os.readlink(process / "exe")).name
     except OSError:
-        return False
+        return ""  # ended meanwhile
 
 
 def _peak_bytes(process: Path) -> int | None:

@@ -1,0 +1,92 @@
+"""What does the Spark host hold, and for how long? ``python -m tests.endurance``.
+
+Each work runs a streaming query of its own, with its rows counted and added up: what comes out
+must be exact, nothing may be stored once its window is over, and memory must not grow while the
+load is the same. ``--list`` names the works. Full sizes take about two hours and up to 20 GB.
+
+Exit status: 0 if all is well, 1 if something is wrong.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from beamlike.cli.quiet import quiet_session
+from tests.endurance.one_key import hot_key, merged_at_once
+from tests.endurance.open_windows import open_windows
+from tests.endurance.report import Finding, told
+from tests.endurance.soak import soak
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Run = Callable[["SparkSession", Path, argparse.Namespace], Finding]
+
+WORKS: Final[Mapping[str, tuple[str, Run]]] = {
+    "open-windows": (
+        "--windows sessions open at once, then closed by one row",
+        lambda spark, home, said: open_windows(spark, home, said.windows),
+    ),
+    "hot-key": (
+        "a session of --elements of one key",
+        lambda spark, home, said: hot_key(spark, home, said.elements),
+    ),
+    "hot-key-lists": (
+        "the same, with all values kept",
+        lambda spark, home, said: hot_key(spark, home, said.elements, lists=True),
+    ),
+    "merge-at-once": (
+        "--sessions of one key that one micro-batch makes one",
+        lambda spark, home, said: merged_at_once(spark, home, said.sessions),
+    ),
+    "soak": (
+        "a steady load for --minutes",
+        lambda spark, home, said: soak(spark, home, round(said.minutes * 60), said.rate),
+    ),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    said = parsed(arguments)
+    if said.list:
+        for name, (title, _) in WORKS.items():
+            print(f"{name:15}{title}")
+        return 0
+    failed = False
+    with quiet_session("beamlike endurance") as spark:
+        # Every micro-batch is looked at, also those that are over between two looks.
+        spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "1000")
+        for name in said.only or WORKS:
+            with tempfile.TemporaryDirectory(
+                prefix="beamlike-endurance-", ignore_cleanup_errors=True
+            ) as home:
+                finding = WORKS[name][1](spark, Path(home), said)
+            print(told(finding), flush=True)
+            failed = failed or bool(finding.wrong)
+    return 1 if failed else 0
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.endurance",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--list", action="store_true", help="name the works and stop")
+    add("--only", nargs="+", metavar="NAME", choices=WORKS, help="works by name")
+    add("--windows", type=int, default=10_000_000, metavar="N", help="open windows (10,000,000)")
+    add("--elements", type=int, default=1_000_000, metavar="N", help="of a hot key (1,000,000)")
+    add("--sessions", type=int, default=100_000, metavar="N", help="that merge (100,000)")
+    add("--minutes", type=float, default=60, metavar="M", help="of the soak (60)")
+    add("--rate", type=int, default=4_000, metavar="N", help="events a second of the soak (4,000)")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
