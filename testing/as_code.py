@@ -16,6 +16,7 @@ from beamlike.errors import TestStreamError, TimeError, WindowingError
 from beamlike.hosts.script import Arrive, Script
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.failures import OnFailure
+from beamlike.model import own_triggers as own
 from beamlike.model import triggers as t
 from beamlike.model import windowfns as w
 from beamlike.model.calendar import CalendarWindows
@@ -214,8 +215,20 @@ class _Code:
                 parts = [f"{name}={self.trigger(sub)}" for name, sub in subs.items() if sub]
             case t.AfterProcessingTime():
                 parts = list(map(_transform, trigger.transforms))
-            case t.AfterCount():
+            case t.AfterCount() | own.EveryCount():
                 parts = [str(trigger.count)]
+            case own.EveryProcessingTime() | own.EveryEventTime():
+                parts = _durations(trigger.interval, trigger.offset)
+                if isinstance(trigger, own.EveryProcessingTime) and trigger.tick != 1:
+                    parts.append(f"tick={_duration(trigger.tick)}")
+                flags = ("since_firing", "to_end", "fire_unchanged")
+                parts += [f"{name}=True" for name in flags if getattr(trigger, name, False)]
+            case own.AfterSilence():
+                parts = [_duration(trigger.silence)]
+            case own.AfterDelta():
+                parts = [repr(trigger.threshold)]
+                if trigger.delta is not own.difference:
+                    parts.append(f"delta={self.value(trigger.delta)}")
             case _:
                 parts = list(map(self.trigger, trigger.children))
         return _call(f"bl.{type(trigger).__name__}", parts)

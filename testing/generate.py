@@ -23,6 +23,13 @@ from beamlike.model.calendar import (
     CalendarWindows,
     CalendarYears,
 )
+from beamlike.model.own_triggers import (
+    AfterDelta,
+    AfterSilence,
+    EveryCount,
+    EveryEventTime,
+    EveryProcessingTime,
+)
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
@@ -88,6 +95,15 @@ TRIGGERS: tuple[type[Trigger], ...] = (
 )
 """Every kind of trigger, leaves first."""
 
+OWN_TRIGGERS: tuple[type[Trigger], ...] = (
+    EveryProcessingTime,
+    EveryEventTime,
+    EveryCount,
+    AfterSilence,
+    AfterDelta,
+)
+"""Kinds of triggers that Beam does not have, and no machine but the reference machine."""
+
 _COMPOSITES = frozenset((Repeatedly, AfterFirst, AfterAll, AfterEach, OrFinally))
 
 
@@ -116,6 +132,21 @@ def any_trigger(
     if kind is AfterProcessingTime:
         transforms = (Delay(random.randint(0, 5)), AlignTo(5, random.randrange(5)))
         return AfterProcessingTime(*transforms[: random.randint(1, 2)])
+    if kind in (EveryProcessingTime, EveryEventTime):
+        flags = [random.randrange(2) == 0 for _ in range(2)]
+        interval, offset = random.randint(1, 9), random.randrange(4)
+        if kind is EveryEventTime:
+            return EveryEventTime(interval, offset, to_end=flags[0], fire_unchanged=flags[1])
+        tick = random.choice([1, 1, 2, 5]) if flags[0] else 1
+        return EveryProcessingTime(
+            interval, offset, since_firing=flags[0], tick=tick, fire_unchanged=flags[1]
+        )
+    if kind is EveryCount:
+        return EveryCount(random.randint(1, 3))
+    if kind is AfterSilence:
+        return AfterSilence(random.randint(0, 5))
+    if kind is AfterDelta:
+        return AfterDelta(random.randint(0, 6))
     if kind is Repeatedly:
         return Repeatedly(child())
     if kind is OrFinally:

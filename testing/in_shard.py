@@ -24,6 +24,7 @@ from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.shard import Shard
 from beamlike.hosts.spark.values import reading
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
+from beamlike.model import own_triggers
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
@@ -143,6 +144,7 @@ def _plan(strategy: WindowingStrategy, aggregation: str, buckets: int) -> Plan:
     window_fn = strategy.window_fn
     if isinstance(window_fn, Sessions) and callable(window_fn.gap):
         strategy = strategy.configured(reading(window_fn, _first))
+    strategy = strategy.configured(trigger=own_triggers.reading(strategy.trigger, _first))
     keys, values = {"key": pa.string()}, {"value": _NUMBER}
     return Plan(strategy, keys, values, (part,), shards=1, buckets=buckets)
 

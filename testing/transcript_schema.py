@@ -10,6 +10,7 @@ from typing import Any, Final
 from beamlike.hosts.script import Arrive, Script, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model import calendar
+from beamlike.model import own_triggers as own
 from beamlike.model import triggers as t
 from beamlike.model import windowfns as w
 from beamlike.model.options import LateCheck, Option, Unchanged
@@ -201,6 +202,41 @@ def _or_finally(place: Place) -> t.Trigger:
     return t.OrFinally(_trigger(fields["main"]), _trigger(fields["until"]))
 
 
+def _every_processing_time(place: Place) -> t.Trigger:
+    possible = ("offset_ms", "since_firing", "tick_ms", "fire_unchanged")
+    fields = place.fields(("type", "interval_ms"), possible)
+    return own.EveryProcessingTime(
+        fields["interval_ms"].integer(),
+        _offset(fields),
+        since_firing="since_firing" in fields and fields["since_firing"].flag(),
+        tick=fields["tick_ms"].integer() if "tick_ms" in fields else 1,
+        fire_unchanged="fire_unchanged" in fields and fields["fire_unchanged"].flag(),
+    )
+
+
+def _every_event_time(place: Place) -> t.Trigger:
+    fields = place.fields(("type", "interval_ms"), ("offset_ms", "to_end", "fire_unchanged"))
+    return own.EveryEventTime(
+        fields["interval_ms"].integer(),
+        _offset(fields),
+        to_end="to_end" in fields and fields["to_end"].flag(),
+        fire_unchanged="fire_unchanged" in fields and fields["fire_unchanged"].flag(),
+    )
+
+
+def _every_count(place: Place) -> t.Trigger:
+    return own.EveryCount(place.fields(("type", "count"))["count"].integer())
+
+
+def _after_silence(place: Place) -> t.Trigger:
+    return own.AfterSilence(place.fields(("type", "silence_ms"))["silence_ms"].integer())
+
+
+def _after_delta(place: Place) -> t.Trigger:
+    # A file cannot hold a function: it is the difference of two numbers.
+    return own.AfterDelta(place.fields(("type", "threshold"))["threshold"].value)
+
+
 TRIGGERS: Final[Mapping[str, Callable[[Place], t.Trigger]]] = {
     "default": _plain(t.DefaultTrigger),
     "after_watermark": _after_watermark,
@@ -214,6 +250,12 @@ TRIGGERS: Final[Mapping[str, Callable[[Place], t.Trigger]]] = {
     "or_finally": _or_finally,
     "never": _plain(t.Never),
     "always": _plain(t.Always),
+    # Beam has none of these.
+    "x_every_processing_time": _every_processing_time,
+    "x_every_event_time": _every_event_time,
+    "x_every_count": _every_count,
+    "x_after_silence": _after_silence,
+    "x_after_delta": _after_delta,
 }
 
 

@@ -15,6 +15,7 @@ import attrs
 from beamlike.hosts.script import Arrive, Run, Script
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model import calendar
+from beamlike.model import own_triggers as own
 from beamlike.model import triggers as t
 from beamlike.model import windowfns as w
 from beamlike.model.options import LateCheck, Unchanged
@@ -106,6 +107,11 @@ def beyond_the_format(strategy: WindowingStrategy) -> list[str]:
     ]
     if isinstance(strategy.window_fn, Sessions) and callable(strategy.window_fn.gap):
         parts.append(("gap", strategy.window_fn.gap, None))
+    parts += [
+        ("delta", node.delta, own.difference)
+        for node in strategy.trigger.walk()
+        if isinstance(node, own.AfterDelta)
+    ]
     return [f"{name}={_plain(value)}" for name, value, unsaid in parts if value != unsaid]
 
 
@@ -135,7 +141,9 @@ def _windowing(strategy: WindowingStrategy) -> dict[str, Any]:
 def _extends(strategy: WindowingStrategy) -> bool:
     """Whether it says something that is beamlike's own."""
     written = _windowing(strategy)
-    return any(name.startswith("x_") for name in (*written, *written["window"]))
+    nodes = strategy.trigger.walk()
+    names = (*written, *written["window"], *(_trigger(node)["type"] for node in nodes))
+    return any(name.startswith("x_") for name in names)
 
 
 def _own(**fields: str | int | None) -> dict[str, str | int]:
@@ -201,6 +209,21 @@ def _trigger(trigger: t.Trigger) -> dict[str, Any]:
         case t.OrFinally():
             main, until = _trigger(trigger.main), _trigger(trigger.until)
             return {"type": "or_finally", "main": main, "until": until}
+        case own.EveryProcessingTime() | own.EveryEventTime():
+            flags = ("since_firing", "to_end", "fire_unchanged")
+            said = {name: True for name in flags if getattr(trigger, name, False)}
+            offset = {"offset_ms": trigger.offset} if trigger.offset else {}
+            tick = getattr(trigger, "tick", 1)
+            offset |= {"tick_ms": tick} if tick != 1 else {}
+            kind = "processing" if isinstance(trigger, own.EveryProcessingTime) else "event"
+            interval = {"type": f"x_every_{kind}_time", "interval_ms": trigger.interval}
+            return interval | offset | said
+        case own.EveryCount():
+            return {"type": "x_every_count", "count": trigger.count}
+        case own.AfterSilence():
+            return {"type": "x_after_silence", "silence_ms": trigger.silence}
+        case own.AfterDelta():
+            return {"type": "x_after_delta", "threshold": trigger.threshold}
     if type(trigger) in _SEVERAL:
         return {"type": _SEVERAL[type(trigger)], "triggers": list(map(_trigger, trigger.children))}
     return {"type": _PLAIN[type(trigger)]}

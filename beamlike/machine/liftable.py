@@ -20,6 +20,8 @@ def check_liftable(strategy: WindowingStrategy, *, unjudged: bool = False) -> No
     reason = None
     if strategy.timestamp_combiner is not TimestampCombiner.END_OF_WINDOW:
         reason = f"timestamp_combiner={strategy.timestamp_combiner.value!r} needs the time of each"
+    elif strategy.trigger.needs_elements:
+        reason = f"the trigger {strategy.trigger} looks at each"
     elif strategy.late_check is LateCheck.ELEMENT:
         reason = "late_check='element' judges each by its own time"
     elif strategy.is_merging and unjudged:
@@ -51,4 +53,9 @@ def check_lifted(strategy: WindowingStrategy, count: int, window: Window) -> Non
             f"{count} elements of {window} were combined before they arrived, and "
             f'timestamp_combiner="{combiner.value}" needs the time of each; combine them after '
             f'they arrived, or write timestamp_combiner="{TimestampCombiner.END_OF_WINDOW.value}"'
+        )
+    if strategy.trigger.needs_elements:
+        raise WindowingError(
+            f"{count} elements of {window} were combined before they arrived, and the trigger "
+            f"{strategy.trigger} looks at each; combine them after they arrived"
         )

@@ -3,13 +3,14 @@
 Read in this order. Windows: `time` (milliseconds inside, friendly types outside), `windows` (spans
 of event time), `windowfns` (which windows an element belongs to), `sessions` (those that merge),
 `calendar` (days, weeks, months and years in a time zone). Panes: `triggers` (when a window's
-content comes out), `trigger_text` (read back), `panes` (what one firing is called), `combine` (how
-elements become a pane's value), `aggregates` (the same for the columns of a DataFrame). All of it
-together: `options` (choices among a few, numbers that count), `words` (what saved state belongs
-to) and `strategy`. What follows from a strategy: `continuation` (the triggers of later stages),
-`compatible` (what may be flattened), `side_inputs` (which window a main input looks into),
-`firing` (what a trigger can and cannot do), `report` (the same in sentences). And whole pipelines:
-`coders` (values as bytes), `graph` (many strategies in one).
+content comes out), `own_triggers` (those that Beam does not have), `trigger_text` (read back),
+`panes` (what one firing is called), `combine` (how elements become a pane's value), `aggregates`
+(the same for the columns of a DataFrame). All of it together: `options` (choices among a few,
+numbers that count), `words` (what saved state belongs to) and `strategy`. What follows from a
+strategy: `continuation` (the triggers of later stages), `compatible` (what may be flattened),
+`side_inputs` (which window a main input looks into), `firing` (what a trigger can and cannot do),
+`report` (the same in sentences). And whole pipelines: `coders` (values as bytes), `graph` (many
+strategies in one).
 
 How the values behave is the business of `beamlike.machine`.
 """

@@ -5,6 +5,13 @@ Source: Beam Java, ``Trigger.getContinuationTrigger`` and
 """
 
 from beamlike.errors import UnsupportedError
+from beamlike.model.own_triggers import (
+    AfterDelta,
+    AfterSilence,
+    EveryCount,
+    EveryEventTime,
+    EveryProcessingTime,
+)
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import (
     AfterAll,
@@ -42,10 +49,14 @@ def continuation(trigger: Trigger) -> Trigger:
     """
     after = tuple(map(continuation, trigger.children))
     match trigger:
-        case AfterCount():
+        case AfterCount() | AfterDelta():
             return AfterCount(1)
-        case AfterProcessingTime():
+        case AfterProcessingTime() | AfterSilence():
             return AfterSynchronizedProcessingTime()
+        case EveryCount() | EveryEventTime():
+            return Repeatedly(AfterCount(1))
+        case EveryProcessingTime():
+            return Repeatedly(AfterSynchronizedProcessingTime())
         case AfterWatermark(early=early, late=late):
             return AfterWatermark(
                 None if early is None else continuation(early),
@@ -77,7 +88,11 @@ def guaranteed_firing(trigger: Trigger, window: Window) -> int:
     match trigger:
         case DefaultTrigger() | AfterWatermark() | Always():
             return window.max_timestamp
+        case EveryEventTime():
+            return trigger.latest(window.max_timestamp)
         case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime() | Never():
+            return MAX_TIMESTAMP
+        case AfterDelta() | AfterSilence() | EveryCount() | EveryProcessingTime():
             return MAX_TIMESTAMP
         case AfterFirst() | OrFinally():
             return min(guaranteed_firing(child, window) for child in trigger.children)

@@ -8,6 +8,13 @@ if the window expires there and then, or, as the global window on a stream, neve
 """
 
 from beamlike.model.continuation import unknown_trigger
+from beamlike.model.own_triggers import (
+    AfterDelta,
+    AfterSilence,
+    EveryCount,
+    EveryEventTime,
+    EveryProcessingTime,
+)
 from beamlike.model.triggers import (
     AfterAll,
     AfterCount,
@@ -24,7 +31,14 @@ from beamlike.model.triggers import (
     Trigger,
 )
 
-__all__ = ["can_close", "can_fire", "can_stay_open", "closes", "lets_go", "loses_in_beam_python"]
+__all__ = [
+    "can_close",
+    "can_fire",
+    "can_stay_open",
+    "closes",
+    "lets_go",
+    "loses_in_beam_python",
+]
 
 
 def can_fire(trigger: Trigger, end_comes: bool) -> bool:
@@ -35,6 +49,10 @@ def can_fire(trigger: Trigger, end_comes: bool) -> bool:
         case AfterWatermark(early=early):
             return end_comes or (early is not None and can_fire(early, end_comes=False))
         case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime() | Always():
+            return True
+        case AfterDelta() | AfterSilence() | EveryEventTime() | EveryProcessingTime():
+            return True
+        case EveryCount():
             return True
         case Never():
             return False
@@ -52,6 +70,8 @@ def can_close(trigger: Trigger, end_comes: bool) -> bool:
     """Whether it can finish."""
     match trigger:
         case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime():
+            return True
+        case AfterDelta() | AfterSilence():
             return True
         case AfterWatermark(late=late):
             return end_comes and late is None
@@ -73,7 +93,7 @@ def can_stay_open(trigger: Trigger, end_comes: bool) -> bool:
         case AfterWatermark(early=early, late=late):
             before_end = early is not None and can_fire(early, end_comes=False)
             return before_end or (end_comes and late is not None)
-        case Always():
+        case Always() | EveryCount() | EveryEventTime() | EveryProcessingTime():
             return True
         case Repeatedly() | AfterEach():
             return can_fire(trigger.children[0], end_comes)
@@ -87,6 +107,10 @@ def lets_go(trigger: Trigger) -> bool:
     """Whether enough elements and time always make it fire, before the window's end too."""
     match trigger:
         case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime() | Always():
+            return True
+        case EveryEventTime(to_end=to_end):
+            return not to_end
+        case EveryCount() | EveryProcessingTime():
             return True
         case AfterWatermark(early=early):
             return early is not None and lets_go(early)
@@ -131,6 +155,10 @@ def loses_in_beam_python(trigger: Trigger, lateness: int) -> bool:
             return lateness > 0 and late is None
         case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime():
             return True
+        case AfterDelta() | AfterSilence():
+            return True
+        case EveryCount() | EveryEventTime() | EveryProcessingTime():
+            return False
         case AfterFirst() | OrFinally():
             return any(loses_in_beam_python(child, lateness) for child in trigger.children)
         case AfterAll() | AfterEach():

@@ -4,12 +4,15 @@ Source: Beam Java, the enums of ``WindowingStrategy``, ``Window`` and ``Timestam
 late checks, retracting panes and what is unchanged are not in Beam.
 """
 
+from collections.abc import Mapping
 from enum import Enum
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Final, TypeVar
 
 from beamlike.errors import BeamlikeError, WindowingError
 
 __all__ = [
+    "USUAL",
     "AccumulationMode",
     "ClosingBehavior",
     "LateCheck",
@@ -96,6 +99,17 @@ class Unchanged(Enum):
     index is used: a window whose result does not change after an early pane has no on-time
     pane and no last one."""
 
+
+USUAL: Final[Mapping[str, Enum]] = MappingProxyType(
+    {
+        "timestamp combiner": TimestampCombiner.END_OF_WINDOW,
+        "closing behavior": ClosingBehavior.FIRE_IF_NON_EMPTY,
+        "on-time behavior": OnTimeBehavior.FIRE_ALWAYS,
+        "late check": LateCheck.ASSIGNED,
+        "unchanged panes": Unchanged.RE_EMIT,
+    }
+)
+"""The options that nobody needs to know of who has not chosen another one, in words."""
 
 Option = TypeVar("Option", bound=Enum)
 

@@ -22,6 +22,7 @@ from beamlike.model.firing import (
     lets_go,
     loses_in_beam_python,
 )
+from beamlike.model.own_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
@@ -31,11 +32,7 @@ from beamlike.model.strategy import (
     WindowingStrategy,
 )
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
-from beamlike.model.triggers import (
-    AfterProcessingTime,
-    AfterSynchronizedProcessingTime,
-    Trigger,
-)
+from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
 
@@ -79,6 +76,8 @@ class StrategyReport:
         may_emit_empty_on_time: An on-time pane may have nothing new in it.
         may_emit_empty_last: A last pane may have nothing new in it, because of the closing
             behavior.
+        fires_unchanged: A pane may come again although nothing has come since, because of the
+            trigger.
         never_fires: The trigger never gets ready; content waits for the end of the window's
             life, in the global window for the end of time.
         needs_clock: Panes depend on processing time.
@@ -92,6 +91,7 @@ class StrategyReport:
     may_lose_data: Finding
     may_emit_empty_on_time: Finding
     may_emit_empty_last: Finding
+    fires_unchanged: Finding
     never_fires: Finding
     needs_clock: Finding
     bounded_state_per_key: Finding
@@ -122,6 +122,8 @@ class StrategyReport:
             ("never fires", self.never_fires),
             ("empty on-time pane", self.may_emit_empty_on_time),
             ("empty last pane", self.may_emit_empty_last),
+            # No trigger of Beam's does, so it is only told of those that do.
+            *([("fires unchanged", self.fires_unchanged)] if self.fires_unchanged else []),
             ("needs the clock", self.needs_clock),
             ("bounded state per key", self.bounded_state_per_key),
         )
@@ -168,6 +170,7 @@ def report(strategy: WindowingStrategy, combine: CombineFn | None = None) -> Str
         ),
         may_emit_empty_on_time=_with_value(_empty_on_time(strategy), strategy, combine),
         may_emit_empty_last=_with_value(_empty_last(strategy), strategy, combine),
+        fires_unchanged=_fires_unchanged(strategy),
         never_fires=_never_fires(strategy),
         needs_clock=_needs_clock(strategy.trigger),
         bounded_state_per_key=_bounded_state(strategy),
@@ -247,12 +250,25 @@ def _empty_last(strategy: WindowingStrategy) -> Finding:
     )
 
 
-def _needs_clock(trigger: Trigger) -> Finding:
-    timed = [
-        str(node)
-        for node in trigger.walk()
-        if isinstance(node, AfterProcessingTime | AfterSynchronizedProcessingTime)
+def _fires_unchanged(strategy: WindowingStrategy) -> Finding:
+    insisting = [
+        node
+        for node in strategy.trigger.walk()
+        if isinstance(node, EveryEventTime | EveryProcessingTime) and node.fire_unchanged
     ]
+    if not insisting:
+        return Finding(False, "no part of the trigger fires by itself for what came out before")
+    if not strategy.accumulates:
+        return Finding(False, "what came out is discarded, and nothing is left to fire")
+    return Finding(
+        True,
+        f"{insisting[0]} fires whether anything is new or not, and the value of the pane before "
+        "comes again; leave fire_unchanged out to wait for something new",
+    )
+
+
+def _needs_clock(trigger: Trigger) -> Finding:
+    timed = [str(node) for node in trigger.walk() if node.needs_clock and not node.children]
     if timed:
         return Finding(
             True,

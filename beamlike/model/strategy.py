@@ -7,6 +7,8 @@ Source: Beam Java, ``WindowingStrategy``, the checks in ``Window.applicableTo`` 
 ``GroupByKey.applicableTo``, and ``GroupByKey.updateWindowingStrategy``.
 """
 
+from collections.abc import Mapping
+from enum import Enum
 from functools import cached_property
 from typing import Any, Self
 
@@ -15,6 +17,7 @@ import attrs
 from beamlike.errors import UnsafeTriggerError, WindowingError
 from beamlike.model.continuation import continuation
 from beamlike.model.options import (
+    USUAL,
     AccumulationMode,
     ClosingBehavior,
     LateCheck,
@@ -348,17 +351,19 @@ class WindowingStrategy:
             self.accumulation.value,
             f"allowed lateness {show_duration(self.allowed_lateness)}",
         ]
-        if self.timestamp_combiner is not TimestampCombiner.END_OF_WINDOW:
-            parts.append(f"timestamp combiner {self.timestamp_combiner.value}")
-        if self.closing_behavior is not ClosingBehavior.FIRE_IF_NON_EMPTY:
-            parts.append(f"closing behavior {self.closing_behavior.value}")
-        if self.on_time_behavior is not OnTimeBehavior.FIRE_ALWAYS:
-            parts.append(f"on-time behavior {self.on_time_behavior.value}")
-        if self.late_check is not LateCheck.ASSIGNED:
-            parts.append(f"late check {self.late_check.value}")
-        if self.unchanged is not Unchanged.RE_EMIT:
-            parts.append("unchanged panes omitted")
+        for name, chosen in self.chosen.items():
+            parts.append(f"{name} {'omitted' if chosen is Unchanged.OMIT else chosen.value}")
         return ", ".join(parts)
+
+    @property
+    def chosen(self) -> Mapping[str, Enum]:
+        """The options that are not as usual, see `USUAL`."""
+        said = (
+            *(self.timestamp_combiner, self.closing_behavior, self.on_time_behavior),
+            *(self.late_check, self.unchanged),
+        )
+        named = zip(USUAL.items(), said, strict=True)
+        return {name: chosen for (name, usual), chosen in named if chosen is not usual}
 
     def _with(self, **changes: Any) -> Self:
         parts = {part.name: getattr(self, part.name) for part in attrs.fields(type(self))}

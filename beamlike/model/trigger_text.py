@@ -1,14 +1,15 @@
 """Triggers from their text: the way back from ``str(trigger)``.
 
 Saved state and logs know a trigger by its text only. Nothing is evaluated: a text names triggers
-of `beamlike.model.triggers`, numbers and durations, and nothing else.
+of `beamlike.model`, numbers and durations, and nothing else.
 """
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from beamlike.errors import TriggerError
+from beamlike.model import own_triggers as own
 from beamlike.model import triggers as spec
 from beamlike.model.triggers import Trigger
 
@@ -35,6 +36,9 @@ _MADE_OF_TRIGGERS: Final[dict[str, type[Trigger]]] = {
         spec.AfterAll,
         spec.OrFinally,
     )
+}
+_INTERVALS: Final[dict[str, type[own.EveryEventTime | own.EveryProcessingTime]]] = {
+    kind.__name__: kind for kind in (own.EveryEventTime, own.EveryProcessingTime)
 }
 
 
@@ -70,12 +74,52 @@ def _trigger(text: str) -> Trigger:
         return spec.AfterCount(int(count))
     if name == spec.AfterProcessingTime.__name__:
         return spec.AfterProcessingTime(*map(_transform, parts))
+    if name in _INTERVALS:
+        return _every(name, parts)
+    if name == own.EveryCount.__name__:
+        (count,) = parts
+        return own.EveryCount(int(count))
+    if name == own.AfterSilence.__name__:
+        (silence,) = parts
+        return own.AfterSilence(silence)
+    if name == own.AfterDelta.__name__:
+        return _after_delta(*parts)
     if name in _MADE_OF_TRIGGERS:
         named = [_NAMED.fullmatch(part) for part in parts]
         given = [_trigger(part) for part, name in zip(parts, named, strict=True) if name is None]
         keywords = {it[1]: _trigger(it[2]) for it in named if it is not None}
         return _MADE_OF_TRIGGERS[name](*given, **keywords)
     raise ValueError(f"there is no trigger {name} with these parts")
+
+
+def _every(name: str, parts: list[str]) -> Trigger:
+    interval, *options = parts
+    given: dict[str, Any] = {}
+    for option in options:
+        said, _, value = option.partition("=")
+        given[said] = True if value == "True" else value
+    return _INTERVALS[name](interval, **given)
+
+
+class _Named:
+    """A function of which only the name is known."""
+
+    def __init__(self, name: str) -> None:
+        self.__qualname__ = name
+
+    def __call__(self, before: Any, after: Any) -> float:
+        raise TriggerError(
+            f"{self.__qualname__} is a name in a text, and no function; use the trigger that the "
+            "text is of"
+        )
+
+
+def _after_delta(threshold: str, delta: str = "") -> Trigger:
+    number = float(threshold)
+    least = int(number) if threshold.isdigit() else number
+    if not delta:
+        return own.AfterDelta(least)
+    return own.AfterDelta(least, _Named(delta.removeprefix("delta=")))
 
 
 def _transform(text: str) -> spec.Delay | spec.AlignTo:

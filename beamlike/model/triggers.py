@@ -2,7 +2,7 @@
 
 A trigger here only says *what* was asked for. How each one listens, gets ready, fires and
 merges stands in `beamlike.machine.reference`, files `leaves` and `composites`, one class per
-trigger.
+trigger. Triggers that Beam does not have are in `beamlike.model.own_triggers`.
 
 Source: Beam Java, ``sdks/java/core/.../transforms/windowing``; Beam Python ``trigger``.
 """
@@ -68,6 +68,12 @@ class Trigger:
     def needs_clock(self) -> bool:
         """True if it waits on processing time anywhere in its tree."""
         return any(child.needs_clock for child in self.children)
+
+    @property
+    def needs_elements(self) -> bool:
+        """True if it looks at each element by itself anywhere in its tree, and not only at how
+        many there are."""
+        return any(child.needs_elements for child in self.children)
 
     def walk(self) -> Iterator["Trigger"]:
         """This trigger and everything below it, parents first."""

@@ -1,11 +1,11 @@
 """Values in words that are the same in every process: saved state belongs to what they say. And
-the words of messages that callers of several kinds read."""
+the words of messages that callers of several kinds read, and texts that others wrote."""
 
 from typing import Any, Final
 
 import attrs
 
-__all__ = ["BEAM_SPELLING", "SPELLING", "Spelling", "in_words"]
+__all__ = ["BEAM_SPELLING", "SPELLING", "Spelling", "in_words", "visible"]
 
 
 @attrs.frozen
@@ -56,3 +56,19 @@ def in_words(thing: Any) -> str:
         parameters = getattr(thing, "__dict__", {})
     told = ", ".join(f"{name}={in_words(value)}" for name, value in parameters.items())
     return f"{type(thing).__qualname__}({told})"
+
+
+def visible(text: str) -> str:
+    """A text that somebody else wrote, fit for a terminal: nothing in it is a command to one.
+
+    Line ends and tabs stay. What has no shape of its own is shown as Python would write it.
+
+    >>> print(visible("a title\\x1b[2J"))
+    a title\\x1b[2J
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        it if it.isprintable() or it in "\n\t" else it.encode("unicode_escape").decode()
+        for it in text
+    )

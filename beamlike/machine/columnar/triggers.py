@@ -19,6 +19,7 @@ from beamlike.machine.columnar.leaves import (
     Default,
 )
 from beamlike.machine.columnar.nodes import Trigger
+from beamlike.model import own_triggers as own
 from beamlike.model import triggers as spec
 
 __all__ = ["run_trigger"]
@@ -32,6 +33,15 @@ def run_trigger(trigger: spec.Trigger, merging: bool) -> Trigger:
         UnsupportedError: The trigger is none of beamlike's.
     """
     raise UnsupportedError(f"{trigger} is a trigger of yours, and only beamlike's run over columns")
+
+
+@run_trigger.register(own.EveryProcessingTime)
+@run_trigger.register(own.EveryEventTime)
+@run_trigger.register(own.EveryCount)
+@run_trigger.register(own.AfterSilence)
+@run_trigger.register(own.AfterDelta)
+def _(trigger: spec.Trigger, merging: bool) -> Trigger:
+    raise UnsupportedError(f"{trigger} is asked key by key, and not over columns")
 
 
 @run_trigger.register

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from beamlike.machine.events import Element, Item, Lifted
 from beamlike.machine.failures import Failure
+from beamlike.machine.reference.running import Blamed
 from beamlike.machine.reference.state import WindowState
 from beamlike.machine.reference.work import Arrival, Failed, Work, count_of
 from beamlike.model.combine import CombineFn
@@ -24,9 +25,13 @@ def add(
     items = [item for _, item in arrived]
     accumulator = _accumulate(work, window, current, arrived, items)
     trigger = work.trigger.start() if current is None else current.trigger
-    now, count = work.moment(window), count_of(items) if work.lifted else len(items)
+    now, count = work.moment(window, items), count_of(items) if work.lifted else len(items)
     hears_end = not now.end_reached and work.trigger.hears_end(trigger)
-    trigger = work.trigger.on_elements(trigger, count, now)
+    try:
+        trigger = work.trigger.on_elements(trigger, count, now)
+    except Blamed as blamed:
+        alone = Failure(blamed.function, blamed.cause, (blamed.element,), window)
+        raise Failed([(one, alone) for one in arrived if one[1] is blamed.element]) from blamed
     if current is None:
         return WindowState(
             trigger,

@@ -29,7 +29,9 @@ class AfterWatermark(Running):
             state.finished,
             state.value,
             tuple(
-                sub.on_elements(sub_state, count, now) if listens else sub_state
+                sub.on_elements(sub_state, count, now)
+                if listens
+                else sub.overhears(sub_state, count, now)
                 for sub, sub_state, listens in zip(self.subs, state.subs, listening, strict=True)
             ),
         )
@@ -50,23 +52,30 @@ class AfterWatermark(Running):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         early, *late = state.subs
         if early.finished:  # in the late phase; start the late trigger over
-            subs = (early, *(sub.restarted() for sub in late))
-            return TriggerState(state.finished, state.value, subs)
+            return TriggerState(state.finished, state.value, (early, *self._late(late, now)))
         if not now.end_reached:
-            return TriggerState(state.finished, state.value, (early.restarted(), *late))
-        past_end = attrs.evolve(early.restarted(), finished=True)
+            early = self.subs[0].restarted(early, now)
+            return TriggerState(state.finished, state.value, (early, *late))
+        past_end = attrs.evolve(self.subs[0].ended(early), finished=True)
         # The late trigger counts from here; what it saw meanwhile has just been emitted.
-        return TriggerState(not late, None, (past_end, *(sub.restarted() for sub in late)))
+        return TriggerState(not late, None, (past_end, *self._late(late, now)))
+
+    def _late(self, states: Sequence[TriggerState], now: Now) -> list[TriggerState]:
+        """The late trigger, if there is one, as it begins anew."""
+        return [self.subs[1].restarted(state, now) for state in states]
 
     def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         past_end = all(part.subs[0].finished for part in parts) and now.end_reached
         early = self._merge_child(0, own, parts, now)
         if past_end:
-            early = attrs.evolve(early.restarted(), finished=True)
+            early = attrs.evolve(self.subs[0].ended(early), finished=True)
             late = [self._merge_child(1, own, parts, now)] if len(self.subs) > 1 else []
         else:
             early = attrs.evolve(early, finished=False)
-            late = [sub.restarted() for sub in own.subs[1:]]
+            late = [
+                self._merge_child(1, own, parts, now) if self.subs[1].hears_all else sub.forgotten()
+                for sub in own.subs[1:]
+            ]
         return TriggerState(past_end and not late, None, (early, *late))
 
     def _merge_child(
@@ -74,7 +83,7 @@ class AfterWatermark(Running):
     ) -> TriggerState:
         merged = self.subs[at].on_merge(own.subs[at], [part.subs[at] for part in parts], now)
         # Early and late triggers repeat: one that is finished by the merge starts over.
-        return merged.restarted() if merged.finished else merged
+        return self.subs[at].restarted(merged, now) if merged.finished else merged
 
     def hears_end(self, state: TriggerState) -> bool:
         return True
@@ -110,7 +119,7 @@ class Repeatedly(Running):
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         sub = self.subs[0].fired(state.subs[0], now)
-        return TriggerState(subs=(sub.restarted() if sub.finished else sub,))
+        return TriggerState(subs=(self.subs[0].restarted(sub, now) if sub.finished else sub,))
 
     def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         sub = self.subs[0].on_merge(own.subs[0], [part.subs[0] for part in parts], now)
@@ -138,7 +147,9 @@ class _Several(Running):
 
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         subs = tuple(
-            sub.on_elements(sub_state, count, now) if self._hears(state, at) else sub_state
+            sub.on_elements(sub_state, count, now)
+            if self._hears(state, at)
+            else sub.overhears(sub_state, count, now)
             for at, (sub, sub_state) in enumerate(zip(self.subs, state.subs, strict=True))
         )
         return attrs.evolve(state, subs=subs)
@@ -166,7 +177,7 @@ class _Several(Running):
     def _fire_ready_clear_rest(self, state: TriggerState, now: Now) -> tuple[TriggerState, ...]:
         # What a child that is not ready was waiting for has left with this pane.
         return tuple(
-            sub.fired(sub_state, now) if sub.ready(sub_state, now) else sub_state.cleared()
+            sub.fired(sub_state, now) if sub.ready(sub_state, now) else sub.cleared(sub_state, now)
             for sub, sub_state in zip(self.subs, state.subs, strict=True)
         )
 
@@ -240,7 +251,7 @@ class AfterEach(_Several):
         subs[at] = self.subs[at].fired(subs[at], now)
         if self.merging:
             # The others listened too; what they saw has left with this pane.
-            subs = [sub.cleared() for sub in subs]
+            subs = [sub.cleared(state, now) for sub, state in zip(self.subs, subs, strict=True)]
         return TriggerState(all(sub.finished for sub in subs), None, tuple(subs))
 
     def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
@@ -273,7 +284,7 @@ class OrFinally(_Several):
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
         main, until = state.subs
         if self.subs[1].ready(until, now):
-            subs = (main.cleared(), self.subs[1].fired(until, now))
+            subs = (self.subs[0].cleared(main, now), self.subs[1].fired(until, now))
         else:
             # `until` is not cleared: it judges all that the window received since it started.
             subs = (self.subs[0].fired(main, now), until)

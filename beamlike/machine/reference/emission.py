@@ -31,9 +31,10 @@ def fire(work: Work, window: Window) -> None:
     """The trigger is ready: it fires, and may finish."""
     state, now = work.windows[window], work.moment(window)
     by = work.trigger.because(state.trigger, now) if work.listening else ""
+    again = work.strategy.accumulates and work.trigger.insists(state.trigger, now)
     trigger = work.trigger.fired(state.trigger, now)
     keeps = work.strategy.accumulates and not trigger.finished
-    emitted = _emit(work, window, state, is_last=trigger.finished, keeps=keeps, by=by)
+    emitted = _emit(work, window, state, is_last=trigger.finished, keeps=keeps, by=by, again=again)
     if isinstance(emitted, Failure):
         return  # as if it had not fired: the elements wait for the next pane
     if trigger.finished:
@@ -88,12 +89,20 @@ def expire(work: Work, window: Window, before: int) -> None:
 
 
 def _emit(
-    work: Work, window: Window, state: WindowState, *, is_last: bool, keeps: bool, by: str
+    work: Work,
+    window: Window,
+    state: WindowState,
+    *,
+    is_last: bool,
+    keeps: bool,
+    by: str,
+    again: bool = False,
 ) -> WindowState | Failure:
     """Emit the pane unless it is unwanted; the state that remembers it.
 
     Args:
         keeps: The accumulator stays as it is; else a fresh one takes its place.
+        again: The trigger wants the pane also if nothing is new.
     """
     strategy, combine = work.strategy, work.combine
     try:
@@ -107,7 +116,7 @@ def _emit(
         output_moved_on=work.output_watermark > window.max_timestamp,
         is_last=is_last,
     )
-    if state.fresh == 0 and not _wants_empty(strategy, info.timing, is_last):
+    if state.fresh == 0 and not again and not _wants_empty(strategy, info.timing, is_last):
         if work.listening:
             work.tell(Suppressed(window, by))
         return state if keeps else attrs.evolve(state, accumulator=left)
@@ -119,6 +128,11 @@ def _emit(
         if work.listening:
             work.tell(Suppressed(window, by))
         return state if keeps else attrs.evolve(state, accumulator=left)
+    if keeps and combine.evicts:
+        try:
+            left = combine.after_pane(left)
+        except Exception as cause:
+            return _failed(work, window, "after_pane", cause)
     hold = state.element_hold
     timestamp = window.max_timestamp if hold is None else min(hold, window.max_timestamp)
     if strategy.accumulation is AccumulationMode.RETRACTING:

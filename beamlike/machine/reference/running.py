@@ -11,21 +11,39 @@ from typing import ClassVar
 
 import attrs
 
+from beamlike.machine.events import Element, Item
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model.windows import Window
 
-__all__ = ["FINISHED", "Now", "Running", "TriggerView"]
+__all__ = ["FINISHED", "Blamed", "Now", "Running", "TriggerView"]
 
 FINISHED = TriggerState(finished=True)
 
 
+class Blamed(Exception):
+    """A function of the user's in a trigger raised for an element."""
+
+    def __init__(self, function: str, element: Element, cause: Exception) -> None:
+        super().__init__(function)
+        self.function = function
+        self.element = element
+        self.cause = cause
+
+
 @attrs.frozen
 class Now:
-    """All that a trigger may know when it is asked."""
+    """All that a trigger may know when it is asked. ``items`` are what has just been added to the
+    window, in order of arrival, if it is told of that."""
 
     window: Window
     watermark: int
     clock: int
+    items: Sequence[Item] = ()
+
+    @property
+    def elements(self) -> Iterator[Element]:
+        """What has just been added, but for what was combined before it arrived."""
+        return (item for item in self.items if isinstance(item, Element))
 
     @property
     def end_reached(self) -> bool:
@@ -67,12 +85,19 @@ class Running(ABC):
     """A trigger in action. ``merging`` says that its windows may merge."""
 
     keeps_value: ClassVar[bool] = False
-    """Whether the node's state has a ``value``: a count, or a target of the clock."""
+    """Whether the node's state has a ``value``: a count, or a target of a clock."""
+    counts_on: ClassVar[bool] = False
+    """Whether it has to hear of all elements of the window, also while its turn has not come."""
+    keeps_element: ClassVar[bool] = False
+    """Whether the node's state has ``kept`` the value of an element."""
+    waits_for_watermark: ClassVar[bool] = False
+    """Whether the node waits for instants in event time of its own, see `marks`."""
 
     def __init__(self, name: str, subs: Sequence["Running"] = (), merging: bool = False) -> None:
         self.name = name
         self.subs = tuple(subs)
         self.merging = merging
+        self.hears_all: bool = self.counts_on or any(sub.hears_all for sub in self.subs)
 
     def start(self) -> TriggerState:
         return TriggerState(subs=tuple(sub.start() for sub in self.subs))
@@ -80,6 +105,13 @@ class Running(ABC):
     @abstractmethod
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         """``count`` elements of one bundle were added to the window."""
+
+    def overhears(self, state: TriggerState, count: int, now: Now) -> TriggerState:
+        """Elements were added while its turn has not come: it counts them if it counts all
+        elements, and gets ready by none."""
+        if not self.hears_all:
+            return state
+        return self.cleared(self.on_elements(state, count, now), now)
 
     @abstractmethod
     def ready(self, state: TriggerState, now: Now) -> bool:
@@ -105,6 +137,50 @@ class Running(ABC):
         """The processing times (ms) it waits for; each is due once the clock is past it."""
         for sub, sub_state in zip(self.subs, state.subs, strict=True):
             yield from sub.targets(sub_state)
+
+    def marks(self, state: TriggerState) -> Iterator[int]:
+        """The event times (ms) it waits for, besides the end of the window; each is due once the
+        watermark is past it."""
+        for sub, sub_state in zip(self.subs, state.subs, strict=True):
+            yield from sub.marks(sub_state)
+
+    def insists(self, state: TriggerState, now: Now) -> bool:
+        """Whether what is ready wants its pane also if nothing is new. Asked if it is ready."""
+        return any(
+            self._asks(state, at)
+            and not state.subs[at].finished
+            and sub.ready(state.subs[at], now)
+            and sub.insists(state.subs[at], now)
+            for at, sub in enumerate(self.subs)
+        )
+
+    def cleared(self, state: TriggerState, now: Now) -> TriggerState:
+        """A pane came out for which it was not ready: what it waited for has left with it. What is
+        finished stays finished."""
+        if state.value is None and not state.subs:
+            return state
+        subs = zip(self.subs, state.subs, strict=True)
+        return TriggerState(
+            state.finished, None, tuple(sub.cleared(sub_state, now) for sub, sub_state in subs)
+        )
+
+    def restarted(self, state: TriggerState, now: Now) -> TriggerState:
+        """A pane came out, and it begins anew, all the way down."""
+        subs = zip(self.subs, state.subs, strict=True)
+        return TriggerState(
+            False, None, tuple(sub.restarted(sub_state, now) for sub, sub_state in subs)
+        )
+
+    def ended(self, state: TriggerState) -> TriggerState:
+        """The end of its window has been dealt with, and it only comes back if the window grows."""
+        subs = zip(self.subs, state.subs, strict=True)
+        return TriggerState(subs=tuple(sub.ended(sub_state) for sub, sub_state in subs))
+
+    def walk(self) -> Iterator["Running"]:
+        """This trigger and everything below it, parents first."""
+        yield self
+        for sub in self.subs:
+            yield from sub.walk()
 
     def because(self, state: TriggerState, now: Now) -> str:
         """Which part of it is ready, as a path: ``AfterWatermark.late[AfterCount(1)]``."""

@@ -27,25 +27,33 @@ class TriggerState:
     ``finished``  fired for the last time   each trigger's `on_merge`    when a parent starts
                                                                          it over
     ``value``     a count of elements, or   each trigger's `on_merge`    at each firing of the
-                  a target of the clock                                  node; when a parent
-                                                                         clears it or is closed
+                  a target of a clock                                    node; when a parent
+                                                                         clears it or is
+                                                                         closed; an interval
+                                                                         then moves on, and a
+                                                                         count that goes on
+                                                                         keeps the rest
     ``subs``      the same, of children
+    ``kept``      the value that a delta    that of the first part       with the window, or
+                  is measured from; empty   that has one                 when its trigger
+                  if there is none                                       finishes (closed)
     ============  ========================  ===========================  =====================
     """
 
     finished: bool = False
     value: int | None = None
     subs: tuple["TriggerState", ...] = ()
+    kept: tuple[Any, ...] = ()
 
     def cleared(self) -> "TriggerState":
-        """Counts and targets forgotten all the way down; what is finished stays finished."""
-        if self.value is None and not self.subs:
+        """Nothing but what is finished, all the way down."""
+        if self.value is None and not self.subs and not self.kept:
             return self
         return TriggerState(self.finished, None, tuple(sub.cleared() for sub in self.subs))
 
-    def restarted(self) -> "TriggerState":
+    def forgotten(self) -> "TriggerState":
         """As on the first day, all the way down."""
-        return TriggerState(False, None, tuple(sub.restarted() for sub in self.subs))
+        return TriggerState(False, None, tuple(sub.forgotten() for sub in self.subs))
 
 
 @attrs.frozen

@@ -32,7 +32,7 @@ from beamlike.machine.reference.adding import add
 from beamlike.machine.reference.emission import expire, fire, is_ready
 from beamlike.machine.reference.late import arrivals_of
 from beamlike.machine.reference.merging import merge_windows, merging_fn
-from beamlike.machine.reference.state import KeyState
+from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.triggers import run_trigger
 from beamlike.machine.reference.wakes import Wakes, wakes
 from beamlike.machine.reference.work import Arrival, Failed, Work
@@ -74,6 +74,7 @@ class Grouping:
         self.trigger = run_trigger(strategy.trigger, strategy.window_fn.is_merging)
         self.needs_clock = strategy.trigger.needs_clock
         self.keeps_alarms = minds_stale_alarms(strategy.trigger)
+        self.needs_marks = any(node.waits_for_watermark for node in self.trigger.walk())
         self.merging_fn = merging_fn(strategy)
         self.needs_sizes = self.merging_fn is not None and self.merging_fn.needs_sizes
 
@@ -110,7 +111,7 @@ class Grouping:
 
     def wakes(self, state: KeyState) -> Wakes:
         """The deadlines of a key, see `wakes`."""
-        return wakes(self.strategy, state)
+        return wakes(self.strategy, state, self.trigger if self.needs_marks else None)
 
 
 # -- a bundle --------------------------------------------------------------------------------
@@ -193,10 +194,20 @@ def _advance_watermark(work: Work, move: AdvanceWatermark) -> None:
         state = work.windows[window]
         if move.to > work.strategy.expiry(window):
             expire(work, window, before)
-        elif state.awaits_end and move.to > window.max_timestamp:
+            continue
+        at_end = state.awaits_end and move.to > window.max_timestamp
+        if at_end:
             work.windows[window] = attrs.evolve(state, awaits_end=False)
-            if is_ready(work, window):
-                fire(work, window)
+        if (at_end or _passes_mark(work, state, before)) and is_ready(work, window):
+            fire(work, window)
+
+
+def _passes_mark(work: Work, state: WindowState, before: int) -> bool:
+    """Whether the watermark has passed an event time that the trigger waits for, other than the
+    end of the window; ``before`` is where it was (ms)."""
+    if not work.needs_marks or state.closed:
+        return False
+    return any(before <= at < work.watermark for at in work.trigger.marks(state.trigger))
 
 
 def _advance_clock(work: Work, move: AdvanceClock) -> None:

@@ -1,4 +1,5 @@
-"""From a trigger to its running form. One entry for each trigger of `beamlike.model.triggers`."""
+"""From a trigger to its running form. One entry for each trigger of `beamlike.model.triggers` and
+`beamlike.model.own_triggers`."""
 
 from functools import singledispatch
 
@@ -18,7 +19,15 @@ from beamlike.machine.reference.leaves import (
     Constant,
     Default,
 )
+from beamlike.machine.reference.own_leaves import (
+    AfterDelta,
+    AfterSilence,
+    EveryCount,
+    EveryEventTime,
+    EveryProcessingTime,
+)
 from beamlike.machine.reference.running import Running
+from beamlike.model import own_triggers as own
 from beamlike.model import triggers as spec
 
 __all__ = ["run_trigger"]
@@ -68,6 +77,31 @@ def _(trigger: spec.Never, merging: bool) -> Running:
 @run_trigger.register
 def _(trigger: spec.Always, merging: bool) -> Running:
     return Constant("Always", True)
+
+
+@run_trigger.register
+def _(trigger: own.EveryProcessingTime, merging: bool) -> Running:
+    return EveryProcessingTime(trigger)
+
+
+@run_trigger.register
+def _(trigger: own.EveryEventTime, merging: bool) -> Running:
+    return EveryEventTime(trigger)
+
+
+@run_trigger.register
+def _(trigger: own.EveryCount, merging: bool) -> Running:
+    return EveryCount(trigger)
+
+
+@run_trigger.register
+def _(trigger: own.AfterSilence, merging: bool) -> Running:
+    return AfterSilence(trigger)
+
+
+@run_trigger.register
+def _(trigger: own.AfterDelta, merging: bool) -> Running:
+    return AfterDelta(trigger)
 
 
 def _composite(kind: type[Running], trigger: spec.Trigger, merging: bool) -> Running:

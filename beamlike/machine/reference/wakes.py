@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from beamlike.machine.reference.running import Running
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.strategy import WindowingStrategy
 
@@ -31,12 +32,15 @@ class Wakes(NamedTuple):
         return self.side is not None and self.side < watermark
 
 
-def wakes(strategy: WindowingStrategy, state: KeyState) -> Wakes:
+def wakes(strategy: WindowingStrategy, state: KeyState, trigger: Running | None = None) -> Wakes:
     """Every wish to be woken that a key's windows have, as the earliest of each clock.
 
-    In event time: each window's expiry, its end if a trigger waits for it, and once it has
-    expired and is retained, when it is forgotten. In processing time: its alarms. A closed
-    window waits for its expiry only.
+    In event time: each window's expiry, its end if a trigger waits for it, the marks of its
+    trigger, and once it has expired and is retained, when it is forgotten. In processing time: its
+    alarms. A closed window waits for its expiry only.
+
+    Args:
+        trigger: The running form of the trigger; None if it has no marks.
     """
     event: int | None = None
     clock: int | None = None
@@ -44,6 +48,9 @@ def wakes(strategy: WindowingStrategy, state: KeyState) -> Wakes:
         at = strategy.expiry(window)
         if at < state.watermark:
             at = strategy.forgotten(window)
+        elif trigger is not None:
+            marks = trigger.marks(remembered.trigger)
+            at = min([at, *(mark for mark in marks if mark >= state.watermark)])
         if remembered.awaits_end and window.max_timestamp < at:
             at = window.max_timestamp
         if event is None or at < event:

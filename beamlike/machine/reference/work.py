@@ -49,6 +49,7 @@ class Work:
         self.trigger = grouping.trigger
         self.needs_clock = grouping.needs_clock
         self.keeps_alarms = grouping.keeps_alarms
+        self.needs_marks = grouping.needs_marks
         self.merging_fn = grouping.merging_fn
         self.needs_sizes = grouping.needs_sizes
         self.on_error = grouping.on_error
@@ -67,8 +68,8 @@ class Work:
     def result(self) -> KeyState:
         return self.before.after(self.watermark, self.clock, self.windows)
 
-    def moment(self, window: Window) -> Now:
-        return Now(window, self.watermark, self.clock)
+    def moment(self, window: Window, items: Sequence[Item] = ()) -> Now:
+        return Now(window, self.watermark, self.clock, items)
 
     def live(self) -> list[IntervalWindow]:
         """The windows that may merge. A closed session never does: new data opens one beside."""

@@ -79,6 +79,21 @@ class CombineFn(ABC):
         return accumulator
 
     @property
+    def evicts(self) -> bool:
+        """Whether `after_pane` leaves anything out."""
+        return False
+
+    def after_pane(self, accumulator: Any) -> Any:
+        """What stays of it once its pane has been given out; by default all of it.
+
+        Asked for every pane of a window that accumulates; one that discards keeps nothing. Not
+        for a pane that nobody wants. What is left out is in no later pane.
+
+        Source: Flink ``Evictor.evictAfter``.
+        """
+        return accumulator
+
+    @property
     def on_empty(self) -> EmptyPane:
         """What an empty pane gives, here and in Scio."""
         operation = self.scio_operation

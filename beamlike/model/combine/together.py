@@ -50,6 +50,16 @@ class Together(CombineFn):
         )
 
     @property
+    def evicts(self) -> bool:
+        return any(fn.evicts for fn, _ in self.parts.values())
+
+    def after_pane(self, accumulator: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(
+            fn.after_pane(part)
+            for part, (fn, _) in zip(accumulator, self.parts.values(), strict=True)
+        )
+
+    @property
     def on_empty(self) -> EmptyPane:
         raises = any(fn.on_empty.scio_raises for fn, _ in self.parts.values())
         return EmptyPane(self.extract(self.create()), raises, None)

@@ -1,6 +1,6 @@
 """The trigger of saved windows, rebuilt from its text, and what it waits for in words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from beamlike.errors import TriggerError
 from beamlike.machine.reference.running import Now, Running, TriggerView
@@ -21,7 +21,10 @@ class SavedTrigger:
     def __init__(self, text: str) -> None:
         # Whether windows merge changes what a trigger does next, and not what it waits for.
         self._running = run_trigger(trigger_of(text), False)
-        self.slots = [at for at, node in enumerate(_walk(self._running)) if node.keeps_value]
+        nodes = list(self._running.walk())
+        self.slots = [at for at, node in enumerate(nodes) if node.keeps_value]
+        self.marks = [slot for slot, at in enumerate(self.slots) if nodes[at].waits_for_watermark]
+        """Which of the values are event times."""
 
     @classmethod
     def known(cls, text: str | None) -> "SavedTrigger | None":
@@ -47,15 +50,17 @@ class SavedTrigger:
         def build(node: Running) -> TriggerState:
             at = next(counter)
             subs = tuple(build(sub) for sub in node.subs)
-            return TriggerState(bool(finished >> at & 1), kept.get(at), subs)
+            element = (_Unread(),) if node.keeps_element else ()
+            return TriggerState(bool(finished >> at & 1), kept.get(at), subs, element)
 
         return self._running.view(build(self._running), now)
 
 
-def _walk(node: Running) -> Iterator[Running]:
-    yield node
-    for sub in node.subs:
-        yield from _walk(sub)
+class _Unread:
+    """An element that stays a pickle."""
+
+    def __repr__(self) -> str:
+        return "the element before"
 
 
 def node_in_words(node: TriggerView) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import pyarrow.types as pt
 
+from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.folds.base import Fold, Resting
 from beamlike.machine.columnar.folds.buffers import numpy_type
 from beamlike.machine.columnar.folds.extremes import Extreme, ExtremeDecimal, ExtremeText
@@ -26,7 +27,12 @@ def fold_of(
         fn: The function.
         kinds: A type for each input: none, one, or several whose tuples are the elements.
         resting: How its accumulators rest where no columns of the fold's own hold them.
+
+    Raises:
+        UnsupportedError: It says what stays after each pane.
     """
+    if fn.evicts:
+        raise UnsupportedError(f"{fn} says what stays after each pane, and is asked key by key")
     # A subclass may do something else.
     choice = _CHOICES.get(type(fn))
     chosen = choice(fn, *kinds) if choice else None
