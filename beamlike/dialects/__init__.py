@@ -7,27 +7,69 @@
         .windowed_by(kafka.SessionWindows.of_inactivity_gap_and_grace("5 minutes", "1 minute"))
         .count()
     )
-    driver = visits.driver()
-    rows = driver.pipe_input("joe", "open app", timestamp=0)
+    rows = visits.driver().pipe_input("joe", "open app", timestamp=0)
+    frame = visits.on_dataframe(clicks, key="user", timestamp="at")
 
 None of them has an engine of its own. A dialect says what it means as a `WindowingStrategy` and a
 combine function, which the machine of this package runs; ``.strategy`` of every result shows it,
 and its parts can be given to whatever groups in this package. What a dialect adds is a mapping at
 the edge: how its elements and watermarks become events of the machine, and how panes and drops
-become its rows. So far that edge is there in memory, where each dialect is fed as the test harness
-of its system is.
+become its rows. That edge is there twice: in memory, where each dialect is fed element by element
+as the test harness of its system is, and over a DataFrame, streaming or bounded, where
+``on_dataframe`` of every result gives the rows as columns.
 
 Read in this order: `rows` (what comes out, for all dialects), `stages` (one stage in memory, and
-what comes out of one element), `folds` (combine functions that they need), then the dialects:
-`kafka` with `kafka_driver` and `kafka_store`, `flink` with `flink_words` and `flink_harness`,
-`apex` with `apex_words`, and `akka`.
+what comes out of one element), `folds` (combine functions that they need), `frames` (what all of
+them share over a DataFrame), then the dialects. Kafka Streams: `kafka`, with `kafka_windows`,
+`kafka_store`, `kafka_suppress`, `kafka_driver` and `kafka_frames`. Flink: `flink`, with
+`flink_triggers`, `flink_evictors`, `flink_words`, `flink_harness` and `flink_frames`. Apex: `apex`,
+with `apex_words`, `apex_accumulations`, `apex_joins`, `apex_strategy`, `apex_keys`, `apex_storage`,
+`apex_rows`, `apex_run`, `apex_frames` and `apex_stream`. Akka: `akka` and `akka_frames`.
+
+What a dialect decides, in the words of this package
+    ========================================  ====================================================
+    what                                      how it is written
+    ========================================  ====================================================
+    sessions a gap apart are one, shown with  ``Sessions(gap, merge_touching=True)``
+    half-open bounds (Flink, Spark)
+    the same with closed bounds (Kafka,       ``Sessions(gap + 1 ms)``; first and last element are
+    Akka)                                     ``start`` and ``end - gap - 1 ms``
+    a gap of its own for each element         ``Sessions(gap_of)``, with ``window_input``
+    who is late                               ``late_check="merged"`` (Flink, Kafka),
+                                              ``"element"`` (Apex), ``"assigned"`` (Beam)
+    how long after its end a window waits     ``allowed_lateness``: Kafka's grace, Flink's and
+                                              Apex's lateness
+    what is late comes out as rows            ``output="all"``, or `Stream.everything`
+    the watermark is the greatest time        ``watermark="0 s"``; Flink's and Apex's delays are
+    so far (Kafka), or trails it              longer ones
+    the watermark is the clock                ``idle_after`` and ``idle="advance"`` over times of
+                                              arrival
+    one result as a window closes (Kafka      ``trigger=Never()``, or ``AfterWatermark()`` where
+    on close, Akka)                           nothing may be late
+    a result for each update (Kafka)          ``trigger=Repeatedly(AfterCount(1))`` with
+                                              ``accumulation="retracting"``
+    tombstones and values (Kafka)             ``render="changelog"``
+    values that are withdrawn (Apex)          ``render="retractions"``
+    at the end, then for each late element    ``trigger=AfterWatermark(late=AfterCount(1))``
+    (Flink)
+    purging (Flink)                           ``accumulation="discarding"``
+    continuous, with or without news          ``EveryEventTime``, ``EveryProcessingTime``; Apex's
+    (Flink, Apex)                             times are such, counted from a firing
+    every so many elements (Apex), a          ``EveryCount``, ``AfterDelta``, ``AfterSilence``
+    distance, a timeout (Flink)
+    an evictor that runs after (Flink)        `CombineFn.after_pane`
+    only updated panes (Apex)                 ``unchanged="omit"``
+    no more than so many elements             ``Sessions(gap, max_elements=n)`` opens the next
+                                              session; dropping them (Akka) is a combine function
+                                              such as `CombineFn.compact` is for
+    ========================================  ====================================================
 
 What is a mapping at the edge
-    * Closed bounds ``[first, last]`` (Kafka): a session of ``gap + 1 ms`` that ends at ``e`` has
-      its last element at ``e - gap - 1``. The timestamp of a row follows from its window.
+    * Closed bounds ``[first, last]`` (Kafka), and the timestamp of a row, which follows from its
+      window.
     * A changelog with tombstones (Kafka): retracting panes, each withdrawn one a tombstone.
-    * Rows that wait for a commit (Kafka's record cache): the rows of single records, of which the
-      last for each window is kept.
+    * Rows that wait for a commit (Kafka's record cache), or for stream time (``suppress``): the
+      rows of single records, of which the last for each window is kept.
     * A store that still shows closed sessions (Kafka): a view of what came out, by which nothing
       is grouped.
     * A record that is answered and not stored (KIP-94): a drop that is aggregated alone.
@@ -38,28 +80,26 @@ What is a mapping at the edge
       watermark. Asking only from time to time whether a session is over (Akka), or at the end of a
       batch (Apex): a watermark that moves only then.
     * Elements in none of their windows (Flink's late output): those with as many drops as windows.
+    * Elements for which a session has no room (Akka): the edge sees them, in memory by looking into
+      the state, over a DataFrame in what the session gives out.
     * Elements that are judged by themselves, by another convention of the watermark (Apex): judged
       before the machine sees them.
+    * Conditions of all keys of a window (Apex): one group that holds all keys.
+    * Firings by time when a batch ends (Apex): a clock that moves only then. The watermark of two
+      streams (Apex): one that moves when both have.
     * Windows that end without a word (Flink with a count, Apex): the pane with which a window of
       ours expires is left out.
 
-What is a knob of the model
-    ``late_check`` says what must not be over for an element to be taken: ``merged``, the window
-    after merging, is Flink's and Kafka's. ``Sessions(merge_touching=True)`` joins sessions of which
-    one begins as the other ends (Flink). ``unchanged="omit"`` leaves out panes with the value of
-    the one before (Apex). The trigger, the accumulation and the allowed lateness are Beam's.
-
-What needs a concept that the model does not have
-    * A hook after each firing, for what a pane leaves behind: evictors that run after the function
-      or measure a distance (Flink).
-    * Drops by a bound of a pane as effects of the machine (Akka): here the edge sees them, because
-      in memory it can look into the state.
-    * Triggers in event time and by data (Flink's continuous and delta triggers), and since the
-      latest element (Flink's timeout).
-    * Firings in a rhythm of the window's own, whether anything is new or not, and conditions that
-      count over all keys of a window (Apex).
-    * A rate for each key (Kafka's ``suppress`` by time).
-    * Windows of length 0 (Flink's custom assigners).
+What is otherwise on Spark
+    * The elements of a key in one micro-batch are one bundle: a trigger is asked once for them. So
+      a table of Kafka has one change of each session for each micro-batch, as behind a record cache
+      that is flushed there.
+    * The watermark is of all partitions, and moves at the end of a micro-batch. Kafka's stream time
+      is of one task and includes the record that is judged.
+    * What is kept is in the query's state, and ends with it: sessions that are open can be asked
+      for (``kafka.open_store``), closed ones are gone.
+    * Refused there: what stream time holds back, old values, KIP-94's answers (Kafka); inherited
+      windows and conditions of all keys (Apex); looking only from time to time (Akka).
 
 What is not reproduced
     A session is never found again once it is closed, however long a store keeps it; a result that

@@ -19,15 +19,22 @@ Source: ``SessionWindow`` of the library akka-streams-session-window.
 
 from collections.abc import Hashable, Sequence
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
 from beamlike.api.arguments import positive_duration
 from beamlike.dialects.folds import Kept, Stamp
+from beamlike.dialects.frames import GroupOptions
 from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
-from beamlike.errors import SessionOverflowError, UserFunctionError, WatermarkError, WindowError
+from beamlike.errors import (
+    SessionOverflowError,
+    UnsupportedError,
+    UserFunctionError,
+    WatermarkError,
+    WindowError,
+)
 from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Pane
 from beamlike.model.combine import CombineFn
@@ -36,6 +43,9 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, OnTimeBehavior, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms
 from beamlike.model.triggers import Never
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 __all__ = ["OverflowStrategy", "SessionOverflowException", "SessionRun", "SessionWindow"]
 
@@ -136,6 +146,62 @@ class SessionWindow:
     def run(self) -> "SessionRun":
         """The flow in memory, to be fed element by element."""
         return SessionRun(self)
+
+    def on_dataframe(
+        self,
+        df: "DataFrame",
+        *,
+        value: str,
+        key: str | Sequence[str] = (),
+        arrival: str | None = None,
+        tell_dropped: bool = True,
+        tick: DurationLike = "1 second",
+        **options: Unpack[GroupOptions],
+    ) -> "DataFrame":
+        """The flow over a DataFrame, streaming or bounded; see `beamlike.dialects.frames`.
+
+        ``value`` is the list of a session's elements. No bounds are shown, and ``timestamp`` is
+        the deadline at which the session was over. A row that has no room comes out with its
+        session, as ``dropped`` with its ``reason``. With ``FAIL_STAGE`` the query fails.
+
+        Elements arrive with their micro-batch, and a session is given out by the first one after
+        its deadline. While nothing comes, deadlines are seen ``tick`` later.
+
+        Args:
+            value: The column of the elements.
+            key: The key's columns. Each key has its own sessions; by default there is one stage
+                for all.
+            arrival: The column with the time of arrival, if something before has stamped it. None:
+                the time of the micro-batch.
+            tell_dropped: Whether dropped elements come out. They are kept until then, so what a
+                session holds has no limit any more.
+            tick: After how long without a row time goes on with the clock alone, more than 0.
+            options: See `Stream.group`.
+
+        Raises:
+            UnsupportedError: ``checked_every``: the micro-batches of the query are what looks.
+            ColumnError: A column is missing or has a type that cannot be used.
+            SessionOverflowError: In the query, see there.
+        """
+        from beamlike.dialects import akka_frames
+
+        if self.checked_every is not None:
+            raise UnsupportedError(
+                "checked_every has no meaning on Spark, where each micro-batch looks; leave it out"
+            )
+        return akka_frames.on_dataframe(
+            df,
+            self.strategy,
+            self.inactivity,
+            self.max_size,
+            self.overflow_strategy.value,
+            key=key,
+            value=value,
+            arrival=arrival,
+            tells=tell_dropped,
+            tick=tick,
+            options=options,
+        )
 
 
 class SessionRun:

@@ -1,4 +1,4 @@
-"""Windows in the words of Apex Malhar's windowed operator, as far as watermarks and counts go.
+"""Windows in the words of Apex Malhar's windowed operators.
 
     operator = WindowedOperator(
         WindowOption.time_windows("1 second"),
@@ -11,85 +11,118 @@
     run.process_watermark(1_001)
     rows = run.end_batch()
 
-Apex looks at watermarks at the end of a batch only. A window is over when its end is before the
-watermark, a millisecond later than in the model. An element is dropped if it is itself before the
-watermark less the lateness, even if its window is open. A row has the begin of its window as
-timestamp, and a watermark that was taken is passed on.
+Apex looks at watermarks and times at the end of a batch only, and at times by the clock of the
+batch: what is replayed comes out again. A window is over when its end is before the watermark, a
+millisecond later than in the model. An element is dropped if it is itself before the watermark less
+the lateness, even if its window is open. A row has the begin of its window as timestamp, and a
+watermark that was taken is passed on.
 
-In the model: ``AfterWatermark`` with early and late counts, and a watermark one millisecond less
-than Apex's. Elements that Apex drops are dropped before the model sees them.
+In the model: ``AfterWatermark`` with early and late counts and times, and a watermark one
+millisecond less than Apex's. Elements that Apex drops are dropped before the model sees them.
+`apex_keys` says how conditions of all keys of a window are met, `apex_storage` where state is.
 
-What Apex does and this does not: it waits with a key's first element in a window that is over, for
-the next watermark or for a late firing, where this fires at once; and it begins to count anew
-whenever a session grows. A count is of all keys of a window, and refused here where that matters.
-Here a count begins anew when the window ends.
+What Apex does and this does not
+    * It waits with what comes first to a window that is over, or is the first of its key there, for
+      the next watermark or for a late firing. Here that fires at once.
+    * It begins to count anew, and to wait, whenever a session grows. Here both go on.
+    * The first time of all counts from a millisecond before the first batch. Here it counts from
+      the batch; and beside a count, that of the global window from its first element.
+    * It takes sessions that come from an operator before apart by their keys. Here windows that
+      are inherited are the same if their bounds are.
+    * It fails where an operator without keys fires and holds nothing. Here nothing comes out.
 
-Source: Apex Malhar ``AbstractWindowedOperator``, ``KeyedWindowedOperatorImpl``.
+Source: Apex Malhar ``AbstractWindowedOperator``, ``KeyedWindowedOperatorImpl``,
+``WindowedMergeOperatorImpl``.
 """
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
 from beamlike.api.arguments import positive_duration
-from beamlike.dialects.apex_words import CoGroup, InnerJoin, TriggerOption, WindowOption
-from beamlike.dialects.rows import Kind, Row
-from beamlike.dialects.stages import Stage
-from beamlike.errors import UnsupportedError, WindowingError
-from beamlike.hosts.script import Output, Run
-from beamlike.machine.events import Pane
+from beamlike.dialects.apex_accumulations import (
+    Average,
+    CompositeAccumulation,
+    Count,
+    FoldFn,
+    Group,
+    Max,
+    Min,
+    ReduceFn,
+    RemoveDuplicates,
+    Sort,
+    Sum,
+    TopN,
+    TopNByKey,
+)
+from beamlike.dialects.apex_joins import (
+    CoGroup,
+    FullOuterJoin,
+    InnerJoin,
+    InnerJoinOn,
+    LeftOuterJoin,
+    RightOuterJoin,
+)
+from beamlike.dialects.apex_keys import PerKey
+from beamlike.dialects.apex_run import MergeOperatorRun, OperatorRun
+from beamlike.dialects.apex_storage import Storage, Storages
+from beamlike.dialects.apex_strategy import check_accumulation, check_option, strategy_of
+from beamlike.dialects.apex_words import (
+    FixedDiffEventTimeWatermarkGen,
+    FixedDiffProcessingTimeWatermarkGen,
+    TriggerOption,
+    WatermarkGenerator,
+    WindowOption,
+)
+from beamlike.dialects.frames import GroupOptions
+from beamlike.errors import UnsupportedError
 from beamlike.model.combine import CombineFn
-from beamlike.model.panes import Timing
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
-    LateCheck,
-    OnTimeBehavior,
-    Unchanged,
     WindowingStrategy,
 )
-from beamlike.model.time import (
-    END_OF_GLOBAL_WINDOW,
-    DurationLike,
-    InstantLike,
-    duration_ms,
-    instant_ms,
-)
-from beamlike.model.triggers import AfterCount, AfterWatermark, Never
-from beamlike.model.windows import GlobalWindow, Window
+from beamlike.model.time import DurationLike, duration_ms
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 __all__ = [
+    "Average",
     "CoGroup",
+    "CompositeAccumulation",
+    "Count",
     "FixedDiffEventTimeWatermarkGen",
     "FixedDiffProcessingTimeWatermarkGen",
+    "FoldFn",
+    "FullOuterJoin",
+    "Group",
     "InnerJoin",
+    "InnerJoinOn",
+    "LeftOuterJoin",
+    "Max",
+    "MergeOperatorRun",
+    "Min",
     "OperatorRun",
+    "ReduceFn",
+    "RemoveDuplicates",
+    "RightOuterJoin",
+    "Sort",
+    "Storage",
+    "Storages",
+    "Sum",
+    "TopN",
+    "TopNByKey",
     "TriggerOption",
     "WindowOption",
+    "WindowedMergeOperator",
     "WindowedOperator",
 ]
 
 
-def _fixed_diff(given: DurationLike) -> int:
-    return duration_ms(given, "fixed_diff")
-
-
-@attrs.frozen
-class FixedDiffEventTimeWatermarkGen:
-    """A watermark that trails the latest element by so much, made at the end of each batch."""
-
-    fixed_diff: int = attrs.field(converter=_fixed_diff)
-
-
-@attrs.frozen
-class FixedDiffProcessingTimeWatermarkGen:
-    """A watermark that trails the clock of the batches by so much."""
-
-    fixed_diff: int = attrs.field(converter=_fixed_diff)
-
-
-WatermarkGenerator = FixedDiffEventTimeWatermarkGen | FixedDiffProcessingTimeWatermarkGen
+Extract = Callable[[Any], int]
+"""From an element's value to its event time (ms)."""
 
 
 @attrs.frozen(init=False)
@@ -97,7 +130,8 @@ class WindowedOperator:
     """A windowed operator.
 
     Args:
-        window: Which windows an element is in.
+        window: Which windows an element is in; None: those that it comes in, which an operator
+            before gave it. Windows that come with elements never merge.
         accumulation: How a window's elements become its value: a combine function.
         trigger: When windows fire; by default never.
         allowed_lateness: How long elements are taken after the watermark has passed them; None,
@@ -105,39 +139,46 @@ class WindowedOperator:
         keyed: Whether elements have keys. Sessions need them.
         timestamp_extractor: From an element's value to its event time (ms), in place of the time
             that it comes with.
-        watermark_generator: What makes watermarks; None: they are given.
+        watermark_generator: What makes watermarks besides those that are given: the greater of
+            both counts.
+        storages: Where its state is, see `apex_storage`; None: it has what it needs.
 
     Raises:
-        UnsupportedError: Keys with counts, which Apex takes over all keys, unless in sessions;
-            late firings without `TriggerOption.at_watermark`, or of more than one element.
-        WindowingError: Sessions without keys.
+        UnsupportedError: A combination that Apex has and this has not; the message says which.
+        WindowingError: Sessions without keys; a storage is missing that the trigger needs.
+        CombineError: The accumulation is no combine function.
         TimeError: The lateness cannot be read.
     """
 
-    window: WindowOption
+    window: WindowOption | None
     accumulation: CombineFn
     trigger: TriggerOption
     allowed_lateness: int | None
     keyed: bool
-    timestamp_extractor: Callable[[Any], int] | None
+    timestamp_extractor: Extract | None
     watermark_generator: WatermarkGenerator | None
+    storages: Storages | None
 
     def __init__(
         self,
-        window: WindowOption,
+        window: WindowOption | None,
         accumulation: CombineFn,
         trigger: TriggerOption | None = None,
         *,
         allowed_lateness: DurationLike | None = None,
         keyed: bool = False,
-        timestamp_extractor: Callable[[Any], int] | None = None,
+        timestamp_extractor: Extract | None = None,
         watermark_generator: WatermarkGenerator | None = None,
+        storages: Storages | None = None,
     ) -> None:
         lateness = (
             None if allowed_lateness is None else duration_ms(allowed_lateness, "allowed_lateness")
         )
         trigger = trigger or TriggerOption()
-        _check(window, trigger, keyed)
+        check_accumulation(accumulation)
+        check_option(window, trigger, keyed=keyed)
+        if storages is not None:
+            storages.check(trigger)
         self.__attrs_init__(
             window,
             accumulation,
@@ -146,161 +187,168 @@ class WindowedOperator:
             keyed,
             timestamp_extractor,
             watermark_generator,
+            storages,
         )
+
+    # -- in the words of the model -----------------------------------------------------------
 
     @property
     def strategy(self) -> WindowingStrategy:
-        """The same in the words of the model, for a watermark one millisecond less.
+        """The windowing, for a watermark one millisecond less.
 
         `run` leaves out the panes at the end of a window that nobody asked for.
         """
-        said = self.trigger
-        # What compares with the pane before has to keep it.
-        keeps_panes = said.only_updated or said.mode is AccumulationMode.RETRACTING
-        discarding = said.mode is AccumulationMode.DISCARDING
-        early = None if said.early_count is None else AfterCount(said.early_count)
-        late = Never() if said.late_count is None else AfterCount(said.late_count)
-        return WindowingStrategy(
-            self.window.window_fn,
-            AfterWatermark(early=early, late=late) if said.on_time or early else Never(),
-            AccumulationMode.RETRACTING if keeps_panes else said.mode,
-            END_OF_GLOBAL_WINDOW if self.allowed_lateness is None else self.allowed_lateness,
-            on_time_behavior=OnTimeBehavior.FIRE_IF_NON_EMPTY
-            if discarding or not said.on_time
-            else OnTimeBehavior.FIRE_ALWAYS,
-            late_check=LateCheck.MERGED,
-            unchanged=Unchanged.OMIT if said.only_updated else Unchanged.RE_EMIT,
-        )
+        return strategy_of(self.window, self.trigger, self.allowed_lateness)
 
-    def run(self, batch_interval: DurationLike = 500) -> "OperatorRun":
+    def strategy_in_batches(self, batch_interval: int) -> WindowingStrategy:
+        """The same where times are looked at when a batch ends, which one does so often (ms)."""
+        return strategy_of(self.window, self.trigger, self.allowed_lateness, batch_interval)
+
+    @property
+    def holds_all_keys(self) -> bool:
+        """Whether one group holds all keys, because a condition is of all keys of a window: counts
+        and times of an operator with keys. Not in sessions, which are of one key each, and not if
+        every element fires and the other keys of its window have nothing to say."""
+        said = self.trigger
+        if not self.keyed or self._in_sessions:
+            return False
+        counts = {said.early_count, said.late_count} - {None}
+        alone = said.mode is AccumulationMode.DISCARDING or said.only_updated
+        return bool(said.times) or (bool(counts) and not (alone and counts == {1}))
+
+    @property
+    def combine(self) -> CombineFn:
+        """The combine function of a group."""
+        return PerKey(self.accumulation) if self.holds_all_keys else self.accumulation
+
+    def group(self, key: Hashable) -> Hashable:
+        """The group of an element with this key."""
+        return None if self.holds_all_keys else key
+
+    def element(self, key: Hashable, value: Any) -> Any:
+        """An element of a group, with this key and value."""
+        return (key, value) if self.holds_all_keys else value
+
+    def by_key(self, group: Hashable, value: Any) -> Mapping[Any, Any]:
+        """The value of each key in what a group says."""
+        return value if self.holds_all_keys else {group: value}
+
+    @property
+    def _in_sessions(self) -> bool:
+        return self.window is not None and isinstance(self.window.window_fn, Sessions)
+
+    # -- in memory ---------------------------------------------------------------------------
+
+    def run(self, batch_interval: DurationLike = 500) -> OperatorRun:
         """The operator in memory, to be fed element by element and batch by batch.
 
         Raises:
-            WindowingError: The interval is 0.
+            WindowingError: The interval is 0, or 1 ms and there are firings by time.
             TimeError: It cannot be read.
         """
         return OperatorRun(self, positive_duration("batch_interval", batch_interval))
 
+    def on_dataframe(
+        self,
+        df: "DataFrame",
+        *,
+        value: str | Sequence[str],
+        timestamp: str,
+        key: str | Sequence[str] = (),
+        returns: str | None = None,
+        watermark: DurationLike | None = None,
+        **options: Unpack[GroupOptions],
+    ) -> "DataFrame":
+        """The operator over a DataFrame, streaming or bounded; see `beamlike.dialects.frames`.
 
-def _check(window: WindowOption, trigger: TriggerOption, keyed: bool) -> None:
-    in_sessions = isinstance(window.window_fn, Sessions)
-    if in_sessions and not keyed:
-        raise WindowingError("session_windows need keys, as in Apex; say keyed=True")
-    if keyed and not in_sessions and (trigger.early_count or trigger.late_count):
-        raise UnsupportedError(
-            "Apex counts the elements of all keys of a window together, and this counts those of "
-            "each key; leave the counts out, or use session_windows, which are of one key each"
-        )
-    if trigger.late_count is not None and not trigger.on_time:
-        raise UnsupportedError(
-            "late firings without a firing at the watermark are not here; begin with "
-            "TriggerOption.at_watermark()"
-        )
-    if trigger.late_count not in (None, 1):
-        raise UnsupportedError(
-            "Apex goes on counting from the first element of a window, late firings of this begin "
-            f"anew; with_late_firings_at_every({trigger.late_count}) must be 1"
-        )
-    loses = trigger.mode is AccumulationMode.RETRACTING or (
-        in_sessions and trigger.mode is AccumulationMode.DISCARDING
-    )
-    if loses and not trigger.on_time and trigger.early_count not in (None, 1):
-        raise UnsupportedError(
-            f"with_early_firings_at_every({trigger.early_count}) of panes that are withdrawn, or "
-            "of sessions whose panes are discarded, needs a firing at the watermark too; begin "
-            "with TriggerOption.at_watermark(), or count 1"
+        A batch is a micro-batch. ``timestamp`` is the begin of a window, and of an element that
+        was dropped its own. Values that are withdrawn have the kind ``retract``. An element exactly
+        as far behind the watermark as the lateness, which Apex drops, is taken.
+
+        Args:
+            value: The column of the elements; of several, elements are tuples.
+            timestamp: The column with the event time, in place of an extractor.
+            key: The key's columns, of an operator with keys. Rows without a key are dropped.
+            returns: The type of the result as DDL; not needed for accumulations of this package
+                whose type is known.
+            watermark: How far event time may be out of order. A `FixedDiffEventTimeWatermarkGen`
+                says it too.
+            options: See `Stream.group`.
+
+        Raises:
+            UnsupportedError: Windows that are inherited, conditions of all keys, firings by the
+                batch clock; what is withdrawn at the end of a window without a late firing.
+            WindowingError: A stream without watermark.
+            CombineError: ``returns`` is missing.
+            ColumnError: A column is missing or has a type that cannot be used.
+        """
+        from beamlike.dialects import apex_frames
+
+        return apex_frames.on_dataframe(
+            self,
+            df,
+            key=key,
+            value=value,
+            timestamp=timestamp,
+            returns=returns,
+            watermark=watermark,
+            options=options,
         )
 
+    def recover(self, checkpoint: bytes, batch_interval: DurationLike = 500) -> OperatorRun:
+        """A run that goes on from a checkpoint, see `OperatorRun.checkpoint`.
 
-class OperatorRun:
-    """An operator in memory. Make one with `WindowedOperator.run`.
+        Raises:
+            StateError: The bytes are no checkpoint, or one of another operator or batch interval.
+            WindowingError: The interval is 0, or 1 ms and there are firings by time.
+            TimeError: It cannot be read.
+        """
+        interval = positive_duration("batch_interval", batch_interval)
+        return OperatorRun(self, interval, checkpoint)
 
-    The first batch has the clock 0, each one after it a batch interval more.
+
+@attrs.frozen(init=False)
+class WindowedMergeOperator(WindowedOperator):
+    """A windowed operator of two streams.
+
+    Args:
+        window: As in `WindowedOperator`, and all others too.
+        accumulation: One for elements of two streams, such as `InnerJoin`: they are ``(1, value)``
+            and ``(2, value)``.
+        timestamp_extractor2: As ``timestamp_extractor``, for the second stream.
+
+    Raises:
+        UnsupportedError: Further, a generator of watermarks. Apex's hears the first stream only;
+            both streams have to be given theirs.
+
+    Source: Apex Malhar ``WindowedMergeOperatorImpl``, ``KeyedWindowedMergeOperatorImpl``.
     """
 
-    def __init__(self, operator: WindowedOperator, batch_interval: int) -> None:
-        self._operator = operator
-        self._stage = Stage(operator.strategy, operator.accumulation)
-        self._interval = batch_interval
-        self._clock = 0
-        self._watermark: int | None = None
-        self._given: int | None = None
-        self._latest: int | None = None
+    timestamp_extractor2: Extract | None = None
 
-    @property
-    def machine_run(self) -> Run:
-        """The elements as a script of the machine, and its panes."""
-        return self._stage.run
+    def __init__(
+        self,
+        window: WindowOption | None,
+        accumulation: CombineFn,
+        trigger: TriggerOption | None = None,
+        *,
+        timestamp_extractor2: Extract | None = None,
+        **others: Any,
+    ) -> None:
+        super().__init__(window, accumulation, trigger, **others)
+        if self.watermark_generator is not None:
+            raise UnsupportedError(
+                "the watermark of two streams is the smaller of both, and a generator hears only "
+                "one of them; give each stream its own with process_watermark and "
+                "process_watermark2"
+            )
+        object.__setattr__(self, "timestamp_extractor2", timestamp_extractor2)
 
-    def process(self, value: Any, timestamp: InstantLike = 0, key: Hashable = None) -> list[Row]:
-        """What comes out because of an element.
+    def run(self, batch_interval: DurationLike = 500) -> MergeOperatorRun:
+        """As `WindowedOperator.run`."""
+        return MergeOperatorRun(self, positive_duration("batch_interval", batch_interval))
 
-        Raises:
-            TimeError: The timestamp cannot be read.
-            UserFunctionError: A function of the user's raised.
-        """
-        extract = self._operator.timestamp_extractor
-        given = timestamp if extract is None else extract(value)
-        at, lateness = instant_ms(given, "process timestamp"), self._operator.allowed_lateness
-        self._latest = at if self._latest is None else max(self._latest, at)
-        taken_until = None if lateness is None else (self._watermark or 0) - lateness
-        if self._watermark is not None and taken_until is not None and at < taken_until:
-            return [Row("dropped", key, value, None, at, "element_behind_horizon")]
-        return self._rows(self._stage.arrive(key, value, at))
-
-    def process_watermark(self, timestamp: InstantLike) -> None:
-        """A watermark: what ends before it is over. It is looked at when the batch ends.
-
-        Raises:
-            TimeError: The timestamp cannot be read.
-        """
-        self._given = instant_ms(timestamp, "process_watermark timestamp")
-
-    def end_batch(self) -> list[Row]:
-        """What comes out because a batch ends: windows that are over, then the watermark."""
-        watermark = self._of_generator() if self._operator.watermark_generator else self._given
-        self._given = None
-        self._clock += self._interval
-        if watermark is None or watermark <= (self._watermark or 0):
-            return []
-        self._watermark = watermark
-        rows = self._rows(self._stage.advance(watermark - 1))
-        return [*rows, Row("watermark", None, None, None, watermark)]
-
-    def windows(self) -> list[Row]:
-        """What is in the windows that are not forgotten."""
-        return [
-            _row("value", key, window, self._stage.combine.extract(state.accumulator))
-            for key, window, state in self._stage.windows()
-        ]
-
-    def _of_generator(self) -> int | None:
-        match self._operator.watermark_generator:
-            case FixedDiffEventTimeWatermarkGen(diff):
-                return None if self._latest is None else self._latest - diff
-            case FixedDiffProcessingTimeWatermarkGen(diff):
-                return self._clock - diff
-        return None
-
-    def _rows(self, outputs: Sequence[Output]) -> list[Row]:
-        said, rows, withdrawn = self._operator.trigger, list[Row](), list[Row]()
-        for output in outputs:
-            pane = output.effect
-            assert isinstance(pane, Pane), "what is late was dropped before"
-            if pane.retraction:
-                withdrawn.append(_row("retract", output.key, pane.window, pane.value))
-                continue
-            # Apex forgets windows without a word, and fires at their end only if it is told to.
-            at_end = pane.info.timing is Timing.ON_TIME
-            if said.on_time if at_end else not pane.info.is_last:
-                if said.mode is AccumulationMode.RETRACTING:
-                    rows += withdrawn
-                rows.append(_row("value", output.key, pane.window, pane.value))
-            withdrawn.clear()
-        return rows
-
-
-def _row(kind: Kind, key: Any, window: Window, value: Any) -> Row:
-    if isinstance(window, GlobalWindow):
-        return Row(kind, key, value, "global", 0)
-    return Row(kind, key, value, (window.start, window.end), window.start)
+    def recover(self, checkpoint: bytes, batch_interval: DurationLike = 500) -> MergeOperatorRun:
+        """As `WindowedOperator.recover`."""
+        interval = positive_duration("batch_interval", batch_interval)
+        return MergeOperatorRun(self, interval, checkpoint)

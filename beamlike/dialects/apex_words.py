@@ -1,21 +1,23 @@
-"""Apex's window and trigger options, each with what it is in the model.
+"""Apex's window and trigger options and watermark generators, each with what it is in the model.
 
-Source: Apex Malhar ``WindowOption``, ``TriggerOption``, ``InnerJoin``, ``CoGroup``.
+Source: Apex Malhar ``WindowOption``, ``TriggerOption``, ``ImplicitWatermarkGenerator``.
 """
-
-from collections.abc import Iterable, Sequence
-from typing import Any
 
 import attrs
 
 from beamlike.errors import TriggerError, WindowError, WindowingError
-from beamlike.model.combine import CombineFn
 from beamlike.model.options import AccumulationMode, whole_number
 from beamlike.model.sessions import Sessions
-from beamlike.model.time import DurationLike
+from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 
-__all__ = ["CoGroup", "InnerJoin", "TriggerOption", "WindowOption"]
+__all__ = [
+    "FixedDiffEventTimeWatermarkGen",
+    "FixedDiffProcessingTimeWatermarkGen",
+    "TriggerOption",
+    "WatermarkGenerator",
+    "WindowOption",
+]
 
 
 @attrs.frozen
@@ -38,6 +40,19 @@ class WindowOption:
             TimeError: It cannot be read.
         """
         return cls(FixedWindows(duration))
+
+    def slide_by(self, duration: DurationLike) -> "WindowOption":
+        """Time windows that begin with every slide, and not end to end.
+
+        Raises:
+            WindowError: These are no time windows; or as of `sliding_time_windows`.
+            TimeError: The duration cannot be read.
+        """
+        if not isinstance(self.window_fn, FixedWindows):
+            raise WindowError(
+                f"slide_by belongs to time_windows(...), and these are {self.window_fn}"
+            )
+        return self.sliding_time_windows(self.window_fn.size, duration)
 
     @classmethod
     def sliding_time_windows(cls, duration: DurationLike, slide_by: DurationLike) -> "WindowOption":
@@ -71,8 +86,13 @@ class WindowOption:
 class TriggerOption:
     """When windows fire. Nothing at all is fired unless it is asked for.
 
-    Times between firings are not here: Apex fires then whether anything is new or not, in its own
-    rhythm for each window.
+    A phase can have a count and a time: each fires when it is due. Times are looked at when a
+    batch ends, and only then, by the clock of the batch. A window fires if the time has passed
+    since its last firing, whatever that was for, and whether anything is new or not; with panes
+    that are discarded, if anything is there. A window that has not fired counts from the first
+    batch: one that begins later fires at the end of its first batch.
+
+    A count is of all elements of a window since it began, early and late ones, and of all keys.
     """
 
     on_time: bool = False
@@ -80,29 +100,51 @@ class TriggerOption:
     late_count: int | None = None
     mode: AccumulationMode = AccumulationMode.DISCARDING
     only_updated: bool = False
+    early_every: int | None = None
+    late_every: int | None = None
+
+    @property
+    def times(self) -> tuple[int, ...]:
+        """The times between firings (ms), of both phases."""
+        return tuple(it for it in (self.early_every, self.late_every) if it is not None)
 
     @classmethod
     def at_watermark(cls) -> "TriggerOption":
         """Once the watermark is past the end of the window."""
         return cls(on_time=True)
 
-    def with_early_firings_at_every(self, count: int) -> "TriggerOption":
-        """Whenever so many elements have come, while the window is not over.
+    def with_early_firings_at_every(self, count_or_time: DurationLike) -> "TriggerOption":
+        """Whenever so many elements have come, or so much time has passed, while the window is
+        not over.
+
+        Args:
+            count_or_time: A whole number counts elements. A time is a text such as
+                ``"10 seconds"`` or a timedelta. The last of each kind is in force.
 
         Raises:
-            TriggerError: The count is no whole number of 1 or more.
+            TriggerError: A count or a time of less than 1.
+            TimeError: It cannot be read.
         """
-        whole_number(count, 1, "with_early_firings_at_every count", TriggerError)
-        return attrs.evolve(self, early_count=count)
+        count, every = _count_or_time(count_or_time, "with_early_firings_at_every")
+        return attrs.evolve(
+            self,
+            early_count=self.early_count if count is None else count,
+            early_every=self.early_every if every is None else every,
+        )
 
-    def with_late_firings_at_every(self, count: int) -> "TriggerOption":
+    def with_late_firings_at_every(self, count_or_time: DurationLike) -> "TriggerOption":
         """Likewise, once it is over.
 
         Raises:
-            TriggerError: The count is no whole number of 1 or more.
+            TriggerError: A count or a time of less than 1.
+            TimeError: It cannot be read.
         """
-        whole_number(count, 1, "with_late_firings_at_every count", TriggerError)
-        return attrs.evolve(self, late_count=count)
+        count, every = _count_or_time(count_or_time, "with_late_firings_at_every")
+        return attrs.evolve(
+            self,
+            late_count=self.late_count if count is None else count,
+            late_every=self.late_every if every is None else every,
+        )
 
     def discarding_fired_panes(self) -> "TriggerOption":
         """A firing empties the window: the default."""
@@ -130,45 +172,35 @@ class TriggerOption:
         return attrs.evolve(self, only_updated=True)
 
 
-@attrs.frozen
-class CoGroup(CombineFn):
-    """The values of two streams, each side once: a list for each stream.
+def _count_or_time(given: DurationLike, argument: str) -> tuple[int | None, int | None]:
+    if isinstance(given, int):
+        return whole_number(given, 1, f"{argument} count", TriggerError), None
+    every = duration_ms(given, f"{argument} time")
+    if every == 0:
+        raise TriggerError(f'{argument} needs a time of more than 0 ms, such as "10 seconds"')
+    return None, every
 
-    Elements are ``(stream, value)`` with streams 1 and 2. The sides are sets, as in Apex.
 
-    Source: Apex Malhar ``CoGroup``.
-    """
-
-    def create(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        return (), ()
-
-    def add(
-        self, accumulator: tuple[Any, Any], values: Sequence[Any], timestamps: Sequence[int]
-    ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        one, other = accumulator
-        one = _once((*one, *(value for stream, value in values if stream == 1)))
-        return one, _once((*other, *(value for stream, value in values if stream != 1)))
-
-    def merge(
-        self, first: tuple[Any, Any], second: tuple[Any, Any]
-    ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        return _once((*first[0], *second[0])), _once((*first[1], *second[1]))
-
-    def extract(self, accumulator: tuple[Any, Any]) -> list[list[Any]]:
-        return [list(side) for side in accumulator]
+def _fixed_diff(given: DurationLike) -> int:
+    return duration_ms(given, "fixed_diff")
 
 
 @attrs.frozen
-class InnerJoin(CoGroup):
-    """Every pair of a value of the one stream and a value of the other.
+class FixedDiffEventTimeWatermarkGen:
+    """A watermark that trails the latest element by so much, made at the end of each batch."""
 
-    Source: Apex Malhar ``InnerJoin``.
+    fixed_diff: int = attrs.field(converter=_fixed_diff)
+
+
+@attrs.frozen
+class FixedDiffProcessingTimeWatermarkGen:
+    """A watermark that trails the clock of the batches by so much.
+
+    It is what Apex's text calls a fixed watermark. ``setFixedWatermark`` stores a value there that
+    nobody reads.
     """
 
-    def extract(self, accumulator: tuple[Any, Any]) -> list[list[Any]]:
-        one, other = accumulator
-        return [[left, right] for left in one for right in other]
+    fixed_diff: int = attrs.field(converter=_fixed_diff)
 
 
-def _once(values: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(dict.fromkeys(values))
+WatermarkGenerator = FixedDiffEventTimeWatermarkGen | FixedDiffProcessingTimeWatermarkGen

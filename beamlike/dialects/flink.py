@@ -20,44 +20,62 @@ watermark says that nothing at or before it will come; the model's, that nothing
 Source: Flink ``KeyedStream``, ``WindowedStream``, ``WindowOperator``.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
-from beamlike.dialects.flink_harness import Harness
-from beamlike.dialects.flink_words import (
-    Assigner,
-    CountEvictor,
+from beamlike.dialects.flink_evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
+from beamlike.dialects.flink_harness import Harness, WindowFunction
+from beamlike.dialects.flink_triggers import (
+    ContinuousEventTimeTrigger,
+    ContinuousProcessingTimeTrigger,
     CountTrigger,
-    EventTimeSessionWindows,
+    DeltaTrigger,
     EventTimeTrigger,
-    Evictor,
-    GlobalWindows,
     NeverTrigger,
-    ProcessingTimeSessionWindows,
+    ProcessingTimeoutTrigger,
     ProcessingTimeTrigger,
     PurgingTrigger,
-    SlidingEventTimeWindows,
-    TimeEvictor,
     Trigger,
+)
+from beamlike.dialects.flink_words import (
+    Assigner,
+    EventTimeSessionWindows,
+    GlobalWindows,
+    ProcessingTimeSessionWindows,
+    SlidingEventTimeWindows,
+    SlidingProcessingTimeWindows,
+    TimeWindow,
     TumblingEventTimeWindows,
+    TumblingProcessingTimeWindows,
+    merge_windows,
 )
 from beamlike.dialects.folds import Kept, Reduce, Then
-from beamlike.errors import WindowingError
+from beamlike.dialects.frames import GroupOptions
+from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import (
     AccumulationMode,
+    ClosingBehavior,
     LateCheck,
     OnTimeBehavior,
     WindowingStrategy,
 )
 from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.windowfns import GlobalWindows as ModelGlobalWindows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 __all__ = [
     "Assigner",
+    "ContinuousEventTimeTrigger",
+    "ContinuousProcessingTimeTrigger",
     "CountEvictor",
     "CountTrigger",
+    "DeltaEvictor",
+    "DeltaTrigger",
     "EventTimeSessionWindows",
     "EventTimeTrigger",
     "Evictor",
@@ -66,14 +84,20 @@ __all__ = [
     "NeverTrigger",
     "ProcessingTimeSessionWindows",
     "ProcessingTimeTrigger",
+    "ProcessingTimeoutTrigger",
     "PurgingTrigger",
     "SlidingEventTimeWindows",
+    "SlidingProcessingTimeWindows",
     "TimeEvictor",
+    "TimeWindow",
     "Trigger",
     "TumblingEventTimeWindows",
+    "TumblingProcessingTimeWindows",
+    "WindowFunction",
     "WindowedOperator",
     "WindowedStream",
     "key_by",
+    "merge_windows",
 ]
 
 
@@ -102,8 +126,26 @@ class WindowedStream:
     eviction: Evictor | None = None
 
     def trigger(self, trigger: Trigger) -> "WindowedStream":
-        """When the windows fire, in place of the assigner's own trigger."""
-        return attrs.evolve(self, when=trigger)
+        """When the windows fire, in place of the assigner's own trigger.
+
+        Raises:
+            WindowingError: It is for windows in the other time, or these windows merge and it
+                cannot.
+        """
+        by_clock = self.assigner.processing_time
+        when = trigger.by_clock or trigger if by_clock else trigger
+        time = "processing" if by_clock else "event"
+        if when.windows not in (None, time):
+            raise WindowingError(
+                f"a trigger for windows in {when.windows} time never fires in windows in {time} "
+                f"time; use one for these, or windows in {when.windows} time"
+            )
+        if self.assigner.window_fn.is_merging and not when.merges:
+            raise WindowingError(
+                f"{when.trigger} cannot be used with {self.assigner.window_fn}, which merge: it "
+                "keeps what belongs to one window; use windows that do not merge"
+            )
+        return attrs.evolve(self, when=when)
 
     def allowed_lateness(self, lateness: DurationLike) -> "WindowedStream":
         """How long after its end a window takes elements.
@@ -125,18 +167,44 @@ class WindowedStream:
         return attrs.evolve(self, late_output=True)
 
     def evictor(self, evictor: Evictor) -> "WindowedStream":
-        """Which elements are forgotten before the function runs. They are kept one by one."""
+        """Which elements are forgotten at each firing, before the function runs or after. They are
+        kept one by one.
+
+        Raises:
+            WindowingError: It looks at event times, and these windows do not.
+        """
+        if evictor.by_event_time and self.assigner.processing_time:
+            raise WindowingError(
+                f"{type(evictor).__name__} looks at event times, and windows in processing time do "
+                "not; use another evictor, or windows in event time"
+            )
         return attrs.evolve(self, eviction=evictor)
 
-    def reduce(self, function: Callable[[Any, Any], Any]) -> "WindowedOperator":
-        """Elements made one by a function of two."""
+    def reduce(
+        self,
+        function: Callable[[Any, Any], Any],
+        window_function: WindowFunction | None = None,
+    ) -> "WindowedOperator":
+        """Elements made one by a function of two.
+
+        Args:
+            function: Of two elements.
+            window_function: ``(key, window, result) -> value`` of the row that comes out.
+        """
         reduction = Reduce(function)
         if self.eviction is None:
-            return WindowedOperator(self, reduction)
-        return self._kept(lambda values: reduction.extract(reduction.add((), values, ())))
+            return WindowedOperator(self, reduction, window_function)
+        whole = self._kept(lambda values: reduction.extract(reduction.add((), values, ())))
+        return attrs.evolve(whole, window_function=window_function)
 
-    def aggregate(self, combine: CombineFn) -> "WindowedOperator":
+    def aggregate(
+        self, combine: CombineFn, window_function: WindowFunction | None = None
+    ) -> "WindowedOperator":
         """A combine function of this package over the elements.
+
+        Args:
+            combine: The function.
+            window_function: As of `reduce`.
 
         Raises:
             WindowingError: With an evictor, which needs a function of all elements.
@@ -146,14 +214,29 @@ class WindowedStream:
                 f"aggregate({combine}) with an evictor: what is combined cannot be taken out "
                 "again; use apply(...) with a function of the list of elements"
             )
-        return WindowedOperator(self, combine)
+        return WindowedOperator(self, combine, window_function)
 
     def apply(self, function: Callable[[list[Any]], Any]) -> "WindowedOperator":
         """A function of the list of all elements, in order of arrival."""
         return self._kept(function)
 
+    def process(self, function: WindowFunction) -> "WindowedOperator":
+        """``(key, window, elements) -> value``, of all elements in order of arrival.
+
+        Source: Flink ``ProcessWindowFunction``.
+        """
+        return WindowedOperator(self, self._elements(), function)
+
     def _kept(self, function: Callable[[list[Any]], Any]) -> "WindowedOperator":
-        return WindowedOperator(self, Then(Kept(self.eviction), function))
+        return WindowedOperator(self, Then(self._elements(), function))
+
+    def _elements(self) -> Kept:
+        evictor = self.eviction
+        if evictor is None:
+            return Kept()
+        if evictor.do_evict_after:
+            return Kept(after=evictor)
+        return Kept(keep=evictor) if evictor.at_once else Kept(before=evictor)
 
 
 @attrs.frozen
@@ -162,6 +245,7 @@ class WindowedOperator:
 
     windowed: WindowedStream
     combine: CombineFn
+    window_function: WindowFunction | None = None
 
     @property
     def strategy(self) -> WindowingStrategy:
@@ -170,14 +254,95 @@ class WindowedOperator:
         Where the trigger does not fire at the end of a window, what is left then comes out as the
         window's last pane; Flink forgets it, and so does `harness`.
         """
-        when = self.windowed.when
+        when, lateness = self.windowed.when, self.windowed.lateness
+        again = not when.purging
+        cleanup = self._fires_at_cleanup and not (when.forgets_end and lateness == 0)
         return WindowingStrategy(
             self.windowed.assigner.window_fn,
             when.trigger,
             AccumulationMode.DISCARDING if when.purging else AccumulationMode.ACCUMULATING,
-            self.windowed.lateness,
-            on_time_behavior=OnTimeBehavior.FIRE_IF_NON_EMPTY,
+            lateness,
+            closing_behavior=(
+                ClosingBehavior.FIRE_ALWAYS
+                if again and cleanup
+                else ClosingBehavior.FIRE_IF_NON_EMPTY
+            ),
+            on_time_behavior=(
+                OnTimeBehavior.FIRE_ALWAYS
+                if again and when.refires
+                else OnTimeBehavior.FIRE_IF_NON_EMPTY
+            ),
             late_check=LateCheck.MERGED,
+        )
+
+    @property
+    def fires_at_end(self) -> bool:
+        """Whether what is left of a window at its end comes out. If not, it is forgotten."""
+        return self.windowed.when.at_end or self._fires_at_cleanup
+
+    @property
+    def _fires_at_cleanup(self) -> bool:
+        # The global window is never forgotten.
+        in_global = isinstance(self.windowed.assigner.window_fn, ModelGlobalWindows)
+        return self.windowed.when.at_cleanup and not in_global
+
+    def on_dataframe(
+        self,
+        df: "DataFrame",
+        *,
+        key: str | Sequence[str],
+        value: str | Sequence[str],
+        timestamp: str | None = None,
+        returns: str | None = None,
+        watermark: DurationLike | None = None,
+        tick: DurationLike = "1 second",
+        **options: Unpack[GroupOptions],
+    ) -> "DataFrame":
+        """The operator over a DataFrame, streaming or bounded; see `beamlike.dialects.frames`.
+
+        ``end`` is the first instant after a window, and ``timestamp`` the millisecond before it.
+        Elements that are in none of their windows have the kind ``late`` if they are asked for,
+        and else ``dropped``; their ``timestamp`` is their own.
+
+        Args:
+            key: The key's columns. Rows without a key are dropped.
+            value: The column of the elements; of several, elements are tuples.
+            timestamp: The column with the event time. In processing time the time of arrival, or
+                None for that of the micro-batch.
+            returns: The type of the result as DDL; not needed for the combine functions of this
+                package whose type is known.
+            watermark: How far event time may be out of order, as in ``forBoundedOutOfOrderness``.
+            tick: In processing time: after how long without a row time goes on with the clock.
+            options: See `Stream.group`.
+
+        Raises:
+            WindowingError: ``timestamp`` or ``watermark`` is missing.
+            CombineError: ``returns`` is missing.
+            ColumnError: A column is missing or has a type that cannot be used.
+            UnsupportedError: A function of the window, which would run after the query.
+        """
+        from beamlike.dialects import flink_frames
+
+        if self.window_function is not None:
+            raise UnsupportedError(
+                "a function of key and window is not run over a DataFrame; apply(...) a function "
+                "of the elements, and compute with the columns key, start and end"
+            )
+
+        return flink_frames.on_dataframe(
+            df,
+            self.strategy,
+            self.combine,
+            processing_time=self.windowed.assigner.processing_time,
+            fires_at_end=self.fires_at_end,
+            late_output=self.windowed.late_output,
+            key=key,
+            value=value,
+            timestamp=timestamp,
+            returns=returns,
+            watermark=watermark,
+            tick=tick,
+            options=options,
         )
 
     def harness(self) -> Harness:
@@ -186,6 +351,7 @@ class WindowedOperator:
             self.strategy,
             self.combine,
             processing_time=self.windowed.assigner.processing_time,
-            fires_at_end=self.windowed.when.at_end,
+            fires_at_end=self.fires_at_end,
             late_output=self.windowed.late_output,
+            window_function=self.window_function,
         )

@@ -3,24 +3,41 @@
 Source: Flink ``KeyedOneInputStreamOperatorTestHarness``, ``WindowOperator``.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
-from beamlike.errors import WatermarkError, WindowingError
+from beamlike.errors import UserFunctionError, WatermarkError, WindowingError
 from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Drop, Pane
 from beamlike.model.combine import CombineFn
-from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.own_triggers import EveryEventTime, EveryProcessingTime
+from beamlike.model.strategy import ClosingBehavior, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, InstantLike, instant_ms
-from beamlike.model.windows import GlobalWindow
+from beamlike.model.windowfns import GlobalWindows
+from beamlike.model.windows import GlobalWindow, Window
+from beamlike.model.words import in_words
 
-__all__ = ["Harness"]
+__all__ = ["Harness", "WindowFunction"]
+
+WindowFunction = Callable[[Any, Window, Any], Any]
+"""From a key, a window and what came of its elements to the value of a row."""
 
 
 class Harness:
-    """An operator in memory. Make one with ``WindowedOperator.harness``."""
+    """An operator in memory. Make one with ``WindowedOperator.harness``.
+
+    Timers are due when a clock has reached them; those of the model when it is past them. So its
+    watermark, and its clock, are a millisecond ahead of Flink's. In processing time the clock is
+    the watermark, too, and it runs ahead only where something is due: what still comes in that
+    millisecond is in time. If its window has been given out, it counts as a millisecond later;
+    Flink would give out the window once more with nothing else in it, but only in its test
+    harness: a task of Flink gives a window out one millisecond later.
+
+    Where a rhythm is followed, or a window fires at its end and again when it is forgotten, each
+    instant that a clock passes is a step of its own.
+    """
 
     def __init__(
         self,
@@ -30,14 +47,21 @@ class Harness:
         processing_time: bool,
         fires_at_end: bool,
         late_output: bool,
+        window_function: WindowFunction | None = None,
     ) -> None:
         self._stage = Stage(strategy, combine)
         self._processing_time = processing_time
         self._fires_at_end = fires_at_end
         self._late_output = late_output
+        self._window_function = window_function
         self._clock = 0
-        if processing_time:
-            self._stage.advance(1)
+        self._needs_clock = strategy.trigger.needs_clock
+        rhythms = (EveryEventTime, EveryProcessingTime)
+        self._stops = strategy.closing_behavior is ClosingBehavior.FIRE_ALWAYS or any(
+            isinstance(node, rhythms) for node in strategy.trigger.walk()
+        )
+        if self._needs_clock:
+            self._stage.advance_clock(1)
 
     @property
     def machine_run(self) -> Run:
@@ -58,7 +82,7 @@ class Harness:
             UserFunctionError: A function of the user's raised.
         """
         if self._processing_time:
-            at = self._clock
+            at = self._in_time(value)
         elif timestamp is None:
             raise WindowingError(
                 "process_element needs a timestamp, because these windows are in event time; "
@@ -86,7 +110,7 @@ class Harness:
         to = instant_ms(timestamp, "process_watermark timestamp")
         if self._processing_time:
             return []
-        return self._rows(self._stage.advance(min(to + 1, MAX_TIMESTAMP)))
+        return self._rows(self._advance(min(to + 1, MAX_TIMESTAMP)))
 
     def process_watermark_to_infinity(self) -> list[Row]:
         """What comes out because nothing will come any more."""
@@ -105,24 +129,74 @@ class Harness:
                 f"processing time cannot go back: it stands at {self._clock} ms, asked for {to} ms"
             )
         self._clock = to
-        # A timer is due when the clock has reached it; the model waits until it is past.
-        return self._rows(self._stage.advance(to + 1)) if self._processing_time else []
+        if self._processing_time:
+            return self._rows(self._advance_both(to))
+        return self._rows(self._advance_clock(to + 1)) if self._needs_clock else []
 
-    def _rows(self, outputs: Sequence[Output]) -> list[Row]:
+    def _in_time(self, value: Any) -> int:
+        """When it is, for an element that comes now, in processing time (ms)."""
+        if self._stage.watermark <= self._clock:
+            return self._clock
+        windows = self._stage.strategy.window_fn.assign(self._clock, value)
+        is_over = any(self._stage.watermark > window.max_timestamp for window in windows)
+        return self._clock + 1 if is_over else self._clock
+
+    def _advance(self, watermark: int) -> Iterator[Output]:
+        # In a window without end a rhythm would never get to the end of time.
+        endless = isinstance(self._stage.strategy.window_fn, GlobalWindows)
+        if self._stops and not (endless and watermark == MAX_TIMESTAMP):
+            while (due := self._stage.due().event) is not None and due + 1 < watermark:
+                yield from self._stage.advance(due + 1)
+        yield from self._stage.advance(watermark)
+
+    def _advance_clock(self, clock: int) -> Iterator[Output]:
+        while (due := self._stage.due().clock) is not None and due + 1 < clock:
+            yield from self._stage.advance_clock(due + 1)
+        yield from self._stage.advance_clock(clock)
+
+    def _advance_both(self, to: int) -> Iterator[Output]:
+        while self._stops or self._needs_clock:
+            due = self._stage.due()
+            at = min(it for it in (due.event, due.clock, to + 1) if it is not None)
+            if at > to:
+                break
+            # The end of a window before a timeout: there is no timeout after it.
+            if due.event == at:
+                yield from self._stage.advance(at + 1)
+            if self._needs_clock:
+                yield from self._stage.advance_clock(at + 1)
+        yield from self._stage.advance(to)
+        if self._stage.due().event == to:
+            yield from self._stage.advance(to + 1)
+        if self._needs_clock:
+            yield from self._stage.advance_clock(to + 1)
+
+    def _rows(self, outputs: Iterable[Output]) -> list[Row]:
         panes = [
-            (output.key, output.effect)
+            (output.step, output.key, output.effect)
             for output in outputs
             if isinstance(output.effect, Pane)
             # The last pane of a window is what is left of it: triggers of Flink never finish.
             and (self._fires_at_end or not output.effect.info.is_last)
         ]
         # Timers are due in order of time, whatever their keys.
-        panes.sort(key=lambda it: it[1].window.max_timestamp)
-        return [_row(key, pane) for key, pane in panes]
+        panes.sort(key=lambda it: (it[0], it[2].window.max_timestamp))
+        return [self._row(key, pane) for _, key, pane in panes]
 
+    def _row(self, key: Any, pane: Pane) -> Row:
+        value = self._value(key, pane)
+        if isinstance(pane.window, GlobalWindow):
+            return Row("value", key, value, None, None)
+        bounds = (pane.window.start, pane.window.end)
+        return Row("value", key, value, bounds, pane.window.max_timestamp)
 
-def _row(key: Any, pane: Pane) -> Row:
-    if isinstance(pane.window, GlobalWindow):
-        return Row("value", key, pane.value, None, None)
-    bounds = (pane.window.start, pane.window.end)
-    return Row("value", key, pane.value, bounds, pane.window.max_timestamp)
+    def _value(self, key: Any, pane: Pane) -> Any:
+        function = self._window_function
+        if function is None:
+            return pane.value
+        try:
+            return function(key, pane.window, pane.value)
+        except Exception as cause:
+            problem = f"{type(cause).__name__}: {cause}"
+            place = f"key {key!r}, window {pane.window}"
+            raise UserFunctionError(in_words(function), problem, place) from cause

@@ -1,113 +1,38 @@
-"""Flink's window assigners, triggers and evictors, each with what it is in the model.
+"""Flink's window assigners, each with what it is in the model.
 
-Source: Flink ``streaming.api.windowing``: ``assigners``, ``triggers``, ``evictors``.
+Source: Flink ``streaming.api.windowing.assigners``, ``TimeWindow``.
 """
 
-from typing import Self
+from collections.abc import Iterable
+from datetime import timedelta
 
 import attrs
 
-from beamlike.dialects.folds import Stamp
-from beamlike.errors import TriggerError, UnsupportedError, WindowError
-from beamlike.model.options import whole_number
-from beamlike.model.sessions import GapOf, Sessions
+from beamlike.dialects.flink_triggers import (
+    EventTimeTrigger,
+    NeverTrigger,
+    ProcessingTimeTrigger,
+    Trigger,
+)
+from beamlike.errors import WindowError
+from beamlike.model.sessions import GapOf, Sessions, merge_overlapping
 from beamlike.model.time import DurationLike, duration_ms
-from beamlike.model.triggers import AfterCount, AfterWatermark, Never, Repeatedly
-from beamlike.model.triggers import Trigger as ModelTrigger
 from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windowfns import GlobalWindows as ModelGlobalWindows
+from beamlike.model.windows import IntervalWindow, bounds
 
 __all__ = [
     "Assigner",
-    "CountEvictor",
-    "CountTrigger",
     "EventTimeSessionWindows",
-    "EventTimeTrigger",
-    "Evictor",
     "GlobalWindows",
-    "NeverTrigger",
     "ProcessingTimeSessionWindows",
-    "ProcessingTimeTrigger",
-    "PurgingTrigger",
     "SlidingEventTimeWindows",
-    "TimeEvictor",
-    "Trigger",
+    "SlidingProcessingTimeWindows",
+    "TimeWindow",
     "TumblingEventTimeWindows",
+    "TumblingProcessingTimeWindows",
+    "merge_windows",
 ]
-
-# -- triggers --------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class Trigger:
-    """When a window's contents are given to its function.
-
-    Args:
-        trigger: The trigger of the model.
-        at_end: Whether it fires at the end of the window. If not, what nobody fired for is
-            forgotten with the window.
-        purging: Whether the contents are forgotten at each firing.
-    """
-
-    trigger: ModelTrigger
-    at_end: bool
-    purging: bool = False
-
-
-_AT_END = AfterWatermark(late=AfterCount(1))
-
-
-class EventTimeTrigger:
-    """Fires when the watermark passes the end of the window, and then for every element."""
-
-    @staticmethod
-    def create() -> Trigger:
-        """The trigger."""
-        return Trigger(_AT_END, at_end=True)
-
-
-class ProcessingTimeTrigger:
-    """Fires when the clock passes the end of the window. For windows in processing time."""
-
-    @staticmethod
-    def create() -> Trigger:
-        """The trigger."""
-        return Trigger(_AT_END, at_end=True)
-
-
-class CountTrigger:
-    """Fires whenever so many elements have come since it fired last."""
-
-    @staticmethod
-    def of(count: int) -> Trigger:
-        """The trigger for this number of elements.
-
-        Raises:
-            TriggerError: The count is no whole number of 1 or more.
-        """
-        whole_number(count, 1, "CountTrigger count", TriggerError)
-        return Trigger(Repeatedly(AfterCount(count)), at_end=False)
-
-
-class NeverTrigger:
-    """Never fires."""
-
-    @staticmethod
-    def create() -> Trigger:
-        """The trigger."""
-        return Trigger(Never(), at_end=False)
-
-
-class PurgingTrigger:
-    """Fires as another trigger does, and empties the window; its bounds stay."""
-
-    @staticmethod
-    def of(trigger: Trigger) -> Trigger:
-        """That trigger, purging."""
-        return attrs.evolve(trigger, purging=True)
-
-
-# -- assigners -------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -117,6 +42,34 @@ class Assigner:
     window_fn: WindowFn
     default_trigger: Trigger
     processing_time: bool = False
+
+
+def _offset(offset: DurationLike, period: DurationLike, name: str) -> int:
+    """Where windows begin (ms) that begin once in a period; an offset may be negative."""
+    is_before = (isinstance(offset, int) and offset < 0) or (
+        isinstance(offset, timedelta) and offset < timedelta(0)
+    )
+    at = duration_ms(-offset if is_before else offset, name)  # type: ignore[operator]
+    every = duration_ms(period, name)
+    if at >= every:
+        raise WindowError(
+            f"{name} offset must be less than how often windows begin, got {at} ms and {every} ms"
+        )
+    return -at % every if is_before else at
+
+
+def _tumbling(size: DurationLike, offset: DurationLike) -> WindowFn:
+    plain = FixedWindows(size)
+    return FixedWindows(size, _offset(offset, plain.size, "tumbling windows"))
+
+
+def _sliding(size: DurationLike, slide: DurationLike, offset: DurationLike) -> WindowFn:
+    plain = SlidingWindows(size, slide)
+    return SlidingWindows(size, slide, _offset(offset, plain.period, "sliding windows"))
+
+
+def _by_clock(window_fn: WindowFn) -> Assigner:
+    return Assigner(window_fn, ProcessingTimeTrigger.create(), processing_time=True)
 
 
 class EventTimeSessionWindows:
@@ -151,16 +104,14 @@ class ProcessingTimeSessionWindows:
 
         Raises:
             WindowError: The gap is 0.
-            UnsupportedError: The gap is 1 ms: a session would be over as it begins.
             TimeError: The gap cannot be read.
         """
-        if duration_ms(gap, "ProcessingTimeSessionWindows gap") == 1:
-            raise UnsupportedError(
-                "ProcessingTimeSessionWindows with a gap of 1 ms end in the millisecond in which "
-                "they begin, and the clock is not finer than that; give a gap of 2 ms or more"
-            )
-        sessions = Sessions(gap, merge_touching=True)
-        return Assigner(sessions, ProcessingTimeTrigger.create(), processing_time=True)
+        return _by_clock(Sessions(gap, merge_touching=True))
+
+    @staticmethod
+    def with_dynamic_gap(gap_of: GapOf) -> Assigner:
+        """A gap for each element, from its value. The furthest end counts."""
+        return _by_clock(Sessions(gap_of, merge_touching=True))
 
 
 class TumblingEventTimeWindows:
@@ -168,13 +119,14 @@ class TumblingEventTimeWindows:
 
     @staticmethod
     def of(size: DurationLike, offset: DurationLike = 0) -> Assigner:
-        """Windows of this size that begin at multiples of it, and ``offset`` later.
+        """Windows of this size that begin at multiples of it, and ``offset`` later or, if
+        that is negative, before.
 
         Raises:
             WindowError: The size is 0, or the offset is not less than the size.
             TimeError: A duration cannot be read.
         """
-        return Assigner(FixedWindows(size, offset), EventTimeTrigger.create())
+        return Assigner(_tumbling(size, offset), EventTimeTrigger.create())
 
 
 class SlidingEventTimeWindows:
@@ -182,13 +134,44 @@ class SlidingEventTimeWindows:
 
     @staticmethod
     def of(size: DurationLike, slide: DurationLike, offset: DurationLike = 0) -> Assigner:
-        """Windows of this size that begin at multiples of ``slide``, and ``offset`` later.
+        """Windows of this size that begin at multiples of ``slide``, and ``offset`` later or,
+        if that is negative, before.
 
         Raises:
             WindowError: Size or slide is 0, or the offset is not less than the slide.
             TimeError: A duration cannot be read.
         """
-        return Assigner(SlidingWindows(size, slide, offset), EventTimeTrigger.create())
+        return Assigner(_sliding(size, slide, offset), EventTimeTrigger.create())
+
+
+class TumblingProcessingTimeWindows:
+    """Windows of one size, end to end, by time of arrival."""
+
+    @staticmethod
+    def of(size: DurationLike, offset: DurationLike = 0) -> Assigner:
+        """Windows of this size that begin at multiples of it, and ``offset`` later or, if
+        that is negative, before.
+
+        Raises:
+            WindowError: The size is 0, or the offset is not less than the size.
+            TimeError: A duration cannot be read.
+        """
+        return _by_clock(_tumbling(size, offset))
+
+
+class SlidingProcessingTimeWindows:
+    """Windows of one size, one beginning with every slide, by time of arrival."""
+
+    @staticmethod
+    def of(size: DurationLike, slide: DurationLike, offset: DurationLike = 0) -> Assigner:
+        """Windows of this size that begin at multiples of ``slide``, and ``offset`` later or,
+        if that is negative, before.
+
+        Raises:
+            WindowError: Size or slide is 0, or the offset is not less than the slide.
+            TimeError: A duration cannot be read.
+        """
+        return _by_clock(_sliding(size, slide, offset))
 
 
 class GlobalWindows:
@@ -200,54 +183,41 @@ class GlobalWindows:
         return Assigner(ModelGlobalWindows(), NeverTrigger.create())
 
 
-# -- evictors --------------------------------------------------------------------------------
-
-
-class Evictor:
-    """Which elements are not given to the function, and forgotten. Asked before it runs."""
-
-    def __call__(self, elements: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
-        raise NotImplementedError
+# -- windows of an assigner of one's own -----------------------------------------------------
 
 
 @attrs.frozen
-class CountEvictor(Evictor):
-    """Keeps the newest elements by order of arrival."""
+class TimeWindow:
+    """A span ``[start, end)`` in milliseconds, which may be empty.
 
-    max_count: int
+    Raises:
+        WindowError: It ends before it begins.
+    """
 
-    @classmethod
-    def of(cls, max_count: int) -> Self:
-        """Keeps so many.
+    start: int
+    end: int
 
-        Raises:
-            WindowError: It is no whole number of 1 or more.
-        """
-        return cls(whole_number(max_count, 1, "CountEvictor max_count", WindowError))
-
-    def __call__(self, elements: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
-        return elements[-self.max_count :]
+    def __attrs_post_init__(self) -> None:
+        if self.end < self.start:
+            raise WindowError(f"TimeWindow({self.start}, {self.end}) ends before it begins")
 
 
-@attrs.frozen
-class TimeEvictor(Evictor):
-    """Keeps the elements whose time is less than so many milliseconds before the latest."""
+def merge_windows(windows: Iterable[TimeWindow]) -> list[tuple[TimeWindow, list[TimeWindow]]]:
+    """Each window that others make together, with those. They merge where they meet.
 
-    window_size: int
+    An empty one stretches nothing that it joins; alone it stays as it is.
 
-    @classmethod
-    def of(cls, window_size: DurationLike) -> Self:
-        """Keeps those of so long before the latest.
+    Source: Flink ``TimeWindow.mergeWindows``.
 
-        Raises:
-            WindowError: The duration is 0, which would leave nothing.
-            TimeError: The duration cannot be read.
-        """
-        size = duration_ms(window_size, "TimeEvictor window_size")
-        if size == 0:
-            raise WindowError('TimeEvictor needs more than 0 ms; give a size such as "2 seconds"')
-        return cls(size)
+    >>> merge_windows([TimeWindow(0, 2), TimeWindow(1, 1), TimeWindow(4, 4)])
+    [(TimeWindow(start=0, end=2), [TimeWindow(start=0, end=2), TimeWindow(start=1, end=1)])]
+    """
+    return [
+        (TimeWindow(*bounds(merge.into)), [TimeWindow(*bounds(it)) for it in merge.sources])
+        for merge in merge_overlapping(map(_as_of_model, windows), touching=True)
+    ]
 
-    def __call__(self, elements: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
-        latest = max((stamp.timestamp for stamp in elements), default=0)
-        return tuple(stamp for stamp in elements if stamp.timestamp > latest - self.window_size)
+
+def _as_of_model(window: TimeWindow) -> IntervalWindow:
+    # Merging looks at bounds only, so an empty window needs no more than these.
+    return window  # type: ignore[return-value]

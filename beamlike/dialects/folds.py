@@ -7,7 +7,7 @@ import attrs
 
 from beamlike.model.combine import CombineFn
 
-__all__ = ["Fold", "Kept", "Record", "Reduce", "Stamp", "Then"]
+__all__ = ["Fold", "Keep", "Kept", "Record", "Reduce", "Stamp", "Then"]
 
 
 class Record(NamedTuple):
@@ -16,6 +16,10 @@ class Record(NamedTuple):
     key: Any
     value: Any
     stream: int = 0
+
+    def __repr__(self) -> str:
+        """As pictures and stories tell of it, where the key is said once for all."""
+        return f"{self.value!r} of stream {self.stream}" if self.stream else repr(self.value)
 
 
 @attrs.frozen
@@ -93,6 +97,10 @@ class Stamp(NamedTuple):
     timestamp: int
 
 
+Keep = Callable[[tuple[Stamp, ...]], tuple[Stamp, ...]]
+"""From some elements to those of them that stay, in the same order."""
+
+
 @attrs.frozen
 class Kept(CombineFn):
     """The elements as a list in order of arrival, but for those that are not to be kept.
@@ -100,9 +108,13 @@ class Kept(CombineFn):
     Args:
         keep: From all that is there to what stays. What it leaves out once, it leaves out for
             ever: it is asked whenever something was added, and not only at a firing.
+        before: The same, asked at a firing, before the value is made.
+        after: The same, asked at a firing, after that.
     """
 
-    keep: Callable[[tuple[Stamp, ...]], tuple[Stamp, ...]] | None = None
+    keep: Keep | None = None
+    before: Keep | None = None
+    after: Keep | None = None
 
     def create(self) -> tuple[Stamp, ...]:
         return ()
@@ -119,7 +131,19 @@ class Kept(CombineFn):
         return accumulator if self.keep is None else self.keep(accumulator)
 
     def extract(self, accumulator: tuple[Stamp, ...]) -> list[Any]:
-        return [stamp.value for stamp in self.compact(accumulator)]
+        return [stamp.value for stamp in self._given(accumulator)]
+
+    def _given(self, accumulator: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
+        there = self.compact(accumulator)
+        return there if self.before is None else self.before(there)
+
+    @property
+    def evicts(self) -> bool:
+        return self.before is not None or self.after is not None
+
+    def after_pane(self, accumulator: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
+        given = self._given(accumulator)
+        return given if self.after is None else self.after(given)
 
 
 @attrs.frozen
@@ -143,6 +167,13 @@ class Then(CombineFn):
 
     def compact(self, accumulator: Any) -> Any:
         return self.of.compact(accumulator)
+
+    @property
+    def evicts(self) -> bool:
+        return self.of.evicts
+
+    def after_pane(self, accumulator: Any) -> Any:
+        return self.of.after_pane(accumulator)
 
     def extract(self, accumulator: Any) -> Any:
         return self.function(self.of.extract(accumulator))

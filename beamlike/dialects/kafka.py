@@ -20,16 +20,18 @@ Source: Kafka Streams ``SessionWindowedKStream``, ``KStreamSessionWindowAggregat
 KIP-825.
 """
 
-from collections.abc import Callable
-from enum import Enum
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
 from beamlike.dialects.folds import Fold
+from beamlike.dialects.frames import GroupOptions
 from beamlike.dialects.kafka_driver import CachingDriver, Driver, Rules
-from beamlike.dialects.kafka_store import Materialized, SessionStore
-from beamlike.errors import WindowError
+from beamlike.dialects.kafka_store import Materialized, ReadOnlySessionStore, SessionStore
+from beamlike.dialects.kafka_suppress import BufferConfig, Suppressed
+from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
+from beamlike.errors import UnsupportedError
 from beamlike.model.combine import CombineFn, Count
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
@@ -38,10 +40,16 @@ from beamlike.model.strategy import (
     OnTimeBehavior,
     WindowingStrategy,
 )
-from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.time import DurationLike
 from beamlike.model.triggers import AfterCount, Never, Repeatedly
 
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from pyspark.sql import DataFrame, SparkSession
+
 __all__ = [
+    "BufferConfig",
     "CachingDriver",
     "CogroupedKStream",
     "Driver",
@@ -49,12 +57,14 @@ __all__ = [
     "KGroupedStream",
     "KTable",
     "Materialized",
+    "ReadOnlySessionStore",
     "SessionStore",
     "SessionWindowedCogroupedKStream",
     "SessionWindowedKStream",
     "SessionWindows",
     "Suppressed",
     "group_by_key",
+    "open_store",
 ]
 
 _UNNAMED = Materialized("sessions")
@@ -63,85 +73,6 @@ Aggregator = Callable[[Any, Any, Any], Any]
 """``(key, value, aggregate) -> aggregate``."""
 Merger = Callable[[Any, Any, Any], Any]
 """``(key, aggregate, aggregate) -> aggregate``."""
-
-
-@attrs.frozen
-class SessionWindows:
-    """How long a silence ends a session, and how long after that records are still taken (ms).
-
-    Source: Kafka Streams ``SessionWindows``.
-    """
-
-    inactivity_gap: int
-    grace: int
-    answers_expired: bool = False
-
-    @classmethod
-    def of_inactivity_gap_and_grace(cls, gap: DurationLike, grace: DurationLike) -> Self:
-        """Sessions that end with a silence of more than ``gap``.
-
-        Raises:
-            WindowError: The gap is 0.
-            TimeError: A duration cannot be read, or is negative.
-        """
-        inactivity = duration_ms(gap, "SessionWindows gap")
-        if inactivity == 0:
-            raise WindowError(
-                'SessionWindows need a gap of more than 0 ms; give one such as "5 minutes"'
-            )
-        return cls(inactivity, duration_ms(grace, "SessionWindows grace"))
-
-    @classmethod
-    def of_inactivity_gap_with_no_grace(cls, gap: DurationLike) -> Self:
-        """As `of_inactivity_gap_and_grace` with a grace of 0."""
-        return cls.of_inactivity_gap_and_grace(gap, 0)
-
-    def until(self, retention: DurationLike) -> Self:
-        """KIP-94's own rule, from before there was a grace, in place of it.
-
-        A record is taken while the session that it would make, or make longer, ends not more than
-        ``retention`` before stream time. After that it is aggregated alone, and the result comes
-        out and is not stored.
-
-        Raises:
-            WindowError: The retention is shorter than the gap.
-            TimeError: It cannot be read.
-        """
-        kept = duration_ms(retention, "until retention")
-        if kept < self.inactivity_gap:
-            raise WindowError(
-                f"until({retention!r}) must not be shorter than the gap of {self.inactivity_gap} "
-                "ms, because sessions would be gone before they are over"
-            )
-        return attrs.evolve(self, grace=kept - self.inactivity_gap, answers_expired=True)
-
-
-class EmitStrategy(Enum):
-    """When results come out. Source: Kafka Streams ``EmitStrategy`` (KIP-825)."""
-
-    ON_WINDOW_UPDATE = "on_window_update"
-    ON_WINDOW_CLOSE = "on_window_close"
-
-    @classmethod
-    def on_window_update(cls) -> "EmitStrategy":
-        """A change for every record: the default."""
-        return cls.ON_WINDOW_UPDATE
-
-    @classmethod
-    def on_window_close(cls) -> "EmitStrategy":
-        """One result for each session, when it is closed."""
-        return cls.ON_WINDOW_CLOSE
-
-
-class Suppressed(Enum):
-    """What `KTable.suppress` holds back. Source: Kafka Streams ``Suppressed``."""
-
-    UNTIL_WINDOW_CLOSES = "until_window_closes"
-
-    @classmethod
-    def until_window_closes(cls) -> "Suppressed":
-        """All but the final result."""
-        return cls.UNTIL_WINDOW_CLOSES
 
 
 def group_by_key() -> "KGroupedStream":
@@ -240,13 +171,18 @@ class SessionWindowedCogroupedKStream:
 
     windows: SessionWindows
     aggregators: tuple[Aggregator, ...]
+    emit: EmitStrategy = EmitStrategy.ON_WINDOW_UPDATE
+
+    def emit_strategy(self, emit: EmitStrategy) -> "SessionWindowedCogroupedKStream":
+        """When results come out. Kafka has no choice here, but `KTable.suppress`."""
+        return attrs.evolve(self, emit=emit)
 
     def aggregate(
         self, initializer: Initializer, merger: Merger, materialized: Materialized = _UNNAMED
     ) -> "KTable":
         """The fold, see `SessionWindowedKStream.aggregate`."""
         fold = Fold(initializer, self.aggregators, merger)
-        return KTable(self.windows, EmitStrategy.ON_WINDOW_UPDATE, fold, materialized)
+        return KTable(self.windows, self.emit, fold, materialized)
 
 
 @attrs.frozen
@@ -257,20 +193,36 @@ class KTable:
     emit: EmitStrategy
     combine: CombineFn
     materialized: Materialized = _UNNAMED
+    suppressed: Suppressed | None = None
+    old_values: bool = False
 
     def __attrs_post_init__(self) -> None:
-        self._retention()
+        _ = self.retention
 
-    def _retention(self) -> int:
+    @property
+    def retention(self) -> int:
+        """How long the store keeps sessions in memory (ms)."""
         return self.materialized.kept_for(self.windows.inactivity_gap, self.windows.grace)
 
     def suppress(self, what: Suppressed) -> "KTable":
-        """Only final results, as with `EmitStrategy.on_window_close`.
+        """Hold changes back: only final results, as with `EmitStrategy.on_window_close`, or one
+        change of each session at a time.
 
-        Kafka lets a result through a millisecond before its session is closed, so that another
-        one can follow it. Here a final result is final.
+        Kafka lets a final result through a millisecond before its session is closed, so that
+        another one can follow it. Here a final result is final, and waits in the state: it needs
+        no buffer.
         """
-        return attrs.evolve(self, emit=EmitStrategy.ON_WINDOW_CLOSE)
+        if what.limit is None:
+            return attrs.evolve(self, emit=EmitStrategy.ON_WINDOW_CLOSE)
+        return attrs.evolve(self, suppressed=what)
+
+    def send_old_values(self) -> "KTable":
+        """Changes tell what they replace, in ``old`` of their rows.
+
+        As in Kafka, a change that comes without a record cache tells of sessions that are gone,
+        and not what the session itself had before.
+        """
+        return attrs.evolve(self, old_values=True)
 
     @property
     def strategy(self) -> WindowingStrategy:
@@ -293,6 +245,120 @@ class KTable:
         """The table in memory, behind a record cache that is flushed when somebody commits."""
         return CachingDriver(self.strategy, self.combine, self._rules())
 
+    def on_dataframe(
+        self,
+        df: "DataFrame",
+        *,
+        key: str | Sequence[str],
+        timestamp: str,
+        value: str | None = None,
+        stream: str | None = None,
+        returns: str | None = None,
+        watermark: DurationLike | None = 0,
+        **options: Unpack[GroupOptions],
+    ) -> "DataFrame":
+        """The table of a DataFrame's rows, streaming or bounded; see `beamlike.dialects.frames`.
+
+        ``start`` and ``end`` are the times of the first and the last record of a session, and
+        ``timestamp`` is the end, also in tombstones. The result is a changelog: of a micro-batch
+        it has the last value of each session, as a record cache that is flushed after each, and
+        no tombstone where a session only got another value.
+
+        Stream time is the greatest timestamp of all partitions, and moves at the end of a
+        micro-batch. The sessions that are open can be asked for with `open_store`.
+
+        Args:
+            key: The key's columns. Rows without a key are dropped.
+            timestamp: The column with the records' times.
+            value: The column that is aggregated; a count needs none.
+            stream: Of streams that are aggregated together: the column that has their number.
+            returns: The type of the result as DDL, such as ``"bigint"``; a count needs none.
+            watermark: By how much stream time trails the greatest timestamp; Kafka's by nothing.
+            options: See `Stream.group`. The grouping has the name of the store.
+
+        Raises:
+            UnsupportedError: The rule of KIP-94 (`SessionWindows.until`), whose answers to late
+                records are in no state; `Suppressed.until_time_limit`; old values.
+            CombineError: ``returns`` is missing.
+            ColumnError: A column is missing or has a type that cannot be used.
+        """
+        from beamlike.dialects import kafka_frames
+
+        if self.windows.answers_expired:
+            raise UnsupportedError(
+                "until(...) answers records that are too late and stores nothing, which a query "
+                "cannot; give the windows a grace in its place"
+            )
+        if self.suppressed is not None or self.old_values:
+            raise UnsupportedError(
+                "a query holds nothing back by stream time and tells no old values; say it in the "
+                "words of this package, Stream.window(trigger=Repeatedly(AfterProcessingTime(...)))"
+                ' for a rate and render="retractions" for what is withdrawn'
+            )
+        options.setdefault("name", self.materialized.name)
+        return kafka_frames.on_dataframe(
+            df,
+            self.strategy,
+            self.combine,
+            self.windows.inactivity_gap,
+            key=key,
+            value=value,
+            timestamp=timestamp,
+            stream=stream,
+            returns=returns,
+            watermark=watermark,
+            **options,
+        )
+
     def _rules(self) -> Rules:
         said = self.windows
-        return Rules(said.inactivity_gap, self._retention(), said.answers_expired)
+        return Rules(
+            said.inactivity_gap,
+            self.retention,
+            said.answers_expired,
+            self.old_values,
+            self.suppressed,
+        )
+
+
+def open_store(
+    spark: "SparkSession",
+    checkpoint: "str | PathLike[str]",
+    table: KTable,
+    *,
+    batch: int | None = None,
+    unpickle: bool = False,
+) -> ReadOnlySessionStore:
+    """The sessions that a query keeps of a table, which may be running: those that are open.
+
+    A query forgets a session as it closes, however long the retention of the store is. Keys are
+    as in the columns, a tuple of them if they are several. What functions of your own have
+    accumulated rests as pickles.
+
+    Args:
+        spark: A session with the RocksDB state store, as `local_session` has.
+        checkpoint: The query's ``checkpointLocation``.
+        table: What the query was made from with `KTable.on_dataframe`. Its store has its name.
+        batch: After which micro-batch; the last one that was finished if None.
+        unpickle: Whether pickles are opened, which runs code that is in them: only for
+            checkpoints whose writers you trust.
+
+    Raises:
+        StateError: There is no such checkpoint, batch or store; its sessions rest as pickles, and
+            these are not to be opened.
+        EnvironmentProblem: The session has another state store.
+
+    Source: Kafka Streams ``KafkaStreams.store``, ``QueryableStoreTypes.sessionStore``.
+    """
+    from beamlike.dialects import kafka_frames
+
+    sessions = kafka_frames.saved_sessions(
+        spark,
+        checkpoint,
+        table.materialized.name,
+        table.combine,
+        table.windows.inactivity_gap,
+        batch,
+        unpickle=unpickle,
+    )
+    return ReadOnlySessionStore(sessions, table.retention)

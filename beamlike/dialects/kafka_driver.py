@@ -11,6 +11,7 @@ import attrs
 
 from beamlike.dialects.folds import Record
 from beamlike.dialects.kafka_store import SessionStore
+from beamlike.dialects.kafka_suppress import Buffer, Suppressed
 from beamlike.dialects.rows import Bounds, Row
 from beamlike.dialects.stages import Stage
 from beamlike.errors import TimeError
@@ -32,11 +33,15 @@ class Rules:
         gap: The inactivity gap (ms), to show closed bounds.
         retention: How long the store keeps sessions (ms).
         answers_expired: Whether a record that is too late is aggregated alone, not dropped.
+        old_values: Whether a change tells what it replaces.
+        suppressed: What holds changes back; None: nothing.
     """
 
     gap: int
     retention: int
     answers_expired: bool
+    old_values: bool = False
+    suppressed: Suppressed | None = None
 
 
 class Driver:
@@ -45,6 +50,8 @@ class Driver:
     def __init__(self, strategy: WindowingStrategy, combine: CombineFn, rules: Rules) -> None:
         self._stage = Stage(strategy, combine)
         self._rules = rules
+        held = rules.suppressed
+        self._buffer = None if held is None else Buffer(held.limit or 0, held.buffer)
         self.store = SessionStore(rules.retention)
         """The sessions, to be asked for. Changing it changes no result."""
 
@@ -74,7 +81,11 @@ class Driver:
         Raises:
             TimeError: The timestamp cannot be read, or is before 1970.
             UserFunctionError: A function of the fold raised. The rows of this record are lost.
+            BufferFullError: More results wait than may. The rows of this record are lost.
         """
+        return self._held_back(self._changes(key, value, timestamp, stream))
+
+    def _changes(self, key: Hashable, value: Any, timestamp: InstantLike, stream: int) -> list[Row]:
         at = instant_ms(timestamp, "pipe_input timestamp")
         if at < 0:
             raise TimeError(
@@ -88,6 +99,10 @@ class Driver:
         updated = [self._row(it) for it in self._stage.arrive(key, Record(key, value, stream), at)]
         self._keep(key)
         return closed + _without_needless(updated)
+
+    def _held_back(self, rows: list[Row]) -> list[Row]:
+        """What is not held back of these, and of those before."""
+        return rows if self._buffer is None else self._buffer.through(rows)
 
     def _keep(self, key: Hashable) -> None:
         """The sessions of a key as they are now. Those that are closed stay as they were."""
@@ -113,7 +128,8 @@ class Driver:
             )
         if effect.retraction:
             window = self._closed(effect.window)
-            return Row("tombstone", output.key, None, window, window[1])
+            old = effect.value if self._rules.old_values else None
+            return Row("tombstone", output.key, None, window, window[1], old=old)
         return self._value(output.key, effect.window, effect.value)
 
     def _alone(self, key: Any, record: Element) -> Row:
@@ -147,13 +163,13 @@ class CachingDriver(Driver):
     def __init__(self, strategy: WindowingStrategy, combine: CombineFn, rules: Rules) -> None:
         super().__init__(strategy, combine, rules)
         self._dirty: dict[tuple[Any, Bounds], Row] = {}
-        self._seen: set[tuple[Any, Bounds]] = set()
+        self._seen: dict[tuple[Any, Bounds], Any] = {}
 
     def pipe_input(
         self, key: Hashable, value: Any, timestamp: InstantLike, stream: int = 0
     ) -> list[Row]:
         """What is dropped, at once. The changes wait."""
-        rows = super().pipe_input(key, value, timestamp, stream)
+        rows = self._changes(key, value, timestamp, stream)
         for row in rows:
             if row.kind != "dropped":
                 # At the end of the line again, as in Kafka.
@@ -162,17 +178,21 @@ class CachingDriver(Driver):
         return [row for row in rows if row.kind == "dropped"]
 
     def commit(self) -> list[Row]:
-        """The last change of each session since the commit before, in the order of these."""
+        """The last change of each session since the commit before, in the order of these.
+
+        Raises:
+            BufferFullError: More results wait than may.
+        """
         rows = []
         for name, row in self._dirty.items():
+            seen = name in self._seen
+            old = self._seen.pop(name, None)
             if row.kind == "value":
-                self._seen.add(name)
-                rows.append(row)
-            elif name in self._seen:
-                self._seen.remove(name)
-                rows.append(row)
+                self._seen[name] = row.value
+            if row.kind == "value" or seen:
+                rows.append(attrs.evolve(row, old=old if self._rules.old_values else None))
         self._dirty.clear()
-        return rows
+        return self._held_back(rows)
 
 
 def _without_needless(rows: list[Row]) -> list[Row]:

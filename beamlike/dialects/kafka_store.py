@@ -3,7 +3,7 @@
 Source: Kafka Streams ``SessionStore``, ``ReadOnlySessionStore``, ``Materialized``.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -12,7 +12,10 @@ from beamlike.dialects.rows import Bounds
 from beamlike.errors import WindowError
 from beamlike.model.time import DurationLike, duration_ms
 
-__all__ = ["Materialized", "Session", "SessionStore"]
+__all__ = ["Materialized", "ReadOnlySessionStore", "Session", "SessionStore"]
+
+_SHORTEST_SEGMENT = 60_000
+"""A segment of Kafka's stores is never shorter than this (ms)."""
 
 
 @attrs.frozen
@@ -65,17 +68,101 @@ class Session:
     value: Any
 
 
-class SessionStore:
-    """Sessions by key and bounds.
+class ReadOnlySessionStore:
+    """Sessions by key and bounds. Looking for something finds it in order of end and start.
+
+    Args:
+        sessions: What is in it.
+        retention: For how long it keeps sessions (ms), which decides how long its segments are.
+
+    Source: Kafka Streams ``ReadOnlySessionStore``.
+    """
+
+    def __init__(self, sessions: Iterable[Session], retention: int) -> None:
+        self.retention = retention
+        self._sessions: dict[tuple[Any, int, int], Any] = {
+            (it.key, *it.window): it.value for it in sessions
+        }
+
+    def find_sessions(
+        self,
+        key: Any,
+        earliest_end: int,
+        latest_start: int,
+        *,
+        to_key: Any = None,
+        backward: bool = False,
+    ) -> list[Session]:
+        """The sessions of a key that end at ``earliest_end`` or later and start at
+        ``latest_start`` or before (ms): what a record joins that is a gap away from both.
+
+        Args:
+            to_key: Those of all keys from ``key`` to this one, by the order of their values.
+            backward: The latest first.
+        """
+        return [
+            it
+            for it in self.fetch(key, to_key=to_key, backward=backward)
+            if it.window[1] >= earliest_end and it.window[0] <= latest_start
+        ]
+
+    def find_sessions_ending(self, from_: int, to: int, *, backward: bool = False) -> list[Session]:
+        """The sessions of all keys that end in this range (ms), both ends included."""
+        return self._sorted((it for it in self._sessions if from_ <= it[2] <= to), backward)
+
+    def fetch(self, key: Any, *, to_key: Any = None, backward: bool = False) -> list[Session]:
+        """The sessions of a key, or of all keys from ``key`` to ``to_key``."""
+        return self._sorted(
+            (
+                it
+                for it in self._sessions
+                if (it[0] == key if to_key is None else key <= it[0] <= to_key)
+            ),
+            backward,
+        )
+
+    def fetch_session(self, key: Hashable, start: int, end: int) -> Any:
+        """The aggregate of the session with exactly these bounds (ms); None if there is none."""
+        return self._sessions.get((key, start, end))
+
+    def all(self, *, backward: bool = False) -> list[Session]:
+        """The sessions of all keys."""
+        return self._sorted(iter(self._sessions), backward)
+
+    @property
+    def segment_interval(self) -> int:
+        """How long a segment is (ms): half of the retention, and a minute at least."""
+        return max(self.retention // 2, _SHORTEST_SEGMENT)
+
+    def segments(self) -> Mapping[int, list[Session]]:
+        """The sessions by the segments of time in which they end, counted from 1970.
+
+        Kafka keeps a segment as one store and drops it as a whole. Here it is only a view.
+
+        Source: Kafka Streams ``AbstractSegments``, ``SessionKeySchema``.
+        """
+        found: dict[int, list[Session]] = {}
+        for session in self.all():
+            found.setdefault(session.window[1] // self.segment_interval, []).append(session)
+        return found
+
+    def _sorted(self, found: Iterable[tuple[Any, int, int]], backward: bool) -> list[Session]:
+        ordered = sorted(found, key=lambda it: (it[2], it[1]), reverse=backward)
+        return [Session(it[0], (it[1], it[2]), self._sessions[it]) for it in ordered]
+
+
+class SessionStore(ReadOnlySessionStore):
+    """Sessions that are put and removed.
 
     A session is there as long as its end is less than ``retention`` behind the latest end that
-    was ever put. Looking for something finds it in order of end and start.
+    was ever put.
+
+    Source: Kafka Streams ``SessionStore``.
     """
 
     def __init__(self, retention: int) -> None:
-        self.retention = retention
+        super().__init__((), retention)
         self._latest: int | None = None
-        self._sessions: dict[tuple[Hashable, int, int], Any] = {}
 
     def put(self, key: Hashable, window: Bounds, value: Any) -> None:
         """Keep a session; a value of None removes it."""
@@ -91,39 +178,5 @@ class SessionStore:
         """Forget a session, if it is there."""
         self._sessions.pop((key, *window), None)
 
-    def find_sessions(
-        self, key: Hashable, earliest_end: int, latest_start: int, *, backward: bool = False
-    ) -> list[Session]:
-        """The sessions of a key that end at ``earliest_end`` or later and start at
-        ``latest_start`` or before (ms): what a record joins that is a gap away from both."""
-        return self._sorted(
-            (
-                it
-                for it in self._sessions
-                if it[0] == key and it[2] >= earliest_end and it[1] <= latest_start
-            ),
-            backward,
-        )
-
-    def find_sessions_ending(self, from_: int, to: int) -> list[Session]:
-        """The sessions of all keys that end in this range (ms), both ends included."""
-        return self._sorted((it for it in self._sessions if from_ <= it[2] <= to), False)
-
-    def fetch(self, key: Hashable) -> list[Session]:
-        """The sessions of a key."""
-        return self._sorted((it for it in self._sessions if it[0] == key), False)
-
-    def fetch_session(self, key: Hashable, start: int, end: int) -> Any:
-        """The aggregate of the session with exactly these bounds (ms); None if there is none."""
-        return self._sessions.get((key, start, end))
-
-    def all(self) -> list[Session]:
-        """The sessions of all keys."""
-        return self._sorted(iter(self._sessions), False)
-
     def _is_there(self, end: int) -> bool:
         return self._latest is None or end > self._latest - self.retention
-
-    def _sorted(self, found: Any, backward: bool) -> list[Session]:
-        ordered = sorted(found, key=lambda it: (it[2], it[1]), reverse=backward)
-        return [Session(it[0], (it[1], it[2]), self._sessions[it]) for it in ordered]

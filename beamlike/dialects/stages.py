@@ -1,19 +1,49 @@
 """A dialect's stage in memory: the machine, with its watermark where the dialect says it is."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
+import attrs
+
+from beamlike.errors import RecordingError
 from beamlike.hosts.memory import MemoryStage
-from beamlike.hosts.script import Arrive, Output, Run
-from beamlike.machine.events import AdvanceWatermark, Element
-from beamlike.machine.reference.state import WindowState
+from beamlike.hosts.script import Arrive, Output, Run, ScriptStep
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.step import Grouping
+from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import Window, bounds
 
-__all__ = ["Stage"]
+__all__ = ["Journal", "SavedStage", "Stage", "answered_by", "journals_kept"]
+
+
+@attrs.frozen(eq=False)
+class Journal:
+    """What a stage is, and its script so far, which another host can run.
+
+    A copy of a stage goes on with the script, so it goes on with the journal.
+    """
+
+    strategy: WindowingStrategy
+    combine: CombineFn
+    script: list[ScriptStep] = attrs.field(factory=list)
+
+    def __deepcopy__(self, memo: object) -> "Journal":
+        return self
+
+
+@attrs.frozen
+class SavedStage:
+    """What a stage remembers: of every key, and where its clocks stand (ms)."""
+
+    states: Mapping[Hashable, KeyState]
+    watermark: int
+    clock: int
 
 
 class Stage:
@@ -26,7 +56,13 @@ class Stage:
     def __init__(self, strategy: WindowingStrategy, combine: CombineFn) -> None:
         self.strategy = strategy
         self.combine = combine
-        self._stage = MemoryStage(Grouping(strategy, combine))
+        self._grouping = Grouping(strategy, combine)
+        self._stage = MemoryStage(self._grouping)
+        answers, journals = _answers.get(), _journals.get()
+        self._answers = next(answers) if answers is not None else None
+        self._journal = Journal(strategy, combine)
+        if journals is not None:
+            journals.append(self._journal)
 
     @property
     def watermark(self) -> int:
@@ -38,19 +74,100 @@ class Stage:
         """The whole script so far, and the panes and drops that came of it."""
         return self._stage.run
 
-    def arrive(self, key: Hashable, value: Any, timestamp: int) -> tuple[Output, ...]:
-        """What comes out because of one element."""
-        return self._stage.play(Arrive(((key, Element(value, timestamp)),)))
+    def arrive(
+        self,
+        key: Hashable,
+        value: Any,
+        timestamp: int,
+        windows: Sequence[Window] | None = None,
+    ) -> tuple[Output, ...]:
+        """What comes out because of one element.
+
+        Args:
+            windows: Those that it comes in; None: the window function assigns.
+        """
+        given = (None,) if windows is None else windows
+        return self._play(Arrive(tuple((key, Element(value, timestamp, it)) for it in given)))
 
     def advance(self, watermark: int) -> tuple[Output, ...]:
         """What comes out because of a watermark (ms). One that is not news changes nothing."""
         to = min(max(watermark, MIN_TIMESTAMP), MAX_TIMESTAMP)
         if to <= self._stage.watermark:
             return ()
-        return self._stage.play(AdvanceWatermark(to))
+        return self._play(AdvanceWatermark(to))
+
+    def advance_clock(self, clock: int) -> tuple[Output, ...]:
+        """What comes out because processing time becomes so much (ms)."""
+        return self._play(AdvanceClock(clock)) if clock > self._stage.clock else ()
+
+    def saved(self) -> SavedStage:
+        """All that is remembered, without the record of how it came about."""
+        return SavedStage(self._stage.states, self._stage.watermark, self._stage.clock)
+
+    def resume(self, saved: SavedStage) -> None:
+        """Go on from there."""
+        self._stage = MemoryStage(
+            Grouping(self.strategy, self.combine), saved.states, saved.watermark, saved.clock
+        )
+
+    def due(self) -> Wakes:
+        """When something happens next although no element comes, to any key."""
+        wakes = [self._grouping.wakes(state) for state in self._stage.states.values()]
+        return Wakes(
+            min((it.event for it in wakes if it.event is not None), default=None),
+            min((it.clock for it in wakes if it.clock is not None), default=None),
+        )
 
     def windows(self) -> Iterator[tuple[Any, Window, WindowState]]:
         """Every key with every window that is open, and what is remembered of it."""
         for key, state in self._stage.states.items():
             for window in sorted(state.windows, key=bounds):
                 yield key, window, state.windows[window]
+
+    def _play(self, step: ScriptStep) -> tuple[Output, ...]:
+        outputs, number = self._stage.play(step), len(self._journal.script)
+        self._journal.script.append(step)
+        if self._answers is None:
+            return outputs
+        asked = self._answers.script[number : number + 1]
+        if asked != (step,):
+            raise RecordingError(
+                f"step {number} is {step}, and the other host was given {asked}; what a dialect "
+                "tells the machine must follow from its input alone"
+            )
+        return tuple(output for output in self._answers.outputs if output.step == number)
+
+
+_journals: ContextVar[list[Journal] | None] = ContextVar("_journals", default=None)
+_answers: ContextVar[Iterator[Run] | None] = ContextVar("_answers", default=None)
+
+
+@contextmanager
+def journals_kept() -> Iterator[list[Journal]]:
+    """The journals of the stages that are made meanwhile, in their order."""
+    journals: list[Journal] = []
+    token = _journals.set(journals)
+    try:
+        yield journals
+    finally:
+        _journals.reset(token)
+
+
+@contextmanager
+def answered_by(runs: Sequence[Run]) -> Iterator[None]:
+    """Stages that are made meanwhile give out what another host made of their scripts.
+
+    A dialect's mapping of panes to rows can so be held against that host. What is open is still
+    asked of memory.
+
+    Args:
+        runs: One for each stage, in the order in which they are made.
+
+    Raises:
+        RecordingError: A script goes on otherwise than it did there.
+    """
+    token = _answers.set(iter(runs))
+    try:
+        yield
+    finally:
+        _answers.reset(token)

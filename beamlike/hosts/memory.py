@@ -34,13 +34,20 @@ def run_in_memory(machine: Machine, script: Script) -> Run:
 class MemoryStage:
     """One stage in memory, played step by step. Everything is written down as it happens."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        states: Mapping[Hashable, KeyState] | None = None,
+        watermark: int = MIN_TIMESTAMP,
+        clock: int = 0,
+    ) -> None:
+        # A stage that goes on from where another one was has nothing of its record.
         self._machine = machine
-        self._states: dict[Hashable, KeyState] = {}
+        self._states: dict[Hashable, KeyState] = dict(states or {})
         self._script: list[ScriptStep] = []
         self._outputs: list[Output] = []
         self._story: list[Told] = []
-        self.watermark, self.clock = MIN_TIMESTAMP, 0
+        self.watermark, self.clock = watermark, clock
         self.side_watermark: int | None = None
 
     @property

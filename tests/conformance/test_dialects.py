@@ -1,8 +1,8 @@
 """What other systems do, as cases, and how far `beamlike.dialects` does the same in memory.
 
-Every case passes, or is one of three lists: where beamlike differs on purpose, with what it says
-instead; what nobody has seen happen; and what cannot be said yet, with the concept that is missing.
-A case that has no place in a list and fails is an error, and so is one that has a place and passes.
+Every case passes, or is in one of two lists: where beamlike differs on purpose, with what it says
+instead; and what nobody has seen happen. A case that has no place in a list and fails is an error,
+and so is one that has a place and passes.
 """
 
 from collections import Counter
@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from beamlike.errors import UnsupportedError
 from beamlike.testing.dialect_cases import (
     CaseRow,
     DialectCase,
@@ -48,6 +47,15 @@ DIFFERS: dict[str, tuple[str, list[CaseRow]]] = {
             value(2, "a", 4, (1200000, 1202000), 1200000),
         ],
     ),
+    "apex-keyed-only-updated-needs-an-extra-store": (
+        "a value whose withdrawal is left out is not fired again",
+        [
+            value(1, "a", 1, (1200000, 1201000), 1200000),
+            value(1, "b", 2, (1200000, 1201000), 1200000),
+            CaseRow(3, "retract", "a", 1, (1200000, 1201000), 1200000),
+            value(3, "a", 5, (1200000, 1201000), 1200000),
+        ],
+    ),
     "apex-touching-sessions-merge-on-a-duplicate": (
         "an element at a time that was there before changes no bounds",
         [
@@ -77,30 +85,6 @@ DIFFERS: dict[str, tuple[str, list[CaseRow]]] = {
 
 UNVERIFIED = {"kafka-in-memory-store-with-emit-final-loses-results"}
 
-RHYTHM = "firings in a rhythm of the window's own, whether anything is new or not"
-ALL_KEYS = "a condition of a window that counts over all keys"
-
-NOT_YET: dict[str, str] = {
-    "apex-both-early-triggers-are-kept": RHYTHM,
-    "apex-count-trigger-counts-all-keys": ALL_KEYS,
-    "apex-early-and-late-mix": RHYTHM,
-    "apex-early-time-trigger-accumulating": RHYTHM,
-    "apex-early-time-trigger-discarding": RHYTHM,
-    "apex-inner-join-emits-all-pairs-on-every-firing": ALL_KEYS,
-    "apex-keyed-early-time-trigger-retracting": RHYTHM,
-    "apex-keyed-only-updated-needs-an-extra-store": RHYTHM,
-    "apex-spillable-keyed-recovery": "a store of one's own choice, with checkpoints",
-    "apex-unchanged-pane-all-retracting": RHYTHM,
-    "apex-unchanged-pane-only-updated-accumulating": RHYTHM,
-    "apex-unchanged-pane-only-updated-retracting": RHYTHM,
-    "apex-validate": "a store of one's own choice",
-    "flink-continuous-event-time-trigger": "a trigger in event time",
-    "flink-count-evictor-after": "what a pane leaves behind, decided after its firing",
-    "flink-delta-trigger": "a trigger that looks at values",
-    "flink-mergewindows-covering": "windows of length 0",
-    "flink-mergewindows-single": "windows of length 0",
-}
-
 
 def found_wrong(case: DialectCase) -> list[str]:
     """How a case comes out otherwise than it says: rows, and what is left in a table."""
@@ -120,7 +104,7 @@ def found_wrong(case: DialectCase) -> list[str]:
     [
         pytest.param(case, id=case.id)
         for case in CASES.values()
-        if case.id not in DIFFERS.keys() | UNVERIFIED | NOT_YET.keys()
+        if case.id not in DIFFERS.keys() | UNVERIFIED
     ],
 )
 def test_a_case_comes_out_as_in_its_system(case: DialectCase) -> None:
@@ -144,21 +128,14 @@ def test_a_case_that_nobody_has_seen_happen_is_not_followed(name: str) -> None:
     assert found_wrong(CASES[name]) != []
 
 
-@pytest.mark.parametrize("name", NOT_YET)
-def test_a_case_that_needs_more_is_refused(name: str) -> None:
-    with pytest.raises(UnsupportedError):
-        found_wrong(CASES[name])
-
-
 def test_every_case_is_accounted_for_once() -> None:
-    lists = [*DIFFERS, *UNVERIFIED, *NOT_YET]
+    lists = [*DIFFERS, *UNVERIFIED]
 
     assert [name for name, times in Counter(lists).items() if times > 1] == []
     assert set(lists) <= CASES.keys()
     assert {case.id for case in CASES.values() if case.unverified} == UNVERIFIED
     assert {case.id for case in CASES.values() if case.defect} - DIFFERS.keys() == {
         "apex-acc-average-merge",  # says what is right itself
-        "apex-keyed-only-updated-needs-an-extra-store",  # cannot be said yet
     }
     assert Counter(case.dialect for case in CASES.values()) == {
         "akka": 9,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from beamlike.dialects import akka, apex, flink
+from beamlike.dialects import akka, flink
 from beamlike.dialects.folds import Fold, Kept, Record, Reduce, Then
 from beamlike.model.combine import CombineFn
 from beamlike.testing import broken_combine_fn_laws
@@ -21,8 +21,6 @@ from beamlike.testing import broken_combine_fn_laws
         (Then(Kept(), len), [3, None, 3, 1]),
         (akka.SessionWindow(5, 2, "drop_oldest").combine, [3, None, 3, 1]),
         (akka.SessionWindow(5, 2, "drop_newest").combine, [3, None, 3, 1]),
-        (apex.CoGroup(), [(1, "a"), (2, "b"), (1, "a"), (1, "c"), (2, "b")]),
-        (apex.InnerJoin(), [(1, "a"), (2, "b"), (1, "a"), (1, "c"), (2, "d")]),
     ],
     ids=str,
 )

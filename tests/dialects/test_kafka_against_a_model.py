@@ -18,18 +18,21 @@ from beamlike.dialects.kafka_driver import Rules
 from beamlike.dialects.rows import Row
 
 STREAMS = 300
+LONG = 1000
+"""A retention of so many milliseconds more than needed: no session is ever forgotten."""
 
 
 @attrs.define
 class Model:
-    """``count``, and the same as text, of sessions in a store with retention gap + grace + 1 ms.
+    """``count``, and the same as text, of sessions in a store.
 
-    With that retention, a millisecond more than Kafka's own, the store shows every session that
-    is still open, and none that is closed.
+    With a retention of gap + grace + 1 ms, a millisecond more than Kafka's own, the store shows
+    every session that is still open, and none that is closed.
     """
 
     gap: int
     grace: int
+    retention: int
     store: dict[tuple[str, int, int], Any] = attrs.field(factory=dict)
     observed: int = -1
     stream_time: int = -1
@@ -63,8 +66,7 @@ class Model:
             yield from self.close(close_time)
 
     def visible(self) -> list[tuple[str, int, int]]:
-        retention = self.gap + self.grace + 1
-        alive = [it for it in self.store if it[2] >= self.observed - retention + 1]
+        alive = [it for it in self.store if it[2] >= self.observed - self.retention + 1]
         return sorted(alive, key=lambda it: (it[2], it[1]))
 
     def close(self, close_time: int) -> Iterator[Row]:
@@ -89,9 +91,10 @@ def one_stream(seed: int) -> tuple[int, int, list[tuple[str, str, int]]]:
 
 
 def compare(
-    seed: int, *, on_close: bool, late_check: str = "merged"
+    seed: int, *, on_close: bool, late_check: str = "merged", longer: int = 1
 ) -> tuple[list[list[Row]], list[list[Row]]]:
-    """The rows of each record, here and by the model."""
+    """The rows of each record, here and by the model, whose store keeps sessions for so many
+    milliseconds longer than gap and grace."""
     gap, grace, records = one_stream(seed)
     windows = kafka.SessionWindows.of_inactivity_gap_and_grace(gap, grace)
     windowed = kafka.group_by_key().windowed_by(windows)
@@ -104,7 +107,7 @@ def compare(
     )
     strategy = table.strategy.configured(late_check=late_check)
     driver = kafka.Driver(strategy, table.combine, Rules(gap, gap + grace + 1, False))
-    model = Model(gap, grace)
+    model = Model(gap, grace, gap + grace + longer)
     here = [driver.pipe_input(*record) for record in records]
     there = [list(model.process(*record, on_close=on_close)) for record in records]
     return here, there
@@ -117,11 +120,20 @@ def test_every_record_makes_the_changes_that_kafka_makes(on_close: bool) -> None
         assert here == there, f"stream {seed}"
 
 
-def test_with_the_late_check_of_beam_some_streams_come_out_otherwise() -> None:
+OTHERWISE: dict[str, dict[str, Any]] = {
+    "Beam's own late check": {"late_check": "assigned"},
+    "Kafka's default retention": {"longer": 0},
+    "a long retention": {"longer": LONG},
+}
+"""What makes some streams come out otherwise, all with one result on close."""
+
+
+@pytest.mark.parametrize("how", OTHERWISE.values(), ids=OTHERWISE)
+def test_with_something_else_some_streams_come_out_otherwise(how: dict[str, Any]) -> None:
     differing = [
         seed
         for seed in range(50)
-        for here, there in [compare(seed, on_close=True, late_check="assigned")]
+        for here, there in [compare(seed, on_close=True, **how)]
         if here != there
     ]
 
@@ -139,8 +151,13 @@ def test_the_streams_close_merge_and_drop() -> None:
 
 
 if __name__ == "__main__":
-    for streams in range(int(sys.argv[1])):
-        for closing in (False, True):
-            ours, theirs = compare(streams, on_close=closing)
-            assert ours == theirs, (streams, closing)
-    print("all alike")
+    streams = int(sys.argv[1])
+    for closing in (False, True):
+        for stream in range(streams):
+            ours, theirs = compare(stream, on_close=closing)
+            assert ours == theirs, (stream, closing)
+        print(f"{'on close' if closing else 'on update'}: {streams} of {streams} alike")
+    for name, different in OTHERWISE.items():
+        pairs = (compare(stream, on_close=True, **different) for stream in range(streams))
+        alike = sum(ours == theirs for ours, theirs in pairs)
+        print(f"on close, with {name}: {alike} of {streams} alike")

@@ -9,7 +9,6 @@ from beamlike.errors import (
     BeamlikeError,
     TimeError,
     TriggerError,
-    UnsupportedError,
     WatermarkError,
     WindowError,
     WindowingError,
@@ -169,36 +168,6 @@ def test_a_combine_function_of_the_package_is_an_aggregate() -> None:
     assert harness.process_watermark_to_infinity() == [Row("value", "a", 1, (0, 3000), 2999)]
 
 
-# -- Apex --------------------------------------------------------------------------------------
-
-
-def test_an_operator_that_withdraws_only_what_changed() -> None:
-    option = apex.TriggerOption.at_watermark().with_early_firings_at_every(1)
-    run = apex.WindowedOperator(
-        apex.WindowOption.time_windows("1 second"),
-        Sum(),
-        option.accumulating_and_retracting_fired_panes().firing_only_updated_panes(),
-    ).run()
-
-    assert run.process(2, 100) == [Row("value", None, 2, (0, 1000), 0)]
-    assert run.process(0, 200) == []
-    assert run.process(3, 300) == [
-        Row("retract", None, 2, (0, 1000), 0),
-        Row("value", None, 5, (0, 1000), 0),
-    ]
-    run.process_watermark(1_001)
-    assert run.end_batch() == [Row("watermark", None, None, None, 1_001)]
-
-
-def test_a_watermark_that_goes_back_changes_nothing() -> None:
-    run = apex.WindowedOperator(apex.WindowOption.global_window(), Sum()).run()
-    run.process_watermark(10)
-    assert run.end_batch() == [Row("watermark", None, None, None, 10)]
-    run.process_watermark(9)
-    assert run.end_batch() == []
-    assert run.end_batch() == []
-
-
 # -- Akka --------------------------------------------------------------------------------------
 
 
@@ -247,11 +216,6 @@ def test_a_session_closes_when_more_than_the_gap_has_passed() -> None:
         (lambda: flink.CountEvictor.of(0), WindowError, "CountEvictor max_count must be a whole"),
         (lambda: flink.TimeEvictor.of(0), WindowError, "TimeEvictor needs more than 0 ms"),
         (
-            lambda: flink.ProcessingTimeSessionWindows.with_gap(1),
-            UnsupportedError,
-            "give a gap of 2 ms or more",
-        ),
-        (
             lambda: (
                 flink.key_by()
                 .window(flink.ProcessingTimeSessionWindows.with_gap(5))
@@ -259,59 +223,6 @@ def test_a_session_closes_when_more_than_the_gap_has_passed() -> None:
             ),
             WindowingError,
             "has no meaning in processing time",
-        ),
-        (
-            lambda: apex.WindowOption.sliding_time_windows(10, 3),
-            WindowError,
-            "got duration=10 ms and slide_by=3 ms",
-        ),
-        (
-            lambda: apex.TriggerOption.at_watermark().firing_only_updated_panes(),
-            WindowingError,
-            "ask for accumulating_fired_panes() first",
-        ),
-        (
-            lambda: apex.WindowedOperator(apex.WindowOption.session_windows(5), Sum()),
-            WindowingError,
-            "say keyed=True",
-        ),
-        (
-            lambda: apex.WindowedOperator(
-                apex.WindowOption.global_window(),
-                Sum(),
-                apex.TriggerOption().with_early_firings_at_every(2),
-                keyed=True,
-            ),
-            UnsupportedError,
-            "all keys of a window together",
-        ),
-        (
-            lambda: apex.WindowedOperator(
-                apex.WindowOption.global_window(),
-                Sum(),
-                apex.TriggerOption().with_late_firings_at_every(1),
-            ),
-            UnsupportedError,
-            "begin with TriggerOption.at_watermark()",
-        ),
-        (
-            lambda: apex.WindowedOperator(
-                apex.WindowOption.global_window(),
-                Sum(),
-                apex.TriggerOption.at_watermark().with_late_firings_at_every(2),
-            ),
-            UnsupportedError,
-            "with_late_firings_at_every(2) must be 1",
-        ),
-        (
-            lambda: apex.WindowedOperator(
-                apex.WindowOption.session_windows(5),
-                Sum(),
-                apex.TriggerOption().with_early_firings_at_every(2),
-                keyed=True,
-            ),
-            UnsupportedError,
-            "or count 1",
         ),
         (lambda: akka.SessionWindow(0), WindowingError, "inactivity must be more than 0 ms"),
         (lambda: akka.SessionWindow(5, 1), WindowError, "max_size must be a whole number of 2"),

@@ -1,0 +1,210 @@
+"""An Apex operator in memory: elements and watermarks in, rows out, batch by batch."""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from beamlike.dialects.apex_rows import GivenWindow, given_windows, row, rows_of
+from beamlike.dialects.apex_storage import Saved, read_checkpoint, write_checkpoint
+from beamlike.dialects.apex_words import (
+    FixedDiffEventTimeWatermarkGen,
+    FixedDiffProcessingTimeWatermarkGen,
+)
+from beamlike.dialects.rows import Row
+from beamlike.dialects.stages import Stage
+from beamlike.errors import WindowingError
+from beamlike.hosts.script import Output, Run
+from beamlike.model.time import InstantLike, instant_ms
+
+if TYPE_CHECKING:
+    from beamlike.dialects.apex import WindowedMergeOperator, WindowedOperator
+
+__all__ = ["MergeOperatorRun", "OperatorRun"]
+
+
+class OperatorRun:
+    """An operator in memory. Make one with `WindowedOperator.run`.
+
+    The first batch has the clock 0, each one after it a batch interval more. Nothing else is asked
+    for the time: the same elements and watermarks in the same batches bring the same rows.
+    """
+
+    streams: ClassVar[int] = 1
+
+    def __init__(
+        self, operator: "WindowedOperator", batch_interval: int, checkpoint: bytes | None = None
+    ) -> None:
+        if operator.trigger.times and batch_interval < 2:
+            raise WindowingError(
+                "firings by time need batches of 2 ms or more, got batch_interval=1 ms: the end of "
+                "a batch is a millisecond after its own time"
+            )
+        self._operator = operator
+        self._interval = batch_interval
+        self._stage = Stage(operator.strategy_in_batches(batch_interval), operator.combine)
+        self._clock = 0
+        self._watermark: int | None = None
+        self._given: list[int | None] = [None] * self.streams
+        self._latest: int | None = None
+        if operator.trigger.times:
+            self._stage.advance_clock(1)  # nothing is due at the time of the first batch
+        if checkpoint is not None:
+            self._recover(read_checkpoint(self._name, checkpoint))
+
+    @property
+    def machine_run(self) -> Run:
+        """The elements as a script of the machine, and its panes."""
+        return self._stage.run
+
+    def process(
+        self,
+        value: Any,
+        timestamp: InstantLike = 0,
+        key: Hashable = None,
+        windows: Sequence[GivenWindow] | None = None,
+    ) -> list[Row]:
+        """What comes out because of an element.
+
+        Args:
+            timestamp: Its event time; 0 without one, as in Apex. An extractor is asked instead.
+            windows: The windows that it comes in, as rows have them. Without a window option they
+                are needed; with one they are left aside.
+
+        Raises:
+            WindowingError: The operator inherits windows, and the element has none.
+            TimeError: The timestamp cannot be read.
+            UserFunctionError: A function of the user's raised.
+        """
+        return self._process(value, value, self._time(value, timestamp), key, windows)
+
+    def process_watermark(self, timestamp: InstantLike) -> None:
+        """A watermark: what ends before it is over. It is looked at when the batch ends.
+
+        Raises:
+            TimeError: The timestamp cannot be read.
+        """
+        self._given[0] = instant_ms(timestamp, "process_watermark timestamp")
+
+    def end_batch(self) -> list[Row]:
+        """What comes out because a batch ends: windows that are over, then the watermark, then
+        firings by time."""
+        watermark, rows = self._next_watermark(), list[Row]()
+        if watermark is not None and watermark > (self._watermark or 0):
+            self._watermark = watermark
+            rows += self._rows(self._stage.advance(watermark - 1))
+            rows.append(Row("watermark", None, None, None, watermark))
+        if self._operator.trigger.times:
+            # What is due at the batch's time is due in the model once the clock is past it.
+            rows += self._rows(self._stage.advance_clock(self._clock + 1))
+            assert not self._stage.advance_clock(self._clock + self._interval), "between batches"
+        self._clock += self._interval
+        return rows
+
+    def windows(self) -> list[Row]:
+        """What is in the windows that are not forgotten."""
+        return [
+            row("value", of, window, value)
+            for key, window, state in self._stage.windows()
+            for of, value in self._operator.by_key(
+                key, self._stage.combine.extract(state.accumulator)
+            ).items()
+        ]
+
+    def checkpoint(self) -> bytes:
+        """All that is remembered. With what comes after, `WindowedOperator.recover` brings the
+        rows that this run brings. Apex takes one when a batch has ended.
+        """
+        saved = Saved(
+            self._clock, self._watermark, tuple(self._given), self._latest, self._stage.saved()
+        )
+        return write_checkpoint(self._name, saved)
+
+    def _recover(self, saved: Saved) -> None:
+        self._clock, self._watermark, self._latest = saved.clock, saved.watermark, saved.latest
+        self._given = list(saved.given)
+        self._stage.resume(saved.stage)
+
+    @property
+    def _name(self) -> str:
+        return f"{self._stage.strategy} of {self._stage.combine} every {self._interval} ms"
+
+    def _time(self, value: Any, given: InstantLike) -> int:
+        return _event_time(self._operator.timestamp_extractor, value, given)
+
+    def _process(
+        self,
+        value: Any,
+        element: Any,
+        at: int,
+        key: Hashable,
+        windows: Sequence[GivenWindow] | None,
+    ) -> list[Row]:
+        said, lateness = self._operator, self._operator.allowed_lateness
+        given = None if said.window is not None else given_windows(windows)
+        self._latest = at if self._latest is None else max(self._latest, at)
+        if self._watermark is not None and lateness is not None and at < self._watermark - lateness:
+            return [Row("dropped", key, value, None, at, "element_behind_horizon")]
+        arrived = self._stage.arrive(said.group(key), said.element(key, element), at, given)
+        return self._rows(arrived)
+
+    def _rows(self, outputs: Sequence[Output]) -> list[Row]:
+        said = self._operator
+        return rows_of(outputs, said.trigger, holds_all_keys=said.holds_all_keys)
+
+    def _next_watermark(self) -> int | None:
+        """What the streams were given last, or what a generator makes of the batch if that is more.
+        All streams have to have one."""
+        given = [it for it in self._given if it is not None]
+        all_given = [min(given)] if len(given) == self.streams else []
+        return max(all_given + self._generated(), default=None)
+
+    def _generated(self) -> list[int]:
+        match self._operator.watermark_generator:
+            case FixedDiffEventTimeWatermarkGen(diff) if self._latest is not None:
+                return [self._latest - diff]
+            case FixedDiffProcessingTimeWatermarkGen(diff):
+                return [self._clock - diff]
+        return []
+
+
+class MergeOperatorRun(OperatorRun):
+    """An operator of two streams in memory. Make one with `WindowedMergeOperator.run`.
+
+    Its watermark is the smaller of the two that it was given last. There is none before both
+    streams had one.
+    """
+
+    streams = 2
+    _operator: "WindowedMergeOperator"
+
+    def process(
+        self,
+        value: Any,
+        timestamp: InstantLike = 0,
+        key: Hashable = None,
+        windows: Sequence[GivenWindow] | None = None,
+    ) -> list[Row]:
+        """As `OperatorRun.process`, of an element of the first stream."""
+        return self._process(value, (1, value), self._time(value, timestamp), key, windows)
+
+    def process2(
+        self,
+        value: Any,
+        timestamp: InstantLike = 0,
+        key: Hashable = None,
+        windows: Sequence[GivenWindow] | None = None,
+    ) -> list[Row]:
+        """As `OperatorRun.process`, of an element of the second stream."""
+        at = _event_time(self._operator.timestamp_extractor2, value, timestamp)
+        return self._process(value, (2, value), at, key, windows)
+
+    def process_watermark2(self, timestamp: InstantLike) -> None:
+        """As `OperatorRun.process_watermark`, of the second stream.
+
+        Raises:
+            TimeError: The timestamp cannot be read.
+        """
+        self._given[1] = instant_ms(timestamp, "process_watermark2 timestamp")
+
+
+def _event_time(extract: Callable[[Any], int] | None, value: Any, given: InstantLike) -> int:
+    return instant_ms(given if extract is None else extract(value), "process timestamp")

@@ -1,0 +1,203 @@
+"""A dialect's windows over a DataFrame, streaming or bounded: what all dialects share.
+
+Nothing here decides about windows. A dialect's strategy and combine function go to `Stream.group`
+as they are, and what comes out gets the columns in which its system would show it:
+
+=============  =========================================================================
+column         holds
+=============  =========================================================================
+the key        as its columns are called
+``kind``       ``value``, ``tombstone``, ``retract``, ``late`` or ``dropped``, see `rows`
+``value``      the result; null in the other kinds but ``retract``
+``start``,     the window, with its end as the system counts it; null: the global window,
+``end``        or none that the system shows
+``timestamp``  of the row, as the system stamps it; of the element if it was dropped
+``reason``     why an element was dropped
+``element``    that element, as JSON
+=============  =========================================================================
+
+What differs on Spark, for all of them: the elements of a key in one micro-batch are one bundle, so
+a trigger is asked once for them; and the watermark moves at the end of a micro-batch, over all
+partitions, so no element is too late because of another one in its own micro-batch.
+"""
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypedDict
+
+import attrs
+
+from beamlike.api.arguments import column_names
+from beamlike.api.stream import Stream, stream
+from beamlike.errors import CombineError, UnwiseStrategyWarning
+from beamlike.hosts.spark.options import MachineName, OnError, Render
+from beamlike.model import aggregates
+from beamlike.model.aggregates import Aggregate
+from beamlike.model.combine import Collect, CombineFn, Count, Max, Mean, Min, Sum
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import DurationLike
+from beamlike.model.triggers import Never
+from beamlike.model.windowfns import GlobalWindows, SlidingWindows
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+__all__ = [
+    "GroupOptions",
+    "aggregate_of",
+    "arriving",
+    "dropped_once",
+    "grouped",
+    "millis_later",
+    "reason_of",
+    "shown",
+]
+
+
+class GroupOptions(TypedDict, total=False):
+    """What a grouping can be told besides; see `Stream.group`."""
+
+    name: str
+    carry: str | Sequence[str]
+    on_error: OnError
+    wake_every: DurationLike
+    hot_key_fanout: int
+    shards: int
+    buckets: int
+    machine: MachineName
+
+
+def aggregate_of(combine: CombineFn, columns: Sequence[str], returns: str | None) -> Aggregate:
+    """A combine function over these columns; an element is a tuple if they are several.
+
+    Raises:
+        CombineError: It is none whose type is known, and ``returns`` is missing.
+    """
+    if combine == Count():
+        return aggregates.count()
+    if returns is None and len(columns) == 1:
+        match combine:
+            case Sum():
+                return aggregates.sum(columns[0])
+            case Mean():
+                return aggregates.mean(columns[0])
+            case Min():
+                return aggregates.min(columns[0])
+            case Max():
+                return aggregates.max(columns[0])
+            case Collect():
+                return aggregates.collect(columns[0])
+    if returns is None:
+        raise CombineError(
+            f"returns is missing: nobody knows the type of what {combine} makes; add one such as "
+            'returns="bigint" or returns="array<string>"'
+        )
+    return aggregates.combine(combine, columns, returns)
+
+
+def arriving(df: "DataFrame", arrival: str | None, tick: DurationLike) -> Stream:
+    """Elements stamped with their arrival, and the clock as watermark.
+
+    Args:
+        arrival: The column that has the time of arrival. None: the time of the micro-batch.
+        tick: How long nothing may come before the watermark goes on with the clock alone.
+    """
+    from pyspark.sql import functions as F
+
+    column = "__beamlike_arrival" if arrival is None else arrival
+    stamped = df.withColumn(column, F.current_timestamp()) if arrival is None else df
+    if not df.isStreaming:
+        return stream(stamped, timestamp=column)
+    return stream(stamped, timestamp=column, watermark=0, idle_after=tick, idle="advance")
+
+
+def grouped(
+    rows: Stream,
+    strategy: WindowingStrategy,
+    aggregate: Aggregate,
+    *,
+    key: str | Sequence[str],
+    value: Sequence[str],
+    render: Render = "retractions",
+    options: GroupOptions,
+) -> "DataFrame":
+    """Panes and drops, as `Stream.everything` has them. The result is called ``value``.
+
+    Args:
+        value: The columns that make an element, for gaps that depend on it.
+    """
+    windowed = attrs.evolve(rows.window(strategy.window_fn), strategy=strategy)
+    window_fn = strategy.window_fn
+    by_element = isinstance(window_fn, Sessions) and callable(window_fn.gap)
+    by_element = by_element or strategy.trigger.needs_elements
+    with warnings.catch_warnings():
+        if isinstance(strategy.trigger, Never) and not isinstance(window_fn, GlobalWindows):
+            # One result as a window expires is what the dialect means.
+            warnings.simplefilter("ignore", UnwiseStrategyWarning)
+        result = windowed.group(
+            column_names(key, "key"),
+            {"value": aggregate},
+            window_input=value if by_element else (),
+            render=render,
+            **options,
+        )
+    return result.everything
+
+
+def shown(
+    everything: "DataFrame",
+    key: str | Sequence[str],
+    *,
+    kind: "Column",
+    value: "Column",
+    start: "Column",
+    end: "Column",
+    timestamp: "Column",
+    reason: "Column | None" = None,
+    element: "Column | None" = None,
+) -> "DataFrame":
+    """The columns of a dialect's rows."""
+    from pyspark.sql import functions as F
+
+    return everything.select(
+        *column_names(key, "key"),
+        kind.alias("kind"),
+        value.alias("value"),
+        start.alias("start"),
+        end.alias("end"),
+        timestamp.alias("timestamp"),
+        (reason_of() if reason is None else reason).alias("reason"),
+        (F.col("dropped.element") if element is None else element).alias("element"),
+    )
+
+
+def reason_of() -> "Column":
+    """Why an element was dropped, in the words that dialects have for it in memory."""
+    from pyspark.sql import functions as F
+
+    reason = F.col("dropped.reason")
+    of_window = reason.isin("expired", "closed")
+    return F.when(of_window, F.concat(reason, F.lit("_window"))).otherwise(reason)
+
+
+def millis_later(instant: "Column", by: int) -> "Column":
+    """An instant so many milliseconds later; null if there is none."""
+    from pyspark.sql import functions as F
+
+    return F.timestamp_millis(F.unix_millis(instant) + F.lit(by))
+
+
+def dropped_once(everything: "DataFrame", strategy: WindowingStrategy) -> "DataFrame":
+    """One row for each element that none of its windows took.
+
+    Its windows are over in their order, so that is an element whose last window was.
+    """
+    from pyspark.sql import functions as F
+
+    window_fn = strategy.window_fn
+    if not isinstance(window_fn, SlidingWindows):
+        return everything
+    since = F.unix_millis("dropped.timestamp") - F.unix_millis("dropped.window.start")
+    is_last = F.col("dropped.window").isNull() | (since < window_fn.period)
+    return everything.filter(F.col("dropped").isNull() | is_last)

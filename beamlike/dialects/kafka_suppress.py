@@ -1,0 +1,132 @@
+"""What ``KTable.suppress`` holds back, and the buffer in which it does.
+
+Source: Kafka Streams ``Suppressed``, ``KTableSuppressProcessorSupplier``,
+``InMemoryTimeOrderedKeyValueChangeBuffer``.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import attrs
+
+from beamlike.dialects.rows import Row
+from beamlike.errors import BufferFullError, WindowError
+from beamlike.model.options import whole_number
+from beamlike.model.time import DurationLike, duration_ms
+
+__all__ = ["Buffer", "BufferConfig", "Suppressed"]
+
+
+@attrs.frozen
+class BufferConfig:
+    """How many results may wait. Source: Kafka Streams ``Suppressed.BufferConfig``."""
+
+    most: int | None = None
+    shuts_down: bool = False
+
+    @classmethod
+    def unbounded(cls) -> "BufferConfig":
+        """As many as there are."""
+        return cls()
+
+    @classmethod
+    def max_records(cls, most: int) -> "BufferConfig":
+        """At most so many. If there are more, those that wait longest come out early.
+
+        Raises:
+            WindowError: It is no whole number of 1 or more.
+        """
+        return cls(whole_number(most, 1, "max_records", WindowError))
+
+    def emit_early_when_full(self) -> "BufferConfig":
+        """Those that wait longest come out early: the default."""
+        return attrs.evolve(self, shuts_down=False)
+
+    def shut_down_when_full(self) -> "BufferConfig":
+        """One more is a failure."""
+        return attrs.evolve(self, shuts_down=True)
+
+
+@attrs.frozen
+class Suppressed:
+    """What is held back, and for how long. Source: Kafka Streams ``Suppressed``.
+
+    ``limit`` (ms) is None where only final results come out.
+    """
+
+    limit: int | None = None
+    buffer: BufferConfig = BufferConfig()
+
+    @classmethod
+    def until_window_closes(cls) -> "Suppressed":
+        """All but the final result."""
+        return cls()
+
+    @classmethod
+    def until_time_limit(
+        cls, limit: DurationLike, buffer: BufferConfig | None = None
+    ) -> "Suppressed":
+        """A change of a session waits for this long, in stream time, and takes along what
+        changes meanwhile: of each session one change comes in each ``limit`` at most. Later
+        changes do not make it wait longer.
+
+        Stream time is here the greatest end of a session so far, as in Kafka.
+
+        Args:
+            limit: How long; 0 lets everything through at once.
+            buffer: How many sessions may wait; by default any number.
+
+        Raises:
+            TimeError: The limit cannot be read.
+        """
+        return cls(duration_ms(limit, "until_time_limit limit"), buffer or BufferConfig.unbounded())
+
+
+class Buffer:
+    """Changes that wait, by key and session. The last one of each is kept."""
+
+    def __init__(self, limit: int, config: BufferConfig) -> None:
+        self._limit = limit
+        self._config = config
+        self._time: int | None = None
+        self._since: dict[tuple[Any, Any], int] = {}
+        self._rows: dict[tuple[Any, Any], Row] = {}
+
+    def through(self, rows: Iterable[Row]) -> list[Row]:
+        """What comes out because of these changes. What is dropped does not wait.
+
+        Raises:
+            BufferFullError: More would wait than may, and that is a failure.
+        """
+        return [out for row in rows for out in self._one(row)]
+
+    def _one(self, row: Row) -> Iterator[Row]:
+        if row.kind == "dropped" or row.timestamp is None:
+            yield row
+            return
+        self._time = row.timestamp if self._time is None else max(self._time, row.timestamp)
+        name = (row.key, row.window)
+        self._since.setdefault(name, row.timestamp)
+        self._rows[name] = row
+        while self._rows and self._since[self._first()] <= self._time - self._limit:
+            yield self._take()
+        most = self._config.most
+        while most is not None and len(self._rows) > most:
+            if self._config.shuts_down:
+                raise BufferFullError(most)
+            yield self._take()
+
+    def _take(self) -> Row:
+        name = self._first()
+        del self._since[name]
+        return self._rows.pop(name)
+
+    def _first(self) -> tuple[Any, Any]:
+        """Which waits longest; of several the least by key, end and start."""
+        return min(self._since, key=lambda it: (self._since[it], *_in_bytes(*it)))
+
+
+def _in_bytes(key: Any, window: Any) -> tuple[bytes, int, int]:
+    encoded = key.encode() if isinstance(key, str) else key
+    start, end = window
+    return encoded if isinstance(encoded, bytes) else b"", end, start

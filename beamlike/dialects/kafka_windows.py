@@ -1,0 +1,82 @@
+"""Kafka's sessions, and when their results come out.
+
+Source: Kafka Streams ``SessionWindows``, ``EmitStrategy``; KIP-94, KIP-825.
+"""
+
+from enum import Enum
+from typing import Self
+
+import attrs
+
+from beamlike.errors import WindowError
+from beamlike.model.time import DurationLike, duration_ms
+
+__all__ = ["EmitStrategy", "SessionWindows"]
+
+
+@attrs.frozen
+class SessionWindows:
+    """How long a silence ends a session, and how long after that records are still taken (ms).
+
+    Source: Kafka Streams ``SessionWindows``.
+    """
+
+    inactivity_gap: int
+    grace: int
+    answers_expired: bool = False
+
+    @classmethod
+    def of_inactivity_gap_and_grace(cls, gap: DurationLike, grace: DurationLike) -> Self:
+        """Sessions that end with a silence of more than ``gap``.
+
+        Raises:
+            WindowError: The gap is 0.
+            TimeError: A duration cannot be read, or is negative.
+        """
+        inactivity = duration_ms(gap, "SessionWindows gap")
+        if inactivity == 0:
+            raise WindowError(
+                'SessionWindows need a gap of more than 0 ms; give one such as "5 minutes"'
+            )
+        return cls(inactivity, duration_ms(grace, "SessionWindows grace"))
+
+    @classmethod
+    def of_inactivity_gap_with_no_grace(cls, gap: DurationLike) -> Self:
+        """As `of_inactivity_gap_and_grace` with a grace of 0."""
+        return cls.of_inactivity_gap_and_grace(gap, 0)
+
+    def until(self, retention: DurationLike) -> Self:
+        """KIP-94's own rule, from before there was a grace, in place of it.
+
+        A record is taken while the session that it would make, or make longer, ends not more than
+        ``retention`` before stream time. After that it is aggregated alone, and the result comes
+        out and is not stored.
+
+        Raises:
+            WindowError: The retention is shorter than the gap.
+            TimeError: It cannot be read.
+        """
+        kept = duration_ms(retention, "until retention")
+        if kept < self.inactivity_gap:
+            raise WindowError(
+                f"until({retention!r}) must not be shorter than the gap of {self.inactivity_gap} "
+                "ms, because sessions would be gone before they are over"
+            )
+        return attrs.evolve(self, grace=kept - self.inactivity_gap, answers_expired=True)
+
+
+class EmitStrategy(Enum):
+    """When results come out. Source: Kafka Streams ``EmitStrategy`` (KIP-825)."""
+
+    ON_WINDOW_UPDATE = "on_window_update"
+    ON_WINDOW_CLOSE = "on_window_close"
+
+    @classmethod
+    def on_window_update(cls) -> "EmitStrategy":
+        """A change for every record: the default."""
+        return cls.ON_WINDOW_UPDATE
+
+    @classmethod
+    def on_window_close(cls) -> "EmitStrategy":
+        """One result for each session, when it is closed."""
+        return cls.ON_WINDOW_CLOSE

@@ -1,0 +1,327 @@
+"""Flink's words: triggers with a rhythm, distances and timeouts, evictors, windows of the clock."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from beamlike.dialects import flink
+from beamlike.dialects.rows import Row
+from beamlike.errors import (
+    BeamlikeError,
+    TriggerError,
+    UnsupportedError,
+    UserFunctionError,
+    WindowError,
+    WindowingError,
+)
+from beamlike.model.combine import Count
+from beamlike.model.windows import Window
+
+TEN = flink.key_by().window(flink.TumblingEventTimeWindows.of("10 ms"))
+BY_CLOCK = flink.key_by().window(flink.TumblingProcessingTimeWindows.of("10 ms"))
+ALL = flink.key_by().window(flink.GlobalWindows.create())
+
+
+def add(one: int, other: int) -> int:
+    return one + other
+
+
+def growth(before: int, after: int) -> float:
+    return after - before
+
+
+def results(rows: list[Row]) -> list[Any]:
+    return [row.value for row in rows]
+
+
+# -- what they are in the model ----------------------------------------------------------------
+
+
+def test_triggers_show_what_they_are_in_the_model() -> None:
+    timeout = flink.ProcessingTimeoutTrigger.of
+    five = flink.CountTrigger.of(5)
+    by_clock = flink.ContinuousProcessingTimeTrigger.of("4 ms")
+    shown = {
+        str(windowed.trigger(trigger).reduce(add).strategy.trigger)
+        for windowed, trigger in [
+            (TEN, flink.ContinuousEventTimeTrigger.of("4 ms")),
+            (TEN, by_clock),
+            (BY_CLOCK, by_clock),
+            (TEN, flink.DeltaTrigger.of(2, growth)),
+            (TEN, timeout(five, "8 ms")),
+            (TEN, timeout(five, "8 ms", reset_timer_on_new_record=True)),
+        ]
+    }
+
+    assert shown == {
+        "AfterWatermark(early=EveryEventTime(4ms, to_end=True, fire_unchanged=True), "
+        "late=AfterCount(1))",
+        "EveryProcessingTime(4ms, fire_unchanged=True)",
+        "Repeatedly(AfterDelta(2, delta=growth))",
+        "Repeatedly(AfterFirst(Repeatedly(AfterCount(5)), AfterProcessingTime(7ms)))",
+        "Repeatedly(AfterFirst(Repeatedly(AfterCount(5)), AfterSilence(7ms)))",
+    }
+
+
+# -- triggers ----------------------------------------------------------------------------------
+
+
+def test_a_rhythm_fires_whether_anything_is_new_or_not() -> None:
+    harness = TEN.trigger(flink.ContinuousEventTimeTrigger.of("4 ms")).reduce(add).harness()
+    harness.process_element("a", 1, 1)
+
+    assert results(harness.process_watermark(3)) == []
+    assert results(harness.process_watermark(4)) == [1]
+    assert results(harness.process_watermark(9)) == [1, 1]
+
+
+def test_a_rhythm_that_purges_fires_nothing_twice() -> None:
+    trigger = flink.PurgingTrigger.of(flink.ContinuousEventTimeTrigger.of("4 ms"))
+    harness = TEN.trigger(trigger).reduce(add).harness()
+    harness.process_element("a", 1, 1)
+
+    assert results(harness.process_watermark(4)) == [1]
+    assert results(harness.process_watermark(9)) == []
+
+
+def test_a_rhythm_does_not_fire_for_what_has_passed_as_flink_does() -> None:
+    harness = TEN.trigger(flink.ContinuousEventTimeTrigger.of("2 ms")).reduce(add).harness()
+    harness.process_watermark(5)
+    harness.process_element("a", 1, 0)
+
+    # Flink would fire for 2 and 4 first, both with this watermark.
+    assert results(harness.process_watermark(6)) == [1]
+
+
+def test_a_rhythm_of_the_clock_does_not_mind_the_end_of_windows_in_event_time() -> None:
+    trigger = flink.ContinuousProcessingTimeTrigger.of("4 ms")
+    harness = TEN.trigger(trigger).allowed_lateness("1 second").reduce(add).harness()
+    harness.set_processing_time(1_000)
+    harness.process_element("a", 1, 3)
+
+    # Flink would wait until 9, which the clock has passed, and never end.
+    assert results(harness.set_processing_time(1_003)) == []
+    assert results(harness.set_processing_time(1_008)) == [1, 1]
+    assert results(harness.process_watermark(20)) == []
+
+
+def test_a_timeout_begins_with_the_first_element_or_with_each() -> None:
+    five = flink.CountTrigger.of(5)
+    first = ALL.trigger(flink.ProcessingTimeoutTrigger.of(five, 8)).reduce(add).harness()
+    each = ALL.trigger(flink.ProcessingTimeoutTrigger.of(five, 8, True)).reduce(add).harness()
+    rows = []
+    for harness in (first, each):
+        harness.process_element("a", 1, 0)
+        harness.set_processing_time(5)
+        harness.process_element("a", 2, 0)
+        rows.append([results(harness.set_processing_time(clock)) for clock in (7, 8, 12, 13)])
+
+    assert rows == [[[], [3], [], []], [[], [], [], [3]]]
+
+
+def test_a_window_with_a_timeout_fires_once_more_when_it_is_forgotten() -> None:
+    trigger = flink.ProcessingTimeoutTrigger.of(flink.CountTrigger.of(2), "1 hour")
+    harness = TEN.trigger(trigger).allowed_lateness("5 ms").reduce(add).harness()
+    harness.process_element("a", 1, 0)
+
+    assert results(harness.process_element("a", 2, 0)) == [3]
+    assert results(harness.process_watermark(13)) == []
+    assert results(harness.process_watermark(14)) == [3]
+
+
+def test_a_window_is_forgotten_although_its_timeout_has_cleared_its_end() -> None:
+    trigger = flink.ProcessingTimeoutTrigger.of(flink.EventTimeTrigger.create(), "5 ms")
+    harness = TEN.trigger(trigger).reduce(add).harness()
+    harness.process_element("a", 1, 0)
+
+    assert results(harness.set_processing_time(5)) == [1]
+    assert results(harness.process_watermark(9)) == []
+    # Flink would keep it for ever.
+    assert harness.process_element("a", 2, 0)[0].kind == "dropped"
+
+
+# -- evictors ----------------------------------------------------------------------------------
+
+
+def sums(windowed: flink.WindowedStream, *values: int) -> list[list[Any]]:
+    """What each element brings out, with its place as its time."""
+    harness = windowed.trigger(flink.CountTrigger.of(1)).reduce(add).harness()
+    return [results(harness.process_element("a", value, at)) for at, value in enumerate(values)]
+
+
+def test_an_evictor_may_run_after_the_function() -> None:
+    before = ALL.evictor(flink.CountEvictor.of(2))
+    after = ALL.evictor(flink.CountEvictor.of(2, do_evict_after=True))
+
+    assert sums(before, 1, 2, 4, 8) == [[1], [3], [6], [12]]
+    assert sums(after, 1, 2, 4, 8) == [[1], [3], [7], [14]]
+
+
+def test_an_evictor_by_time_may_run_after_the_function() -> None:
+    after = ALL.evictor(flink.TimeEvictor.of("1 ms", do_evict_after=True))
+
+    assert sums(after, 1, 2, 4) == [[1], [3], [6]]
+
+
+def test_an_evictor_measures_from_the_newest_element() -> None:
+    evictor = flink.DeltaEvictor.of(3, lambda value, newest: abs(newest - value))
+    after = flink.DeltaEvictor.of(3, lambda value, newest: abs(newest - value), True)
+
+    assert sums(ALL.evictor(evictor), 1, 9, 7, 2) == [[1], [9], [16], [2]]
+    assert sums(ALL.evictor(after), 1, 9, 7, 2) == [[1], [10], [16], [18]]
+
+
+def test_what_an_evictor_left_in_is_measured_only_at_a_firing() -> None:
+    evictor = flink.DeltaEvictor.of(3, lambda value, newest: abs(newest - value))
+    windowed = ALL.evictor(evictor).trigger(flink.CountTrigger.of(3))
+    harness = windowed.reduce(add).harness()
+
+    # 9 is far from 1, and nobody asks then.
+    assert [results(harness.process_element("a", value, 0)) for value in (1, 9, 2)] == [[], [], [3]]
+
+
+# -- functions ---------------------------------------------------------------------------------
+
+
+def told(key: str, window: Window, result: object) -> tuple[object, ...]:
+    return key, window.start, window.end, result
+
+
+def test_a_function_may_be_given_the_key_and_the_window() -> None:
+    operators = [
+        TEN.reduce(add, told),
+        TEN.aggregate(Count(), told),
+        TEN.process(told),
+        TEN.evictor(flink.CountEvictor.of(1)).reduce(add, told),
+    ]
+    rows = []
+    for operator in operators:
+        harness = operator.harness()
+        for value in (1, 2):
+            harness.process_element("a", value, 12)
+        rows += results(harness.process_watermark_to_infinity())
+
+    assert rows == [("a", 10, 20, 3), ("a", 10, 20, 2), ("a", 10, 20, [1, 2]), ("a", 10, 20, 2)]
+
+
+def test_a_function_of_the_window_that_raises_is_named() -> None:
+    harness = TEN.process(lambda key, window, elements: elements[1]).harness()
+    harness.process_element("a", 1, 12)
+
+    with pytest.raises(UserFunctionError, match=r"IndexError.*key 'a'"):
+        harness.process_watermark_to_infinity()
+
+
+# -- windows -----------------------------------------------------------------------------------
+
+
+def test_windows_may_begin_before_their_multiples() -> None:
+    eight_hours_earlier = flink.TumblingEventTimeWindows.of("1 day", timedelta(hours=-8))
+    sliding = flink.SlidingEventTimeWindows.of(10, 5, -1)
+
+    hour = 3_600_000
+    assert [(it.start, it.end) for it in eight_hours_earlier.window_fn.assign(0)] == [
+        (-8 * hour, 16 * hour)
+    ]
+    assert sorted((it.start, it.end) for it in sliding.window_fn.assign(4)) == [(-1, 9), (4, 14)]
+
+
+def test_windows_of_the_clock_take_what_comes_in_their_last_millisecond() -> None:
+    harness = BY_CLOCK.reduce(add).harness()
+    harness.set_processing_time(9)
+    harness.process_element("a", 1, 77)
+
+    assert harness.set_processing_time(10) == [Row("value", "a", 1, (0, 10), 9)]
+
+
+def test_what_comes_in_the_millisecond_in_which_its_window_was_given_out_is_in_the_next() -> None:
+    harness = BY_CLOCK.reduce(add).harness()
+    harness.process_element("a", 1)
+    assert results(harness.set_processing_time(9)) == [1]
+    harness.process_element("a", 2)
+
+    # The test harness of Flink would give out a second result for [0, 10).
+    assert harness.set_processing_time(19) == [Row("value", "a", 2, (10, 20), 19)]
+
+
+def test_sliding_windows_and_dynamic_gaps_go_by_the_clock_too() -> None:
+    sliding = flink.SlidingProcessingTimeWindows.of(4, 2)
+    sessions = flink.ProcessingTimeSessionWindows.with_dynamic_gap(lambda value: value)
+    rows = []
+    for windows in (sliding, sessions):
+        harness = flink.key_by().window(windows).reduce(add).harness()
+        harness.set_processing_time(2)
+        harness.process_element("a", 5, 99)
+        rows.append([(row.value, row.window) for row in harness.set_processing_time(50)])
+
+    assert rows == [[(5, (0, 4)), (5, (2, 6))], [(5, (2, 7))]]
+
+
+def test_an_empty_window_joins_what_it_touches_and_stretches_nothing() -> None:
+    window = flink.TimeWindow
+
+    assert flink.merge_windows([window(2, 2), window(0, 2), window(5, 5)]) == [
+        (window(0, 2), [window(0, 2), window(2, 2)])
+    ]
+
+
+# -- what is refused ---------------------------------------------------------------------------
+
+TIMEOUT = flink.ProcessingTimeoutTrigger
+SESSIONS = flink.key_by().window(flink.EventTimeSessionWindows.with_gap(5))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "said"),
+    [
+        (lambda: flink.ContinuousEventTimeTrigger.of(0), TriggerError, "more than 0 ms"),
+        (lambda: flink.DeltaTrigger.of(-1, growth), TriggerError, "0 or more"),
+        (lambda: TIMEOUT.of(flink.CountTrigger.of(1), 0), TriggerError, "more than 0 ms"),
+        (
+            lambda: TIMEOUT.of(flink.PurgingTrigger.of(flink.CountTrigger.of(1)), 5),
+            UnsupportedError,
+            "write PurgingTrigger.of(ProcessingTimeoutTrigger.of(...))",
+        ),
+        (
+            lambda: TIMEOUT.of(flink.ContinuousEventTimeTrigger.of(5), 5),
+            UnsupportedError,
+            "give it a CountTrigger",
+        ),
+        (
+            lambda: TEN.trigger(flink.ProcessingTimeTrigger.create()),
+            WindowingError,
+            "never fires in windows in event time",
+        ),
+        (
+            lambda: BY_CLOCK.trigger(flink.ContinuousEventTimeTrigger.of(5)),
+            WindowingError,
+            "never fires in windows in processing time",
+        ),
+        (
+            lambda: SESSIONS.trigger(flink.DeltaTrigger.of(1, growth)),
+            WindowingError,
+            "which merge",
+        ),
+        (
+            lambda: SESSIONS.trigger(TIMEOUT.of(flink.CountTrigger.of(2), 5)),
+            WindowingError,
+            "which merge",
+        ),
+        (lambda: flink.DeltaEvictor.of(0, growth), WindowError, "threshold of more than 0"),
+        (
+            lambda: BY_CLOCK.evictor(flink.TimeEvictor.of(5)),
+            WindowingError,
+            "looks at event times",
+        ),
+        (lambda: flink.TumblingEventTimeWindows.of(5, -5), WindowError, "must be less"),
+        (lambda: flink.TimeWindow(2, 1), WindowError, "ends before it begins"),
+    ],
+)
+def test_a_mistake_is_named_with_what_to_do(
+    wrong: object, kind: type[BeamlikeError], said: str
+) -> None:
+    assert callable(wrong)
+    with pytest.raises(kind) as caught:
+        wrong()
+    assert said in str(caught.value)
