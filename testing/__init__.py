@@ -29,20 +29,22 @@ verbs, and what misspelt ones meant), `stream`, `as_code` (a run as a test strea
 Assertions: `equality`, `values` (what must be in panes), `selection` and `matchers` (in which
 panes), `expected` and `complete` (the whole output), `groupings` (what an assertion is about),
 `failures` (what a failure says). Pipelines: `checks` (when assertions are asked), `collections`,
-`runs`, `overrides` and `wiring` (what a test puts in place of parts), `pipelines`, `jobs`, `beam`
-(Beam Python's words), `plugin` (of pytest), `plugin_examples` (of hypothesis) and `plugin_reports`
-(what it adds to a failure). Scenarios as files: `json_places` and `transcript_places` (where a
+`runs`, `overrides` and `wiring` (what a test puts in place of parts), `pipelines`, `jobs`,
+`inside_pipelines` (what happened in their groupings), `beam` (Beam Python's words), `plugin` (of
+pytest), `plugin_examples` (of hypothesis) and `plugin_reports` (what it adds to a failure).
+Scenarios as files: `json_places` and `transcript_places` (where a
 mistake is), `transcript_schema`, `transcripts`, `transcript_results`, `transcript_writing`,
-`conformance`; those of other systems: `dialect_cases`, `dialect_plays`, `dialect_questions`. Laws:
-`generate` (random scenarios), `streams` (of many keys at once), `laws` (of machines), `bundles` (of
-how elements arrive), `in_shard`, `shard_of_numbers` (at rest), `every_aggregate` (of every column),
-`rows_of_plans`, `hand_made_rows`, `either_machine`, `both_machines`, `in_columns` and
-`differential` (all of them, on many scenarios), `shrinking` (what breaks one), `contract_case`,
-`contract_rules` and `contract` (of window functions), `combine_contract` (of combine functions).
-Laws of pipelines: `random_pipelines`, `told_runs` (what came out, in words), `in_letters` (the
-layers of the Spark host, without Spark), `side_by_side` (tests in one query), `counted_words` (a
-pipeline with panes of all timings, to be asked about). Running queries: `query_reports` (as Spark
-writes them), `checkpoints` (that they leave behind).
+`conformance`; those of other systems: `dialect_cases`, `dialect_player`, `akka_plays`,
+`apex_plays`, `flink_plays`, `kafka_plays`, `dialect_plays`, `dialect_replays` (on Spark),
+`apex_questions`, `dialect_questions`. Laws: `generate` (random scenarios), `streams` (of many keys
+at once), `laws` (of machines), `bundles` (of how elements arrive), `in_shard`, `shard_of_numbers`
+(at rest), `every_aggregate` (of every column), `rows_of_plans`, `hand_made_rows`, `either_machine`,
+`both_machines`, `in_columns` and `differential` (all of them, on many scenarios), `shrinking` (what
+breaks one), `contract_case`, `contract_rules` and `contract` (of window functions),
+`combine_contract` (of combine functions). Laws of pipelines: `random_pipelines`, `told_runs` (what
+came out, in words), `in_letters` (the layers of the Spark host, without Spark), `side_by_side`
+(tests in one query), `counted_words` (a pipeline with panes of all timings, to be asked about).
+Running queries: `query_reports` (as Spark writes them), `checkpoints` (that they leave behind).
 """
 
 from beamlike.testing.as_code import as_test_stream
@@ -80,6 +82,7 @@ from beamlike.testing.expected import (
     pane,
 )
 from beamlike.testing.failures import PaneAssertionError
+from beamlike.testing.inside_pipelines import inside
 from beamlike.testing.jobs import JobTest
 from beamlike.testing.matchers import (
     in_combined_non_late_panes,
@@ -181,6 +184,7 @@ __all__ = [
     "in_on_time_pane",
     "in_only_pane",
     "in_window",
+    "inside",
     "is_empty",
     "is_not_empty",
     "late_pane",

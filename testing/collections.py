@@ -25,7 +25,7 @@ from beamlike.model.combine import Collect
 from beamlike.model.graph import Edge, Grouped, in_order
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.testing.checks import Ask, Checks
-from beamlike.testing.groupings import grouping_of
+from beamlike.testing.groupings import asserted_in, grouping_of
 from beamlike.testing.results import NO_KEY, Matcher, Origin, Results, check_matcher
 
 __all__ = ["Expectation", "asking", "expect", "results_of"]
@@ -71,6 +71,7 @@ def results_of(
             lambda: _trace(run, edge),
             tuple(dict.fromkeys(it.label for it in missing)),
             carries_times,
+            lambda: asserted_in(run, edge),
         ),
     )
 

@@ -1,10 +1,15 @@
 """Several strategies over one stream."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
 
 from beamlike.errors import TestStreamError
+from beamlike.hosts.script import Arrive, ScriptStep
 from beamlike.testing.arguments import names_of, no_argument
+from beamlike.testing.results import Results
 from beamlike.testing.stream import FinishedTestStream
 
 if TYPE_CHECKING:
@@ -12,9 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
+_OPTIONS: Final = (
+    *("trigger", "accumulation", "allowed_lateness", "timestamp_combiner", "closing_behavior"),
+    *("on_time_behavior", "late_check", "unchanged"),
+)
+"""What `FinishedTestStream.run` takes of a strategy, besides its windows."""
+
 
 def compare(
-    stream: FinishedTestStream, variants: Mapping[str, Mapping[str, Any]], **common: Any
+    stream: FinishedTestStream | Results, variants: Mapping[str, Mapping[str, Any]], **common: Any
 ) -> "Comparison":
     """Run a stream under several strategies and put what comes out side by side.
 
@@ -24,8 +35,13 @@ def compare(
             window=Sessions("10 minutes"),
         ))
 
+    Of a run the stream is what it was given, and what a variant does not say is as it was there;
+    one that says nothing is the run itself, whichever host it was on. So a grouping of a pipeline
+    is compared with itself: ``compare(inside(result, "Count"), {"as it is": {}, "an hour more":
+    {"allowed_lateness": "1h"}})``.
+
     Args:
-        stream: What happens.
+        stream: What happens, or a run of it, such as `inside` has.
         variants: Each strategy under a name, as the arguments of `FinishedTestStream.run` that
             are its own. The first one is what the others are measured against.
         common: The arguments that all of them have.
@@ -38,10 +54,10 @@ def compare(
     """
     from beamlike.viz.compare import compare as side_by_side
 
-    if not isinstance(stream, FinishedTestStream):
+    if not isinstance(stream, FinishedTestStream | Results):
         raise TestStreamError(
             f"compare needs a finished stream, got {stream!r}; end it with "
-            "advance_watermark_to_infinity()"
+            'advance_watermark_to_infinity(), or name a grouping: inside(result, "its label")'
         )
     if not isinstance(variants, Mapping) or len(variants) < 2:
         raise TestStreamError(
@@ -49,11 +65,39 @@ def compare(
             '{"as it is": {}, "an hour more": {"allowed_lateness": "1h"}}; '
             f"got {variants!r}"
         )
-    known = names_of(stream.run)
+    known = names_of(FinishedTestStream.run)
     for variant, own in variants.items():
         for argument in {**common, **own}:
             if argument not in known:
                 raise TestStreamError(f"{variant!r}: {no_argument('run', argument, known)}")
+    play = partial(_again, stream) if isinstance(stream, Results) else stream.run
     return side_by_side(
-        {name: stream.run(**{**common, **own}).recording for name, own in variants.items()}
+        {name: play(**{**common, **own}).recording for name, own in variants.items()}
+    )
+
+
+def _again(results: Results, **options: Any) -> Results:
+    """A run with other options; that run if there are none."""
+    if not options:
+        return results
+    told = results.grouping
+    script = told.run.script
+    arrived = (it for step in script if isinstance(step, Arrive) for it in step.elements)
+    if any(element.window is not None for _, element in arrived):
+        raise TestStreamError(
+            "the elements of this grouping come in windows that its window function does not give "
+            "them anew; compare the grouping that made them"
+        )
+    strategy = told.strategy
+    asked = {name: getattr(strategy, name) for name in _OPTIONS}
+    stream = FinishedTestStream(tuple(map(_with_pairs, script)))
+    took = {"window": strategy.window_fn, "aggregate": told.combine, "allow_unsafe_trigger": True}
+    return stream.run(**{**asked, **took, **options})
+
+
+def _with_pairs(step: ScriptStep) -> ScriptStep:
+    if not isinstance(step, Arrive):
+        return step
+    return Arrive(
+        tuple((None, attrs.evolve(it, value=(key, it.value))) for key, it in step.elements)
     )

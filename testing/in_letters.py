@@ -75,7 +75,7 @@ def run_in_letters(
         letters = [layers.dump(mail)]
         for at in range(layers.depth):
             sent = _through(walker(_sent(layers), at, shards), letters, dice)
-            layer = _sent(Layer(layers, at + 1, shards, buckets))
+            layer = _sent(Layer(layers, at + 1, shards, buckets, notes=True))
             letters = list(_stepped(layer, sent, stores, shards))
         left = _through(finisher(_sent(layers)), letters, dice)
         answers.add(layers.load(blob for _, blob in left))

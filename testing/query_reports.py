@@ -9,9 +9,11 @@ __all__ = ["report"]
 _COUNTED: Final = (
     *("panes_early", "panes_on_time", "panes_late"),
     *("dropped_expired", "dropped_closed", "dropped_failed", "dropped_null_key"),
-    *("dropped_bad_key", "dropped_null_timestamp", "dropped_bad_timestamp", "dropped_bad_value"),
-    "windows_open",
+    *("dropped_bad_key", "dropped_null_timestamp", "dropped_bad_timestamp"),
+    *("dropped_far_future", "dropped_bad_value"),
+    *("retractions", "elements", "merges", "windows_open"),
 )
+_UNKNOWN: Final = ("watermark", "deadline", "clock_deadline", "drop_example")
 
 
 def report(
@@ -25,7 +27,7 @@ def report(
     parts: Mapping[str, int] | None = None,
     watermark: str = "2020-01-01T00:00:00.000Z",
     newest: str | None = None,
-    metrics: Mapping[str, Mapping[str, int | None]] | None = None,
+    metrics: Mapping[str, Mapping[str, int | str | None]] | None = None,
 ) -> str:
     """The JSON of a ``StreamingQueryProgress``.
 
@@ -41,7 +43,10 @@ def report(
         newest: The greatest event time.
         metrics: What each grouping counts, by its name; what is left out is 0.
     """
-    nothing: dict[str, int | None] = dict.fromkeys(_COUNTED, 0) | {"watermark": None}
+    nothing: dict[str, int | str | None] = {
+        **dict.fromkeys(_COUNTED, 0),
+        **dict.fromkeys(_UNKNOWN),
+    }
     times = {"watermark": watermark} | ({} if newest is None else {"max": newest})
     told: dict[str, Any] = {
         "id": query,

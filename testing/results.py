@@ -78,12 +78,14 @@ class Origin:
         dropped_by: The transforms on the way there that dropped something.
         carries_times: Whether each element is a pair with its own timestamp (ms) in it, as
             Scio's ``with_timestamp`` makes them.
+        grouping: What happened to the grouping whose panes these are, if somebody knows.
     """
 
     label: str
     trace: Callable[[], str]
     dropped_by: tuple[str, ...] = ()
     carries_times: bool = False
+    grouping: Callable[[], Asserted | None] = attrs.field(default=lambda: None, eq=False)
 
 
 @attrs.frozen(str=False)
@@ -203,20 +205,38 @@ class Results:
 
         A run on Spark is replayed in memory for it, which tells the same story.
 
+        Of a collection of a pipeline it is the grouping that made its panes.
+
         Raises:
-            TestStreamError: These are results of a pipeline, and not of one grouping.
+            TestStreamError: No grouping made them, or nobody knows what happened to it.
             RecordingError: The run does not happen again, because a function of the user's does
                 not always give the same answer.
         """
         from beamlike.viz.recording import Recording
 
-        if self.origin is not None or self.strategy is None or self.aggregate is None:
-            raise TestStreamError(
-                "only the run of one grouping can be told step by step, and these results are "
-                "those of a pipeline; run the stream by itself: "
-                "TestStream()...run(window=..., trigger=...)"
+        told = self.grouping
+        return Recording.of(told.run, told.strategy, told.combine)
+
+    @property
+    def grouping(self) -> Asserted:
+        """What can be told step by step.
+
+        Raises:
+            TestStreamError: There is nothing.
+        """
+        if self.origin is not None:
+            found = self.origin.grouping()
+        else:
+            found = next(iter(self.groupings), None)
+        if found is None:
+            what = (
+                "these results" if self.origin is None else f"the elements of {self.origin.label}"
             )
-        return Recording.of(self.run, self.strategy, self.aggregate)
+            raise TestStreamError(
+                f"only a grouping can be told step by step, and {what} are not known to come from "
+                'one; name one of the pipeline: inside(result, "its label")'
+            )
+        return found
 
     def explain(self, key: Any = None, window: "WindowLike | None" = None) -> "Explanation":
         """What happened and why, in words: merges, firings, drops, and why nothing came out.
@@ -240,13 +260,25 @@ class Results:
     def timeline(self, width: int = 100) -> str:
         """The run as text: event time across, steps downwards, a block for each key.
 
+        Of a collection of a pipeline it is the grouping that made its panes, as `recording`.
+
         Args:
             width: Characters in a line, at least 60.
+
+        Raises:
+            TestStreamError: As `recording`.
         """
         from beamlike.viz.timeline import text_timeline
 
-        window_fn = self.strategy.window_fn if self.strategy else None
-        return text_timeline(self.run, width, window_fn=window_fn)
+        run, strategy = self._drawn
+        return text_timeline(run, width, window_fn=strategy.window_fn if strategy else None)
+
+    @property
+    def _drawn(self) -> tuple[Run, WindowingStrategy | None]:
+        """What is drawn, which needs no aggregate."""
+        if self.origin is None:
+            return self.run, self.strategy
+        return self.grouping.run, self.grouping.strategy
 
     def figure(self, key: Any = None) -> "Figure":
         """The run as a picture: event time across, arrival up, a panel for each key.
@@ -259,17 +291,13 @@ class Results:
 
         Raises:
             RecordingError: There is no such key, or nothing happened at all.
-            TestStreamError: These are results of a pipeline, and not of one grouping.
+            TestStreamError: As `timeline`.
             EnvironmentProblem: matplotlib is not installed.
         """
         from beamlike.viz.picture import figure_of
 
-        if self.origin is not None:
-            raise TestStreamError(
-                "only the run of one grouping can be drawn, and these results are those of a "
-                "pipeline; run the stream by itself: TestStream()...run(window=..., trigger=...)"
-            )
-        return figure_of(self.run, self.strategy, key)
+        run, strategy = self._drawn
+        return figure_of(run, strategy, key)
 
     def draw(self, path: "str | Path", key: Any = None) -> None:
         """Write the picture of `figure` to a file; its ending says how: png, svg or pdf.

@@ -6,12 +6,17 @@ from typing import Any
 import attrs
 
 from beamlike.hosts.pipeline import PipelineRun
+from beamlike.hosts.script import Arrive, Run, Told
+from beamlike.machine.events import Drop, Fired
 
-__all__ = ["told"]
+__all__ = ["told", "told_inside"]
 
 
 def told(run: PipelineRun) -> Mapping[str, list[str]]:
-    """What came out of each edge, and what was lost; in which order within a step is open."""
+    """What came out of each edge, and what was lost; in which order within a step is open.
+
+    And what happened inside of each grouping, see `told_inside`.
+    """
     came = {
         f"{edge.node.label} {edge.tag}": sorted(
             f"{it.step} {attrs.evolve(it.element, value=_unordered(it.element.value))}"
@@ -20,7 +25,44 @@ def told(run: PipelineRun) -> Mapping[str, list[str]]:
         for edge, found in run.came.items()
         if found
     }
-    return came | {"lost": sorted(map(str, run.lost))}
+    inside = {
+        f"inside of {node.label}": told_inside(happened)
+        for node in run.groupings
+        if (happened := run.inside(node)) is not None
+    }
+    return came | inside | {"lost": sorted(map(str, run.lost))}
+
+
+def told_inside(run: Run) -> list[str]:
+    """The steps of a grouping, and what came of each; the order of keys and of lists is open."""
+    lines: list[str] = []
+    for number, step in enumerate(run.script):
+        if isinstance(step, Arrive):
+            arrived = ((key, _plain(element)) for key, element in step.elements)
+            lines += sorted(f"{number} arrives {pair}" for pair in arrived)
+        else:
+            lines.append(f"{number} {step}")
+        outputs = (it for it in run.outputs if it.step == number)
+        lines += sorted(f"{number} comes {it.key!r} {_plain(it.effect)}" for it in outputs)
+        story = (it for it in run.story if it.step == number)
+        lines += sorted(f"{number} tells {it.key!r} {_happening(it)}" for it in story)
+    return lines
+
+
+def _happening(it: Told) -> Any:
+    happening = it.happening
+    if isinstance(happening, Fired):
+        return attrs.evolve(happening, pane=_plain(happening.pane))
+    return _plain(happening) if isinstance(happening, Drop) else happening
+
+
+def _plain(has_value: Any) -> Any:
+    """The same with its value in words that do not depend on an order."""
+    if isinstance(has_value, Drop):
+        element = has_value.element
+        known = None if element is None else _plain(element)
+        return attrs.evolve(has_value, element=known)
+    return attrs.evolve(has_value, value=_unordered(has_value.value))
 
 
 def _unordered(value: Any) -> Any:

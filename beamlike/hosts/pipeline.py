@@ -13,7 +13,7 @@ take turns, one event each; of several nobody knows in Beam which comes first.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
 
@@ -22,7 +22,7 @@ from beamlike.hosts.metrics import Recorder
 from beamlike.hosts.nodes import StagedWorker, Worker, worker_of
 from beamlike.hosts.script import Run, Script, ScriptStep
 from beamlike.machine.events import AdvanceClock, Drop
-from beamlike.model.graph import Edge, Given, Node, Windowed, in_order
+from beamlike.model.graph import Edge, Given, Grouped, Node, Windowed, in_order
 
 __all__ = ["Came", "Lost", "PipelineRun", "Step", "run_pipeline", "steps_of"]
 
@@ -45,6 +45,13 @@ class Lost:
     drop: Drop
 
 
+class HasRun(Protocol):
+    """What knows everything that happened to a node."""
+
+    @property
+    def run(self) -> Run: ...
+
+
 @attrs.frozen
 class PipelineRun:
     """Everything that came out of every edge of a graph, in order, and what was dropped."""
@@ -52,15 +59,21 @@ class PipelineRun:
     came: Mapping[Edge, tuple[Came, ...]]
     lost: tuple[Lost, ...]
     metrics: Recorder = attrs.field(factory=Recorder, eq=False, repr=False)
-    _staged: Mapping[Node, StagedWorker] = attrs.field(factory=dict, eq=False, repr=False)
+    _inside: Mapping[Node, HasRun] = attrs.field(factory=dict, eq=False, repr=False)
 
     def inside(self, node: Node) -> Run | None:
         """What a node that groups was given, step by step, and all that came of it.
 
-        None if it does not group, or if the host keeps no record of it, as Spark does not.
+        None if it does not group, or if the host keeps no record of it, as Spark does not where
+        DataFrames are read or written.
         """
-        worker = self._staged.get(node)
-        return None if worker is None else worker.run
+        known = self._inside.get(node)
+        return None if known is None else known.run
+
+    @property
+    def groupings(self) -> tuple[Grouped, ...]:
+        """The groupings whose inside is known, in the order of the pipeline."""
+        return tuple(node for node in self._inside if isinstance(node, Grouped))
 
     def out_of(self, edge: Edge) -> tuple[Came, ...]:
         """What came out of an edge; nothing if it was not part of the graph."""

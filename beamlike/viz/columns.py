@@ -12,6 +12,7 @@ from beamlike.model.time import show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.viz.axis import DAY, DISTANCES, SECOND
+from beamlike.viz.happened import own_windows
 
 __all__ = ["Columns", "assigned"]
 
@@ -105,12 +106,9 @@ def _windows(run: Run) -> Iterator[Window]:
 
 
 def assigned(elements: Iterable[Element], window_fn: WindowFn | None) -> Iterator[Window]:
-    """The windows that elements get, before any merging; none where the function raises."""
-    if window_fn is None:
-        return
+    """The windows that elements come in or get, before any merging; see `own_windows`."""
     for element in elements:
-        try:
-            windows = window_fn.assign(element.timestamp, element.value)
-        except Exception:  # the drop of the element says what
-            continue
-        yield from windows
+        if element.window is not None:
+            yield element.window
+        elif window_fn is not None:
+            yield from own_windows(window_fn, element)

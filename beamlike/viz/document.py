@@ -10,20 +10,13 @@ from typing import Any, Final
 
 from beamlike.hosts.script import Arrive, ScriptStep
 from beamlike.machine.events import AdvanceWatermark, Drop, Element, Fired, Merged, Pane, Suppressed
-from beamlike.model.options import (
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    TimestampCombiner,
-    Unchanged,
-)
 from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.viz.happened import own_windows, take_drops
 from beamlike.viz.recording import Moment, Recording, TriggerView, WindowView
-from beamlike.viz.table import lost_elements, shorten, show_window
+from beamlike.viz.table import lost_elements, shorten, show_clock, show_window
 from beamlike.viz.trigger_words import OVER, spoken
 
 __all__ = ["document_of"]
@@ -78,14 +71,7 @@ def _windowing(recording: Recording) -> list[list[str]]:
         ["accumulation", strategy.accumulation.value],
         ["allowed lateness", show_duration(strategy.allowed_lateness)],
     ]
-    options = (
-        ("timestamp combiner", strategy.timestamp_combiner, TimestampCombiner.END_OF_WINDOW),
-        ("closing behavior", strategy.closing_behavior, ClosingBehavior.FIRE_IF_NON_EMPTY),
-        ("on-time behavior", strategy.on_time_behavior, OnTimeBehavior.FIRE_ALWAYS),
-        ("late check", strategy.late_check, LateCheck.ASSIGNED),
-        ("unchanged panes", strategy.unchanged, Unchanged.RE_EMIT),
-    )
-    chosen = [[name, option.value] for name, option, usual in options if option is not usual]
+    chosen = [[name, option.value] for name, option in strategy.chosen.items()]
     return parts + chosen
 
 
@@ -97,7 +83,7 @@ def _step(moment: Moment) -> Plain:
         "title": _title(event),
         "watermark": moment.watermark,
         "watermarkText": show_instant(moment.watermark),
-        "clockText": _clock(moment.clock),
+        "clockText": show_clock(moment.clock),
         "outputText": show_instant(moment.output_watermark),
         "count": len(event.elements) if isinstance(event, Arrive) else 0,
     }
@@ -114,12 +100,7 @@ def _title(event: ScriptStep) -> str:
         return _counted(len(event.elements), "element") + " arrived"
     if isinstance(event, AdvanceWatermark):
         return f"The watermark moved to {show_instant(event.to)}"
-    return f"The clock moved to {_clock(event.to)}"
-
-
-def _clock(reading: int) -> str:
-    """Processing time: a length of time since the start, or an instant if it began elsewhere."""
-    return show_duration(reading) if 0 <= reading < 86_400_000 else show_instant(reading)
+    return f"The clock moved to {show_clock(event.to)}"
 
 
 def _counted(count: int, noun: str) -> str:

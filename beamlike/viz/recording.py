@@ -21,7 +21,7 @@ from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.running import Now, TriggerView
 from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.step import Grouping
-from beamlike.machine.reference.wakes import Wakes, wakes
+from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.combine import CombineFn
 from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
@@ -76,7 +76,7 @@ class WindowView:
             remembered.fresh,
             remembered.last_pane,
             machine.strategy.expiry(window),
-            wakes(machine.strategy, alone),
+            machine.wakes(alone),
             not remembered.closed and watermark > machine.strategy.expiry(window),
         )
 

@@ -9,12 +9,12 @@ import attrs
 
 from beamlike.hosts.script import Arrive, Run
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
+from beamlike.model.time import MIN_TIMESTAMP, show_duration
 from beamlike.model.windows import IntervalWindow
 from beamlike.viz.axis import FoldedTime
 from beamlike.viz.lives import LEVEL, Happened
 from beamlike.viz.scene import Fold, Life, Scene, Tick
-from beamlike.viz.table import shorten
+from beamlike.viz.table import shorten, show_clock
 
 __all__ = ["stage"]
 
@@ -26,7 +26,6 @@ _MANY_GAPS: Final = 10
 """Where windows have no length, so many times the usual gap between elements is a long one."""
 _MARGIN: Final = 0.7
 _TITLE: Final = 60
-_YEAR_MS: Final = 31_536_000_000
 
 
 def stage(run: Run, strategy: WindowingStrategy | None, keys: Sequence[Any]) -> tuple[Scene, ...]:
@@ -103,7 +102,7 @@ class _Rows:
                     break
                 at[step] = here
             tells_time = bool(moves) and (moved > 0 or clock is None)
-            label = f"{_clock(now)}  step {number}" if tells_time else f"step {number}"
+            label = f"{show_clock(now)}  step {number}" if tells_time else f"step {number}"
             ticks.append(Tick(here, label, tells_time))
             if watermark > MIN_TIMESTAMP and (not watermarks or watermarks[-1][1] != watermark):
                 watermarks.append((here, watermark))
@@ -128,12 +127,6 @@ def _shown(run: Run, parts: Sequence[Happened]) -> Iterator[tuple[int, int]]:
             yield step, left_out if position == 0 else 0
         yield number, 0
         quiet = []
-
-
-def _clock(milliseconds: int) -> str:
-    if milliseconds < _YEAR_MS:
-        return show_duration(milliseconds)
-    return show_instant(milliseconds)
 
 
 # -- event time ----------------------------------------------------------------------------

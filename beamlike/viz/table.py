@@ -9,8 +9,17 @@ from beamlike.machine.events import Drop, Pane
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
+from beamlike.model.words import visible
 
-__all__ = ["change_table", "lost_elements", "pane_markup", "pane_table", "shorten", "show_window"]
+__all__ = [
+    "change_table",
+    "lost_elements",
+    "pane_markup",
+    "pane_table",
+    "shorten",
+    "show_clock",
+    "show_window",
+]
 
 _HEADER: Final = ("", "step", "key", "window", "timing", "#", "ns", "place", "timestamp", "value")
 _CHANGES_HEADER: Final = ("", "step", "key", "op", "identity", "value")
@@ -24,6 +33,18 @@ _LONG_NOTE_WIDTH: Final = 90
 _MARKUP_WIDTH: Final = 200
 _MOST_ROWS: Final = 200
 _DATE_WIDTH: Final = len("1970-01-01")
+_YEAR_MS: Final = 31_536_000_000
+
+
+def show_clock(milliseconds: int) -> str:
+    """A reading of processing time: how long since the start, or an instant if it began elsewhere.
+
+    >>> show_clock(93_600_000), show_clock(1_577_836_800_000)
+    ('1d 2h', '2020-01-01 00:00:00')
+    """
+    if 0 <= milliseconds < _YEAR_MS:
+        return show_duration(milliseconds)
+    return show_instant(milliseconds)
 
 
 def pane_table(outputs: Sequence[Output], marked: Collection[int] = ()) -> str:
@@ -103,7 +124,7 @@ def shorten(value: Any, room: int) -> str:
     >>> shorten(["open app", "close app"], 16)
     "['open app', ..."
     """
-    return _cut(repr(value), room)
+    return _cut(visible(repr(value)), room)
 
 
 def lost_elements(drop: Drop, room: int) -> str:
@@ -145,7 +166,7 @@ def _value(output: Output, room: int) -> str:
     effect = output.effect
     if isinstance(effect, Drop):
         if effect.error is not None:
-            why = _cut(" ".join(effect.error.split()), _ERROR_WIDTH)
+            why = _cut(visible(" ".join(effect.error.split())), _ERROR_WIDTH)
             return f"{lost_elements(effect, room)} ({why})"
         if effect.missed_by is None:
             return lost_elements(effect, room)

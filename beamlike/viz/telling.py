@@ -17,6 +17,7 @@ from beamlike.machine.events import (
 from beamlike.model.options import LateCheck
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import Window, bounds
+from beamlike.model.words import visible
 from beamlike.viz import because
 from beamlike.viz.happened import own_windows
 from beamlike.viz.recording import Moment, Recording, WindowView
@@ -280,7 +281,7 @@ class Teller:
         if drop.timestamp is not None:
             what += f" at {show_instant(drop.timestamp)}"
         if drop.error is not None:
-            why = f" because {' '.join(drop.error.split())}"
+            why = f" because {visible(' '.join(drop.error.split()))}"
         elif drop.missed_by is None:
             why = f": the trigger of its window {name} has finished"
         else:

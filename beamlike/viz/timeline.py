@@ -24,9 +24,10 @@ from beamlike.machine.events import (
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
+from beamlike.model.words import visible
 from beamlike.viz.columns import Columns, assigned
 from beamlike.viz.happened import busiest, by_step, identity, is_dropped, keys_of
-from beamlike.viz.table import lost_elements, shorten
+from beamlike.viz.table import lost_elements, shorten, show_clock
 from beamlike.viz.thinning import Entry, thinned
 
 __all__ = ["LEGEND", "text_timeline"]
@@ -75,7 +76,7 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
         lines.append(_OFF_AXIS)
     lines += [line for block in drawn for line in block]
     if len(shown) < len(keys):
-        others = ", ".join(repr(key) for key in keys if key not in shown)
+        others = ", ".join(visible(repr(key)) for key in keys if key not in shown)
         left_out = len(keys) - len(shown)
         words = f"{left_out} of {len(keys)} keys, the least busy, are left out: {others}"
         lines += ["", *wrap(words, width, max_lines=_MOST_REASON_LINES, placeholder=" ...")]
@@ -174,7 +175,7 @@ class _Block:
                 row[column] = ">"
             _beside(row, text, column, column)
             return "watermark", "".join(row)
-        return f"clock {show_duration(step.to)}", "".join(row)
+        return _clock(step.to), "".join(row)
 
     # -- what comes of it --------------------------------------------------------------------
 
@@ -318,6 +319,12 @@ def _beside(row: list[str], text: str, first: int, last: int) -> bool:
     return False
 
 
+def _clock(reading: int) -> str:
+    """A move of the clock. An instant says what it is, and there is no room to say more."""
+    shown = show_clock(reading)
+    return f"clock {shown}" if shown == show_duration(reading) else shown
+
+
 def _gutter(text: str) -> str:
     indent = " " * max(min(_INDENT, _GUTTER - 1 - len(text)), 0)
     return f"{indent + text:{_GUTTER}}"[: _GUTTER - 1] + " "
@@ -325,4 +332,4 @@ def _gutter(text: str) -> str:
 
 def _words(value: Any) -> str:
     """The ``repr`` of a value on one line."""
-    return " ".join(line.strip() for line in repr(value).splitlines())
+    return " ".join(line.strip() for line in visible(repr(value)).splitlines())

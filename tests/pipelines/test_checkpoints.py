@@ -66,6 +66,53 @@ def test_a_sum_under_another_name_is_another_sum() -> None:
     ]
 
 
+def windowed(shards: int = 8, **windowing: Any) -> list[Known]:
+    """The nodes of a pipeline that sums pairs in windows."""
+    pairs = beam.Pipeline() | "Pairs" >> beam.Create([("a", 1)])
+    usual = {"trigger": beam.AfterWatermark(late=beam.AfterCount(1)), "allowed_lateness": "10 s"}
+    into = {"windowfn": beam.FixedWindows("1 minute"), "accumulation_mode": "discarding"}
+    told = pairs | beam.WindowInto(**(into | usual | windowing))
+    summed = told | "Total" >> beam.CombinePerKey(lambda values: sum(values))
+    return nodes_of(Layers.of([], [summed.edge], lambda _: StageClock(1)), shards)
+
+
+def test_a_sum_that_is_made_otherwise_is_refused_with_both_values() -> None:
+    with pytest.raises(StateError) as refused:
+        check_nodes(
+            windowed(),
+            windowed(4, windowfn=beam.Sessions("1 minute"), accumulation_mode="accumulating"),
+            "/kept",
+        )
+
+    assert str(refused.value) == (
+        "the checkpoint '/kept' has state that this pipeline cannot continue:\n"
+        "  'Total', window: the checkpoint has 'FixedWindows(1m)', the query has 'Sessions(1m)'\n"
+        "  'Total', accumulation: the checkpoint has 'discarding', the query has 'accumulating'\n"
+        "  'Total', shards: the checkpoint has '8', the query has '4'\n"
+        "Run the pipeline as it was, whose drain() brings its windows to their end, or start this "
+        "one with a new checkpoint."
+    )
+
+
+def test_a_sum_goes_on_with_another_lateness_and_another_count() -> None:
+    later = windowed(trigger=beam.AfterWatermark(late=beam.AfterCount(5)), allowed_lateness=0)
+
+    check_nodes(windowed(), later, "/kept")
+    check_nodes([attrs.evolve(it, words={}) for it in windowed()], later, "/kept")  # not noted then
+
+
+def test_a_function_that_moved_to_another_line_goes_on_with_its_state() -> None:
+    def summed(combine: beam.CombinePerKey) -> list[Known]:
+        pairs = beam.Pipeline() | "Pairs" >> beam.Create([("a", 1)])
+        return nodes_of(Layers.of([], [(pairs | combine).edge], lambda _: StageClock(1)))
+
+    here = summed(beam.CombinePerKey(lambda values: sum(values)))
+    there = summed(beam.CombinePerKey(lambda values: sum(values)))
+
+    assert here == there
+    assert here[-1].words["transform"] == "CombinePerKey(<lambda at test_checkpoints.py>)"
+
+
 def test_what_keeps_no_state_may_have_another_name_and_be_on_another_line() -> None:
     first = nodes(beam.Map(lambda pair: pair))
     second = nodes(beam.Map(lambda pair: pair))

@@ -1,5 +1,6 @@
 """DataFrames as sources of pipelines, and collections of pipelines as DataFrames."""
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.api.pipelines.frames import FromDataFrame, to_data_frame
+from beamlike.api.saved import open_state
 from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows
@@ -252,6 +254,27 @@ def test_a_stream_and_what_comes_to_an_end_are_not_one_query(spark: Any, tmp_pat
     )
 
 
+def test_two_frames_of_one_pipeline_can_be_united(spark: Any, tmp_path: Path) -> None:
+    pipeline = beam.Pipeline()
+    stream = spark.readStream.schema(GAMES).parquet(str(tmp_path))
+    totals = (
+        pipeline
+        | "Games" >> FromDataFrame(stream, timestamp="at", watermark="1 minute")
+        | beam.Map(lambda row: (row.user, row.points))
+        | beam.WindowInto(beam.FixedWindows("1 hour"))
+        | "Totals" >> beam.CombinePerKey(sum)
+    )
+    many = totals | beam.Filter(lambda pair: pair[1] > 10)
+    frames = [to_data_frame(it, "user string, points long") for it in (totals, many)]
+
+    # Spark refuses two metrics with one name, as soon as both are in one query.
+    together = frames[0].unionByName(frames[1])
+
+    plan = together._jdf.queryExecution().analyzed().toString()
+    names = re.findall(r"CollectMetrics ([\w ]+),", plan)
+    assert sorted(names) == ["Games", "Games 2", "Totals", "Totals 2"]
+
+
 def test_an_element_that_is_no_such_row_is_named(spark: Any) -> None:
     rows = to_data_frame(beam.Pipeline() | beam.Create([("a", 1, 2)]), "name string, n long")
 
@@ -319,6 +342,7 @@ def test_a_stream_meets_what_was_created_and_drains(spark: Any, tmp_path: Path) 
 
     assert (before, state) == ([], beam.PipelineState.DRAINED)
     assert written["totals"] == [("ann", 5), ("joe", 103)]
+    assert open_state(spark, checkpoint).windows.num_rows == 0
     assert [it.committed for it in result.metrics().query()["counters"]] == [3]
     assert [(it.label, it.drop.reason.value, it.drop.error) for it in result.lost] == [
         ("Games", "null_timestamp", "{'user': 'zed', 'points': 9, 'at': None}: its 'at' is null")

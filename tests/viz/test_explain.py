@@ -569,10 +569,10 @@ def test_results_explain_themselves() -> None:
     assert results.recording.keys == ("joe",)
 
 
-def test_results_of_a_pipeline_are_not_those_of_one_grouping() -> None:
+def test_a_collection_of_which_no_grouping_is_known_is_not_told() -> None:
     results = Results(Run((), ()), WindowingStrategy(GlobalWindows()), origin=Origin("sums", str))
 
-    with pytest.raises(TestStreamError, match="these results are those of a pipeline"):
+    with pytest.raises(TestStreamError, match="elements of sums are not known to come from one"):
         results.explain()
 
 

@@ -461,11 +461,11 @@ def test_results_have_their_timeline_too() -> None:
     assert max(map(len, results.timeline(width=80).splitlines())) == 80
 
 
-def test_results_of_a_pipeline_are_refused() -> None:
+def test_a_collection_of_which_no_grouping_is_known_is_refused() -> None:
     from beamlike.testing.results import Origin
 
     results = Results(Run((), ()), origin=Origin("Sum", lambda: ""))
-    with pytest.raises(TestStreamError, match="only the run of one grouping can be drawn"):
+    with pytest.raises(TestStreamError, match="only a grouping can be told step by step"):
         results.figure()
 
 

@@ -454,3 +454,21 @@ def test_a_value_that_prints_on_several_lines_stays_on_one() -> None:
         "      ON_TIME #0 last   [" + "-" * 53 + ")",
         "                        [Address( street)] by expiry of the window",
     ]
+
+
+def test_a_clock_that_began_elsewhere_is_told_as_an_instant() -> None:
+    minutes = WindowingStrategy(FixedWindows("1 minute"))
+    moved = run(
+        minutes,
+        Collect(),
+        arrive("joe", ("00:00:10", "open")),
+        AdvanceClock(93_600_000),
+        AdvanceClock(instant_ms("2020-01-01 12:00:05", "at")),
+    )
+
+    lines = text_timeline(moved, window_fn=minutes.window_fn).splitlines()
+
+    assert [line.rstrip() for line in lines if line.startswith(("  1", "  2"))] == [
+        "  1 clock 1d 2h",
+        "  2 2020-01-01 12:00:05",
+    ]

@@ -8,7 +8,7 @@ from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
-from beamlike.hosts.spark.options import SHARDS, WAKE_EVERY
+from beamlike.hosts.spark.options import MAX_AHEAD, SHARDS, WAKE_EVERY
 from beamlike.machine.clocks import Idle, SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Given
@@ -25,9 +25,9 @@ __all__ = ["FromDataFrame", "WriteRows", "to_data_frame"]
 class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
     """The rows of a DataFrame, batch or streaming, as elements: `pyspark.sql.Row`.
 
-    A row whose event time is null or no time, or whose element cannot be decoded, is dropped. What
-    `Pipeline.run` returns tells it in ``lost`` and ``lost_counts``; a DataFrame of `to_data_frame`
-    tells of it nowhere.
+    A row whose event time is null, no time or too far ahead of the clock, or whose element cannot
+    be decoded, is dropped. What `Pipeline.run` returns tells it in ``lost`` and ``lost_counts``; the
+    progress of a streaming query counts it.
 
     A batch may stand beside streams in a pipeline that is run, as side input for example. It is
     read once, when the checkpoint is new: what is in it later is not seen.
@@ -36,6 +36,8 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         rows: The DataFrame.
         timestamp: The column of event time. A batch without one happens at the minimum timestamp.
         watermark: How far event time may be out of order. Must be said of a stream.
+        max_ahead: How far ahead of the clock it may lie in a stream, see `beamlike.windowed`; None:
+            any time counts.
         idle_after: After how much processing time without a row a stream counts as silent.
         idle: What happens then, see `Idle`.
         encoded: The binary column that holds the elements, if the rows are not the elements.
@@ -54,6 +56,7 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         *,
         timestamp: str | None = None,
         watermark: DurationLike | None = None,
+        max_ahead: DurationLike | None = MAX_AHEAD,
         idle_after: DurationLike | None = None,
         idle: Idle | str = Idle.RELEASE,
         encoded: str | None = None,
@@ -74,7 +77,8 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
         self.encoded, self.coder = encoded, coder
         silent = None if idle_after is None else duration_ms(idle_after, "idle_after")
         delay = 0 if watermark is None else duration_ms(watermark, "watermark")
-        self.clock = SourceClock(delay, silent, option(Idle, idle, "idle"))
+        ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
+        self.clock = SourceClock(delay, silent, option(Idle, idle, "idle"), ahead)
 
     def expand(self, given: Pipeline) -> PCollection[Any]:
         from beamlike.hosts.spark.graph.frames import Frame
@@ -127,9 +131,9 @@ def to_data_frame(
 
     Everything that the collection stands on is one query. Each call makes a query of its own.
 
-    What is dropped on the way, late elements and rows that cannot be read, is missing in the rows
-    and told nowhere: write with `WriteRows` and run the pipeline to know of it. A streaming query
-    that goes on from a checkpoint needs the same transforms that keep state, in the same places:
+    What is dropped on the way, late elements and rows that cannot be read, is missing in the rows.
+    The progress of a streaming query counts it, by the label of the transform; write with
+    `WriteRows` and run the pipeline to have it. A streaming query that goes on from a checkpoint needs the same transforms that keep state, in the same places:
     here nothing compares them, as `Pipeline.run` does.
 
     Args:

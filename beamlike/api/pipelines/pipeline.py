@@ -146,7 +146,9 @@ class Pipeline:
 
         Over elements in memory and test streams it runs to its end, and all that comes out is
         kept. On Spark it may also read and write DataFrames; over streams it then goes on until
-        the result's ``cancel`` or ``drain``.
+        the result's ``cancel`` or ``drain``. The progress of its query then counts, under
+        the label of each transform that groups or reads rows, panes by timing, drops by reason and
+        open windows; `live_view` shows that.
 
         Args:
             host: ``"memory"``, in this process, or ``"spark"``: one query, in which each step of

@@ -128,11 +128,23 @@ def close_replayer() -> None:
         _running.pop().close()
 
 
+def _beside(spark: "SparkSession") -> "SparkSession":
+    """A new session with the settings of this one, and nothing else of it."""
+    own = spark.newSession()
+    for name, value in spark.conf.getAll.items():
+        if own.conf.isModifiable(name):
+            own.conf.set(name, value)
+    return own
+
+
 class Replayer:
-    """A streaming query that runs one set of scripts after another. Close it when done."""
+    """A streaming query that runs one set of scripts after another. Close it when done.
+
+    It runs in a session of its own, so that it is not among the queries of the one that was given.
+    """
 
     def __init__(self, spark: "SparkSession") -> None:
-        self._spark = spark
+        self._given, self._spark = spark, _beside(spark)
         self._home = scratch_folder("replay")
         self._inbox = self._home / "in"
         self._inbox.mkdir()
@@ -155,22 +167,18 @@ class Replayer:
             LaneProcessor(), OUTPUT, "append", "EventTime"
         )
         # Steps are tiny and there are many: one task is quicker than several.
-        partitions = self._spark.conf.get(_PARTITIONS)
         self._spark.conf.set(_PARTITIONS, "1")
-        try:
-            return (
-                out.writeStream.format("memory")
-                .queryName(self._table)
-                .option("checkpointLocation", str(self._home / "checkpoint"))
-                .outputMode("append")
-                .start()
-            )
-        finally:
-            self._spark.conf.set(_PARTITIONS, str(partitions))
+        return (
+            out.writeStream.format("memory")
+            .queryName(self._table)
+            .option("checkpointLocation", str(self._home / "checkpoint"))
+            .outputMode("append")
+            .start()
+        )
 
     def usable_with(self, spark: "SparkSession | None") -> bool:
         """Whether the query still runs, in the session that is asked for."""
-        return self._query.isActive and (spark is None or spark is self._spark)
+        return self._query.isActive and (spark is None or spark is self._given)
 
     def close(self) -> None:
         """Stop the query and remove its files."""

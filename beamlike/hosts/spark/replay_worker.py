@@ -79,6 +79,13 @@ class _Alone(CombineFn):
         return (self.fn.extract(accumulator[0]),)
 
     @property
+    def evicts(self) -> bool:
+        return self.fn.evicts
+
+    def after_pane(self, accumulator: tuple[Any]) -> tuple[Any]:
+        return (self.fn.after_pane(accumulator[0]),)
+
+    @property
     def on_empty(self) -> EmptyPane:
         of_one = self.fn.on_empty
         return attrs.evolve(of_one, value=(of_one.value,))

@@ -2,8 +2,8 @@
 
 import threading
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
@@ -13,7 +13,6 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from beamlike.viz.live.history import History
 from beamlike.viz.live.progress import Progress, instant_ms
 
 if TYPE_CHECKING:
@@ -26,16 +25,30 @@ def now_ms() -> int:
     return round(time.time() * 1000)
 
 
+class Told(Protocol):
+    """What listens, as `beamlike.viz.live.history.History` does. Instants are epoch ms."""
+
+    def started(self, query: str, run: str, name: str | None, at: int) -> None: ...
+
+    def progressed(self, progress: Any) -> None: ...
+
+    def ended(self, query: str, run: str, exception: str | None, at: int) -> None: ...
+
+
 class Listener(StreamingQueryListener):
     """Hands on what Spark tells, and decides nothing.
 
     Args:
         history: Is told.
         query: The id of the only query it is told of; None: of all.
+        read: What is told of a micro-batch, from the JSON of its progress; it has ``at``, when it
+            began (epoch ms).
     """
 
-    def __init__(self, history: History, query: str | None = None) -> None:
-        self._history, self._query = history, query
+    def __init__(
+        self, history: Told, query: str | None = None, read: Callable[[str], Any] = Progress.of
+    ) -> None:
+        self._history, self._query, self._read = history, query, read
         self._gate = threading.Lock()
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:
@@ -45,7 +58,7 @@ class Listener(StreamingQueryListener):
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
         if self._wanted(event.progress):
-            self._history.progressed(Progress.of(event.progress.json))
+            self._history.progressed(self._read(event.progress.json))
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:
         pass
@@ -70,7 +83,7 @@ class Listener(StreamingQueryListener):
 
     def _catch_up(self, query: "StreamingQuery") -> None:
         known = str(query.id), str(query.runId)
-        recent = [Progress.of(progress.json) for progress in query.recentProgress]
+        recent = [self._read(progress.json) for progress in query.recentProgress]
         # Spark does not tell when it started; it ran by the first of these.
         self._history.started(*known, query.name, recent[0].at if recent else now_ms())
         for progress in recent:

@@ -10,6 +10,7 @@ const REASONS = {
   failed: "a function of yours raised for it",
   null_key: "has no key", bad_key: "its key cannot be read",
   null_timestamp: "has no time", bad_timestamp: "its time cannot be read",
+  far_future: "its time is too far ahead of the clock",
   bad_value: "a value cannot be read",
 };
 // The palette of Okabe and Ito. Each also has a pattern of its own: nothing is said by colour alone.
@@ -263,9 +264,11 @@ function groupingRows(query) {
   return query.groupings.map((it) => {
     const now = last.groupings[it.name];
     const both = (total, of) => make("td", { class: "number" }, count(total), " ", make("small", {}, now ? `+${count(of(now))}` : ""));
-    return make("tr", {}, make("th", { scope: "row" }, it.name), cell(now ? instant(now.watermark) : "?", ""),
-      cell(now ? count(now.windows_open) : "?"),
-      ...TIMINGS.map(([timing]) => both(it.panes[timing] || 0, (of) => of.panes[timing] || 0)),
+    return make("tr", {}, make("th", { scope: "row" }, it.name),
+      ...(now && now.is_source ? [cell("a source", ""), cell(""), ...TIMINGS.map(() => cell(""))] : [
+        cell(now ? instant(now.watermark) : "?", ""),
+        cell(now ? count(now.windows_open) : "?"),
+        ...TIMINGS.map(([timing]) => both(it.panes[timing] || 0, (of) => of.panes[timing] || 0))]),
       both(Object.values(it.dropped).reduce((a, b) => a + b, 0), (of) => Object.values(of.dropped).reduce((a, b) => a + b, 0)));
   });
 }
@@ -334,7 +337,7 @@ function show() {
   for (const id of ["facts", "charts"]) $(id).hidden = !some;
   document.querySelector("details").hidden = !some;
   $("counted").hidden = !counted;
-  say("remark", some && !counted ? "No grouping of beamlike's reports from this query, so that panes, dropped rows and open windows are not known. Groupings of windowed and stream report; pipelines do not." : "");
+  say("remark", some && !counted ? "No grouping of beamlike's reports from this query, so that panes, dropped rows and open windows are not known. Groupings of windowed, of stream and of pipelines over streams report." : "");
   if (!some) return;
   if (!query.groupings.some((it) => it.name === grouping)) grouping = "";
   $("choice").hidden = query.groupings.length < 2;

@@ -44,12 +44,14 @@ class Counts:
         dropped: How many elements were dropped, by reason; only those that happened.
         windows_open: Windows that it keeps after the batch; None if it was not stepped.
         watermark: Its input watermark (epoch ms); None while there is none, or likewise.
+        is_source: It is no grouping, but the source of a pipeline: it only drops.
     """
 
     panes: Mapping[str, int]
     dropped: Mapping[str, int]
     windows_open: int | None = None
     watermark: int | None = None
+    is_source: bool = False
 
     @classmethod
     def of(cls, metrics: Mapping[str, Any]) -> Self | None:
@@ -63,7 +65,8 @@ class Counts:
             if name.startswith(_DROPPED) and count
         }
         panes = {timing: metrics[name] or 0 for timing, name in names.items()}
-        return cls(panes, dropped, metrics.get(_WINDOWS_OPEN), metrics.get("watermark"))
+        stands = metrics.get(_WINDOWS_OPEN), metrics.get("watermark")
+        return cls(panes, dropped, *stands, is_source=_WINDOWS_OPEN not in metrics)
 
     def then(self, after: "Counts") -> "Counts":
         """What came after these; a grouping that was not stepped stands where it stood."""

@@ -76,8 +76,8 @@ def live_view(source: "SparkSession | StreamingQuery", port: int = 0) -> LiveVie
 
     The page shows for each query its watermark and how far that is behind, open windows, panes by
     timing, dropped rows by reason, the size of the state, the time of a micro-batch and what it
-    went to, and rows in a second; for each grouping by its name. What came before the view was
-    opened is there as far as Spark remembers it.
+    went to, and rows in a second; for each grouping by its name, which is the label of a transform
+    in a pipeline. What came before the view was opened is there as far as Spark remembers it.
 
     Args:
         source: A session, for all of its queries, also those that start later; or one query.

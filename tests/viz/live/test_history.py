@@ -87,6 +87,7 @@ def test_a_query_starts_runs_and_stops() -> None:
                     "dropped": {"expired": 3},
                     "windows_open": 5,
                     "watermark": None,
+                    "is_source": False,
                 }
             },
         }

@@ -1,5 +1,6 @@
 """The page in a real browser: what it shows, and that it asks nobody else."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -216,11 +217,25 @@ def test_the_charts_show_one_of_several_groupings_if_asked(shown: Open) -> None:
     assert "Last batch: early 0, on time 0, late 5." in words
 
 
+def test_the_source_of_a_pipeline_has_drops_and_nothing_else(shown: Open) -> None:
+    history = History()
+    told = json.loads(report(0, metrics={"Rows": {"dropped_bad_timestamp": 2}}))
+    for name in ("windows_open", "watermark"):
+        del told["observedMetrics"]["Rows"][name]
+    history.progressed(Progress.of(json.dumps(told)))
+
+    page = shown(history)
+
+    assert table(page, "groupings") == [["Rows", "a source", "", "", "", "", "2 +2"]]
+    assert table(page, "drops") == [["bad_timestamp", "Rows", "its time cannot be read", "2", "2"]]
+
+
 def test_a_query_without_a_grouping_of_beamlikes_says_what_is_not_known(shown: Open) -> None:
     page = shown(running({}))
     assert page.inner_text("#remark") == (
         "No grouping of beamlike's reports from this query, so that panes, dropped rows and open "
-        "windows are not known. Groupings of windowed and stream report; pipelines do not."
+        "windows are not known. Groupings of windowed, of stream and of pipelines over streams "
+        "report."
     )
     assert list(facts(page)) == [
         *("Watermark (UTC)", "Last batch", "Time of a batch", "Rows in a second", "State")

@@ -3,30 +3,37 @@
 - ``letters``, which the query reads like any other source. What comes to an end by itself, such as
   created elements, is put there once, before the first micro-batch; and so is the end of all
   input, when the pipeline is to drain.
-- ``nodes``: the number and the label of each node. State goes by the number of its node, so that
-  another pipeline would find none, or that of another node.
+- ``nodes``: the number and the label of each node, and of those that keep state the words that this
+  depends on. State goes by the number of its node, so that another pipeline would find none, or
+  that of another node.
 """
 
 import json
-import re
-from collections.abc import Iterable, Sequence
+import reprlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
 import attrs
 
 from beamlike.errors import StateError
+from beamlike.hosts.spark.changes import check_layout, refused, unnumbered
 from beamlike.hosts.spark.graph.frames import ending
 from beamlike.hosts.spark.graph.layers import STAGED, Layers
 from beamlike.hosts.spark.graph.mail import Mail
+from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import LETTERS
+from beamlike.hosts.spark.options import BUCKETS, SHARDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Checkpoint", "Known", "check_nodes", "nodes_of"]
+__all__ = ["Checkpoint", "Known", "check_nodes", "nodes_in", "nodes_of"]
 
-_LINE = re.compile(r"(<lambda at [^:>]*):\d+>")
+_ADVICE = (
+    "\nRun the pipeline as it was, whose drain() brings its windows to their end, or start this "
+    "one with a new checkpoint."
+)
 
 
 @attrs.frozen
@@ -37,25 +44,67 @@ class Known:
         number: Its place in the pipeline.
         label: Its full label, without the lines of functions: these change when nothing else does.
         state: Whether it keeps state.
+        words: What that depends on, see `Plan.identity`; empty if it keeps none, or if it was not
+            noted.
     """
 
     number: int
     label: str
     state: bool
+    words: Mapping[str, str] = attrs.field(factory=dict)
 
 
-def nodes_of(layers: Layers) -> list[Known]:
-    """All nodes of a pipeline."""
+def nodes_of(layers: Layers, shards: int = SHARDS) -> list[Known]:
+    """All nodes of a pipeline whose keys are spread over so many groups of Spark."""
+    words = {
+        at: stage.shard.plan.identity
+        for layer in range(1, layers.depth + 1)
+        for at, stage in Layer(layers, layer, shards, BUCKETS).stages.items()
+    }
     return [
-        Known(at, _LINE.sub(r"\1>", node.label), isinstance(node, STAGED))
+        Known(at, unnumbered(node.label), isinstance(node, STAGED), words.get(at, {}))
         for at, node in enumerate(layers.nodes)
     ]
+
+
+def nodes_in(lines: Iterable[str], path: str) -> list[Known]:
+    """The nodes that the lines of a checkpoint tell of.
+
+    Args:
+        lines: Of the text ``nodes``.
+        path: The folder that it is in.
+
+    Raises:
+        StateError: A line tells of none; names it.
+    """
+    found = []
+    for number, line in enumerate(lines, 1):
+        try:
+            told = Known(**json.loads(line))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise _no_node(line, number, path, f"{type(error).__name__}: {error}") from error
+        parts = [told.number, told.label, told.state, told.words]
+        if [*map(type, parts)] != [int, str, bool, dict] or {*map(type, told.words.values())} - {
+            str
+        }:
+            expected = "a number, a label, true or false, and words were expected"
+            raise _no_node(line, number, path, expected)
+        found.append(told)
+    return found
+
+
+def _no_node(line: str, number: int, path: str, why: str) -> StateError:
+    return StateError(
+        f"line {number} of {path}/nodes tells of no transform: {reprlib.repr(line)} ({why}); the "
+        "checkpoint is damaged: continue from a copy of it, or start with a new one"
+    )
 
 
 def check_nodes(before: Sequence[Known], now: Sequence[Known], path: str) -> None:
     """Refuse a checkpoint whose state another pipeline has written.
 
-    Only nodes that keep state decide.
+    Only nodes that keep state decide. What may change of one that is where it was is said in
+    `beamlike.hosts.spark.changes`.
 
     Args:
         before: The nodes of the pipeline that wrote it.
@@ -67,6 +116,7 @@ def check_nodes(before: Sequence[Known], now: Sequence[Known], path: str) -> Non
     """
     had, has = _keeping(before), _keeping(now)
     if had == has:
+        _check_words(before, now, path)
         return
     changes = [
         f"{label!r} was transform {had[label]} and is transform {has[label]}"
@@ -79,11 +129,34 @@ def check_nodes(before: Sequence[Known], now: Sequence[Known], path: str) -> Non
     changes += _others("removed", before, now)
     raise StateError(
         f"the checkpoint {path!r} belongs to another pipeline and cannot be continued, because "
-        "state is found by the place of its transform:\n  "
-        + "\n  ".join(changes)
-        + "\nRun the pipeline as it was, whose drain() brings its windows to their end, or start "
-        "this one with a new checkpoint."
+        "state is found by the place of its transform:\n  " + "\n  ".join(changes) + _ADVICE
     )
+
+
+def _check_words(before: Sequence[Known], now: Sequence[Known], path: str) -> None:
+    changes = [
+        f"{label!r}, {change}"
+        for label, had, has in _both_words(before, now)
+        for change in refused(had, has)
+    ]
+    if changes:
+        raise StateError(
+            f"the checkpoint {path!r} has state that this pipeline cannot continue:\n  "
+            + "\n  ".join(changes)
+            + _ADVICE
+        )
+
+
+def _both_words(
+    before: Sequence[Known], now: Sequence[Known]
+) -> Iterator[tuple[str, Mapping[str, str], Mapping[str, str]]]:
+    """Of each node that keeps state its label, and its words then and now."""
+    words = {it.number: it.words for it in before}
+    for it in now:
+        had = words.get(it.number)
+        if it.words and had:
+            check_layout(had, it.words)
+            yield it.label, had, it.words
 
 
 def _keeping(nodes: Iterable[Known]) -> dict[str, int]:
@@ -103,11 +176,13 @@ class Checkpoint:
         spark: The session that reads and writes it.
         path: Its name.
         layers: The pipeline.
+        shards: The groups of Spark that share the keys of a layer.
     """
 
     spark: "SparkSession"
     path: str
     layers: Layers
+    shards: int = SHARDS
 
     @property
     def query(self) -> str:
@@ -129,7 +204,7 @@ class Checkpoint:
         Raises:
             StateError: Another pipeline went on from it.
         """
-        now = nodes_of(self.layers)
+        now = nodes_of(self.layers, self.shards)
         before = None
         # A start that broke off may have left letters, all or some: no query has read them.
         if self._read(f"{self.query}/metadata") is None:
@@ -137,10 +212,10 @@ class Checkpoint:
         else:
             before = self._read(self._nodes)
         if before:
-            check_nodes([Known(**json.loads(line)) for line in before], now, self.path)
-        else:
-            lines = [(json.dumps(attrs.asdict(node)),) for node in now]
-            frame = self.spark.createDataFrame(lines, "value string").coalesce(1)
+            check_nodes(nodes_in(before, self.path), now, self.path)
+        lines = [json.dumps(attrs.asdict(node)) for node in now]
+        if before is None or sorted(before) != sorted(lines):
+            frame = self.spark.createDataFrame([(it,) for it in lines], "value string").coalesce(1)
             frame.write.mode("overwrite").text(self._nodes)
 
     def send(

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 import attrs
 import pyarrow as pa
@@ -12,12 +13,13 @@ from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts.spark.bind import event_time
-from beamlike.hosts.spark.graph.layers import Layers
+from beamlike.hosts.spark.graph.layers import STAGED, Layers
 from beamlike.hosts.spark.graph.letters import letters_of
 from beamlike.hosts.spark.graph.mail import Lost, Mail, Out, Reached
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import LETTERS, letters_through
 from beamlike.hosts.spark.graph.rows import Columns
+from beamlike.hosts.spark.graph.tally import Observed, Tally
 from beamlike.hosts.spark.graph.walk import finisher, walker
 from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.options import BUCKETS
@@ -27,10 +29,10 @@ from beamlike.hosts.spark.plan import spread_shards
 from beamlike.hosts.spark.processor import paused_gc
 from beamlike.hosts.spark.ticks import TickSource
 from beamlike.hosts.spark.workers import ease_worker
-from beamlike.machine.clocks import InputClock, SourceClock, StageClock
+from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.machine.events import Drop, RowProblem
 from beamlike.model.coders import Coder
-from beamlike.model.graph import MAIN, Edge, Given, Windowed
+from beamlike.model.graph import MAIN, Edge, Given, Node, Windowed
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ __all__ = [
 ]
 
 _AT = "__beamlike_at"
+_AHEAD = "__beamlike_ahead"
 
 ENCODED = "value binary"
 """The Spark schema of encoded elements."""
@@ -60,7 +63,7 @@ class Frame:
     Args:
         rows: Batch or streaming.
         timestamp: The column of event time; None: the minimum timestamp, for a batch.
-        clock: How far event time may be out of order, for a stream.
+        clock: How far event time may be out of order, and ahead of the clock, for a stream.
         encoded: The column that holds the elements as bytes; None: the rows are the elements.
         coder: How these were encoded.
     """
@@ -74,12 +77,16 @@ class Frame:
     def letters(self, layers: Layers, node: int) -> "DataFrame":
         """Its rows as letters from this node."""
         rows = self.rows
-        if _AT in rows.columns:
-            raise ColumnError(f"the name {_AT!r} is needed here; rename that column")
-        at = F.lit(MIN_TIMESTAMP)
+        for name in (_AT, _AHEAD):
+            if name in rows.columns:
+                raise ColumnError(f"the name {name!r} is needed here; rename that column")
+        at, ahead = F.lit(MIN_TIMESTAMP), F.lit(False)
         if self.timestamp is not None:
             at = F.unix_millis(event_time(rows, self.timestamp))
-        numbered = rows.withColumn(_AT, at.cast("long"))
+            if rows.isStreaming and self.clock.max_ahead is not None:
+                now = F.unix_millis(F.current_timestamp())  # of the micro-batch, as it was kept
+                ahead = is_far_ahead(at, now, self.clock.max_ahead)
+        numbered = rows.withColumns({_AT: at.cast("long"), _AHEAD: ahead})
         if self.encoded is not None:
             kind = type_of(rows, self.encoded, "encoded")
             if not isinstance(kind, T.BinaryType):
@@ -110,12 +117,12 @@ def _reader(
         ease_worker()
         greatest = MIN_TIMESTAMP
         for batch in batches:
-            times = batch.column(_AT).to_pylist()
-            rows = pa.Table.from_batches([batch]).drop_columns([_AT]).to_pylist()
+            times, ahead = (batch.column(name).to_pylist() for name in (_AT, _AHEAD))
+            rows = pa.Table.from_batches([batch]).drop_columns([_AT, _AHEAD]).to_pylist()
             mail = Mail()
-            for at, row in zip(times, rows, strict=True):
-                if at is None:
-                    lost = _untimely(row, str(timestamp))
+            for at, is_ahead, row in zip(times, ahead, rows, strict=True):
+                if at is None or is_ahead:
+                    lost = _untimely(row, str(timestamp), is_ahead=bool(is_ahead))
                     mail.lost.append(Lost(node, None, lost))
                     continue
                 greatest = max(greatest, at)
@@ -125,6 +132,7 @@ def _reader(
                     why = f"{type(cause).__name__}: {cause}"
                     lost = _unreadable(row, RowProblem.BAD_VALUE, why)
                     mail.lost.append(Lost(node, None, lost))
+            mail.count(node, Tally.of(len(times), [(None, it.drop) for it in mail.lost]))
             if streaming and times:
                 mail.reached.append(Reached(node, 0, greatest))
             yield _letter(layers, mail)
@@ -132,9 +140,12 @@ def _reader(
     return read
 
 
-def _untimely(row: dict[str, Any], timestamp: str) -> Drop:
+def _untimely(row: dict[str, Any], timestamp: str, *, is_ahead: bool) -> Drop:
     if row.get(timestamp) is None:
         return _unreadable(row, RowProblem.NULL_TIMESTAMP, f"its {timestamp!r} is null")
+    if is_ahead:
+        why = f"its {timestamp!r} is too far ahead of the clock, see max_ahead"
+        return _unreadable(row, RowProblem.FAR_FUTURE, why)
     return _unreadable(row, RowProblem.BAD_TIMESTAMP, f"its {timestamp!r} is no time")
 
 
@@ -179,7 +190,9 @@ def frame_of(
             "one query of a DataFrame: write the result with WriteRows(...) and run() the "
             "pipeline, or read the first one as a stream too"
         )
-    letters = stream_letters(spark, layers, shards=shards, wake_every_ms=wake_every_ms)
+    letters = stream_letters(
+        spark, layers, shards=shards, wake_every_ms=wake_every_ms, names=_name_of
+    )
     return rows_of(letters, layers, schema, owner)
 
 
@@ -199,6 +212,7 @@ def stream_letters(
     shards: int,
     wake_every_ms: int,
     others: "DataFrame | None" = None,
+    names: Callable[[Node], str] | None = None,
 ) -> "DataFrame":
     """All letters that leave a pipeline over streams. Other sources enter it by ``others``.
 
@@ -208,13 +222,30 @@ def stream_letters(
         shards: The groups of Spark that share the keys of a layer.
         wake_every_ms: How often a query that waits on processing time is woken without data.
         others: Letters that enter it besides those of the streams.
+        names: How Spark's progress calls what a node counts; by default by its label.
     """
     streams = [(at, frame) for at, frame in _frames(layers) if frame.rows.isStreaming]
     entering = [frame.letters(layers, at) for at, frame in streams]
     entering += [] if others is None else [others]
     if _waits(layers, shards):
         entering.append(_ticks(spark, layers, wake_every_ms))
-    return letters_through(_union(iter(entering)), layers, shards, BUCKETS)
+    observed = [
+        Observed(at, node.label if names is None else names(node), isinstance(node, STAGED))
+        for at, node in enumerate(layers.nodes)
+        if isinstance(node, STAGED) or isinstance(getattr(node, "origin", None), Frame)
+    ]
+    entered = _union(iter(entering))
+    return letters_through(entered, layers, shards, BUCKETS, observed=observed)
+
+
+_asked: Final[WeakKeyDictionary[Node, int]] = WeakKeyDictionary()
+"""How many DataFrames stand on a node."""
+
+
+def _name_of(node: Node) -> str:
+    """A name for what a node counts: another one in each DataFrame, since two may be united."""
+    _asked[node] = number = _asked.get(node, 0) + 1
+    return node.label if number == 1 else f"{node.label} {number}"
 
 
 def _frames(layers: Layers) -> list[tuple[int, Frame]]:

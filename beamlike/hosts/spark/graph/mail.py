@@ -11,6 +11,8 @@ from typing import Any, Self
 import attrs
 
 from beamlike.hosts.metrics import Recorder
+from beamlike.hosts.spark.graph.noting import Noted
+from beamlike.hosts.spark.graph.tally import Tally
 from beamlike.hosts.wire import Wire
 from beamlike.machine.events import Drop
 from beamlike.model.graph import Windowed
@@ -87,7 +89,9 @@ class Mail:
 
     ``clock`` is processing time (ms) as the scripts of some sources tell it; where nobody does,
     Spark's counts. ``order`` puts the letters to one receiver in order. In ``metrics`` a node goes
-    by its number, because pipelines that run side by side may give one name twice.
+    by its number, because pipelines that run side by side may give one name twice. ``tallies``
+    has what nodes count, by their numbers, and ``noted`` what happened inside of groupings, if
+    somebody wants to see that.
     """
 
     out: list[Out] = attrs.field(factory=list)
@@ -97,8 +101,15 @@ class Mail:
     came: list[Came] = attrs.field(factory=list)
     lost: list[Lost] = attrs.field(factory=list)
     metrics: Recorder = attrs.field(factory=Recorder)
+    tallies: dict[int, Tally] = attrs.field(factory=dict)
+    noted: list[Noted] = attrs.field(factory=list)
     clock: dict[int, int] = attrs.field(factory=dict)
     order: int = 0
+
+    def count(self, node: int, tally: Tally) -> None:
+        """What a node, or a shard of it, counted."""
+        known = self.tallies.get(node)
+        self.tallies[node] = tally if known is None else known.with_other(tally)
 
     def dump(self, wire: Wire) -> bytes:
         """As a letter.
@@ -123,6 +134,8 @@ class Mail:
                 [(it.node, it.shard, it.watermark) for it in self.reached],
                 self.lost,
                 self.metrics,
+                {node: (it.counts, it.stood, it.example) for node, it in self.tallies.items()},
+                self.noted,
                 self.clock,
                 self.order,
             )
@@ -137,7 +150,9 @@ class Mail:
         """
         whole = cls()
         for one in sorted(map(wire.loads, letters), key=itemgetter(-1)):
-            out, addressed, came, (arriving, spans), reached, lost, metrics, clock, _ = one
+            out, addressed, came, (arriving, spans), reached, lost, metrics, *more, clock, _ = one
+            # Letters that wait in a checkpoint may be older than these.
+            tallies, noted = more or ({}, [])
             nodes, tags, columns = out
             whole.out += map(Out, nodes, tags, _elements(columns))
             nodes, sources, columns = addressed
@@ -152,6 +167,9 @@ class Mail:
             whole.reached += [Reached(*each) for each in reached]
             whole.lost += lost
             whole.metrics.merge(metrics)
+            for node, told in tallies.items():
+                whole.count(node, Tally(*told))
+            whole.noted += noted
             whole.clock |= clock
         return whole
 

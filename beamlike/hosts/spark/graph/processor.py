@@ -16,9 +16,12 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from beamlike.errors import UserFunctionError
 from beamlike.hosts.keys import key_of
 from beamlike.hosts.nodes import StagedWorker, worker_of
+from beamlike.hosts.spark.changes import strategy_words, unnumbered
 from beamlike.hosts.spark.columns import AccumulatorColumns, PickledColumn
 from beamlike.hosts.spark.graph.layers import Layers
 from beamlike.hosts.spark.graph.mail import Arriving, Lost, Mail, Out, Reached
+from beamlike.hosts.spark.graph.noting import Noted, NotingShard
+from beamlike.hosts.spark.graph.tally import Tally
 from beamlike.hosts.spark.pages import Store
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import SparkStore, blobs_of, paused_gc
@@ -35,7 +38,7 @@ from beamlike.machine.clocks import (
     SourceClock,
     StageClock,
 )
-from beamlike.machine.events import Drop
+from beamlike.machine.events import Drop, Element
 from beamlike.model.graph import MAIN, Grouped, Node, Seen
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import bounds
@@ -61,9 +64,9 @@ class _Does(OverPickles):
 
     @property
     def words(self) -> Mapping[str, str]:
-        told = {"machine": type(self.of).__name__, "transform": self.node.label}
+        told = {"machine": type(self.of).__name__, "transform": unnumbered(self.node.label)}
         if isinstance(self.node, Grouped):
-            told |= {"strategy": str(self.node.strategy), "combine": str(self.node.combine)}
+            told |= strategy_words(self.node.strategy) | {"combine": str(self.node.combine)}
         elif isinstance(self.node, Seen):
             told |= {"main": str(self.node.main), "side": str(self.node.side)}
         return told
@@ -98,12 +101,21 @@ class _Stage:
 
 @attrs.frozen(slots=False)
 class Layer:
-    """What the shards of a layer do, wherever their state rests."""
+    """What the shards of a layer do, wherever their state rests.
+
+    Args:
+        layers: The pipeline.
+        layer: The number of the layer.
+        shards: The groups that share its keys.
+        buckets: See `Plan`.
+        notes: Whether it is noted what happens inside of groupings, where scripts say so.
+    """
 
     layers: Layers
     layer: int
     shards: int
     buckets: int
+    notes: bool = False
 
     @cached_property
     def stages(self) -> Mapping[int, _Stage]:
@@ -127,7 +139,8 @@ class Layer:
             clocks=clocks,
             does=_Does(worker.machine, node, self.layers.wire),
         )
-        return _Stage(worker, self.layers.roots[at], origins, clocks, Shard(plan))
+        kind = NotingShard if self.notes and isinstance(node, Grouped) else Shard
+        return _Stage(worker, self.layers.roots[at], origins, clocks, kind(plan))
 
     def _side(self, node: Node, origins: Sequence[int]) -> frozenset[int]:
         """Which of a node's origins make up its side input, by their positions."""
@@ -155,6 +168,8 @@ class Layer:
             came=mail.came,
             lost=mail.lost,
             metrics=mail.metrics,
+            tallies=mail.tallies,
+            noted=mail.noted,
             clock=mail.clock if shard == 0 else {},
             order=shard,
         )
@@ -170,18 +185,25 @@ class Layer:
             heard = list(_heard(stage, mail.reached))
             with after.metrics.step(str(at)), stage.worker.blamed(), self._keys_named(arriving):
                 stepped = stage.shard.step(stores[at], tables, heard, now)
-            for (key,), effect in stepped.effects:
-                of_key = self._key_of(key)
+            effects = [(self._key_of(key), effect) for (key,), effect in stepped.effects]
+            after.count(at, Tally.of(len(arriving), effects, stepped.standing))
+            for of_key, effect in effects:
                 if isinstance(effect, Drop):
                     after.lost.append(Lost(at, of_key, effect))
                 else:
                     after.out.append(Out(at, MAIN, stage.worker.shown(of_key, effect)))
             after.reached.append(Reached(at, shard, stepped.output_watermark))
+            if isinstance(stage.shard, NotingShard):
+                outputs, story = stage.shard.taken()
+                if told:  # else the script is over, and Spark goes on for another pipeline
+                    given = [(it.key, it.value, _bare(it)) for it in arriving]
+                    stands = stepped.standing.watermark
+                    after.noted.append(Noted(at, shard, now, stands, given, outputs, story))
         return after
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again.
-        parts = ("layers", "layer", "shards", "buckets")
+        parts = ("layers", "layer", "shards", "buckets", "notes")
         return {part: getattr(self, part) for part in parts}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -221,6 +243,10 @@ class Layer:
                 }
             )
         ]
+
+
+def _bare(it: Arriving) -> Element:
+    return Element(None, it.timestamp, it.window)
 
 
 def _heard(stage: _Stage, reached: Iterable[Reached]) -> Iterator[Heard]:

@@ -2,7 +2,7 @@
 
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING
@@ -12,17 +12,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beamlike.errors import PipelineError, TransformError
+from beamlike.hosts.keys import key_of
 from beamlike.hosts.metrics import Recorder
 from beamlike.hosts.pipeline import Came, Lost, PipelineRun
 from beamlike.hosts.spark.graph.layers import Layers
 from beamlike.hosts.spark.graph.letters import edges_of, letters_of
 from beamlike.hosts.spark.graph.mail import Mail
+from beamlike.hosts.spark.graph.noting import Inside, Noted
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor
+from beamlike.hosts.spark.graph.tally import TALLIES_TYPE, Observed, observing
 from beamlike.hosts.spark.graph.walk import finisher, walker
 from beamlike.hosts.spark.plan import spread_shards
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.machine.clocks import StageClock
-from beamlike.model.graph import Edge, Given, Node, in_order
+from beamlike.model.graph import Edge, Given, Grouped, Node, in_order
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,16 +37,36 @@ LETTERS = "blob binary"
 _PARTITIONS = "spark.sql.shuffle.partitions"
 
 
-def letters_through(letters: "DataFrame", layers: Layers, shards: int, buckets: int) -> "DataFrame":
-    """All letters that leave a pipeline, from those that enter it: one query."""
+def letters_through(
+    letters: "DataFrame",
+    layers: Layers,
+    shards: int,
+    buckets: int,
+    *,
+    observed: Sequence[Observed] | None = None,
+    notes: bool = False,
+) -> "DataFrame":
+    """All letters that leave a pipeline, from those that enter it: one query.
+
+    Args:
+        letters: Those that enter it.
+        layers: The pipeline.
+        shards: The groups of Spark that share the keys of a layer.
+        buckets: See `Plan`.
+        observed: The nodes whose counts Spark's progress is to show.
+        notes: As `Layer` has it.
+    """
     ids = spread_shards(shards)
     for layer in range(layers.depth):
         sent = letters.mapInArrow(walker(layers, layer, shards), _PACKED)
-        processor = LayerProcessor(Layer(layers, layer + 1, shards, buckets), ids)
+        processor = LayerProcessor(Layer(layers, layer + 1, shards, buckets, notes), ids)
         letters = sent.groupBy("shard").transformWithState(
             processor, LETTERS, "append", "EventTime"
         )
-    return letters.mapInArrow(finisher(layers), LETTERS)
+    if observed is None:
+        return letters.mapInArrow(finisher(layers), LETTERS)
+    tallied = letters.mapInArrow(finisher(layers, tallied=True), f"{LETTERS}, {TALLIES_TYPE}")
+    return observing(tallied, observed).where("blob is not null").select("blob")
 
 
 @attrs.frozen
@@ -65,7 +88,8 @@ def run_pipelines_on_spark(
 ) -> list[PipelineRun]:
     """Play pipelines side by side on one real streaming query, a step in each micro-batch.
 
-    What comes out is that of `beamlike.hosts.pipeline.run_pipeline`.
+    What comes out is that of `beamlike.hosts.pipeline.run_pipeline`, and so is what is known of
+    the inside of groupings: the workers note it.
 
     Args:
         pipelines: They share nothing but the query.
@@ -99,6 +123,10 @@ class Answers:
         self._came: list[dict[Edge, list[Came]]] = [defaultdict(list) for _ in pipelines]
         self._lost: list[list[Lost]] = [[] for _ in pipelines]
         self._metrics = [Recorder() for _ in pipelines]
+        self._inside: list[dict[Node, Inside]] = [{} for _ in pipelines]
+        for at, node in enumerate(layers.nodes):
+            if isinstance(node, Grouped):
+                self._inside[self._owner[at]][node] = Inside(self._key_of, layers.wire.loads)
 
     def add(self, answer: Mail) -> None:
         """What one step brought out."""
@@ -113,13 +141,29 @@ class Answers:
         for number, of_node in answer.metrics.by_step().items():
             node = layers.nodes[int(number)]
             self._metrics[self._owner[int(number)]].merge(of_node.of_step(node.label))
+        self._note(answer.noted)
         self._steps += 1
+
+    def _note(self, noted: Iterable[Noted]) -> None:
+        of_node: dict[int, list[Noted]] = defaultdict(list)
+        for it in noted:
+            of_node[it.node].append(it)
+        for number, its in of_node.items():
+            self._inside[self._owner[number]][self._layers.nodes[number]].add(its)
+
+    def _key_of(self, blob: bytes) -> Hashable:
+        key: Hashable = key_of(blob, self._layers.wire.coders)
+        return key
 
     def runs(self) -> list[PipelineRun]:
         """What came out of each, in their order."""
         return [
-            PipelineRun({edge: tuple(found) for edge, found in came.items()}, tuple(lost), metrics)
-            for came, lost, metrics in zip(self._came, self._lost, self._metrics, strict=True)
+            PipelineRun(
+                {edge: tuple(found) for edge, found in came.items()}, tuple(lost), metrics, inside
+            )
+            for came, lost, metrics, inside in zip(
+                self._came, self._lost, self._metrics, self._inside, strict=True
+            )
         ]
 
 
@@ -135,7 +179,8 @@ def _playing(
     partitions = spark.conf.get(_PARTITIONS)
     spark.conf.set(_PARTITIONS, str(shards))
     try:
-        writer = letters_through(rows, layers, shards, buckets).writeStream.format("memory")
+        left = letters_through(rows, layers, shards, buckets, notes=True)
+        writer = left.writeStream.format("memory")
         writer = writer.queryName(table).option("checkpointLocation", str(home / "checkpoint"))
         with without_snapshots(spark):
             query = writer.start()

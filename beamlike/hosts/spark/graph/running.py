@@ -127,7 +127,7 @@ def start(
     Raises:
         StateError: Another pipeline went on from this folder.
     """
-    folder = Checkpoint(spark, checkpoint.rstrip("/"), layers)
+    folder = Checkpoint(spark, checkpoint.rstrip("/"), layers, shards)
     folder.prepare()
     own = spark.readStream.schema(LETTERS).parquet(folder.letters)
     left = stream_letters(spark, layers, shards=shards, wake_every_ms=wake_every_ms, others=own)

@@ -13,6 +13,7 @@ from beamlike.hosts.metrics import Recorder
 from beamlike.hosts.nodes import StagedWorker, Worker, worker_of
 from beamlike.hosts.spark.graph.layers import Layers, Reader
 from beamlike.hosts.spark.graph.mail import Addressed, Arriving, Came, Mail
+from beamlike.hosts.spark.graph.tally import TALLIES, tallies_array
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.plan import spread_shards
 from beamlike.hosts.spark.processor import paused_gc
@@ -45,17 +46,29 @@ def walker(layers: Layers, layer: int, shards: int) -> Callable[[Batches], Batch
     return walk
 
 
-def finisher(layers: Layers) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` after the last layer: letters with what is wanted."""
+def finisher(layers: Layers, *, tallied: bool = False) -> Callable[[Batches], Batches]:
+    """The function for ``mapInArrow`` after the last layer: letters with what is wanted.
+
+    Args:
+        layers: The pipeline.
+        tallied: Whether what its nodes count stands beside the letters, in a column of its own;
+            a row with nothing else in it has no letter.
+    """
 
     def finish(batches: Batches) -> Batches:
         ease_worker()
         with paused_gc(), _Walk.over(layers, layers.depth) as walking:
             letters = [blob for batch in batches for blob in batch.column("blob").to_pylist()]
             mail = walking.through(layers.load(letters))
-        if mail.came or mail.lost or mail.metrics != Recorder():
-            done = Mail(came=mail.came, lost=mail.lost, metrics=mail.metrics)
-            yield pa.RecordBatch.from_arrays([pa.array([layers.dump(done)], pa.binary())], ["blob"])
+        blob = None
+        if mail.came or mail.lost or mail.noted or mail.metrics != Recorder():
+            done = Mail(came=mail.came, lost=mail.lost, metrics=mail.metrics, noted=mail.noted)
+            blob = layers.dump(done)
+        columns = {"blob": pa.array([blob], pa.binary())}
+        if tallied:
+            columns[TALLIES] = tallies_array(mail.tallies)
+        if blob is not None or (tallied and mail.tallies):
+            yield pa.RecordBatch.from_pydict(columns)
 
     return finish
 
@@ -123,6 +136,7 @@ class _Walk:
         ]
         by_way = sent[part % shards]
         by_way.came, by_way.lost, by_way.metrics = mail.came, mail.lost, mail.metrics
+        by_way.tallies, by_way.noted = mail.tallies, mail.noted
         given: dict[int, list[list[Windowed]]] = {
             at: [[] for _ in self.layers.nodes[at].sources] for at in staged
         }

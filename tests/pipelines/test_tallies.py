@@ -1,0 +1,77 @@
+"""What nodes of a pipeline count, and letters with it, without Spark."""
+
+from beamlike.hosts.spark.graph.mail import Mail, Reached
+from beamlike.hosts.spark.graph.tally import Tally
+from beamlike.hosts.spark.index import Standing
+from beamlike.hosts.spark.marks import COUNTED, STOOD
+from beamlike.hosts.wire import Wire
+from beamlike.machine.events import Drop, DropReason, Element, Pane, RowProblem
+from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.windows import IntervalWindow
+
+FIRST = IntervalWindow(0, 60_000)
+LATE = PaneInfo(Timing.LATE, 1, 1, is_first=False, is_last=False)
+
+
+def counted(tally: Tally) -> dict[str, int | None]:
+    """What it says, by name, without what is 0."""
+    names = [*("_".join(filter(None, it)).lower() for it in COUNTED), *STOOD]
+    told = zip(names, [*tally.counts, *tally.stood], strict=True)
+    return {name: count for name, count in told if count != 0}
+
+
+def test_panes_and_drops_are_counted_and_one_drop_is_told() -> None:
+    element = Element("milk", 5_000, FIRST)
+    dropped = Drop(element, FIRST, DropReason.EXPIRED, missed_by=1)
+    effects = [
+        ("ann", Pane(FIRST, 3, 59_999, LATE)),
+        ("bob", dropped),
+        ("eva", Drop(element, FIRST, DropReason.CLOSED)),
+    ]
+
+    tally = Tally.of(4, effects, Standing(7, 120_000, 2, 180_000, None))
+
+    assert counted(tally) == {
+        "panes_late": 1,
+        "dropped_expired": 1,
+        "dropped_closed": 1,
+        "elements": 4,
+        "merges": 2,
+        "windows_open": 7,
+        "watermark": 120_000,
+        "deadline": 180_000,
+        "clock_deadline": None,
+    }
+    assert tally.example == "expired, key='bob', window [00:00:00, 00:01:00), at 00:00:05"
+
+
+def test_shards_add_up_and_the_least_of_their_times_counts() -> None:
+    one = Tally.of(4, [], Standing(7, 120_000, 2, 180_000, None))
+    other = Tally.of(1, [], Standing(1, MIN_TIMESTAMP, 0, 150_000, 9))
+    source = Tally.of(2, [(None, Drop(None, None, RowProblem.NULL_TIMESTAMP))])
+
+    assert counted(one.with_other(other)) == {
+        "elements": 5,
+        "merges": 2,
+        "windows_open": 8,
+        "watermark": 120_000,
+        "deadline": 150_000,
+        "clock_deadline": 9,
+    }
+    assert counted(source) == {
+        "dropped_null_timestamp": 1,
+        "elements": 2,
+        **dict.fromkeys(("merges", "windows_open", "watermark", "deadline", "clock_deadline")),
+    }
+    assert source.example == "null_timestamp"
+
+
+def test_a_letter_of_an_earlier_release_that_waits_in_a_checkpoint_is_read() -> None:
+    wire, mail = Wire(), Mail(reached=[Reached(0, 0, 60_000)], clock={0: 5}, order=3)
+    parts = list(wire.loads(mail.dump(wire)))
+    assert parts[7:9] == [{}, []]
+
+    earlier = wire.dumps((*parts[:7], *parts[9:]))
+
+    assert Mail.load([earlier], wire) == Mail(reached=mail.reached, clock=mail.clock)
