@@ -1,0 +1,176 @@
+"""Five kills and each fault change nothing. ``python -m tests.crash`` kills more often."""
+
+import importlib
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Modules:
+    """The modules of the command, as they are found from the top of the checkout."""
+
+    def __getattr__(self, name: str) -> ModuleType:
+        return importlib.import_module(f"tests.crash.{name}")
+
+
+@pytest.fixture
+def crash(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(ROOT))
+    return Modules()
+
+
+@pytest.mark.spark
+def test_kills_and_faults_lose_nothing_and_double_nothing(
+    crash: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moments = ["task", "states", "sink half", "workers", "workers later"]
+    works = ["sessions", "days"]
+    size = ["--kills", "5", "--files", "9", "--seed", "3"]
+
+    status = crash.__main__.main(
+        [*size, "--works", *works, "--moments", *moments, "--home", str(tmp_path)]
+    )
+
+    told = capsys.readouterr().out
+    assert status == 0, told
+    assert " nothing differs" in told
+    assert told.count(" micro-batch ") >= 5, told
+    # There was something to lose.
+    rows = [
+        json.loads(line) for line in crash.outputs.output_of(tmp_path / "round-0/sessions").flat
+    ]
+    kinds = {
+        "dropped" if row["dropped"] else (row["pane"]["timing"], row["retraction"]) for row in rows
+    }
+    withdrawn = {("EARLY", True), ("ON_TIME", True)}
+    assert kinds == {"dropped", ("EARLY", False), ("ON_TIME", False), ("LATE", False), *withdrawn}
+    # Every fault has happened, in its micro-batch.
+    faults = tmp_path / "undisturbed" / "faults"
+    failed = [json.loads(line) for line in (faults / "failures").read_text().splitlines()]
+    causes = [
+        "the sink is away, before micro-batch 2",
+        "the sink is away, after micro-batch 3",
+        "CANNOT_WRITE_STATE_STORE",
+        "File too large",
+    ]
+    assert [it["batch"] for it in failed] == [2, 3, 4, 5]
+    assert [
+        cause for cause, it in zip(causes, failed, strict=True) if cause in it["error"]
+    ] == causes
+    # What was written before the failure, and what was replayed, came again.
+    assert crash.outputs.output_of(faults / "sessions").repeated == [3, 6]
+
+
+def line(user: str, **more: Any) -> str:
+    return json.dumps({"user": user, "n": 1} | more)
+
+
+def output(crash: Any, *batches: list[str], changed: tuple[str, ...] = ()) -> Any:
+    return crash.outputs.Output(dict(enumerate(batches)), [], list(changed))
+
+
+def test_what_is_lost_doubled_moved_or_changed_is_named(crash: Any) -> None:
+    ann, bob, more = line("ann"), line("bob"), line("bob", n=2)
+    whole = output(crash, [ann, bob, more], [ann])
+
+    def found(*batches: list[str], changed: tuple[str, ...] = ()) -> list[str]:
+        return crash.outputs.differences(whole, output(crash, *batches, changed=changed))
+
+    assert found([ann, bob, more], [ann]) == []
+    assert found([ann, bob], [ann, ann]) == [
+        'micro-batch 0 lost 1 of {"user": "bob", "n": 2}',
+        'micro-batch 1 has 1 too many of {"user": "ann", "n": 1}',
+    ]
+    assert found([ann, more, bob]) == [
+        "micro-batch 0 has the rows of a key in another order",
+        "micro-batch 1 is missing",
+    ]
+    assert found([ann, bob, more], [ann], []) == ["micro-batch 2 should not be there"]
+    assert found([ann, bob, more], [ann], changed=('{"batch": 1}',)) == [
+        "micro-batch 1 was another one when it came again"
+    ]
+
+
+@pytest.mark.parametrize("kind", ["Files", "Database"])
+def test_a_micro_batch_that_comes_again_counts_once_and_is_compared(
+    kind: str, crash: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sinks = crash.sinks
+    monkeypatch.setattr(sinks, "lines_of", list)
+    sink = getattr(sinks, kind)(tmp_path / "out")
+    for number, rows in ((0, ["a", "b"]), (1, []), (0, ["a", "b"]), (1, ["c"])):
+        sink(rows, number)
+    found = crash.outputs.output_of(tmp_path)
+
+    assert (found.rows[0], found.repeated) == (["a", "b"], [0, 1])
+    assert [json.loads(it) for it in found.changed] == [{"batch": 1, "before": [], "now": ["c"]}]
+
+
+@pytest.mark.parametrize("kind", ["Files", "Database"])
+def test_a_sink_that_fails_half_way_leaves_what_it_had(
+    kind: str, crash: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sinks = crash.sinks
+    monkeypatch.setattr(sinks, "lines_of", list)
+    sink = getattr(sinks, kind)(tmp_path / "out")
+    sink(["a"], 0)
+    (tmp_path / "out" / "fail").write_text("half 1")
+    with pytest.raises(sinks.SinkFailure, match="the sink is away, half micro-batch 1"):
+        sink(["b"], 1)
+
+    assert crash.outputs.output_of(tmp_path).rows == {0: ["a"]}
+    sink(["b"], 1)
+    assert crash.outputs.output_of(tmp_path).rows == {0: ["a"], 1: ["b"]}
+
+
+def test_a_child_that_fails_is_told_with_its_log(crash: Any, tmp_path: Path) -> None:
+    with (
+        crash.processes.Child.start(tmp_path, tmp_path / "feed", ["nothing"]) as child,
+        pytest.raises(crash.processes.ChildFailed, match="its exit status is 2") as failed,
+    ):
+        child.finish()
+
+    assert "invalid choice: 'nothing'" in str(failed.value)
+
+
+def test_a_child_whose_parent_is_gone_ends(crash: Any, tmp_path: Path) -> None:
+    with crash.processes.Child.start(tmp_path, tmp_path / "feed", ["sessions"]) as child:
+        child._popen.stdin.close()
+        status = child._popen.wait()
+
+    assert status == -signal.SIGKILL
+
+
+def test_no_process_of_a_child_is_left_in_whatever_group_it_is(crash: Any, tmp_path: Path) -> None:
+    command = "import os, time; os.fork() or os.setpgid(0, 0); print(flush=True); time.sleep(600)"
+    popen = subprocess.Popen(
+        ["python3", "-c", command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    with crash.processes.Child(tmp_path, popen):
+        assert popen.stdout is not None
+        popen.stdout.readline()
+        popen.stdout.readline()
+        groups = {os.getpgid(it.number) for it in crash.processes.processes_of(popen.pid)}
+    popen.stdout.close()
+
+    assert len(groups) == 2
+    assert crash.processes.processes_of(popen.pid) == []
+
+
+def test_each_moment_comes_up_before_any_comes_again(crash: Any) -> None:
+    moments = crash.killing.deck(crash.killing.random.Random(1))
+    names = [next(moments) for _ in range(2 * len(crash.moments.MOMENTS))]
+
+    assert sorted(names[: len(names) // 2]) == sorted(names[len(names) // 2 :])
+    assert set(names) == set(crash.moments.MOMENTS)
