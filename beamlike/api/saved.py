@@ -1,14 +1,15 @@
-"""Saved state, opened: what the query of a checkpoint remembers."""
+"""State at rest: opened, and brought to its end."""
 
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from beamlike.hosts.spark.saved.report import SavedState
 
-__all__ = ["open_state"]
+__all__ = ["drain", "open_state"]
 
 
 def open_state(
@@ -36,3 +37,35 @@ def open_state(
     from beamlike.hosts.spark.saved.report import SavedState
 
     return SavedState.open(spark, fspath(path), batch)
+
+
+def drain(writer: "DataStreamWriter", checkpoint: str | PathLike[str]) -> None:
+    """Bring all windows of a query to their end, and stop.
+
+    First what has arrived is taken in, as ever. Then, in a micro-batch of its own that reads
+    nothing, the watermark goes to the end of time: each open window emits its last pane, on time if
+    its end was still ahead and late if it was not, through the query's own sink. Nothing is open
+    after that. A drain that broke off goes on when it is called again; a drained query stays as it
+    is.
+
+    What arrives after the drain is not read. Should the query be started once more, that is late
+    for every window; so read it with another query, which has a checkpoint of its own.
+
+    A pipeline is drained by ``drain()`` of what ``run()`` returned.
+
+    Args:
+        writer: What starts the query, as ``panes.writeStream.foreachBatch(save)``, with the frame
+            that it has had. Its trigger and ``checkpointLocation`` are set here. The query itself
+            has to be stopped.
+        checkpoint: The query's ``checkpointLocation``.
+
+    Raises:
+        StateError: It is the checkpoint of a pipeline, or of a version of Spark that keeps its
+            offsets otherwise.
+        StreamingQueryException: The query failed; in its message why.
+
+    Source: Dataflow's drain.
+    """
+    from beamlike.hosts.spark.drain import drain as drain_query
+
+    drain_query(writer, fspath(checkpoint))

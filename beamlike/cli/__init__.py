@@ -1,10 +1,10 @@
 """The `beamlike` command. Each subcommand is a module with ``add_parser`` and ``run``.
 
-`replay`, `explain`, `state` and `demo` are the commands. `asking` reads what is typed, `progress`
-tells how far long work is. `scenarios` runs those of transcript files, `replayed` judges what came
-out, `state_text` and `state_json` show state, and `quiet` keeps Spark's log off the terminal. A
-module is imported only when its command is asked for, so that what one command needs (Spark, a
-plotting library) stays out of the way of the others.
+`replay`, `explain`, `state`, `drain` and `demo` are the commands. `asking` reads what is typed,
+`progress` tells how far long work is. `scenarios` runs those of transcript files, `replayed` judges
+what came out, `state_text` and `state_json` show state, and `quiet` keeps Spark's log off the
+terminal. A module is imported only when its command is asked for, so that what one command needs
+(Spark, a plotting library) stays out of the way of the others.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from typing import Final
 
 from beamlike.cli.asking import REFUSED, Parser
 from beamlike.errors import BeamlikeError
+from beamlike.model.words import visible
 
 __all__ = ["main"]
 
@@ -25,6 +26,7 @@ COMMANDS: Final = {
     "replay": "run scenarios from transcript files and compare what comes out",
     "explain": "say in words what a scenario brings out, and why",
     "state": "list what a streaming query remembers, out of its checkpoint",
+    "drain": "have a query bring all of its windows to their end at its next start",
     "demo": "stream a year of real flights through Spark, pane by pane",
 }
 """Name of a command, which is also its module, and its line in the help."""
@@ -57,6 +59,7 @@ examples:
   beamlike replay scenario.json --format timeline   the same as a picture
   beamlike explain scenario.json --key joe          why, in words
   beamlike state CHECKPOINT                         what a query remembers
+  beamlike drain CHECKPOINT                         an end for all its windows
   beamlike demo                                     the main job, on real data
 """
 
@@ -134,7 +137,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _refuse(problem: str) -> int:
-    print(f"beamlike: {problem}", file=sys.stderr)
+    print(f"beamlike: {visible(problem)}", file=sys.stderr)
     return REFUSED
 
 

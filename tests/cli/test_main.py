@@ -46,7 +46,7 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
         (
             "bananas",
             "beamlike: there is no command 'bananas'; the commands are replay, explain, state, "
-            "demo",
+            "drain, demo",
         ),
         (
             "tea.json",

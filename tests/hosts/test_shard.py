@@ -164,15 +164,6 @@ def test_only_what_a_strategy_needs_has_a_column() -> None:
     assert set(StateLayout(plan_of(counted)).schema.names) - set(plain) == {"outstanding", "size"}
 
 
-def test_state_of_a_strategy_that_omits_unchanged_panes_is_its_own() -> None:
-    omits, repeats = (
-        plan_of(WindowingStrategy(MINUTES, accumulation="retracting", unchanged=unchanged))
-        for unchanged in ("omit", "re_emit")
-    )
-    with pytest.raises(StateError, match="unchanged panes"):
-        omits.check_identity(repeats.identity)
-
-
 def test_state_of_sessions_that_merge_on_touch_is_their_own() -> None:
     touching = plan_of(WindowingStrategy(Sessions(10, merge_touching=True)))
     apart = plan_of(WindowingStrategy(Sessions(10)))
@@ -322,8 +313,8 @@ def test_state_of_another_windowing_is_refused_by_name() -> None:
     assert str(refused.value) == (
         "the checkpoint belongs to another grouping and cannot be continued:\n"
         "  window: the checkpoint has 'FixedWindows(1m)', the query has 'FixedWindows(1h)'\n"
-        "  allowed lateness: the checkpoint has '0 ms', the query has '60000 ms'\n"
-        "Change the query back, or start it with a new checkpointLocation."
+        "Change the query back; or bring its windows to their end with beamlike.drain, and start "
+        "this one with a new checkpointLocation."
     )
 
 

@@ -39,11 +39,13 @@ class Clock:
 
         Args:
             plan: What the group works on.
-            watermark: The input watermark (ms), or what the plan's inputs told about theirs.
+            watermark: The input watermark (ms), of all inputs, or what the plan's inputs told about
+                theirs.
             clock: Processing time (ms).
         """
         clock, inputs, side = max(clock, self.clock), self.inputs, self.side
         if isinstance(watermark, int):
+            side = None if side is None else max(watermark, side)
             return type(self)(max(watermark, self.watermark), clock, inputs, side)
         assert plan.clocks is not None, "only inputs with clocks of their own tell them"
         inputs, watermark = plan.clocks.listen(inputs, watermark, clock)

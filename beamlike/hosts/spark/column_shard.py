@@ -91,7 +91,7 @@ class ColumnShard:
             deadlines = wakes(self.machine.rules, resting)
             active, keys = self._active(rows, deadlines, arrived, to)
             before = self._wake(rows, resting, active, keys)
-            after, panes, drops = self._run(before, keys.number, arrived, to)
+            after, panes, drops, index.merges = self._run(before, keys.number, arrived, to)
             bucket = self._buckets(rows, active, before, keys, buckets)
             saved = self.layout.rest(after, keys)
             saved = saved.append_column("bucket", pa.array(bucket[after.table.key], pa.int32()))
@@ -152,10 +152,13 @@ class ColumnShard:
 
     def _run(
         self, state: State, number: Ints, arrived: pa.Table | None, to: Clock
-    ) -> tuple[State, list[Panes], list[Drops]]:
-        """The events of one micro-batch, for the keys that they can change anything for."""
+    ) -> tuple[State, list[Panes], list[Drops], int]:
+        """The events of one micro-batch, for the keys that they can change anything for.
+
+        Besides the state, panes and drops: how many live windows became part of another.
+        """
         machine = self.machine
-        panes, drops = list[Panes](), list[Drops]()
+        panes, drops, merges = list[Panes](), list[Drops](), 0
         if to.clock > state.clock:
             state, out = machine.advance_clock(state, to.clock)
             panes += out
@@ -167,10 +170,12 @@ class ColumnShard:
                 bundle = arrivals_of(self.plan, machine.folds, arrived, number)
                 state, out, drops = machine.add(state, bundle)
             panes += out
-        if to.watermark > state.watermark:
+            merges = state.merges
+        # Also where no watermark moves: lateness may have been longer when a window was saved.
+        if to.watermark > state.watermark or (wakes(machine.rules, state)[0] < to.watermark).any():
             state, out = machine.advance_watermark(state, to.watermark)
             panes += out
-        return state, panes, drops
+        return state, panes, drops, merges
 
     def _lifted(self, arrived: pa.Table, key: Ints) -> LiftedArrivals:
         count, at, start, end, judged = (

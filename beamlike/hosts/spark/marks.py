@@ -11,15 +11,15 @@ field           type    holds
 ==============  ======  ================================================================
 ``kind``        string  null for data, else one of the kinds below
 ``ts``          bigint  event time of a row, ms
-``problem``     string  why the time of a row of a source cannot be read
+``problem``     string  why the time of a row of a source cannot be read, or believed
 ``start``,      bigint  the window that a grouping gave the row, ms; null if none did
 ``end``
 ``shard``       int     position of the shard that reports
-``watermark``   bigint  its output watermark, ms; on a row that tells where shards stand,
-                        the least of their input watermarks
-``dropped``     struct  what was dropped, see `beamlike.hosts.spark.output`
+``watermark``   bigint  its output watermark, ms
+``dropped``     struct  what was dropped, see `beamlike.hosts.spark.output`; on a row that tells
+                        where shards stand only ``element``: one dropped element, in words
 ``counts``      array   on one of many rows: how many of them are what, see `COUNTED`; on a row
-                        that tells where shards stand, one more: the windows that they keep
+                        that tells where shards stand, more of them: see `STOOD`
 ==============  ======  ================================================================
 """
 
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from beamlike.machine.events import DropReason
+from beamlike.machine.events import DropReason, RowProblem
 from beamlike.model.panes import Timing
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ __all__ = [
     "SOURCE_MARKS",
     "STAGE_MARKS",
     "STANDING",
+    "STOOD",
     "TIMESTAMP",
     "WINDOW",
     "is_data",
@@ -90,14 +91,27 @@ MARKS_TYPE: Final = pa.struct(
     ]
 )
 
-BAD_ROWS: Final = ("null_key", "bad_key", "null_timestamp", "bad_timestamp", "bad_value")
+BAD_ROWS: Final = (
+    "null_key",
+    "bad_key",
+    RowProblem.NULL_TIMESTAMP.value,
+    RowProblem.BAD_TIMESTAMP.value,
+    RowProblem.FAR_FUTURE.value,
+    RowProblem.BAD_VALUE.value,
+)
 """Why a row never gets as far as a machine."""
 
 COUNTED: Final = (
     *(("panes", timing.value) for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE)),
     *(("dropped", reason) for reason in (*(known.value for known in DropReason), *BAD_ROWS)),
+    ("retractions", ""),
 )
-"""What Spark's query progress counts: panes by timing, dropped elements by reason."""
+"""What Spark's query progress counts: panes by timing, dropped elements by reason, and how many of
+the rows withdraw an earlier pane."""
+
+STOOD: Final = ("elements", "merges", "windows_open", "watermark", "deadline", "clock_deadline")
+"""What shards tell of a step together: sums of the first three, the least of the others; those are
+null for none."""
 
 SOURCE_MARKS: Final = ("kind", "ts")
 STAGE_MARKS: Final = (*SOURCE_MARKS, "start", "end", "shard", "watermark", "dropped")

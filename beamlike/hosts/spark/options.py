@@ -5,7 +5,16 @@ Apart from `beamlike.hosts.spark.plan`, so that it can be read without loading A
 
 from typing import Final, Literal
 
-__all__ = ["BUCKETS", "SHARDS", "STAGE", "WAKE_EVERY", "MachineName", "OnError", "Render"]
+__all__ = [
+    "BUCKETS",
+    "MAX_AHEAD",
+    "SHARDS",
+    "STAGE",
+    "WAKE_EVERY",
+    "MachineName",
+    "OnError",
+    "Render",
+]
 
 OnError = Literal["drop", "fail"]
 Render = Literal["retractions", "changelog", "upserts"]
@@ -17,5 +26,8 @@ BUCKETS: Final = 64
 """Parts of each shard's keys that are looked at apart from each other."""
 WAKE_EVERY: Final = "5 seconds"
 """How often a query is woken that waits on processing time."""
+MAX_AHEAD: Final = "1 day"
+"""How far ahead of the clock the event time of a stream's row may lie. A time that was read in the
+wrong zone, the most frequent mistake, is at most 14 hours ahead and no reason to lose a row."""
 STAGE: Final = "beamlike"
 """The name of a stage."""

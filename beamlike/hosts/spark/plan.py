@@ -7,8 +7,8 @@ from typing import Any, TypedDict
 import attrs
 import pyarrow as pa
 
-from beamlike.errors import StateError
 from beamlike.hosts.script import Machine
+from beamlike.hosts.spark.changes import continues, strategy_words
 from beamlike.hosts.spark.columns import AccumulatorColumns
 from beamlike.hosts.spark.operation import Operation
 from beamlike.hosts.spark.options import BUCKETS, SHARDS, STAGE, MachineName, OnError, Render
@@ -75,17 +75,8 @@ class Aggregation(Operation):
 
     @property
     def words(self) -> Mapping[str, str]:
-        strategy = self.strategy
         return {
-            "window": strategy.windows_in_words,
-            "trigger": str(strategy.trigger),
-            "accumulation": strategy.accumulation.value,
-            "allowed lateness": f"{strategy.allowed_lateness} ms",
-            "timestamp combiner": strategy.timestamp_combiner.value,
-            "closing behavior": strategy.closing_behavior.value,
-            "on-time behavior": strategy.on_time_behavior.value,
-            "late check": strategy.late_check.value,
-            "unchanged panes": strategy.unchanged.value,
+            **strategy_words(self.strategy),
             "aggregates": ", ".join(
                 f"{part.name}={part.fn}{self._of_columns(part.input)}" for part in self.parts
             ),
@@ -236,7 +227,10 @@ class Plan:
 
     @cached_property
     def identity(self) -> dict[str, str]:
-        """What saved state depends on, in words. Two plans with equal words share state."""
+        """What saved state depends on, in words. Two plans with equal words share state.
+
+        Which others may follow each other: `beamlike.hosts.spark.changes`.
+        """
         return {
             "layout version": str(LAYOUT_VERSION),
             **self.operation.words,
@@ -270,24 +264,17 @@ class Plan:
             for clock in self.clocks.inputs
         )
 
-    def check_identity(self, saved: Mapping[str, str]) -> None:
-        """Refuse state that another plan has written.
+    def check_identity(self, saved: Mapping[str, str]) -> bool:
+        """Refuse state that another plan has written; see `beamlike.hosts.spark.changes`.
+
+        Returns:
+            Whether the state goes on under other words, so that its deadlines have to be asked
+            for anew.
 
         Raises:
             StateError: Naming each difference.
         """
-        if saved == self.identity:
-            return
-        changes = [
-            f"{what}: the checkpoint has {saved.get(what)!r}, the query has {now!r}"
-            for what, now in self.identity.items()
-            if saved.get(what) != now
-        ]
-        raise StateError(
-            "the checkpoint belongs to another grouping and cannot be continued:\n  "
-            + "\n  ".join(changes)
-            + "\nChange the query back, or start it with a new checkpointLocation."
-        )
+        return continues(saved, self.identity)
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again, from what they received.

@@ -13,12 +13,13 @@ from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from beamlike.hosts.spark.blobs import pack_blob
+from beamlike.hosts.spark.index import Index
 from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.stepping import stepper_of
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import Heard
-from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 __all__ = [
     "GroupProcessor",
@@ -128,10 +129,15 @@ class GroupProcessor(StatefulProcessor, ABC):
     def _step(self, group: int, arrived: Arrived, times: Any) -> Iterator[Row]:
         self._stepped.add(group)
         heard: int | Sequence[Heard] = arrived.heard
-        if self._plan.clocks is None:
-            spark_watermark = times.getCurrentWatermarkInMs()
+        spark_watermark = times.getCurrentWatermarkInMs()
+        if spark_watermark >= MAX_TIMESTAMP:
+            heard = MAX_TIMESTAMP  # the query is drained: all inputs have come to their end
+        elif self._plan.clocks is None:
             wake_at_next_watermark(self._handle, spark_watermark)
             heard = beam_watermark(spark_watermark)
+        else:
+            # Its inputs tell how far they are, and wake it. Only if it is drained nobody does.
+            self._handle.registerTimer(MAX_TIMESTAMP)
         yield from self.step(group, arrived, heard, times.getCurrentProcessingTimeInMs())
 
     @abstractmethod
@@ -166,10 +172,13 @@ class ShardProcessor(GroupProcessor):
         self, group: int, arrived: Arrived, heard: int | Sequence[Heard], clock: int
     ) -> Iterator[Row]:
         yield from (Row(blob=blob) for blob in arrived.finished)
+        if group not in self._plan.shard_ids:
+            # Another number of shards has written it, which is then told as what it is.
+            Index.load(self._plan, self._store.read_index())
         shard = self._plan.shard_ids.index(group)
         with paused_gc():
             out, standing = self._stepper.step(self._store, arrived.tables, heard, clock, shard)
-        told = {"kind": "out", "standing": attrs.astuple(standing)}
+        told = {"kind": "out", "elements": arrived.elements, "standing": attrs.astuple(standing)}
         yield Row(blob=pack_blob(_NOTHING if out is None else out, told))
 
     def close(self) -> None:

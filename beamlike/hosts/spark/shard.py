@@ -29,9 +29,12 @@ from beamlike.machine.events import (
     AdvanceWatermark,
     Bundle,
     Effect,
+    Happening,
     Item,
+    Merged,
 )
 from beamlike.machine.reference.state import KeyState, earliest_hold
+from beamlike.machine.reference.step import Grouping
 from beamlike.machine.reference.wakes import Wakes
 
 __all__ = ["KeyedEffect", "Shard", "Stepped"]
@@ -56,6 +59,7 @@ class Shard:
         self.machine = plan.machine
         self.layout = StateLayout(plan)
         self._schema = with_bucket(self.layout.schema)
+        self._merges = isinstance(self.machine, Grouping) and self.machine.merging_fn is not None
 
     def step(
         self,
@@ -151,7 +155,10 @@ class Shard:
                 wakes = None
         if arrived:
             state = state.at(at.watermark, to.clock)
-            state, out = machine.step(state, Bundle(tuple(arrived)))
+            before, story = state, list[Happening]()
+            tell = story.append if self._merges else None
+            state, out = machine.step(state, Bundle(tuple(arrived)), tell)
+            index.merges += sum(_merged_away(before, it) for it in story if isinstance(it, Merged))
             effects += out
             wakes = None
         wakes = wakes or machine.wakes(state)
@@ -180,6 +187,12 @@ class Shard:
         table = self.layout.encode(states)
         buckets = pa.array(np.full(table.num_rows, bucket, np.int32))
         return table.append_column("bucket", buckets)
+
+
+def _merged_away(before: KeyState, merged: Merged) -> int:
+    """How many live windows are part of another now, without those that only arrive."""
+    live = (at for at in merged.sources if at in before.windows and not before.windows[at].closed)
+    return max(sum(1 for _ in live) - 1, 0)
 
 
 def _note(index: Index, bucket: int, states: dict[Key, KeyState], deadlines: list[Wakes]) -> None:

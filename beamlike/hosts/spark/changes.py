@@ -1,0 +1,153 @@
+"""What of a grouping may change between two starts of a query from one checkpoint.
+
+Saved state says in words what it depends on (`Plan.identity`), and each start compares them with
+its own before it takes any row. Words that differ in one of these ways go on:
+
+====================  ==========================================================================
+word                  may differ, and what follows
+====================  ==========================================================================
+allowed lateness      longer or shorter, unless the late check is ``retain``. Open windows end by
+                      the new one. A window that has ended already is not remembered: if longer
+                      lateness lets a row in for it, it opens anew, with pane 0
+trigger               in its counts and delays, while the tree is made of the same triggers. A
+                      window that has enough elements by the new count fires with its next one; a
+                      delay that runs already runs as it began
+late check            between ``assigned``, ``merged`` and ``element``: it judges rows that come
+closing behavior,     either way: they are asked when a pane comes out, and nothing is saved
+on-time behavior,     by them
+unchanged panes
+====================  ==========================================================================
+
+Everything else is refused, because what is saved was made by it: windows by their window function,
+accumulators by their aggregates and the accumulation mode, holds by the timestamp combiner, rows at
+rest by the keys' types, their places by shards and buckets. A late check ``retain`` keeps sessions
+that the others forget.
+
+What is in no word may change freely: how panes are rendered, which rows are delivered, what happens
+to bad ones, the machine, the names, the watermark's delay.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from beamlike.errors import StateError, TriggerError
+from beamlike.model.strategy import LateCheck, WindowingStrategy
+from beamlike.model.trigger_text import trigger_of
+from beamlike.model.triggers import AfterWatermark, Trigger
+
+__all__ = ["check_layout", "continues", "refused", "strategy_words", "unnumbered"]
+
+Words = Mapping[str, str]
+
+_LINE: Final = re.compile(r"(<lambda at [^:>]*):\d+>")
+_LAYOUT: Final = "layout version"
+_LATENESS: Final = "allowed lateness"
+_LATE_CHECK: Final = "late check"
+_TRIGGER: Final = "trigger"
+_CLOSING: Final = "closing behavior"
+_ON_TIME: Final = "on-time behavior"
+_UNCHANGED: Final = "unchanged panes"
+
+_ASKED_LATER: Final = frozenset((_CLOSING, _ON_TIME, _UNCHANGED))
+
+
+def strategy_words(strategy: WindowingStrategy) -> dict[str, str]:
+    """What state depends on of a windowing strategy."""
+    return {
+        "window": strategy.windows_in_words,
+        _TRIGGER: str(strategy.trigger),
+        "accumulation": strategy.accumulation.value,
+        _LATENESS: f"{strategy.allowed_lateness} ms",
+        "timestamp combiner": strategy.timestamp_combiner.value,
+        _CLOSING: strategy.closing_behavior.value,
+        _ON_TIME: strategy.on_time_behavior.value,
+        _LATE_CHECK: strategy.late_check.value,
+        _UNCHANGED: strategy.unchanged.value,
+    }
+
+
+def unnumbered(label: str) -> str:
+    """The label of a transform without the lines of functions: these change when nothing else does.
+
+    >>> unnumbered("Orders/Map(<lambda at orders.py:12>)")
+    'Orders/Map(<lambda at orders.py>)'
+    """
+    return _LINE.sub(r"\1>", label)
+
+
+def continues(saved: Words, now: Words) -> bool:
+    """Whether state goes on under other words than it was saved with.
+
+    Args:
+        saved: The words of the state.
+        now: Those of the query.
+
+    Returns:
+        True if they differ, and what is saved has to be looked at anew: deadlines may be others.
+
+    Raises:
+        StateError: A difference that the state cannot follow; names each of them.
+    """
+    if saved == now:
+        return False
+    check_layout(saved, now)
+    changes = list(refused(saved, now))
+    if changes:
+        raise StateError(
+            "the checkpoint belongs to another grouping and cannot be continued:\n  "
+            + "\n  ".join(changes)
+            + "\nChange the query back; or bring its windows to their end with beamlike.drain, and "
+            "start this one with a new checkpointLocation."
+        )
+    return True
+
+
+def check_layout(saved: Words, now: Words) -> None:
+    """Refuse state that another version of beamlike laid out otherwise.
+
+    Raises:
+        StateError: Naming both layouts.
+    """
+    had, has = saved.get(_LAYOUT), now.get(_LAYOUT)
+    if had != has:
+        raise StateError(
+            f"the checkpoint has state of layout version {had}, and this beamlike reads layout "
+            f"version {has}; bring its windows to their end with the version of beamlike that "
+            "wrote it, and start this one with a new checkpointLocation"
+        )
+
+
+def refused(saved: Words, now: Words) -> Iterator[str]:
+    """Each difference that state cannot follow, in words."""
+    for what in dict.fromkeys((*now, *saved)):
+        had, has = saved.get(what), now.get(what)
+        if had != has and not _may_differ(what, saved, now):
+            yield f"{what}: the checkpoint has {had!r}, the query has {has!r}"
+
+
+def _may_differ(what: str, saved: Words, now: Words) -> bool:
+    if what not in saved or what not in now or _TRIGGER not in saved or _TRIGGER not in now:
+        return False  # only groupings have a trigger; nothing else follows any change
+    if what in _ASKED_LATER:
+        return True
+    if what == _TRIGGER:
+        return _is_same_tree(saved[what], now[what])
+    if what in (_LATENESS, _LATE_CHECK):
+        return LateCheck.RETAIN.value not in (saved.get(_LATE_CHECK), now.get(_LATE_CHECK))
+    return False
+
+
+def _is_same_tree(one: str, other: str) -> bool:
+    try:
+        return _shape(trigger_of(one)) == _shape(trigger_of(other))
+    except TriggerError:  # a text that no version of this one has written
+        return False
+
+
+def _shape(trigger: Trigger) -> tuple[Any, ...]:
+    """The kinds of all triggers of a tree, and where they stand in it."""
+    below: tuple[Trigger | None, ...] = trigger.children
+    if isinstance(trigger, AfterWatermark):
+        below = (trigger.early, trigger.late)
+    return type(trigger), *(sub and _shape(sub) for sub in below)

@@ -1,0 +1,184 @@
+"""The end of a query's event time, written into its checkpoint: at its next start all windows end.
+
+Spark notes each micro-batch before it runs, in ``offsets``, with the watermark that it has; and
+what is noted there and not in ``commits`` runs first when the query starts again. So a micro-batch
+is noted that reads nothing and has the end of time for its watermark. It runs with the query's own
+code and goes to the query's own sink, as any other. The watermark stays where it is then: rows that
+come later are late for every window.
+
+Source: the layout of Spark's offset log, ``OffsetSeqLog``, version 1; Dataflow's drain.
+"""
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from beamlike.errors import StateError
+from beamlike.model.time import MAX_TIMESTAMP
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+__all__ = ["Log", "drain", "mark_end"]
+
+_VERSION: Final = "v1"
+_WATERMARK: Final = "batchWatermarkMs"
+_TIME: Final = "batchTimestampMs"
+
+
+@attrs.frozen
+class Log:
+    """The micro-batches of a checkpoint.
+
+    Args:
+        path: The folder of the checkpoint, for messages.
+        last: The number of the last one that was noted.
+        lines: What was noted of it.
+        done: Whether it has run to its end.
+    """
+
+    path: str
+    last: int
+    lines: tuple[str, ...]
+    done: bool
+    _files: "FileSystem"
+    _home: str
+
+    @classmethod
+    def read(cls, path: str) -> "Log":
+        """What is noted there.
+
+        Raises:
+            StateError: Nothing is, or of a version of Spark that notes things otherwise.
+        """
+        log = cls.find(path)
+        if log is None:
+            raise StateError(
+                f"{path} is no checkpoint of a query that has run: it has no offsets; give the "
+                "folder that the query has as checkpointLocation"
+            )
+        return log
+
+    @classmethod
+    def find(cls, path: str) -> "Log | None":
+        """The same; None if nothing is noted there.
+
+        Raises:
+            StateError: It is the checkpoint of a pipeline, or of a version of Spark that notes
+                things otherwise.
+        """
+        files, home = _opened(path)
+        noted, done = _numbers(files, f"{home}/offsets"), _numbers(files, f"{home}/commits")
+        if not noted and _numbers(files, f"{home}/query/offsets"):
+            raise StateError(
+                f"{path} is the checkpoint of a pipeline; run the pipeline, and call drain() of "
+                "what run() returns"
+            )
+        if not noted:
+            return None
+        last = max(noted)
+        with files.open_input_stream(f"{home}/offsets/{last}") as stream:
+            lines = tuple(stream.read().decode().splitlines())
+        log = cls(path, last, lines, last in done, files, home)
+        log._check()
+        return log
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether the last micro-batch has the end of time for its watermark."""
+        return int(self._facts[_WATERMARK]) >= MAX_TIMESTAMP
+
+    @property
+    def _facts(self) -> dict[str, Any]:
+        return dict(json.loads(self.lines[1]))
+
+    def _check(self) -> None:
+        version = self.lines[0] if self.lines else "nothing"
+        try:
+            known = version == _VERSION and {_WATERMARK, _TIME} <= self._facts.keys()
+        except (ValueError, IndexError):
+            known = False
+        if not known:
+            raise StateError(
+                f"the offsets of the checkpoint {self.path} are of {version!r}, and only "
+                f"{_VERSION!r} is known here; to end its windows, send rows whose time is past them"
+            )
+
+    def end(self) -> int:
+        """Note a micro-batch that reads nothing and ends all windows; its number.
+
+        Raises:
+            StateError: The last one has not run to its end: it would be lost.
+        """
+        if self.is_drained:
+            return self.last
+        if not self.done:
+            raise StateError(
+                f"micro-batch {self.last} of the checkpoint {self.path} has not run to its end: "
+                "start the query once more, until it waits for data, stop it, and drain it then"
+            )
+        facts = self._facts
+        facts[_WATERMARK] = MAX_TIMESTAMP
+        facts[_TIME] = max(facts[_TIME], time.time_ns() // 1_000_000)
+        version, _, *sources = self.lines
+        text = "\n".join((version, json.dumps(facts, separators=(",", ":")), *sources))
+        number = self.last + 1
+        hidden, noted = (f"{self._home}/offsets/{name}" for name in (f".{number}.end", number))
+        with self._files.open_output_stream(hidden) as stream:
+            stream.write(text.encode())
+        self._files.move(hidden, noted)
+        return number
+
+
+def mark_end(path: str) -> int:
+    """Have the next start of a query end all of its windows; the number of that micro-batch.
+
+    A checkpoint that is marked, or drained, stays as it is.
+
+    Args:
+        path: The ``checkpointLocation`` of a query that is stopped.
+
+    Raises:
+        StateError: As `Log.read` and `Log.end`.
+    """
+    return Log.read(path).end()
+
+
+def drain(writer: "DataStreamWriter", path: str) -> None:
+    """See `beamlike.drain`."""
+    writer = writer.option("checkpointLocation", path)
+    log = Log.find(path)
+    if log is None or not log.is_drained:
+        _run(writer.trigger(availableNow=True).start())
+        mark_end(path)
+    if not Log.read(path).done:
+        # One micro-batch and no more: what has arrived meanwhile is not read, and not late.
+        _run(writer.trigger(once=True).start())
+
+
+def _run(query: "StreamingQuery") -> None:
+    try:
+        query.awaitTermination()
+    finally:
+        query.stop()
+
+
+def _opened(path: str) -> tuple["FileSystem", str]:
+    from pyarrow.fs import FileSystem, LocalFileSystem
+
+    if "://" in path:
+        files, home = FileSystem.from_uri(path)
+        return files, str(home)
+    return LocalFileSystem(), str(Path(path.removeprefix("file:")).absolute())
+
+
+def _numbers(files: "FileSystem", folder: str) -> set[int]:
+    from pyarrow.fs import FileSelector
+
+    found = files.get_file_info(FileSelector(folder, allow_not_found=True))
+    return {int(it.base_name) for it in found if it.base_name.isdigit()}

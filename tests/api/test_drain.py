@@ -1,0 +1,202 @@
+"""All windows of a query come to their end, and the query stops."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import beamlike as bl
+from beamlike.errors import StateError
+from beamlike.hosts.spark.drain import Log, mark_end
+
+MakeFeed = Callable[[str], Any]
+Lines = Callable[[list[dict[str, Any]]], list[str]]
+
+EVENTS = "user string, at timestamp, v int"
+
+
+def event(user: str, time: str, v: int = 1) -> dict[str, Any]:
+    return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
+
+
+class Kept:
+    """A writer that keeps rows as JSON, and the folder of its checkpoint."""
+
+    def __init__(self, out: Any, home: Path) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.writer = out.writeStream.foreachBatch(self._keep)
+        self.checkpoint = home / "checkpoint"
+
+    def _keep(self, batch: Any, number: int) -> None:
+        self.rows += [json.loads(text) for text in batch.toJSON().collect()]
+
+
+@pytest.mark.spark
+def test_open_windows_come_out_on_time_or_late_and_nothing_is_open_then(
+    spark: Any, feed: MakeFeed, tmp_path: Path, lines: Lines
+) -> None:
+    events = feed(EVENTS)
+    hours = bl.windowed(
+        events.frame,
+        key="user",
+        timestamp="at",
+        watermark="10 minutes",
+        window=bl.FixedWindows("1 hour"),
+        trigger=bl.AfterWatermark(early=bl.AfterCount(2), late=bl.AfterCount(5)),
+        accumulation="accumulating",
+        allowed_lateness="1 day",
+        aggregate={"n": bl.count()},
+        output="all",
+        shards=2,
+        buckets=2,
+    )
+    kept = Kept(hours, tmp_path / "0")
+    events.start(hours)
+    events.send(event("ann", "00:05:00"), event("ann", "00:06:00"), event("eva", "00:07:00"))
+    # The watermark comes to 01:20, and the first hour is over.
+    events.send(event("bob", "01:30:00"), event("ann", "01:10:00"))
+    events.stop()
+    # Late, and no pane before four more.
+    events.put(event("ann", "00:08:00"))
+
+    bl.drain(kept.writer, kept.checkpoint)
+
+    assert bl.open_state(spark, kept.checkpoint).windows.num_rows == 0
+    assert lines([row for _, row in events.numbered]) == [
+        "ann 2 | 00:00-01:00 EARLY 0",
+        "ann 2 | 00:00-01:00 ON_TIME 1",
+        "eva 1 | 00:00-01:00 ON_TIME 0",
+    ]
+    shown = [{**row, "dropped": row.get("dropped")} for row in kept.rows]
+    assert lines(shown) == [
+        "ann 1 | 01:00-02:00 ON_TIME 0 last",
+        "ann 3 | 00:00-01:00 LATE 2 last",
+        "bob 1 | 01:00-02:00 ON_TIME 0 last",
+    ]
+
+    # What comes after it stays where it is.
+    events.put(event("ann", "03:00:00"))
+    before = Log.read(str(kept.checkpoint))
+    bl.drain(kept.writer, kept.checkpoint)
+    assert Log.read(str(kept.checkpoint)) == before
+    assert len(kept.rows) == 3
+
+
+@pytest.mark.spark
+def test_groupings_that_follow_each_other_end_together(
+    spark: Any, feed: MakeFeed, tmp_path: Path, lines: Lines
+) -> None:
+    from pyspark.sql import functions as F
+
+    events, prices = feed(EVENTS), feed(EVENTS)
+    small: dict[str, Any] = {"shards": 2, "buckets": 2}
+    tens = {"allowed_lateness": 0, "accumulation": "discarding"}
+
+    def in_tens(frame: Any) -> Any:
+        rows = bl.stream(frame, timestamp="at", watermark="1 minute")
+        return rows.window(bl.FixedWindows("10 minutes"), **tens)
+
+    paid = in_tens(prices.frame).with_columns({"paid": F.col("v")}).select("user", "paid")
+    both = bl.join(in_tens(events.frame), paid, on="user", how="left", **small)
+    hours = both.window(bl.FixedWindows("1 hour"), **tens)
+    total = hours.group([], {"rows": bl.count()}, name="total", **small)
+    kept = Kept(total.everything, tmp_path)
+    events.put(event("ann", "00:05:00"), event("bob", "01:05:00"))
+    prices.put(event("ann", "00:06:00"))
+
+    bl.drain(kept.writer, kept.checkpoint)
+
+    state = bl.open_state(spark, kept.checkpoint)
+    assert ([len(stage.windows) for stage in state.stages]) == [0, 0]
+    shown = [{**row, "dropped": row.get("dropped")} for row in kept.rows]
+    assert lines(shown) == ["1 | 00:00-01:00 ON_TIME 0 last", "1 | 01:00-02:00 ON_TIME 0 last"]
+
+
+# -- the mark ----------------------------------------------------------------------------------
+
+OFFSETS = """v1
+{"batchWatermarkMs":1577836500000,"batchTimestampMs":1795290425161,"conf":{"a":"b"}}
+{"logOffset":1}
+-"""
+
+
+def checkpoint(home: Path, *, offsets: str = OFFSETS, done: bool = True) -> Path:
+    """What a query of two sources leaves of its micro-batches."""
+    (home / "offsets").mkdir(parents=True)
+    (home / "commits").mkdir()
+    for number, noted in ((8, ""), (9, ""), (10, offsets)):
+        (home / "offsets" / str(number)).write_text(noted)
+        if done or number < 10:
+            (home / "commits" / str(number)).write_text("v1\n{}")
+    return home
+
+
+def test_a_mark_reads_nothing_and_has_the_end_of_time_for_its_watermark(tmp_path: Path) -> None:
+    path = checkpoint(tmp_path)
+
+    assert mark_end(str(path)) == 11
+
+    version, facts, *sources = (path / "offsets" / "11").read_text().splitlines()
+    told = json.loads(facts)
+    assert told.pop("batchTimestampMs") >= 1795290425161
+    assert (version, told, sources) == (
+        "v1",
+        {"batchWatermarkMs": 9223372036854775, "conf": {"a": "b"}},
+        ['{"logOffset":1}', "-"],
+    )
+    assert sorted(it.name for it in (path / "offsets").iterdir()) == ["10", "11", "8", "9"]
+
+
+def test_a_mark_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
+    path = checkpoint(tmp_path)
+    mark_end(f"file://{path}")
+    before = (path / "offsets" / "11").read_text()
+
+    assert mark_end(str(path)) == 11
+
+    assert (path / "offsets" / "11").read_text() == before
+    assert not (path / "offsets" / "12").exists()
+
+
+def test_a_micro_batch_that_broke_off_has_to_run_first(tmp_path: Path) -> None:
+    path = checkpoint(tmp_path, done=False)
+
+    with pytest.raises(StateError) as refused:
+        mark_end(str(path))
+
+    assert str(refused.value) == (
+        f"micro-batch 10 of the checkpoint {path} has not run to its end: start the query once "
+        "more, until it waits for data, stop it, and drain it then"
+    )
+
+
+@pytest.mark.parametrize(
+    ("offsets", "version"),
+    [("v2\n{}\n{}", "'v2'"), ("", "'nothing'"), ("v1\nno json", "'v1'"), ("v1\n{}", "'v1'")],
+)
+def test_offsets_that_are_kept_otherwise_are_refused(
+    tmp_path: Path, offsets: str, version: str
+) -> None:
+    path = checkpoint(tmp_path, offsets=offsets)
+
+    with pytest.raises(StateError) as refused:
+        mark_end(str(path))
+
+    assert str(refused.value) == (
+        f"the offsets of the checkpoint {path} are of {version}, and only 'v1' is known here; to "
+        "end its windows, send rows whose time is past them"
+    )
+
+
+def test_the_checkpoint_of_a_pipeline_has_a_drain_of_its_own(tmp_path: Path) -> None:
+    checkpoint(tmp_path / "query")
+
+    with pytest.raises(StateError) as refused:
+        mark_end(str(tmp_path))
+
+    assert str(refused.value) == (
+        f"{tmp_path} is the checkpoint of a pipeline; run the pipeline, and call drain() of what "
+        "run() returns"
+    )

@@ -1,0 +1,334 @@
+"""A query goes on with another windowing than its state was saved with, or is refused.
+
+A shard without Spark, stepped by both machines at once: see `beamlike.testing.both_machines`. What
+may change is a table of the README; each of its rows has an example here.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pyarrow as pa
+import pytest
+
+from beamlike.errors import StateError
+from beamlike.hosts.spark.changes import continues, strategy_words
+from beamlike.hosts.spark.plan import LAYOUT_VERSION, Plan
+from beamlike.machine.clocks import Clocks, SourceClock
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.triggers import (
+    AfterAll,
+    AfterCount,
+    AfterFirst,
+    AfterProcessingTime,
+    AfterWatermark,
+    AlignTo,
+    Always,
+    DefaultTrigger,
+    Delay,
+    Never,
+    Repeatedly,
+    Trigger,
+)
+from beamlike.model.windowfns import FixedWindows, SlidingWindows
+from beamlike.testing.both_machines import BothMachines
+from beamlike.testing.hand_made_rows import Row, plan_of, table
+
+TENS = FixedWindows(10)
+LATE = AfterWatermark(late=AfterCount(1))
+
+
+def strategy(**parts: Any) -> WindowingStrategy:
+    usual = {
+        "window_fn": TENS,
+        "trigger": LATE,
+        "accumulation": "accumulating",
+        "allowed_lateness": 20,
+    }
+    return WindowingStrategy(**(usual | parts))
+
+
+def plan(names: tuple[str, ...] = ("n", "sum"), more: Any = None, **parts: Any) -> Plan:
+    return attrs.evolve(plan_of(strategy(**parts), *names), **(more or {}))
+
+
+def early(trigger: Trigger) -> Trigger:
+    return AfterWatermark(early=trigger, late=AfterCount(1))
+
+
+# -- what may change ---------------------------------------------------------------------------
+
+RETRACTING = {"accumulation": "retracting"}
+EXAMPLES: dict[str, list[tuple[Plan, Plan]]] = {
+    "`allowed_lateness`": [
+        (plan(), plan(allowed_lateness=0)),
+        (plan(), plan(allowed_lateness=1_000)),
+    ],
+    "a count or a delay of the trigger": [
+        (plan(), plan(trigger=AfterWatermark(late=AfterCount(2)))),
+        (
+            plan(trigger=early(AfterFirst(AfterCount(3), AfterProcessingTime(5)))),
+            plan(trigger=early(AfterFirst(AfterCount(2), AfterProcessingTime(9, AlignTo(60))))),
+        ),
+    ],
+    "`late_check` between `assigned`, `merged` and `element`": [
+        (plan(), plan(late_check="merged")),
+        (plan(late_check="element"), plan()),
+    ],
+    "`closing_behavior`, `on_time_behavior`, `unchanged`": [
+        (plan(), plan(closing_behavior="fire_always")),
+        (plan(on_time_behavior="fire_if_non_empty"), plan()),
+        (plan(**RETRACTING), plan(**RETRACTING, unchanged="omit")),
+    ],
+    "`render`, `output`, `on_error`, `carry`, `name`, `machine`, `lift`": [
+        (plan(**RETRACTING), plan(more={"render": "upserts", "name": "totals"}, **RETRACTING)),
+        (plan(), plan(more={"on_error": "fail", "machine_name": "reference", "lift": True})),
+        (plan(), plan(more={"values": {**plan().values, "carried": pa.string()}})),
+    ],
+    "`window`": [
+        (plan(), plan(window_fn=FixedWindows(5))),
+        (plan(window_fn=Sessions(10)), plan(window_fn=Sessions(5))),
+        (plan(window_fn=Sessions(10)), plan(window_fn=Sessions(10, merge_touching=True))),
+        (plan(), plan(window_fn=SlidingWindows(10, 5))),
+    ],
+    "another tree of triggers": [
+        (plan(), plan(trigger=DefaultTrigger())),
+        (plan(), plan(trigger=early(AfterCount(2)))),
+        (plan(trigger=early(Never())), plan(trigger=early(Always()))),
+        (plan(trigger=early(Never())), plan(trigger=LATE)),
+        (plan(trigger=AfterWatermark()), plan(trigger=LATE)),
+        (
+            plan(trigger=Repeatedly(AfterFirst(AfterCount(3), AfterWatermark()))),
+            plan(trigger=Repeatedly(AfterAll(AfterCount(3), AfterWatermark()))),
+        ),
+    ],
+    "`accumulation`, `timestamp_combiner`": [
+        (plan(accumulation="discarding"), plan(accumulation="accumulating")),
+        (plan(accumulation="accumulating"), plan(accumulation="discarding")),
+        (plan(), plan(accumulation="retracting")),
+        (plan(), plan(timestamp_combiner="earliest")),
+    ],
+    "`late_check` from or to `retain`, and `allowed_lateness` beside it": [
+        (plan(), plan(late_check="retain")),
+        (plan(late_check="retain"), plan(late_check="merged")),
+        (plan(late_check="retain"), plan(late_check="retain", allowed_lateness=30)),
+    ],
+    "`key`, `aggregate`, or the type of one of their columns": [
+        (plan(), plan(more={"keys": {"key": pa.int64()}})),
+        (plan(), plan(more={"keys": {"name": pa.string()}})),
+        (plan(), plan(("n",))),
+        (plan(), plan(("n", "mean"))),
+        (plan(), plan(more={"values": {**plan().values, "whole": pa.int32()}})),
+    ],
+    "`shards`, `buckets`, `hot_key_fanout`": [
+        (plan(), plan(more={"shards": 2})),
+        (plan(), plan(more={"buckets": 2})),
+        (plan(more={"fanout": 2}), plan(more={"fanout": 4})),
+        (plan(), plan(more={"clocks": Clocks((SourceClock(0),))})),
+    ],
+}
+BY_SPARK = {
+    "nothing, or the lines of the code, or the cores of the machine": "goes on",
+    "`spark.sql.shuffle.partitions`": "goes on",
+    "`wake_every`, `watermark`, `max_ahead`, `timestamp`": "goes on",
+    "a trigger on processing time where there was none, or the reverse": "refused",
+}
+"""What no words tell of: tests of queries have them."""
+
+
+def table_of_readme() -> dict[str, str]:
+    """The first words of what happens, by what differs."""
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    _, _, rows = text.partition("| what differs at the next start | what happens |\n|---|---|\n")
+    found = re.findall(r"^\| (.+?) \| (goes on|refused)\b.* \|$", rows.split("\n\n")[0], re.M)
+    return dict(found)
+
+
+def test_the_table_of_the_readme_has_the_examples_of_these_tests() -> None:
+    said = table_of_readme()
+
+    assert set(said) == {*EXAMPLES, *BY_SPARK}
+    assert {what: said[what] for what in BY_SPARK} == BY_SPARK
+
+
+@pytest.mark.parametrize("what", EXAMPLES)
+def test_what_goes_on_and_what_is_refused_is_as_the_readme_says(what: str) -> None:
+    outcomes = set()
+    for before, now in EXAMPLES[what]:
+        try:
+            now.check_identity(before.identity)
+            outcomes.add("goes on")
+        except StateError:
+            outcomes.add("refused")
+
+    assert outcomes == {table_of_readme()[what]}
+
+
+def test_each_refused_difference_is_named_with_both_values_and_what_goes_on_is_not() -> None:
+    before = plan(allowed_lateness=0, trigger=AfterWatermark())
+    now = plan(("n",), window_fn=Sessions(5), accumulation="discarding")
+
+    with pytest.raises(StateError) as refused:
+        now.check_identity(before.identity)
+
+    assert str(refused.value) == (
+        "the checkpoint belongs to another grouping and cannot be continued:\n"
+        "  window: the checkpoint has 'FixedWindows(10ms)', the query has 'Sessions(5ms)'\n"
+        "  trigger: the checkpoint has 'AfterWatermark()', the query has "
+        "'AfterWatermark(late=AfterCount(1))'\n"
+        "  accumulation: the checkpoint has 'accumulating', the query has 'discarding'\n"
+        "  aggregates: the checkpoint has 'n=Count(), sum=Sum() of whole int64', the query has "
+        "'n=Count()'\n"
+        "Change the query back; or bring its windows to their end with beamlike.drain, and start "
+        "this one with a new checkpointLocation."
+    )
+
+
+@pytest.mark.parametrize("version", [1, LAYOUT_VERSION - 1, LAYOUT_VERSION + 1])
+def test_state_of_another_layout_is_refused_by_its_version_and_nothing_else(version: int) -> None:
+    words = {"layout version": str(version), "window": "what that version said"}
+
+    with pytest.raises(StateError) as refused:
+        plan().check_identity(words)
+
+    assert str(refused.value) == (
+        f"the checkpoint has state of layout version {version}, and this beamlike reads layout "
+        f"version {LAYOUT_VERSION}; bring its windows to their end with the version of beamlike "
+        "that wrote it, and start this one with a new checkpointLocation"
+    )
+
+
+def test_what_has_no_trigger_follows_no_change() -> None:
+    words = {"look-up": "left", "allowed lateness": "0 ms"}
+
+    assert continues(words, words) is False
+    with pytest.raises(StateError, match="allowed lateness: the checkpoint has '0 ms', the query"):
+        continues(words, words | {"allowed lateness": "5 ms"})
+
+
+def test_a_word_that_is_gone_or_new_is_a_difference() -> None:
+    words = {"layout version": "3", **strategy_words(strategy())}
+
+    with pytest.raises(StateError, match="late check: the checkpoint has 'assigned', the query ha"):
+        continues(words, {what: word for what, word in words.items() if what != "late check"})
+    with pytest.raises(StateError, match="side: the checkpoint has None, the query has 'left'"):
+        continues(words, {**words, "side": "left"})
+
+
+# -- what comes out then -----------------------------------------------------------------------
+
+
+def again(both: BothMachines, **parts: Any) -> BothMachines:
+    """The same shard after a restart of its query with another windowing."""
+    other = BothMachines(plan(**parts))
+    other.store = both.store
+    return other
+
+
+def told(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Each pane: start of its window, timing, index, count, whether it is the last."""
+    return [
+        (
+            row["__beamlike"]["start"],
+            row["pane"]["timing"],
+            row["pane"]["index"],
+            row["n"],
+            row["pane"]["is_last"],
+        )
+        if row["pane"]
+        else (row["__beamlike"]["dropped"]["reason"],)
+        for row in rows
+    ]
+
+
+def test_with_shorter_lateness_a_window_ends_at_once_and_takes_nothing_more() -> None:
+    both = BothMachines(plan())
+    both.step(table(Row(3)), watermark=0)
+    assert told(both.step(watermark=15)) == [(0, "ON_TIME", 0, 1, False)]
+    both.step(table(Row(12), Row(25)), watermark=15)
+    assert both.standing.windows_open == 3
+
+    shorter = again(both, allowed_lateness=0, closing_behavior="fire_always")
+
+    assert told(shorter.step(table(Row(4)), watermark=15)) == [
+        (0, "LATE", 1, 1, True),
+        ("expired",),
+    ]
+    assert shorter.standing.windows_open == 2
+    assert told(shorter.step(watermark=20)) == [(10, "ON_TIME", 0, 1, True)]
+
+
+def test_with_shorter_lateness_a_window_ends_also_if_nothing_comes_and_nothing_moves() -> None:
+    both = BothMachines(plan(trigger=AfterWatermark(late=AfterCount(2))))
+    both.step(table(Row(3)), watermark=0)
+    both.step(watermark=15)
+    assert both.step(table(Row(4)), watermark=15) == []
+
+    shorter = again(both, trigger=AfterWatermark(late=AfterCount(2)), allowed_lateness=0)
+
+    assert told(shorter.step(watermark=15)) == [(0, "LATE", 1, 2, True)]
+    assert shorter.standing.windows_open == 0
+
+
+def test_with_longer_lateness_open_windows_stay_and_one_that_had_ended_opens_anew() -> None:
+    both = BothMachines(plan(allowed_lateness=0))
+    both.step(table(Row(3), Row(13)), watermark=12)
+    assert both.standing.windows_open == 1
+
+    longer = again(both, allowed_lateness=20)
+
+    assert told(longer.step(table(Row(4)), watermark=12)) == [(0, "LATE", 0, 1, False)]
+    assert told(longer.step(watermark=25)) == [(10, "ON_TIME", 0, 1, False)]
+    assert told(longer.step(table(Row(14)), watermark=29)) == [(10, "LATE", 1, 2, False)]
+    assert longer.standing.windows_open == 2
+    assert longer.step(watermark=30) == []
+    assert longer.standing.windows_open == 1
+
+
+def test_a_lower_count_is_reached_with_the_next_element() -> None:
+    both = BothMachines(plan(trigger=early(AfterCount(5))))
+    assert both.step(table(Row(1), Row(2), Row(3)), watermark=0) == []
+
+    lower = again(both, trigger=early(AfterCount(2)))
+
+    assert lower.step(watermark=0) == []
+    assert told(lower.step(table(Row(4)), watermark=0)) == [(0, "EARLY", 0, 4, False)]
+    assert told(lower.step(table(Row(5), Row(6)), watermark=0)) == [(0, "EARLY", 1, 6, False)]
+
+
+def test_a_delay_that_runs_ends_when_it_was_to_and_the_next_takes_as_long_as_is_said_now() -> None:
+    both = BothMachines(plan(trigger=early(AfterProcessingTime(Delay(50)))))
+    both.step(table(Row(1)), watermark=0, clock=100)
+
+    quicker = again(both, trigger=early(AfterProcessingTime(Delay(5))))
+
+    assert quicker.step(watermark=0, clock=120) == []
+    assert told(quicker.step(watermark=0, clock=151)) == [(0, "EARLY", 0, 1, False)]
+    quicker.step(table(Row(2)), watermark=0, clock=160)
+    assert told(quicker.step(watermark=0, clock=166)) == [(0, "EARLY", 1, 2, False)]
+
+
+def test_another_late_check_judges_what_comes_from_now_on() -> None:
+    both = BothMachines(plan(window_fn=Sessions(10), allowed_lateness=0))
+    both.step(table(Row(30), Row(36)), watermark=25)
+
+    merged = again(both, window_fn=Sessions(10), allowed_lateness=0, late_check="merged")
+
+    # Its own window ended at 32, and the session that it joins has not.
+    assert merged.step(table(Row(22)), watermark=33) == []
+    assert told(merged.step(watermark=46)) == [(22, "ON_TIME", 0, 3, True)]
+
+
+def test_sessions_go_on_with_what_they_have_to_withdraw_when_unchanged_panes_are_left_out() -> None:
+    parts = {"window_fn": Sessions(10), "accumulation": "retracting"}
+    both = BothMachines(plan(trigger=early(AfterCount(1)), **parts))
+    first = both.step(table(Row(3)), watermark=0)
+
+    omits = again(both, trigger=early(AfterCount(1)), unchanged="omit", **parts)
+    second = omits.step(table(Row(8)), watermark=0)
+
+    assert told(first) == [(3, "EARLY", 0, 1, False)]
+    assert [(row["retraction"], row["n"]) for row in second] == [(True, 1), (False, 2)]
+    assert omits.step(watermark=18) == []

@@ -1,0 +1,161 @@
+"""Checkpoints that earlier versions left are opened, and their queries go on from them.
+
+They were made by sessions with three cores and three shuffle partitions; these tests have two.
+"""
+
+import importlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import beamlike as bl
+from beamlike.hosts.spark.plan import LAYOUT_VERSION
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("columnar", "per_key", "pipeline")
+LAYOUTS = (3,)
+"""Those that beamlike reads."""
+
+OPEN = {
+    "columnar": [
+        "beamlike: ann, 1 00:01-00:14 0 new, ('ON_TIME', 1)",
+        "beamlike: ann, 1 00:33-00:43 1 new, None",
+        "beamlike: bob, 7 00:05-00:21 0 new, ('ON_TIME', 1)",
+        "beamlike: cy, 1 00:30-00:41 0 new, ('EARLY', 0)",
+    ],
+    "per_key": [
+        "beamlike: ann 00:01-00:02 0 new, ('ON_TIME', 0)",
+        "beamlike: ann 00:04-00:05 0 new, ('ON_TIME', 0)",
+        "beamlike: ann 00:33-00:34 1 new, None",
+        "beamlike: bob 00:05-00:18 0 new, ('ON_TIME', 1)",
+        "beamlike: cy 00:30-00:31 1 new, None",
+        "beamlike: cy 00:31-00:32 1 new, None",
+    ],
+    "pipeline": [
+        "Per till: 1 00:00-01:00 1 new, None",
+        "Per till: 7 00:00-01:00 2 new, None",
+        "Per user: ('ann', 1) 00:30-00:40 1 new, None",
+        "Per user: ('cy', 1) 00:30-00:40 2 new, None",
+    ],
+}
+"""The windows of each checkpoint."""
+
+CAME = {
+    "columnar": [
+        "ann 1 2 6 3.0 [1, 5] [5, 1] | 00:01-00:14 ON_TIME 1 withdrawn",
+        "ann 1 3 10 3.3333333333333335 [1, 5, 4] [5, 4] | 00:01-00:16 LATE 0",
+        "ann 1 1 9 9.0 [9] [9] | 00:33-00:43 ON_TIME 0 last",
+        "cy 1 2 8 4.0 [7, 1] [7, 1] | 00:30-00:41 EARLY 0 withdrawn",
+        "cy 1 3 10 3.3333333333333335 [7, 1, 2] [7, 2] | 00:30-00:45 ON_TIME 0 last",
+    ],
+    "per_key": [
+        "ann 1 0 | 00:06-00:07 LATE 0",
+        "ann 1 0 | 00:33-00:34 ON_TIME 0 last",
+        "cy 1 0 | 00:30-00:31 ON_TIME 0 last",
+        "cy 1 0 | 00:31-00:32 ON_TIME 0 last",
+        "cy 1 0 | 00:35-00:36 ON_TIME 0 last",
+    ],
+    "pipeline": ["1 [6, 9, 10]", "7 [2, 3]"],
+}
+"""What comes out once its query has gone on."""
+
+
+@pytest.fixture
+def works(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(ROOT))
+    return importlib.import_module("tests.state_versions.works")
+
+
+@pytest.fixture
+def stored(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(ROOT))
+    return importlib.import_module("tests.state_versions.stored")
+
+
+def test_each_layout_that_is_read_has_a_checkpoint_of_every_kind(works: Any, stored: Any) -> None:
+    assert LAYOUTS[-1] == LAYOUT_VERSION
+    assert sorted(works.WORKS) == sorted(NAMES)
+    assert stored.layouts() == [(layout, name) for layout in LAYOUTS for name in NAMES]
+    assert sum(it.stat().st_size for it in stored.FOLDER.glob("*.tar.xz")) < 200_000
+
+
+def test_the_command_says_what_is_kept(works: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    command = importlib.import_module("tests.state_versions.__main__")
+
+    assert command.main(["--list"]) == 0
+    with pytest.raises(SystemExit):
+        command.main(["bananas"])
+
+    told = capsys.readouterr()
+    assert told.out == "".join(f"layout {layout}, {name}\n" for layout in LAYOUTS for name in NAMES)
+    assert told.err.endswith(
+        "error: there is no work 'bananas'; there are columnar, per_key, pipeline\n"
+    )
+
+
+def span(start: str | None, end: str | None) -> str:
+    return f"{str(start)[11:16]}-{str(end)[11:16]}"
+
+
+def opened(state: Any) -> list[str]:
+    """Each window: stage, key, span, new elements, last pane."""
+    return sorted(
+        f"{row['stage']}: {row['key']} {span(row['start'], row['end'])} {row['fresh']} new, "
+        f"{row['timing'] and (row['timing'], row['index'])}"
+        for row in state.windows.to_pylist()
+    )
+
+
+def lines(rows: Iterable[str]) -> list[str]:
+    """Rows of panes as lines: columns, window, timing, index, and whether they are withdrawn."""
+    told = []
+    for text in rows:
+        row = json.loads(text)
+        pane, window = row.pop("pane", None), row.pop("window", None)
+        withdrawn = " withdrawn" if row.pop("retraction", False) else ""
+        row.pop("timestamp", None)
+        own = " ".join(map(str, row.values()))
+        if pane:
+            last = " last" if pane["is_last"] else ""
+            own += f" | {span(window['start'], window['end'])} {pane['timing']} {pane['index']}"
+            own += last + withdrawn
+        told.append(own)
+    return sorted(told)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_query_goes_on_from_a_checkpoint_that_another_session_left(
+    spark: Any, tmp_path: Path, works: Any, stored: Any, layout: int, name: str
+) -> None:
+    work, checkpoint = works.WORKS[name], stored.unpack(layout, name, tmp_path)
+    inbox, event = works.Inbox(tmp_path), works.event
+    rows: list[str] = []
+    kept = bl.open_state(spark, checkpoint)
+
+    query = work.start(
+        spark,
+        inbox.rows(spark),
+        str(checkpoint),
+        lambda batch, _: rows.extend(batch.toJSON().collect()),
+    )
+    try:
+        # Late for ann's first session, in time for cy; then the end of all that is open.
+        inbox.put("1000", [event("ann", "00:06:00", 4), event("cy", "00:35:00", 2)])
+        query.processAllAvailable()
+        inbox.put("1001", [event("zoe", "09:00:00", 1)])
+        query.processAllAvailable()
+    finally:
+        query.stop()
+
+    assert (opened(kept), lines(rows)) == (OPEN[name], sorted(CAME[name]))
+    noted = [
+        json.loads(it.read_text().splitlines()[1])["conf"]["spark.sql.shuffle.partitions"]
+        for it in (checkpoint / work.query / "offsets").iterdir()
+        if it.name.isdigit()
+    ]
+    assert set(noted) == {"3"}

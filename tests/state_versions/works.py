@@ -1,0 +1,184 @@
+"""The queries whose checkpoints are kept: one for each way in which state comes to rest.
+
+What a query needs on the workers lies inside of functions, because these have no tests.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+import beamlike as bl
+import beamlike.beam as beam
+
+__all__ = ["WORKS", "Inbox", "Keep", "Start", "Work"]
+
+SCHEMA: Final = "user string, till int, at timestamp, v int"
+
+Keep = Callable[[Any, int], None]
+"""Takes the rows of a micro-batch, with its number."""
+
+Start = Callable[[Any, Any, str, Keep], Any]
+"""Starts the query: session, rows, checkpoint, and what takes the rows that come out."""
+
+Row = Mapping[str, Any]
+
+
+def event(user: str, time: str, v: int, till: int = 1) -> Row:
+    """A row of the day on which everything happens."""
+    return {"user": user, "till": till, "at": f"2020-01-01T{time}Z", "v": v}
+
+
+@attrs.frozen
+class Work:
+    """A query, and what arrives before its checkpoint is kept.
+
+    Args:
+        name: The name of its file.
+        start: Starts it.
+        before: Rows that arrive together, each taken in before the next.
+        query: The folder of Spark's own checkpoint in that of the work.
+    """
+
+    name: str
+    start: Start
+    before: Sequence[Sequence[Row]]
+    query: str = ""
+
+
+class Inbox:
+    """The folder that a query reads.
+
+    Args:
+        home: Where it is.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.path = home / "in"
+        self.path.mkdir(parents=True)
+
+    def rows(self, spark: Any) -> Any:
+        """What is in it, as a stream, one file in a micro-batch."""
+        files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+        return files.json(str(self.path))
+
+    def put(self, name: str, rows: Sequence[Row]) -> None:
+        """Rows arrive together."""
+        hidden = self.path / f".{name}.json"
+        hidden.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        hidden.rename(self.path / f"{name}.json")
+
+
+def _started(panes: Any, checkpoint: str, keep: Keep) -> Any:
+    writer = panes.writeStream.foreachBatch(keep).option("checkpointLocation", checkpoint)
+    return writer.start()
+
+
+def _columnar(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:
+    """Retracting sessions with early and late panes, by two columns."""
+    panes = bl.windowed(
+        rows,
+        key=["user", "till"],
+        timestamp="at",
+        watermark="10 minutes",
+        window=bl.Sessions("10 minutes"),
+        trigger=bl.AfterWatermark(early=bl.AfterCount(2), late=bl.AfterCount(1)),
+        accumulation="retracting",
+        allowed_lateness="2 hours",
+        aggregate={
+            "n": bl.count(),
+            "total": bl.sum("v"),
+            "mean": bl.mean("v"),
+            "all": bl.collect("v"),
+            "most": bl.top("v", 2),
+        },
+        shards=2,
+        buckets=2,
+        machine="columnar",
+    )
+    return _started(panes, checkpoint, keep)
+
+
+def _per_key(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:
+    """Sessions whose gap a function knows, and a combine function with pickled accumulators."""
+
+    def gap_of(till: int) -> int:
+        return till * 60_000
+
+    class Span(bl.CombineFn):
+        """The distance between the least and the greatest."""
+
+        def create(self) -> Any:
+            return None
+
+        def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+            known = [*(accumulator or ()), *values]
+            return min(known), max(known)
+
+        def merge(self, first: Any, second: Any) -> Any:
+            if first is None or second is None:
+                return first or second
+            return min(first[0], second[0]), max(first[1], second[1])
+
+        def extract(self, accumulator: Any) -> Any:
+            return None if accumulator is None else accumulator[1] - accumulator[0]
+
+        def __str__(self) -> str:
+            return "Span()"
+
+    panes = bl.windowed(
+        rows,
+        key="user",
+        timestamp="at",
+        watermark="10 minutes",
+        window=bl.Sessions(gap_of, max_duration="1 hour"),
+        window_input="till",
+        trigger=bl.AfterWatermark(early=bl.AfterCount(2), late=bl.AfterCount(1)),
+        accumulation="accumulating",
+        allowed_lateness="2 hours",
+        aggregate={"n": bl.count(), "span": bl.combine(Span(), "v", "int")},
+        shards=2,
+        buckets=2,
+    )
+    return _started(panes, checkpoint, keep)
+
+
+def _pipeline(spark: Any, rows: Any, checkpoint: str, keep: Keep) -> Any:
+    """Two groupings, one after the other, of Python values."""
+    pipeline = beam.Pipeline()
+    per_user = (
+        pipeline
+        | "Rows" >> beam.FromDataFrame(rows, timestamp="at", watermark="10 minutes")
+        | "Pairs" >> beam.Map(lambda row: ((row.user, row.till), row.v))
+        | "Tens" >> beam.WindowInto(beam.FixedWindows("10 minutes"))
+        | "Per user" >> beam.CombinePerKey(sum)
+    )
+    hours = (
+        per_user
+        | "Sums" >> beam.Map(lambda pair: (pair[0][1], pair[1]))
+        | "Hours" >> beam.WindowInto(beam.FixedWindows("1 hour"))
+        | "Per till" >> beam.GroupByKey()
+        | "Sorted" >> beam.Map(lambda pair: (pair[0], sorted(pair[1])))
+    )
+    hours | "Write" >> beam.WriteRows("till int, sums array<int>", keep)
+    return pipeline.run("spark", spark, checkpoint=checkpoint, shards=2).query
+
+
+EARLY: Final = (
+    [event("ann", "00:01:00", 1), event("ann", "00:04:00", 5), event("bob", "00:05:00", 2, 7)],
+    # The watermark is at 00:20 after this: ann's session has ended, and waits for late rows.
+    [event("cy", "00:30:00", 7), event("bob", "00:11:00", 3, 7), event("cy", "00:31:00", 1)],
+    [event("ann", "00:33:00", 9)],
+)
+
+WORKS: Final[Mapping[str, Work]] = {
+    work.name: work
+    for work in (
+        Work("columnar", _columnar, EARLY),
+        Work("per_key", _per_key, EARLY),
+        Work("pipeline", _pipeline, EARLY, "query"),
+    )
+}
+"""All works, by name."""
