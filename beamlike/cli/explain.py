@@ -11,6 +11,7 @@ from beamlike.cli.scenarios import in_memory, load, problem_of, title_line
 from beamlike.errors import RecordingError, TranscriptError
 from beamlike.hosts.script import Run
 from beamlike.model.time import instant_ms
+from beamlike.model.words import visible
 from beamlike.testing.transcripts import Scenario
 from beamlike.viz.explain import Explanation, explain
 from beamlike.viz.recording import Recording
@@ -88,7 +89,8 @@ def run(args: argparse.Namespace) -> int:
         outcome = in_memory(scenario)
         if not isinstance(outcome, Run):
             failed = True
-            print(f"beamlike: {scenario.id}: failed: {problem_of(outcome)}", file=sys.stderr)
+            failure = f"{scenario.id}: failed: {problem_of(outcome)}"
+            print(f"beamlike: {visible(failure)}", file=sys.stderr)
             continue
         try:
             explanation = _explanation(scenario, outcome, args.key, window)

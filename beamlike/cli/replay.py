@@ -25,6 +25,7 @@ from beamlike.cli.scenarios import (
 )
 from beamlike.errors import EnvironmentProblem, RecordingError, TranscriptError, UnsupportedError
 from beamlike.hosts.script import Run
+from beamlike.model.words import visible
 from beamlike.testing.transcripts import Scenario, to_document
 from beamlike.viz.explain import explain
 from beamlike.viz.page import save_page
@@ -291,10 +292,10 @@ def _report(replay: Replay, show: Show, explains: bool) -> Iterator[str]:
     yield ""
     yield from map(lines_of, replay.hints(explained=explains))
     yield replay.verdict_line
-    yield from (f"  {difference}" for difference in replay.differences)
+    yield from (f"  {visible(difference)}" for difference in replay.differences)
     if scenario.contested:
         reasons = "; ".join(scenario.contested_reason)
-        yield f"contested, so it does not count{': ' if reasons else ''}{reasons}"
+        yield visible(f"contested, so it does not count{': ' if reasons else ''}{reasons}")
 
 
 def _page(out: Path, replays: Iterator["Replay"]) -> int:
@@ -312,7 +313,7 @@ def _page(out: Path, replays: Iterator["Replay"]) -> int:
 
     status = _for_people(keep)(replays)
     for line in left_out:
-        print(f"beamlike: {line}", file=sys.stderr)
+        print(f"beamlike: {visible(line)}", file=sys.stderr)
     if not recordings:
         print(f"beamlike: nothing could be shown, {out} is not written", file=sys.stderr)
         return 1
@@ -333,10 +334,10 @@ def _json(replays: Iterator[Replay]) -> int:
         entry = _json_entry(replay)
         entries.append(json.dumps(entry))
         failed = failed or replay.failed or "error" in entry
-        where = f"beamlike: {replay.scenario.id}: "
+        where = visible(f"beamlike: {replay.scenario.id}: ")
         counted = " (contested, not counted)" if replay.scenario.contested else ""
         for difference in replay.differences:
-            print(f"{where}{difference}{counted}", file=sys.stderr)
+            print(f"{where}{visible(difference)}{counted}", file=sys.stderr)
         if isinstance(replay.outcome, Exception):
             print(f"{where}{replay.verdict}: {problem_of(replay.outcome)}", file=sys.stderr)
     print('{"scenarios": [' + ",".join(f"\n {entry}" for entry in entries) + "\n]}")

@@ -10,6 +10,7 @@ from beamlike.hosts.script import Run, Script
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
+from beamlike.model.words import visible
 from beamlike.testing.transcripts import Scenario, load_transcripts
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def load(file: str) -> tuple[Scenario, ...]:
 def title_line(scenario: Scenario) -> str:
     """What a scenario is called, above what is said of it."""
     title = scenario.title if scenario.title != scenario.id else ""
-    return f"== {scenario.id}{': ' if title else ''}{title}"
+    return visible(f"== {scenario.id}{': ' if title else ''}{title}")
 
 
 def windowing_line(scenario: Scenario) -> str:
@@ -116,7 +117,7 @@ def problem_of(error: Exception) -> str:
     if isinstance(error, UserFunctionError):
         # What its own text advises cannot be done in a file.
         text = f"{error.function} raised {error.problem}; it was asked for {error.place}"
-        return " ".join(f"{text}, key {error.key}".split())
+        return visible(" ".join(f"{text}, key {error.key}".split()))
     text = str(error) if isinstance(error, BeamlikeError) else f"{type(error).__name__}: {error}"
     causes = _RAISED.findall(text)
-    return " ".join((causes[-1] if causes else text).split())
+    return visible(" ".join((causes[-1] if causes else text).split()))

@@ -10,6 +10,7 @@ from beamlike.hosts.spark.saved.choice import SavedWindow, ages, windows_of
 from beamlike.hosts.spark.saved.report import SavedState
 from beamlike.hosts.spark.saved.stage import SavedStage, times_in_ms
 from beamlike.hosts.spark.saved.trigger import node_in_words
+from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow
 from beamlike.viz.table import show_window
@@ -23,11 +24,7 @@ _SORTED: Final = {
     "deadline": "by what changes next",
 }
 _UNSAID: Final = {
-    "timestamp combiner": "end_of_window",
-    "closing behavior": "fire_if_non_empty",
-    "on-time behavior": "fire_always",
-    "late check": "assigned",
-    "unchanged panes": "re_emit",
+    **{name: option.value for name, option in USUAL.items()},
     "inputs": "one, with the watermark of the query",
     "hot key fanout": "none",
 }

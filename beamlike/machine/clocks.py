@@ -5,6 +5,9 @@ watermark trails the greatest event time that it has delivered. The watermark of
 is that grouping's output watermark, told by each of its shards: what it still holds back is not
 late here. `promise` says where that stands.
 
+One row whose clock is wrong must not end everybody's windows: `is_far_ahead` says which timestamps
+may not move a source's watermark, because they lie too far ahead of the clock.
+
 Source: Beam ``WatermarkManager``; idle sources as Flink's ``withIdleness`` (``RELEASE``) and
 Bytewax's ``EventClock`` (``ADVANCE``).
 """
@@ -27,6 +30,7 @@ __all__ = [
     "InputState",
     "SourceClock",
     "StageClock",
+    "is_far_ahead",
     "promise",
 ]
 
@@ -50,11 +54,14 @@ class SourceClock:
         idle_after: After how much processing time without a row it counts as silent (ms); None:
             never.
         idle: What happens then.
+        max_ahead: How far ahead of processing time an event time may lie (ms), see
+            `is_far_ahead`; None: as far as it likes. The host asks before it tells what it heard.
     """
 
     delay: int
     idle_after: int | None = None
     idle: Idle = Idle.RELEASE
+    max_ahead: int | None = None
 
 
 @attrs.frozen
@@ -214,6 +221,22 @@ class Clocks:
             return MIN_TIMESTAMP
         moved = max(0, silent) if it.idle is Idle.ADVANCE else 0
         return min(max(state.greatest - it.delay + moved, MIN_TIMESTAMP), MAX_TIMESTAMP)
+
+
+def is_far_ahead(timestamp: Any, clock: Any, max_ahead: int) -> Any:
+    """Whether an event time lies too far ahead of the clock to be believed.
+
+    Such a row is no element: it would move the watermark of its source, and with that end the
+    windows of all others. Exactly as far ahead as may be is still good, and no time in the past is
+    ever refused.
+
+    Args:
+        timestamp: The event time (ms): a number, or whatever compares like one, such as a column.
+        clock: Processing time (ms), in the same form. On replay it must be the same again.
+        max_ahead: How far ahead it may lie (ms).
+    """
+    # All of time is far enough: more would only be too much for 64 bits.
+    return timestamp > clock + min(max_ahead, MAX_TIMESTAMP)
 
 
 def promise(before: int, watermark: int, held: int | None) -> int:

@@ -138,6 +138,7 @@ def test_a_window_is_early_then_on_time_then_late_then_expired(feed: MakeFeed) -
         "dropped_bad_key": 0,
         "dropped_null_timestamp": 0,
         "dropped_bad_timestamp": 0,
+        "dropped_far_future": 0,
         "dropped_bad_value": 0,
     }
 
@@ -307,7 +308,8 @@ def test_a_checkpoint_of_another_grouping_is_refused_by_name(
     assert (
         "beamlike.errors.StateError: the checkpoint belongs to another grouping and cannot be "
         f"continued:\n  {difference}\n"
-        "Change the query back, or start it with a new checkpointLocation."
+        "Change the query back; or bring its windows to their end with beamlike.drain, and start "
+        "this one with a new checkpointLocation."
     ) in str(refused.value)
     assert stream.numbered == []
 

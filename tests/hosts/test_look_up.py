@@ -10,7 +10,7 @@ from beamlike.errors import StateError
 from beamlike.hosts.memory import MemoryStage, run_in_memory
 from beamlike.hosts.script import Arrive, Output, Script, ScriptStep
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
-from beamlike.hosts.spark.index import Index
+from beamlike.hosts.spark.index import Index, open_index
 from beamlike.hosts.spark.look_up import SIDE, LookUp
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.plan import Plan
@@ -200,7 +200,7 @@ def test_state_that_was_saved_when_one_watermark_was_known_is_read_and_nothing_i
     plan, store = plan_of(), DictStore()
     run_in_shard(plan, (Arrive((("a", entry("east", 3, 5)),)), AdvanceWatermark(6)), store)
     assert store.index is not None
-    table, header = unpack_blob(store.index)
+    table, header = open_index(store.index)
     assert (header.pop("side"), table.column("side").to_pylist()) == (6, [NEVER, 19])
     # As it was: rows that wait were asked for at the end of their window, by both inputs.
     at = table.column_names.index("event")
@@ -324,5 +324,6 @@ def test_state_of_another_look_up_is_refused_by_name() -> None:
         "  look-up: the checkpoint has 'left', the query has 'inner'\n"
         "  side window: the checkpoint has 'FixedWindows(20ms)', the query has "
         "'FixedWindows(10ms)'\n"
-        "Change the query back, or start it with a new checkpointLocation."
+        "Change the query back; or bring its windows to their end with beamlike.drain, and start "
+        "this one with a new checkpointLocation."
     )

@@ -10,7 +10,8 @@ from beamlike.errors import StateError
 from beamlike.hosts.keys import key_bytes, told_key
 from beamlike.hosts.memory import MemoryStage
 from beamlike.hosts.script import Arrive, Script
-from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
+from beamlike.hosts.spark.blobs import pack_blob
+from beamlike.hosts.spark.index import open_index
 from beamlike.hosts.spark.look_up import SIDE, LookUp
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.saved.accumulators import held
@@ -23,14 +24,20 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
-from beamlike.machine.reference.wakes import wakes
 from beamlike.model.combine import Count
+from beamlike.model.own_triggers import AfterDelta
 from beamlike.model.panes import Timing
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
-from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark
+from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
-from beamlike.testing.generate import any_script, any_strategy
+from beamlike.testing.generate import (
+    OWN_TRIGGERS,
+    TRIGGERS,
+    any_script,
+    any_strategy,
+    any_trigger,
+)
 from beamlike.testing.in_shard import DictStore, run_in_shard
 from beamlike.testing.shard_of_numbers import Worker
 
@@ -64,7 +71,7 @@ def remembered(strategy: WindowingStrategy, script: Script) -> dict[tuple[Any, .
     for key, state in stage.states.items():
         for window, it in state.windows.items():
             own = KeyState(state.watermark, state.clock, state.output_watermark, {window: it})
-            asked = wakes(strategy, own)
+            asked = machine.wakes(own)
             event, clock = asked.event, asked.clock
             is_never = event is None or event >= END_OF_GLOBAL_WINDOW
             pane = it.last_pane
@@ -87,8 +94,39 @@ def test_whatever_the_strategy_the_tables_tell_what_the_machine_remembers(seed: 
     strategy = any_strategy(random, retracting_options=True)
     script = any_script(random, to_infinity=False)
 
-    stage = at_rest(strategy, script)
+    assert told_by(at_rest(strategy, script)) == remembered(strategy, script)
 
+
+@pytest.mark.parametrize("seed", range(40))
+def test_triggers_that_beam_does_not_have_are_told_likewise(seed: int) -> None:
+    random = Random(seed)
+    # What a distance is measured from rests as a pickle, which nobody opens for this.
+    own = [kind for kind in OWN_TRIGGERS if kind is not AfterDelta]
+    trigger = any_trigger(random, 3, (*TRIGGERS, *own * 3))
+    strategy = any_strategy(random, trigger=trigger)
+    script = any_script(random, to_infinity=False)
+
+    assert told_by(at_rest(strategy, script)) == remembered(strategy, script)
+
+
+def test_a_distance_waits_for_something_far_from_an_element_that_nobody_reads() -> None:
+    strategy = WindowingStrategy(FixedWindows(60_000), Repeatedly(AfterDelta(3, nothing_far)))
+    stage = at_rest(strategy, ONE)
+
+    (row,) = rows_of(stage)
+    view = stage.trigger_of(row)
+    assert view is not None
+    assert view.name == "Repeatedly"
+    assert view.waits_for == "an element more than 3 away from the element before"
+    assert not [name for name in row if name.startswith("d") and name[1:].isdigit()]
+
+
+def nothing_far(before: object, after: object) -> float:
+    return 0
+
+
+def told_by(stage: SavedStage) -> dict[tuple[Any, ...], Row]:
+    """The tables, as `remembered` puts it."""
     told = {}
     for row, saved in zip(rows_of(stage), stage.shards[0].rows.to_pylist(), strict=True):
         timing = row["timing"]
@@ -100,7 +138,7 @@ def test_whatever_the_strategy_the_tables_tell_what_the_machine_remembers(seed: 
             "due": (row["due_event"], row["due_clock"]),
             "trigger": stage.trigger_of(row),
         }
-    assert told == remembered(strategy, script)
+    return told
 
 
 MINUTES = WindowingStrategy(
@@ -201,7 +239,7 @@ def test_every_node_of_a_trigger_is_told_in_words() -> None:
 
 def test_what_an_earlier_version_did_not_note_is_read_from_its_words() -> None:
     _, store = run_in_shard(MINUTES, "count", [ONE])
-    table, header = unpack_blob(store.index or b"")
+    table, header = open_index(store.index or b"")
     noted = header.pop("about")
     blobs = {**blobs_of(store), -1: pack_blob(table, header)}
 
@@ -243,7 +281,7 @@ def test_a_trigger_of_a_later_version_is_not_told() -> None:
 )
 def test_an_index_that_means_something_else_is_refused(change: Row, says: str) -> None:
     _, store = run_in_shard(MINUTES, "count", [ONE])
-    table, header = unpack_blob(store.index or b"")
+    table, header = open_index(store.index or b"")
 
     with pytest.raises(StateError) as refusal:
         SavedShard.of(4, 0, {**blobs_of(store), -1: pack_blob(table, header | change)})

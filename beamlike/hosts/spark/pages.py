@@ -16,6 +16,7 @@ from base64 import b64decode, b64encode
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any, Final, Protocol, Self
 
 import attrs
@@ -23,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import StateError
-from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
+from beamlike.hosts.spark.blobs import damaged, pack_blob, unpack_blob
 from beamlike.machine.columnar.arrays import Bools, Ints
 
 __all__ = ["Contents", "NoStore", "Pages", "Rows", "Store"]
@@ -175,7 +176,7 @@ class Pages:
         """All rows.
 
         Raises:
-            StateError: Some are not where the index says.
+            StateError: Some are not where the index says, or not what was written.
         """
         contents = self.contents
         if not contents.digests:
@@ -185,11 +186,16 @@ class Pages:
             known -= 1
             rows = _MEMORY.recall(contents.digests[known])
         if rows is None:
-            tables = [self._load(number)[0] for number in contents.pages]
+            blobs = [self._blob(number) for number in contents.pages]
+            _check(contents.digests[0], blobs)
+            tables = [_rows_of(blob)[0] for blob in blobs]
             table = pa.concat_tables([self._schema.empty_table(), *tables]).combine_chunks()
             rows = Rows(table, np.ones(table.num_rows, np.bool_))
-        for number in contents.log[known:]:
-            new, gone = self._load(number)
+        chain = zip(contents.log[known:], pairwise(contents.digests[known:]), strict=True)
+        for number, (before, digest) in chain:
+            blob = self._blob(number)
+            _check(digest, [before.encode(), blob])
+            new, gone = _rows_of(blob)
             rows = rows.after(gone, new)
         _MEMORY.forget(contents.digests[known])
         _MEMORY.keep(contents.digests[-1], rows)
@@ -242,17 +248,31 @@ class Pages:
             tuple(numbers), (), digests, next=numbers.stop, living=living.num_rows
         )
 
-    def _load(self, number: int) -> tuple[pa.Table, Ints]:
-        """The rows of a blob, and the places of those that went when it was written."""
+    def _blob(self, number: int) -> bytes:
         blob = self._store.read(number)
         if blob is None:
             raise StateError(
                 f"the state names blob {number} of a shard, and it is not there; the checkpoint is "
                 "damaged: continue from a copy of it, or start with a new checkpointLocation"
             )
-        table, header = unpack_blob(blob)
-        gone = np.frombuffer(b64decode(header.get("gone", "")), np.int64)
-        return table.replace_schema_metadata(None), gone
+        return blob
+
+
+def _check(digest: str, blobs: Sequence[bytes]) -> None:
+    """Refuse blobs that are not what was written: a wrong byte may be a wrong sum.
+
+    Raises:
+        StateError: The last of them, or one before it, has been damaged.
+    """
+    if _digest(*blobs) != digest:
+        raise StateError(damaged(blobs[-1], "it, or one before it, is not what was written"))
+
+
+def _rows_of(blob: bytes) -> tuple[pa.Table, Ints]:
+    """The rows of a blob, and the places of those that went when it was written."""
+    table, header = unpack_blob(blob)
+    gone = np.frombuffer(b64decode(header.get("gone", "")), np.int64)
+    return table.replace_schema_metadata(None), gone
 
 
 def _pages(rows: pa.Table) -> Iterator[pa.Table]:

@@ -1,7 +1,8 @@
 """One shard of a saved grouping: its index and its rows, out of its blobs."""
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -10,11 +11,23 @@ import pyarrow as pa
 from beamlike.errors import StateError
 from beamlike.hosts.spark.blobs import unpack_blob
 from beamlike.hosts.spark.clock import Clock
+from beamlike.hosts.spark.index import UNREADABLE, deadlines, open_index
 from beamlike.hosts.spark.pages import Contents, Pages
 from beamlike.hosts.spark.plan import LAYOUT_VERSION
 from beamlike.machine.columnar.arrays import NEVER
 
 __all__ = ["INDEX", "SavedShard"]
+
+_COLUMNS: Final[Mapping[str, pa.DataType]] = {
+    **dict.fromkeys(("start", "end", "output_watermark", "finished", "fresh"), pa.int64()),
+    **dict.fromkeys(("element_hold", "index", "nonspeculative"), pa.int64()),
+    "awaits_end": pa.bool_(),
+    "alarms": pa.list_(pa.int64()),
+    "timing": pa.string(),
+    "bucket": pa.int32(),
+}
+"""What every row has, see `beamlike.hosts.spark.state`."""
+_SLOT: Final = re.compile(r"t[0-9]+")
 
 INDEX = -1
 """The number of the blob that is the index."""
@@ -60,15 +73,17 @@ class SavedShard:
             StateError: Another version has written them, or they are damaged.
         """
         try:
-            table, header = unpack_blob(blobs[INDEX])
-            identity, contents = header["plan"], Contents.from_json(header["contents"])
-        except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
+            table, header = open_index(blobs[INDEX])
+            identity = {str(what): str(words) for what, words in header["plan"].items()}
+            contents = Contents.from_json(header["contents"])
+        except (StateError, *UNREADABLE) as error:
             raise _unreadable(group, error) from error
         _check_version(identity)
         try:
-            event, timer, hold = (_least(table.column(it)) for it in ("event", "timer", "hold"))
+            int(identity["shards"])
+            event, timer, hold = (_least(table, it) for it in ("event", "timer", "hold"))
             # Earlier versions had none.
-            side = _least(table.column("side")) if "side" in table.column_names else None
+            side = _least(table, "side") if "side" in table.column_names else None
             return cls(
                 group,
                 partition,
@@ -83,7 +98,7 @@ class SavedShard:
                 _living(contents, blobs),
                 sum(map(len, blobs.values())),
             )
-        except (pa.ArrowException, KeyError, TypeError, ValueError, IndexError) as error:
+        except (StateError, *UNREADABLE) as error:
             raise _unreadable(group, error) from error
 
 
@@ -109,14 +124,44 @@ class _Blobs:
 def _living(contents: Contents, blobs: Mapping[int, bytes]) -> pa.Table:
     if not contents.digests:
         return pa.table({})
+    for number in (*contents.pages, *contents.log):
+        blob = blobs.get(number)
+        if blob is not None:
+            # Whoever wrote it may have meant harm: no offset may lead out of its buffer.
+            unpack_blob(blob)[0].validate(full=True)
     first = blobs.get(contents.pages[0])
     schema = pa.schema([]) if first is None else unpack_blob(first)[0].schema.remove_metadata()
     rows = Pages(schema, _Blobs(blobs), contents).read()
+    _check_columns(rows.table)
     return rows.table if rows.lives.all() else rows.table.filter(pa.array(rows.lives))
 
 
-def _least(column: pa.ChunkedArray) -> int | None:
-    least = int(np.min(column.to_numpy(), initial=NEVER))
+def _check_columns(table: pa.Table) -> None:
+    """Refuse rows that are no windows.
+
+    Raises:
+        ValueError: Naming a column that is missing, or is not what it should be.
+    """
+    for name in _COLUMNS:
+        if name not in table.column_names:
+            raise ValueError(f"its rows have no column {name!r}")
+    if len(set(table.column_names)) < table.num_columns:
+        raise ValueError("two columns of its rows have one name")
+    for field in table.schema:
+        kind = _COLUMNS.get(field.name)
+        if _SLOT.fullmatch(field.name) or field.name == "size":
+            kind = pa.int64()
+        if kind is not None and field.type != kind:
+            raise ValueError(f"column {field.name!r} of its rows is {field.type} and not {kind}")
+        if field.name == "outstanding" and not pa.types.is_list(field.type):
+            raise ValueError(f"column 'outstanding' of its rows is {field.type} and no list")
+    for name in ("start", "end", "output_watermark"):
+        if table.column(name).null_count:
+            raise ValueError(f"column {name!r} of its rows has nulls")
+
+
+def _least(table: pa.Table, name: str) -> int | None:
+    least = int(np.min(deadlines(table, name), initial=NEVER))
     return None if least == NEVER else least
 
 
@@ -129,9 +174,12 @@ def _check_version(identity: Mapping[str, str]) -> None:
         )
 
 
-def _unreadable(group: int, error: Exception) -> StateError:
+def _unreadable(group: int, error: BaseException) -> StateError:
+    if isinstance(error, StateError) and error.__cause__ is None:
+        return StateError(f"group {group}: {error}")
+    problem = error.__cause__ if isinstance(error, StateError) else error
     return StateError(
-        f"the state of the group {group} cannot be read: {type(error).__name__}: {error}; the "
+        f"the state of the group {group} cannot be read: {type(problem).__name__}: {problem}; the "
         "checkpoint is damaged, or a version of beamlike wrote it that this one does not know: "
         "open a copy of the checkpoint, or use the version that the query runs with"
     )

@@ -146,7 +146,7 @@ class SavedStage:
     def _windows(self, shard: SavedShard, number: int) -> pa.Table:
         rows, count = shard.rows, shard.rows.num_rows
         keys = [name for name in rows.schema.names if name.startswith("key_")]
-        slots = [name for name in rows.schema.names if name[:1] == "t" and name[1:].isdigit()]
+        slots = _numbered("t", rows)
         column = {name: rows.column(name) for name in rows.schema.names}
         start, end = whole(column["start"]), whole(column["end"])
         is_global = (start == _GLOBAL[0]) & (end == _GLOBAL[1])
@@ -175,7 +175,7 @@ class SavedStage:
         kept = {name: common[name] for name in COMMON.names[:4]}
         kept |= {name: column[name] for name in keys}
         kept |= {name: common[name] for name in COMMON.names[4:]}
-        taken = _OWN | set(keys) | set(slots)
+        taken = _OWN | set(keys) | set(slots) | set(_numbered("d", rows))
         for name in rows.schema.names:
             if name not in taken:
                 kept[name] = column[name]
@@ -197,12 +197,22 @@ class SavedStage:
         if not self._has_trigger:
             # In a look-up they wait for the side input, whose watermark is another one.
             return pa.array(due + 1, mask=awaits | (due + 1 > last)).cast(TIME)
-        due = np.where(awaits, np.minimum(due, end - 1), due) + 1
+        due = np.where(awaits, np.minimum(due, end - 1), due)
+        for slot in () if self.trigger is None else self.trigger.marks:
+            mark = whole(rows.column(f"t{slot}"))
+            waits = (mark != NOTHING) & (mark >= shard.at.watermark)
+            due = np.where(waits & (expiry >= shard.at.watermark), np.minimum(due, mark), due)
+        due = due + 1
         return pa.array(due, mask=due > last).cast(TIME)
 
     @property
     def _has_trigger(self) -> bool:
         return "trigger" in self.shards[0].about or "trigger" in self.identity
+
+
+def _numbered(letter: str, rows: pa.Table) -> list[str]:
+    """The columns that are called by this letter and a number."""
+    return [name for name in rows.schema.names if name[:1] == letter and name[1:].isdigit()]
 
 
 def times_in_ms(table: pa.Table) -> pa.Table:

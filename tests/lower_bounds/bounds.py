@@ -1,0 +1,35 @@
+"""The lower bounds of `setup.cfg`, as constraints for pip."""
+
+import configparser
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+__all__ = ["EXTRAS", "ROOT", "constraints"]
+
+ROOT: Final = Path(__file__).parent.parent.parent
+EXTRAS: Final = ("demo", "sketches", "test")
+"""Extras whose bounds are tried. What only checks or shows code is left as it comes."""
+_TOOLS: Final = frozenset(("ipykernel", "mypy", "nbclient", "nbformat", "playwright", "ruff"))
+_BOUND: Final = re.compile(r"([\w.-]+)\s*(?:>=|==)\s*([\w.]+)")
+
+
+def constraints() -> Iterator[str]:
+    """Each requirement at its lower bound, as ``name==version``.
+
+    Raises:
+        ValueError: A requirement has none.
+    """
+    config = configparser.ConfigParser(interpolation=None)
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    lines = [config["options"]["install_requires"]]
+    lines += [config["options.extras_require"][extra] for extra in EXTRAS]
+    for line in "\n".join(lines).split("\n"):
+        if not line.strip() or line.startswith("%("):
+            continue
+        bound = _BOUND.match(line)
+        if bound is None:
+            raise ValueError(f"{line!r} of setup.cfg has no lower bound; add >= and a version")
+        if bound[1] not in _TOOLS:
+            yield f"{bound[1]}=={bound[2]}"

@@ -1,0 +1,73 @@
+"""Opening a pickle runs whatever code is in it: who wrote each that this package opens."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+OPENED = {
+    # Sent by the driver of the same query to its workers.
+    "beamlike/hosts/spark/graph/layers.py": "the pipeline itself",
+    "beamlike/hosts/spark/replay.py": "what came out, from a worker of the same replay",
+    "beamlike/hosts/spark/replay_worker.py": "stage and state of the replay in its own folder",
+    "beamlike/hosts/spark/values.py": "a script's values, from the driver of the same replay",
+    # Written by an earlier run of the query into its own checkpoint. Whoever may write there can
+    # have a query that goes on from it do anything, as with Spark's own files. Readers of
+    # checkpoints (`beamlike state`, `open_state`) get here with ``unpickle`` only.
+    "beamlike/hosts/spark/columns.py": "accumulators of functions without a declared type",
+    "beamlike/hosts/spark/state.py": "panes of such functions that may be withdrawn",
+    "beamlike/hosts/wire.py": "values of a pipeline, between its workers and at rest",
+    # Asked for by the user, by name.
+    "beamlike/api/pipelines/coders.py": "PickleCoder, which says so",
+    "beamlike/dialects/kafka_frames.py": "sessions in a checkpoint, with unpickle=True only",
+    "beamlike/dialects/apex_storage.py": "what checkpoint() of a run returned, given to recover()",
+    # Copies that a test makes of what it was given, in the same process.
+    "testing/combine_contract.py": "the combine function under test",
+    "testing/contract_rules.py": "the window function under test",
+    "testing/differential.py": "the state of a run, between two of its steps",
+    "testing/in_letters.py": "letters of the same run",
+    "testing/in_shard.py": "the plan of the same run",
+}
+"""Where pickles are opened, and what they are."""
+
+PICKLES = ("pickle", "cloudpickle", "dill", "marshal", "shelve", "joblib")
+NEVER = ("eval", "exec", "compile", "__import__", "read_pickle")
+
+
+def opening(path: Path) -> Iterator[str]:
+    """What a module calls, or builds on, that runs code in data."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Attribute(value=ast.Name(id=owner), attr="loads" | "load" | "Unpickler"):
+                if owner in PICKLES:
+                    yield "pickle"
+            case ast.ImportFrom(module=module, names=names) if module in PICKLES:
+                yield from ("pickle" for it in names if it.name in ("loads", "load", "Unpickler"))
+            case ast.Call(func=ast.Name(id=name)) if name in NEVER:
+                yield name
+            case ast.keyword(arg="allow_pickle"):
+                yield "allow_pickle"
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for folder in ("beamlike", "testing"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield path.relative_to(ROOT).as_posix(), path
+
+
+def test_pickles_are_opened_nowhere_else() -> None:
+    found = {name: set(opening(path)) for name, path in modules()}
+
+    assert {name for name, kinds in found.items() if kinds} == set(OPENED)
+    assert set.union(*found.values()) == {"pickle"}
+
+
+def test_what_reads_checkpoints_and_scenarios_for_people_opens_none() -> None:
+    by_people = (
+        "beamlike/hosts/spark/saved/",
+        "beamlike/cli/",
+        "beamlike/viz/",
+        "testing/transcript",
+    )
+    assert [name for name in OPENED if name.startswith(by_people)] == []
