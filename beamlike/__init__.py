@@ -7,16 +7,17 @@ Importing beamlike does not import pyspark; the first use of a Spark host does.
 
 To read the code, go from the ground up: `errors`, `model` (values), `machine` (the rules), `hosts`
 (where they run), `api` (what users call; `beam` and `scio` are names of it), `dialects` (other
-systems' windows by name), `viz` and `testing`, `demo`, `cli`.
+systems' windows by name), `viz`, `metrics` (what queries count) and `testing`, `demo`, `cli`.
 """
 
 from beamlike.api.explain import explain_plan
 from beamlike.api.flatten import flatten
 from beamlike.api.joins import co_group, join
 from beamlike.api.lookup import look_up
-from beamlike.api.saved import open_state
+from beamlike.api.saved import drain, open_state
 from beamlike.api.stream import Stream, stream
 from beamlike.api.windowed import split, windowed
+from beamlike.metrics import metrics_listener
 from beamlike.model.aggregates import (
     approx_distinct,
     approx_quantiles,
@@ -37,6 +38,13 @@ from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks,
 from beamlike.model.combine import CombineFn
 from beamlike.model.compatible import check_flatten
 from beamlike.model.continuation import continuation
+from beamlike.model.own_triggers import (
+    AfterDelta,
+    AfterSilence,
+    EveryCount,
+    EveryEventTime,
+    EveryProcessingTime,
+)
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.report import StrategyReport, report
 from beamlike.model.sessions import Sessions
@@ -82,9 +90,11 @@ __all__ = [
     "AfterAll",
     "AfterAny",
     "AfterCount",
+    "AfterDelta",
     "AfterEach",
     "AfterFirst",
     "AfterProcessingTime",
+    "AfterSilence",
     "AfterSynchronizedProcessingTime",
     "AfterWatermark",
     "AlignTo",
@@ -97,6 +107,9 @@ __all__ = [
     "CombineFn",
     "DefaultTrigger",
     "Delay",
+    "EveryCount",
+    "EveryEventTime",
+    "EveryProcessingTime",
     "FixedWindows",
     "GlobalWindow",
     "GlobalWindows",
@@ -126,6 +139,7 @@ __all__ = [
     "combine",
     "continuation",
     "count",
+    "drain",
     "explain_plan",
     "first",
     "flatten",
@@ -135,6 +149,7 @@ __all__ = [
     "look_up",
     "max",
     "mean",
+    "metrics_listener",
     "min",
     "open_state",
     "report",

@@ -173,6 +173,24 @@ class SessionOverflowError(BeamlikeError, RuntimeError):
         )
 
 
+class BufferFullError(BeamlikeError, RuntimeError):
+    """More results wait than may, and that is a failure.
+
+    Attributes:
+        limit: How many may wait.
+    """
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)  # as it is pickled
+        self.limit = limit
+
+    def __str__(self) -> str:
+        return (
+            f"more than {self.limit} results wait, which is max_records; make it larger, or let "
+            "those that wait longest come out with emit_early_when_full()"
+        )
+
+
 class EnvironmentProblem(BeamlikeError, RuntimeError):
     """The machine lacks what is needed to run: Java, a suitable version of Spark, or a library."""
 

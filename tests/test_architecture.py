@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hosts",),
     ("api", "beam", "scio"),
     ("dialects",),
-    ("viz", "testing", ""),  # "" is the package itself, which gathers the names for its users
+    ("viz", "metrics", "testing", ""),  # "" is the package itself, which gathers the names for its users
     ("demo",),
     ("cli",),
 )

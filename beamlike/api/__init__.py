@@ -4,6 +4,6 @@ Read in this order: `arguments` (checks of what is passed), `explain` (what a qu
 words), `stage` (one grouping of a query and its inputs), `windowed` (DataFrame in, DataFrame of
 panes out), `stream` (rows with windows, to be grouped several times in one query), `flatten`
 (several streams as one), `joins` (several streams by one key), `lookup` (a stream that looks into
-the windows of another one), `saved` (the state of a query, opened), `pipelines` (Beam's transforms
-and Scio's verbs).
+the windows of another one), `saved` (the state of a query: opened, and brought to its end),
+`pipelines` (Beam's transforms and Scio's verbs).
 """

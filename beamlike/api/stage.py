@@ -14,9 +14,12 @@ from beamlike.hosts.spark.options import STAGE, MachineName, OnError, Render
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.calendar import CalendarWindows
+from beamlike.model.own_triggers import AfterDelta
+from beamlike.model.own_triggers import reading as reading_trigger
 from beamlike.model.report import report
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 
 if TYPE_CHECKING:
@@ -288,6 +291,9 @@ def group_rows(
     if not strategy.already_merged:  # else every row has its window
         asked = given_columns(strategy.window_fn, at)
         plan = attrs.evolve(plan, strategy=strategy.configured(asked))
+    if strategy.trigger.needs_elements:
+        triggered = given_to_trigger(strategy.trigger, at)
+        plan = attrs.evolve(plan, strategy=plan.strategy.configured(trigger=triggered))
     packed = [
         query.Packed(
             bind.packer_columns(branch.rows, plan, inputs, branch.timestamp),
@@ -318,6 +324,23 @@ def own_windows(
     if branch.window_fn in (None, strategy.window_fn):
         return None
     return given_columns(branch.window_fn, at)
+
+
+def given_to_trigger(trigger: Trigger, at: tuple[int, ...]) -> Trigger:
+    """The trigger as workers ask it, with the values of the columns at these places.
+
+    Raises:
+        UnsupportedError: A trigger that looks at values, and no columns.
+    """
+    from beamlike.hosts.spark.values import Picked
+
+    measuring = [node for node in trigger.walk() if isinstance(node, AfterDelta)]
+    if measuring and not at:
+        raise UnsupportedError(
+            f"{measuring[0]} looks at the value of each element, and a row is no single value that "
+            'could be measured; name the column to look at: window_input="price"'
+        )
+    return reading_trigger(trigger, Picked(at))
 
 
 def given_columns(window_fn: WindowFn, at: tuple[int, ...]) -> WindowFn:

@@ -30,7 +30,15 @@ from beamlike.api.stage import (
     warn_of,
 )
 from beamlike.errors import ColumnError, WindowingError
-from beamlike.hosts.spark.options import BUCKETS, SHARDS, WAKE_EVERY, MachineName, OnError, Render
+from beamlike.hosts.spark.options import (
+    BUCKETS,
+    MAX_AHEAD,
+    SHARDS,
+    WAKE_EVERY,
+    MachineName,
+    OnError,
+    Render,
+)
 from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.strategy import (
@@ -58,6 +66,7 @@ def stream(
     *,
     timestamp: str,
     watermark: DurationLike | None = None,
+    max_ahead: DurationLike | None = MAX_AHEAD,
     idle_after: DurationLike | None = None,
     idle: Literal["release", "advance"] = "release",
 ) -> "Stream":
@@ -69,6 +78,9 @@ def stream(
         watermark: How far event time may be out of order: this input's own watermark trails its
             greatest event time by this much. None: ``df`` says it with ``withWatermark`` on the
             event-time column. Bounded data needs none.
+        max_ahead: How far ahead of the clock the event time of a stream's row may lie, see
+            `beamlike.windowed`: a row beyond that does not move the watermark, and the next
+            grouping drops it as ``far_future``. None: any time counts.
         idle_after: After how much processing time without a row this input counts as silent;
             None: never, and what follows waits for it. Has no effect on bounded data, which is
             never waited for.
@@ -94,6 +106,7 @@ def stream(
     check_free(df, df.columns, "df")
     check_choice("idle", idle, get_args(Literal["release", "advance"]))
     delay = None if watermark is None else duration_ms(watermark, "watermark")
+    ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
     silence = None if idle_after is None else positive_duration("idle_after", idle_after)
     if silence is None and idle == "advance":
         raise WindowingError(
@@ -111,9 +124,9 @@ def stream(
                 f"the watermark of df is on column {present[0]!r} and timestamp is {timestamp!r}; "
                 "leave df.withWatermark out and say watermark= here"
             )
-        rows = bind.source_rows(df, timestamp, delay)
+        rows = bind.source_rows(df, timestamp, delay, ahead)
         known = present[1] if present is not None else delay or 0
-    clock = SourceClock(known, silence, Idle(idle))
+    clock = SourceClock(known, silence, Idle(idle), ahead)
     return Stream(WindowingStrategy.unwindowed(), Inputs((Branch(rows, clock, timestamp),)))
 
 

@@ -23,6 +23,7 @@ from beamlike.api.stage import (
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.spark.options import (
     BUCKETS,
+    MAX_AHEAD,
     SHARDS,
     STAGE,
     WAKE_EVERY,
@@ -61,6 +62,7 @@ def windowed(
     window: WindowFn,
     aggregate: Mapping[str, Aggregate],
     watermark: DurationLike | None = None,
+    max_ahead: DurationLike | None = MAX_AHEAD,
     trigger: Trigger | None = None,
     accumulation: AccumulationMode | str | None = None,
     allowed_lateness: DurationLike | None = None,
@@ -106,6 +108,12 @@ def windowed(
         aggregate: Output name to aggregate: ``{"n": bl.count(), "delay": bl.mean("delay")}``.
         watermark: How far event time may be out of order: the watermark trails the greatest
             event time seen by this much. None: ``df`` has a watermark already. Batch needs none.
+        max_ahead: How far ahead of the clock the event time of a stream's row may lie. A row beyond
+            that is dropped as ``far_future`` and does not move the watermark, so that one wrong
+            clock does not end the windows of all others. The clock is the timestamp of the
+            micro-batch, which a replay repeats. Times in the past are always fine. None: any time
+            counts. No effect on a batch, nor where ``df`` brings a watermark of its own: Spark has
+            moved it by then.
         trigger: Default: at the end of the window, then for each late bundle.
         accumulation: ``"discarding"``, ``"accumulating"`` or ``"retracting"``; required as soon
             as a window can emit several panes. For retracting see ``render``.
@@ -126,9 +134,10 @@ def windowed(
             such a row withdraws the pane that it repeats. ``"changelog"``: a column ``change``,
             ``"upsert"`` or ``"delete"`` of the result for key and window. ``"upserts"``: the same
             for key and ``session``, a struct of start and end that stays as a session grows.
-        window_input: Column or columns whose values the window function is given, for gaps that
-            depend on the row: ``Sessions(gap_of)`` with ``window_input="page"``. Several columns
-            make a tuple. By default a window function sees the time of a row and no value.
+        window_input: Column or columns whose values the window function and the trigger are
+            given, for gaps that depend on the row, ``Sessions(gap_of)`` with
+            ``window_input="page"``, and for `AfterDelta`. Several columns make a tuple. By
+            default a window function sees the time of a row and no value.
         output: ``"panes"``; ``"dropped"`` for the rows that no pane took, with the reason;
             ``"all"`` for both in one frame, told apart by `split`.
         on_error: What to do with a row without key or readable timestamp, with a value that
@@ -165,8 +174,8 @@ def windowed(
         ``watermark`` that judged it, ``missed_ms``, its own ``window``, the session that it
         ``nearly`` joined, ``count`` (1 for a row), ``error`` of a function of your own, and
         ``element`` as JSON. The reason is ``expired``, ``closed``, ``failed``, ``null_key``,
-        ``bad_key``, ``null_timestamp``, ``bad_timestamp`` or ``bad_value``. An instant that SQL
-        cannot show is null.
+        ``bad_key``, ``null_timestamp``, ``bad_timestamp``, ``far_future`` or ``bad_value``. An
+        instant that SQL cannot show is null.
 
     Raises:
         WindowingError: The windowing makes no sense, as Beam judges it.
@@ -174,7 +183,8 @@ def windowed(
         ColumnError: A column is missing or has a type that cannot be used.
         CombineError: A declared type of an aggregate cannot be read or does not fit.
         TimeError: A duration cannot be read.
-        UnsupportedError: Sessions whose gap depends on the element, without ``window_input``;
+        UnsupportedError: Sessions whose gap depends on the element, or a trigger that looks at
+            values, without ``window_input``;
             ``machine="columnar"`` for what only the other one can do.
         EnvironmentProblem: The session's Spark or state store cannot run this.
 
@@ -221,6 +231,7 @@ def windowed(
     )
     options["goes_on"] = False
     delay = None if watermark is None else duration_ms(watermark, "watermark")
+    ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
     wake = positive_duration("wake_every", wake_every)
 
     from beamlike.hosts.spark import bind
@@ -229,7 +240,10 @@ def windowed(
         warn_of(strategy)
         session.check_state_store(df.sparkSession)
         check_watermark(bind.watermark_of(df) is not None, watermark)
-    rows = bind.source_rows(df, timestamp, delay if df.isStreaming else None)
+    if not df.isStreaming:
+        delay = None
+    # Without a delay nothing here moves the watermark: there is nothing to guard.
+    rows = bind.source_rows(df, timestamp, delay, None if delay is None else ahead)
     grouped, _ = group_rows(
         Inputs((Branch(rows, None, timestamp),)),
         strategy,

@@ -160,6 +160,8 @@ class RowProblem(Enum):
     """It has no event time."""
     BAD_TIMESTAMP = "bad_timestamp"
     """Its event time cannot be read."""
+    FAR_FUTURE = "far_future"
+    """Its event time lies too far ahead of the clock, see `machine.clocks.is_far_ahead`."""
     BAD_VALUE = "bad_value"
     """It cannot be read itself, or decoded."""
 

@@ -1,8 +1,9 @@
 """What becomes of a failure in a function of the user's: the choice, the words, and the drop.
 
 The functions are those of the window function (``assign``, ``merge``) and of the combine function
-(``create``, ``add``, ``merge``, ``compact``, ``extract``). Whatever they raise counts, errors of
-beamlike's own too: a gap that is no duration is a mistake of the function that returned it.
+(``create``, ``add``, ``merge``, ``compact``, ``extract``, ``after_pane``), and those that triggers
+were given. Whatever they raise counts, errors of beamlike's own too: a gap that is no duration is
+a mistake of the function that returned it.
 """
 
 import reprlib

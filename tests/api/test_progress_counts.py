@@ -1,9 +1,13 @@
-"""What a grouping tells of itself in the query's progress: open windows, and its watermark."""
+"""What a grouping tells of itself in the query's progress, and what listens to it."""
 
+import logging
 from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import beamlike as bl
 
@@ -104,3 +108,71 @@ def test_sessions_that_merge_are_one_window_and_rows_that_are_dropped_open_none(
     assert standing(events.query, "beamlike") == [(2, None), (2, "01:05"), (1, "01:05")]
     told = [it.observedMetrics["beamlike"] for it in events.query.recentProgress]
     assert sum(it.dropped_expired for it in told) == 1
+
+
+COUNTS = ("elements", "panes_early", "retractions", "merges", "dropped_null_key")
+
+
+@pytest.mark.parametrize("machine", ["columnar", "reference"])
+def test_elements_merges_retractions_and_deadlines_are_told_and_listened_to(
+    machine: Any, feed: MakeFeed, spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    events, lines = feed(EVENTS), StringIO()
+    sessions = bl.windowed(
+        events.frame,
+        key="user",
+        timestamp="at",
+        watermark="10 minutes",
+        window=bl.Sessions("10 minutes"),
+        trigger=bl.AfterWatermark(early=bl.AfterCount(1)),
+        accumulation="retracting",
+        allowed_lateness="0 s",
+        aggregate={"n": bl.count()},
+        machine=machine,
+        name="sessions",
+        shards=2,
+    )
+    events.start(sessions)
+    events.send(event("ann", "01:00:00"), event("ann", "01:15:00"), event("bob", "01:16:00"))
+    # It joins the two, and withdraws their panes. The other has no key.
+    events.send(event("ann", "01:08:00"), {"user": None, "at": "2020-01-01T01:15:00Z"})
+    told = [it.observedMetrics["sessions"] for it in events.query.recentProgress]
+    file = tmp_path / "beamlike.prom"
+    with (
+        caplog.at_level(logging.WARNING, "beamlike.metrics"),
+        # It catches up with what the query did before.
+        bl.metrics_listener(spark, file=file, lines=lines) as listener,
+    ):
+        assert listener.text() == file.read_text()
+
+    total = {name: sum(it[name] for it in told) for name in COUNTS}
+    assert total == {
+        "elements": 5,
+        "panes_early": 4 + total["retractions"],
+        "retractions": 2,
+        "merges": 1,
+        "dropped_null_key": 1,
+    }
+    # The first of what is open ends at 01:25. The watermark stands at 01:06.
+    end = 1_577_836_800_000 + 85 * 60_000
+    assert (told[-1].windows_open, told[-1].deadline) == (2, end - 1)
+    assert told[-1].clock_deadline is None
+    examples = {it.drop_example for it in told} - {None}
+    assert examples == {"null_key, user=None, at 2020-01-01T01:15:00+00:00"}
+    parsed = {
+        (sample.name, sample.labels.get("timing") or sample.labels.get("reason")): sample.value
+        for family in text_string_to_metric_families(file.read_text())
+        for sample in family.samples
+        if sample.labels["id"] == str(events.query.id)
+    }
+    assert parsed["beamlike_elements_total", None] == 5
+    assert parsed["beamlike_merges_total", None] == 1
+    assert parsed["beamlike_panes_total", "early"] == total["panes_early"]
+    assert parsed["beamlike_dropped_total", "null_key"] == 1
+    assert parsed["beamlike_deadline_lag_seconds", None] == -1139.999
+    (warning,) = [it.getMessage() for it in caplog.records if it.name == "beamlike.metrics"]
+    assert warning.endswith(
+        "sessions dropped 1 null_key (for example: null_key, user=None, "
+        "at 2020-01-01T01:15:00+00:00)"
+    )
+    assert len(lines.getvalue().splitlines()) == len(told)

@@ -133,17 +133,16 @@ def test_a_row_beyond_the_input_s_calendar_is_dropped_alone(machine: Any):
 def test_rows_are_dealt_out_to_the_groups_of_a_fanout_in_turn():
     plan = plan_of("drop", fanout=2)
     batch = rows(("joe", 1, 1), ("joe", 2, 2), ("ann", 3, 3))
-    dealt = {
-        shard: [
-            element.value
-            for table in read_blobs(iter([blob])).tables
-            for _, element in arriving(plan, table)
-        ]
-        for packed in packer(plan)(iter([batch]))
-        for shard, blob in zip(*packed.to_pydict().values(), strict=True)
-        if blob
-    }
+    dealt: dict[int, list[Any]] = {shard: [] for shard in plan.fanout_ids}
+    elements = []
+    for packed in packer(plan)(iter([batch])):
+        for shard, blob in zip(*packed.to_pydict().values(), strict=True):
+            arrived = read_blobs(iter([blob]))
+            elements.append(arrived.elements)
+            for table in arrived.tables:
+                dealt[shard] += [element.value for _, element in arriving(plan, table)]
     assert dealt == dict(zip(plan.fanout_ids, [[(1,), (3,)], [(2,)]], strict=True))
+    assert elements == [0, 0, 3, 0]  # one blob at the end counts the rows of all
 
 
 @pytest.mark.parametrize("goes_on", [True, False])
@@ -172,15 +171,16 @@ def test_one_row_of_each_blob_says_how_many_of_them_are_what(goes_on: bool) -> N
 
 def test_the_last_row_tells_where_the_shards_stand_together_even_if_nothing_came_out() -> None:
     plan = plan_of("drop", name="totals")
-    standing = [{"kind": "out", "standing": told} for told in ([3, 500], [0, 400], [2, 700])]
-    blobs = [pack_blob(pa.table({}), header) for header in standing]
+    standing = ([3, 500, 1, 600, None], [0, 400, 0, None, None], [2, 700, 4, 900, 50])
+    headers = [{"kind": "out", "elements": 7, "standing": told} for told in standing]
+    blobs = [pack_blob(pa.table({}), header) for header in headers]
     batch = pa.RecordBatch.from_pydict({"blob": pa.array(blobs, pa.binary())})
 
     (out,) = unpacker(plan)(iter([batch]))
 
     marks = dict.fromkeys(MARKS_TYPE.names) | {
         "kind": "standing",
-        "watermark": 400,
-        "counts": [*([0] * len(COUNTED)), 5],
+        # elements, merges, windows open, and the least watermark and deadlines
+        "counts": [*([0] * len(COUNTED)), 21, 5, 5, 400, 600, 50],
     }
     assert out.to_pylist() == [dict.fromkeys(out.schema.names) | {MARKS: marks}]

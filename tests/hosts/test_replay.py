@@ -177,3 +177,11 @@ def test_a_closed_replayer_is_opened_again(spark: Any) -> None:
 
     assert own_watermark(MINUTES, script, spark) == first
     assert len(first.panes) == 1
+
+
+def test_the_open_query_is_none_of_the_sessions_that_was_given(spark: Any) -> None:
+    partitions = spark.conf.get("spark.sql.shuffle.partitions")
+    own_watermark(MINUTES, (Arrive((("a", Element(1, 5)),)), AdvanceWatermark(60_000)), spark)
+
+    assert spark.streams.active == []
+    assert spark.conf.get("spark.sql.shuffle.partitions") == partitions

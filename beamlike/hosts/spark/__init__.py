@@ -1,14 +1,15 @@
 """The Spark host: streaming through ``transformWithState``, and bounded DataFrames.
 
-Read in this order. The data: `columns` (accumulators as Arrow columns),
-`user_made` (combine functions of a user's own among them), `operation` (what a stage does, and
-how its values lie among columns), `options` (what it can be told besides its windows), `plan`
-(what a worker knows, and the aggregation of a grouping), `look_up` (a main input that looks into
-a side input), `values` (which value a window function is given), `blobs` (tables as bytes),
-`marks` (the hidden column of rows between stages), `output` (panes and drops as rows), `state`
-(the layout of saved state), `pages` (where it rests, and what a step writes of it), `index` (what
-is known without reading it), `arrivals` (elements out of tables, also combined ones), `lift` (rows
-combined before they reach their shard), `pack` (rows to blobs), `unpack` (blobs to rows).
+Read in this order. The data: `columns` (accumulators as Arrow columns), `user_made` (combine
+functions of a user's own among them), `operation` (what a stage does, and how its values lie among
+columns), `options` (what it can be told besides its windows), `changes` (what may differ at the
+next start), `plan` (what a worker knows, and the aggregation of a grouping), `look_up` (a main
+input that looks into a side input), `values` (which value a window function is given), `blobs`
+(tables as bytes), `marks` (the hidden column of rows between stages), `output` (panes and drops as
+rows), `state` (the layout of saved state), `pages` (where it rests, and what a step writes of it),
+`index` (what is known without reading it), `arrivals` (elements out of tables, also combined ones),
+`lift` (rows combined before they reach their shard), `pack` (rows to blobs), `unpack` (blobs to
+rows), `logs` (what of them workers log).
 
 The work, by either machine: `clock` (where the clocks of a shard stand), `shard` (one shard's step,
 key by key), `keys` (keys as numbers), `part_folds` (aggregates as folds over columns),
@@ -19,5 +20,6 @@ first), `ticks` (what wakes a query without data). The edges: `inputs` (columns 
 their types), `aggregates` (what each aggregate needs of them), `bind` (from the columns of a
 DataFrame to a plan), `session` (a Spark session that fits), `scratch` (folders that go with the
 process), `replay` and `replay_worker` (scripts on a real query, on the driver and on the workers),
-`saved` (state that a person can open). Whole pipelines of Python functions are in `graph`.
+`saved` (state that a person can open), `drain` (an end for all windows). Whole pipelines of Python
+functions are in `graph`.
 """

@@ -27,7 +27,8 @@ from beamlike.hosts.spark.look_up import SIDE, LookUp
 from beamlike.hosts.spark.marks import MARKS, MARKS_TYPE, SOURCE_MARKS, STAGE_MARKS, mark
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.plan import Plan, PlanOptions
-from beamlike.machine.clocks import Clocks, InputClock
+from beamlike.machine.clocks import Clocks, InputClock, is_far_ahead
+from beamlike.machine.events import RowProblem
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.strategy import WindowingStrategy
 
@@ -193,12 +194,17 @@ def event_time(df: "DataFrame", timestamp: str) -> "Column":
     )
 
 
-def source_rows(df: "DataFrame", timestamp: str, delay: int | None) -> "DataFrame":
+def source_rows(
+    df: "DataFrame", timestamp: str, delay: int | None, max_ahead: int | None = None
+) -> "DataFrame":
     """``df`` with the hidden column, and with Spark's watermark on its event time.
 
     Args:
         timestamp: The event-time column.
         delay: How far it may be out of order (ms); None: no watermark is to be set.
+        max_ahead: How far ahead of the micro-batch's own timestamp it may lie (ms): Spark keeps
+            that in the checkpoint, so a replayed micro-batch judges as before. None: as far as it
+            likes, as in bounded data.
 
     Raises:
         ColumnError: The column is missing or no time; a name is taken that is needed here.
@@ -209,13 +215,18 @@ def source_rows(df: "DataFrame", timestamp: str, delay: int | None) -> "DataFram
     moment, raw = event_time(df, timestamp), column(timestamp)
     # Columns of their own below the watermark, so that Spark never makes the hidden column just to
     # take it apart again: it does not merge computations across a watermark.
-    timed = df.withColumns({_EVENT_TIME: moment}).withColumns(
-        {
-            _MILLIS: F.unix_millis(column(_EVENT_TIME)),
-            _PROBLEM: F.when(raw.isNull(), F.lit("null_timestamp")).when(
-                column(_EVENT_TIME).isNull(), F.lit("bad_timestamp")
-            ),
-        }
+    problem = F.when(raw.isNull(), F.lit(RowProblem.NULL_TIMESTAMP.value)).when(
+        column(_EVENT_TIME).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value)
+    )
+    timed = df.withColumns({_EVENT_TIME: moment})
+    moving = column(_EVENT_TIME)
+    if max_ahead is not None:
+        now = F.unix_millis(F.current_timestamp())
+        far = is_far_ahead(F.unix_millis(column(_EVENT_TIME)), now, max_ahead)
+        problem = problem.when(far, F.lit(RowProblem.FAR_FUTURE.value))
+        moving = F.when(~far, moving)  # Spark's watermark does not see the others
+    timed = timed.withColumns(
+        {_MILLIS: F.unix_millis(column(_EVENT_TIME)), _PROBLEM: problem, _EVENT_TIME: moving}
     )
     if delay is not None:
         timed = timed.withWatermark(_EVENT_TIME, f"{delay} milliseconds")
@@ -271,7 +282,9 @@ def packer_columns(
             None after a grouping.
         untold: Columns that are not shown with them.
     """
-    reason = F.when(F.lit(False), F.lit(""))
+    # First of all: such a row must not move a watermark, whatever else is wrong with it.
+    far_future = F.lit(RowProblem.FAR_FUTURE.value)
+    reason = F.when(mark("problem") == far_future, far_future)
     for name in plan.keys:
         reason = reason.when(column(name).isNull(), F.lit("null_key"))
         reason = reason.when(_clean_key(df, name).isNull(), F.lit("bad_key"))

@@ -17,7 +17,7 @@ from beamlike.hosts.spark.blobs import pack_blob
 from beamlike.hosts.spark.clock import Clock
 from beamlike.hosts.spark.lift import lifter_of
 from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.pack import Arrived, heard_blob, packed_shards, read_blobs
+from beamlike.hosts.spark.pack import Arrived, heard_blobs, packed_shards, read_blobs
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import GroupProcessor
 from beamlike.machine.clocks import Heard
@@ -46,7 +46,7 @@ class _Group:
                 blobs.append(pack_blob(OutputTable(plan).build(dropped), {"kind": "out"}))
         blobs += arrived.finished
         ids = [shards[0]] * len(blobs) + shards
-        blobs += [heard_blob(plan, arrived.heard)] * len(shards)
+        blobs += heard_blobs(plan, arrived.heard, arrived.elements, len(shards))
         columns = [pa.array(ids, pa.int32()), pa.array(blobs, pa.binary())]
         batches.append(pa.RecordBatch.from_arrays(columns, ["shard", "blob"]))
         return pa.Table.from_batches(batches)

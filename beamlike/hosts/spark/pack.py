@@ -5,7 +5,7 @@ A blob's header says what it carries:
 ``rows``   elements of one shard, one by one or combined, with the bucket of each; on the way to
            a group of the fanout, with its hash
 ``out``    finished output rows, passed through as they are (what was dropped here or before)
-``heard``  no rows: what the inputs tell about their watermarks
+``heard``  no rows: what the inputs tell about their watermarks, and how many rows they had
 
 An empty blob carries nothing and only wakes its shard: every shard takes part in every
 micro-batch, so that all of them see every watermark and every clock.
@@ -34,14 +34,14 @@ from beamlike.machine.clocks import FromShard, FromSource, Heard, SourceClock
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.assign import assign as assign_windows
 from beamlike.machine.columnar.assign import check_assignable
-from beamlike.machine.events import Drop, Element
+from beamlike.machine.events import Drop, Element, RowProblem
 from beamlike.machine.failures import OnFailure
 from beamlike.model.windowfns import WindowFn
 
 __all__ = [
     "PACKED",
     "Arrived",
-    "heard_blob",
+    "heard_blobs",
     "packed_shards",
     "packer",
     "read_blobs",
@@ -91,12 +91,14 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
         context = TaskContext.get()
         part = context.partitionId() if context else 0
         heard: list[Heard] = []
+        elements = 0
         lifter = lifter_of(plan) if plan.lift else None
         for sequence, gathered in enumerate(_gathered(batches)):
             # Rows of a source lack the columns that only a grouping has something for.
             table = pa.Table.from_batches(gathered)
             table = table.rename_columns(names[: table.num_columns])
             heard += _hear(plan, table, at)
+            elements += table.column("kind").null_count
             table, finished = _sort_out(plan, table)
             yield from finished
             if table.num_rows:
@@ -109,7 +111,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
                 else:
                     yield from _spread(plan, table, order, lifter)
         receivers = plan.fanout_ids or plan.shard_ids
-        yield _packed(list(receivers), [heard_blob(plan, heard)] * len(receivers))
+        yield _packed(list(receivers), heard_blobs(plan, heard, elements, len(receivers)))
 
     return pack
 
@@ -131,19 +133,25 @@ def _hear(plan: Plan, table: pa.Table, at: int) -> list[Heard]:
     if plan.clocks is None or not table.num_rows:
         return []
     if isinstance(plan.clocks.inputs[at], SourceClock):
-        greatest = pc.max(table.column("ts")).as_py()
+        times = table.column("ts")
+        if table.column("reason").null_count < table.num_rows:
+            far = pc.equal(table.column("reason"), RowProblem.FAR_FUTURE.value)
+            times = pc.if_else(pc.fill_null(far, False), None, times)
+        greatest = pc.max(times).as_py()
         return [] if greatest is None else [FromSource(at, greatest)]
     reports = table.filter(pc.equal(table.column("kind"), REPORT))
     shards, watermarks = (reports.column(name).to_pylist() for name in ("shard", "watermark"))
     return list(map(FromShard, [at] * len(shards), shards, watermarks))
 
 
-def heard_blob(plan: Plan, heard: Sequence[Heard]) -> bytes:
-    if plan.clocks is None:
-        return _WAKE
+def heard_blobs(plan: Plan, heard: Sequence[Heard], elements: int, count: int) -> list[bytes]:
+    """A blob for each receiver with what was heard. The first counts the elements for all."""
     sources = [[it.input, it.greatest] for it in heard if isinstance(it, FromSource)]
     shards = [[it.input, it.shard, it.watermark] for it in heard if isinstance(it, FromShard)]
-    return pack_blob(pa.table({}), {"kind": "heard", "sources": sources, "shards": shards})
+    told = {"kind": "heard", "sources": sources, "shards": shards}
+    usual = _WAKE if plan.clocks is None else pack_blob(pa.table({}), told)
+    first = pack_blob(pa.table({}), told | {"elements": elements}) if elements else usual
+    return [first, *[usual] * (count - 1)]
 
 
 def _sort_out(plan: Plan, table: pa.Table) -> tuple[pa.Table, list[pa.RecordBatch]]:
@@ -299,12 +307,14 @@ class Arrived:
     """What a shard was sent in one micro-batch.
 
     ``tables`` hold elements, in order of arrival; ``finished`` are blobs that only pass
-    through; ``heard`` is what the inputs told about their watermarks.
+    through; ``heard`` is what the inputs told about their watermarks, and ``elements`` is how many
+    rows they had, those that were refused among them, as far as this shard counts them for all.
     """
 
     tables: list[pa.Table]
     finished: list[bytes]
     heard: list[Heard]
+    elements: int = 0
 
 
 def read_blobs(blobs: Iterator[bytes]) -> Arrived:
@@ -312,6 +322,7 @@ def read_blobs(blobs: Iterator[bytes]) -> Arrived:
     arrivals: list[tuple[list[int], Any]] = []
     finished: list[bytes] = []
     heard: list[Heard] = []
+    elements = 0
     for blob in blobs:
         if blob == _WAKE:
             continue
@@ -322,8 +333,9 @@ def read_blobs(blobs: Iterator[bytes]) -> Arrived:
             case "heard":
                 heard += (FromSource(*told) for told in header["sources"])
                 heard += (FromShard(*told) for told in header["shards"])
+                elements += header.get("elements", 0)
             case _:
                 arrivals.append((header["order"], table))
     # Blobs come out of the shuffle in any order.
     arrivals.sort(key=lambda arrival: arrival[0])
-    return Arrived([table for _, table in arrivals], finished, heard)
+    return Arrived([table for _, table in arrivals], finished, heard, elements)

@@ -13,7 +13,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.hosts.spark.blobs import pack_blob
 from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
-from beamlike.hosts.spark.marks import COUNTED, STANDING, mark
+from beamlike.hosts.spark.marks import COUNTED, STOOD, mark
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pack import PACKED, packer, read_blobs, waker
 from beamlike.hosts.spark.pages import NoStore
@@ -22,7 +22,7 @@ from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.hosts.spark.stepping import stepper_of
 from beamlike.hosts.spark.ticks import TickSource
 from beamlike.hosts.spark.unpack import unpacker
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
 
 if TYPE_CHECKING:
@@ -107,16 +107,30 @@ def output_schema(plan: Plan) -> T.StructType:
 def counters() -> Iterator[Column]:
     """Counts for Spark's query progress, which `unpacker` has put on some of the rows.
 
-    Drops of groupings before count where they happened, not here. The last two are no counts:
-    ``windows_open``, the windows that the shards keep, and ``watermark``, the least of their input
-    watermarks (ms), null while there is none. Both are null where no shard was stepped, as in a
-    micro-batch that Spark makes for a watermark that nobody asks for.
+    Drops of groupings before count where they happened, not here. ``elements`` counts the rows that
+    were given to the grouping, those that it dropped among them, and ``merges`` the live windows
+    that became part of another.
+
+    The others are no counts. ``windows_open`` are the windows that the shards keep, ``watermark``
+    is the least of their input watermarks (ms), ``deadline`` the least event time that a window
+    waits for the watermark to pass (ms), and ``clock_deadline`` the same of processing time. They
+    are null while there is none, and where no shard was stepped, as in a micro-batch that Spark
+    makes for a watermark that nobody asks for. ``drop_example`` tells of one dropped element, with
+    its key and window, null if none was dropped.
     """
-    is_standing = mark("kind") == STANDING
     for at, (what, which) in enumerate(COUNTED):
-        count = F.sum(F.get(mark("counts"), F.lit(at)))
-        yield F.coalesce(count, F.lit(0)).alias(f"{what}_{which.lower()}")
-    windows = F.get(mark("counts"), F.lit(len(COUNTED)))
-    yield F.sum(F.when(is_standing, windows)).alias("windows_open")
-    reached = F.min(F.when(is_standing, mark("watermark")))
-    yield F.when(reached > MIN_TIMESTAMP, reached).alias("watermark")
+        name = f"{what}_{which.lower()}" if which else what
+        yield F.coalesce(F.sum(_count(at)), F.lit(0)).alias(name)
+    # Only rows that tell where shards stand have as many.
+    elements, merges, windows, *least = enumerate(STOOD, len(COUNTED))
+    for at, name in (elements, merges):
+        yield F.coalesce(F.sum(_count(at)), F.lit(0)).alias(name)
+    yield F.sum(_count(windows[0])).alias(windows[1])
+    for at, name in least:
+        yield F.min(_count(at)).alias(name)
+    told = F.when(_count(elements[0]).isNotNull(), mark("dropped.element"))
+    yield F.max(told).alias("drop_example")
+
+
+def _count(at: int) -> Column:
+    return F.get(mark("counts"), F.lit(at))

@@ -9,6 +9,8 @@ one for each key      the key's type       the key
 ``finished``          int64                finished bits of the trigger tree, root lowest,
                                            parents before children
 ``t0``, ``t1`` ...    int64, nullable      count or clock target of each node that has one
+``d0``, ``d1`` ...    binary, nullable     what a delta is measured from, pickled, of each node
+                                           that keeps it
 ``fresh``             int64                elements since the pane before
 ``element_hold``      int64, nullable      hold of the output watermark, ms
 ``awaits_end``        bool                 a trigger waits for the end of the window
@@ -77,6 +79,9 @@ class StateLayout:
         fields += [pa.field(name, pa.int64()) for name in ("start", "end", "output_watermark")]
         fields += [pa.field("finished", pa.int64())]
         fields += [pa.field(f"t{slot}", pa.int64()) for slot in range(len(self._slots))]
+        self._keepers = [at for at, node in enumerate(nodes) if node.keeps_element]
+        self._kept_names = [f"d{slot}" for slot in range(len(self._keepers))]
+        fields += [pa.field(name, pa.binary()) for name in self._kept_names]
         fields += [
             pa.field("fresh", pa.int64()),
             pa.field("element_hold", pa.int64()),
@@ -113,11 +118,10 @@ class StateLayout:
         ]
         columns += [[w.start for w in windows], [w.end for w in windows]]
         columns += [[promised for _, promised, _, _ in rows]]
-        bits_and_values = [self._flatten(w.trigger) for w in kept]
-        columns += [[bits for bits, _ in bits_and_values]]
-        columns += [
-            [values[slot] for _, values in bits_and_values] for slot in range(len(self._slots))
-        ]
+        flat = [self._flatten(w.trigger) for w in kept]
+        columns += [[bits for bits, _, _ in flat]]
+        columns += [[values[slot] for _, values, _ in flat] for slot in range(len(self._slots))]
+        columns += [[them[slot] for _, _, them in flat] for slot in range(len(self._keepers))]
         columns += [
             [w.fresh for w in kept],
             [w.element_hold for w in kept],
@@ -150,6 +154,7 @@ class StateLayout:
         keys = key_tuples(table.columns[: len(self.plan.keys)], table.num_rows)
         column = {name: table.column(name).to_pylist() for name in self._plain_names}
         slots = [column[f"t{slot}"] for slot in range(len(self._slots))]
+        elements = [column[name] for name in self._kept_names]
         outstanding = column["outstanding"] if self._retracting else [()] * table.num_rows
         sizes = column["size"] if self._sized else [0] * table.num_rows
         accumulators = self._accumulator.decode(
@@ -160,7 +165,11 @@ class StateLayout:
         for row, key in enumerate(keys):
             timing = column["timing"][row]
             remembered = WindowState(
-                self._build(column["finished"][row], [values[row] for values in slots]),
+                self._build(
+                    column["finished"][row],
+                    [values[row] for values in slots],
+                    [kept[row] for kept in elements],
+                ),
                 accumulators[row],
                 column["fresh"][row],
                 column["element_hold"][row],
@@ -216,21 +225,36 @@ class StateLayout:
             session=window_of(row["session_start"], row["session_end"]),
         )
 
-    def _flatten(self, root: TriggerState) -> tuple[int, list[int | None]]:
+    def _flatten(self, root: TriggerState) -> tuple[int, list[int | None], list[bytes | None]]:
         nodes = list(_preorder(root))
         bits = sum(1 << at for at, node in enumerate(nodes) if node.finished)
-        return bits, [nodes[at].value for at in self._slots]
+        elements = [nodes[at].kept for at in self._keepers]
+        return (
+            bits,
+            [nodes[at].value for at in self._slots],
+            [cloudpickle.dumps(kept[0]) if kept else None for kept in elements],
+        )
 
-    def _build(self, bits: int, values: Sequence[int | None]) -> TriggerState:
-        if bits == 0 and not any(value is not None for value in values):
+    def _build(
+        self, bits: int, values: Sequence[int | None], elements: Sequence[bytes | None]
+    ) -> TriggerState:
+        if bits == 0 and not any(value is not None for value in (*values, *elements)):
             return self._fresh_trigger
         by_node = dict(zip(self._slots, values, strict=True))
+        kept = {
+            at: (cloudpickle.loads(element),)
+            for at, element in zip(self._keepers, elements, strict=True)
+            if element is not None
+        }
         counter = iter(range(64))
 
         def build(shape: TriggerState) -> TriggerState:
             at = next(counter)
             return TriggerState(
-                bool(bits >> at & 1), by_node.get(at), tuple(build(sub) for sub in shape.subs)
+                bool(bits >> at & 1),
+                by_node.get(at),
+                tuple(build(sub) for sub in shape.subs),
+                kept.get(at, ()),
             )
 
         return build(self._fresh_trigger)

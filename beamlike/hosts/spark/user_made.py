@@ -45,6 +45,13 @@ class UserMade(CombineFn):
     def compact(self, accumulator: Any) -> Any:
         return self.fn.compact(accumulator)
 
+    @property
+    def evicts(self) -> bool:
+        return self.fn.evicts
+
+    def after_pane(self, accumulator: Any) -> Any:
+        return self.fn.after_pane(accumulator)
+
     def extract(self, accumulator: Any) -> Any:
         """The result as its type holds it.
 

@@ -32,12 +32,13 @@ class Grown:
     """The windows after a bundle came in, before any of them fires.
 
     ``rows`` are those that got elements, ``arrived`` says for each where the first of them lies
-    in the bundle. ``others`` are all other windows.
+    in the bundle. ``others`` are all other windows. ``merges`` is how many are part of another now.
     """
 
     others: Table
     rows: Table
     arrived: Ints
+    merges: int
 
 
 def take_in(
@@ -58,13 +59,15 @@ def take_in(
             homes = keep(homes, ~shut)
     stays[homes.parts.items] = False
     others, rows = keep(table, stays), _merged(rules, state, homes)
+    merges = len(homes.parts.items) - int(np.count_nonzero(homes.parts.lengths))
     gets = homes.arrivals.lengths > 0
     if not gets.all():
         # Sessions that may stay apart may merge where another one closed between them.
         others, rows = concat([others, keep(rows, ~gets)]), keep(rows, gets)
     arrivals = keep(homes.arrivals, gets)
     arrived = incoming.row[arrivals.items[arrivals.first]]
-    return Grown(others, _added(rules, state, rows, bundle, incoming, arrivals), arrived), drops
+    added = _added(rules, state, rows, bundle, incoming, arrivals)
+    return Grown(others, added, arrived, merges), drops
 
 
 def _closed(rules: Rules, table: Table, homes: Homes) -> tuple[Bools, Ints]:

@@ -11,12 +11,16 @@ __all__ = ["Arrivals", "Drops", "LiftedArrivals", "Panes", "State"]
 
 @attrs.frozen(eq=False)
 class State:
-    """All keys of a pass. ``promised`` is each key's output watermark (ms), by its number."""
+    """All keys of a pass. ``promised`` is each key's output watermark (ms), by its number.
+
+    ``merges`` is how many live windows the event that led here made part of another.
+    """
 
     watermark: int
     clock: int
     promised: Ints
     table: Table
+    merges: int = 0
 
 
 @attrs.frozen(eq=False)

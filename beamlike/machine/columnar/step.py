@@ -87,7 +87,8 @@ class ColumnarGrouping:
         homes, incoming, expired = find_homes(rules, state, incoming)
         grown, closed = take_in(rules, state, bundle, incoming, homes)
         panes, rows = fire(rules, state, Turns(grown.rows, grown.arrived, None, grown.others))
-        return _settled(state, concat([grown.others, rows])), panes, drops + expired + closed
+        state = attrs.evolve(_settled(state, concat([grown.others, rows])), merges=grown.merges)
+        return state, panes, drops + expired + closed
 
     # -- clocks --------------------------------------------------------------------------
 

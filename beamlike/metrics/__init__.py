@@ -1,0 +1,10 @@
+"""What running queries count, for whoever watches them: lines, log lines and OpenMetrics.
+
+Read in this order: `readings` (one micro-batch, out of what Spark reports), `families` (metrics and
+their text form), `totals` (what the micro-batches of all queries add up to), `telling` (the same in
+lines), `server` (who may ask for it), `watching` (all of it together).
+"""
+
+from beamlike.metrics.watching import MetricsListener, metrics_listener
+
+__all__ = ["MetricsListener", "metrics_listener"]

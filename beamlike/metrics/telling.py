@@ -1,0 +1,68 @@
+"""A micro-batch in one line, and what goes to the log."""
+
+import logging
+from typing import Final
+
+from beamlike.metrics.readings import Counted, Reading
+
+__all__ = ["LOGGER", "line_of", "log_batch", "log_end", "log_start"]
+
+LOGGER: Final = logging.getLogger("beamlike.metrics")
+
+
+def line_of(name: str, reading: Reading) -> str:
+    """What a micro-batch did, in a line.
+
+    Args:
+        name: What the query is called.
+        reading: The micro-batch.
+    """
+    told = reading.progress
+    parts = [f"{name} batch {told.batch}: {told.rows} rows, {told.took} ms"]
+    parts += (f"{grouping}: {_words(it)}" for grouping, it in reading.groupings.items())
+    return "; ".join(parts)
+
+
+def _words(it: Counted) -> str:
+    panes = ", ".join(f"{count} {timing}" for timing, count in it.panes.items() if count)
+    words = [f"{it.elements} elements", f"panes {panes}" if panes else "no pane"]
+    if it.retractions:
+        words.append(f"{it.retractions} withdrawing")
+    if any(it.dropped.values()):
+        words.append(f"dropped {_dropped(it)}")
+    if it.merges:
+        words.append(f"{it.merges} merges")
+    if it.windows_open is not None:
+        words.append(f"{it.windows_open} open")
+    return ", ".join(words)
+
+
+def _dropped(it: Counted) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in it.dropped.items() if count)
+
+
+def log_start(name: str, query: str, again: bool) -> None:
+    """A query has started."""
+    LOGGER.info("query %s (%s) has started%s", name, query, " again" if again else "")
+
+
+def log_end(name: str, query: str, exception: str | None) -> None:
+    """A query has stopped, or failed with these words of Spark's."""
+    if exception is None:
+        LOGGER.info("query %s (%s) has stopped", name, query)
+    else:
+        LOGGER.error("query %s (%s) has failed: %s", name, query, exception)
+
+
+def log_batch(name: str, reading: Reading) -> None:
+    """A micro-batch is done: one line of debugging, and one of warning if anything was dropped."""
+    if LOGGER.isEnabledFor(logging.DEBUG):
+        LOGGER.debug("%s", line_of(name, reading))
+    lossy = {at: it for at, it in reading.groupings.items() if any(it.dropped.values())}
+    if lossy:
+        told = "; ".join(
+            f"{grouping} dropped {_dropped(it)}"
+            + (f" (for example: {it.example})" if it.example else "")
+            for grouping, it in lossy.items()
+        )
+        LOGGER.warning("query %s, batch %d: %s", name, reading.progress.batch, told)

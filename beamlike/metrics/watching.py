@@ -1,0 +1,187 @@
+"""Listens to the queries of a session, and hands on what they count."""
+
+import os
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO
+
+from beamlike.errors import EnvironmentProblem
+from beamlike.metrics.families import open_metrics
+from beamlike.metrics.readings import Reading
+from beamlike.metrics.server import MetricsServer
+from beamlike.metrics.telling import LOGGER, line_of, log_batch, log_end, log_start
+from beamlike.metrics.totals import Totals
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["MetricsListener", "metrics_listener"]
+
+_FOR_ALL: Final = 0o644
+
+
+class MetricsListener:
+    """Counts what queries do while they run; see `metrics_listener`.
+
+    As a context manager it closes at the end of the block.
+
+    Attributes:
+        url: Where the metrics are served; None if they are not.
+    """
+
+    def __init__(
+        self,
+        *,
+        lines: TextIO | None = None,
+        file: Path | None = None,
+        port: int | None = None,
+        host: str = "127.0.0.1",
+    ) -> None:
+        self._totals = Totals()
+        self._lines, self._file = lines, file
+        self._server = None if port is None else MetricsServer(self.text, port, host)
+        self._streams: Any = None
+        self._listener: Any = None
+        self.url = None if self._server is None else self._server.url
+
+    def text(self) -> str:
+        """All metrics as they are now, in the text form of OpenMetrics."""
+        return open_metrics(self._totals.families())
+
+    # -- what Spark tells ----------------------------------------------------------------
+
+    def started(self, query: str, run: str, name: str | None, at: int) -> None:
+        """A query has started, at this clock (epoch ms)."""
+        again = self._totals.started(query, run, name)
+        log_start(self._totals.name_of(query), query, again)
+        self._write()
+
+    def progressed(self, reading: Reading) -> None:
+        """A micro-batch is done. One that is known already counts once."""
+        if not self._totals.progressed(reading):
+            return
+        name = self._totals.name_of(reading.progress.query)
+        log_batch(name, reading)
+        if self._lines is not None:
+            print(line_of(name, reading), file=self._lines, flush=True)
+        self._write()
+
+    def ended(self, query: str, run: str, exception: str | None, at: int) -> None:
+        """A query has stopped, or failed with these words, at this clock (epoch ms)."""
+        self._totals.ended(query, run, exception is not None)
+        log_end(self._totals.name_of(query), query, exception)
+        self._write()
+
+    def _write(self) -> None:
+        if self._file is None:
+            return
+        try:
+            _replace(self._file, self.text())
+        except OSError as error:
+            # The query is not to suffer; the next micro-batch tries again.
+            LOGGER.error("the metrics cannot be written to %s: %s", self._file, error)
+
+    # -- from here to there --------------------------------------------------------------
+
+    def listen(self, spark: "SparkSession") -> Self:
+        """Listen to all queries of a session from now on, and catch up with those that run."""
+        from beamlike.viz.live.listening import Listener
+
+        self._streams = spark.streams
+        self._listener = Listener(self, read=Reading.of)
+        self._listener.begin(self._streams, self._streams.active)
+        return self
+
+    def close(self) -> None:
+        """Stop listening to Spark, and let go of the port. The queries go on, the file stays."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            with suppress(Exception):  # a session that was stopped has no listeners any more
+                self._streams.removeListener(listener)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write a file so that nobody ever reads half of it."""
+    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(text)
+        Path(name).chmod(_FOR_ALL)  # whoever collects it is another user
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def metrics_listener(
+    spark: "SparkSession",
+    *,
+    file: str | os.PathLike[str] | None = None,
+    port: int | None = None,
+    host: str = "127.0.0.1",
+    lines: bool | TextIO | None = None,
+) -> MetricsListener:
+    """Count what the streaming queries of a session do, until it is closed::
+
+        with bl.metrics_listener(spark, port=9400):
+            panes.writeStream.start().awaitTermination()
+
+    It counts micro-batches and rows of each query, and of each grouping elements, panes by timing,
+    retractions, dropped elements by reason, merges, open windows, watermark and deadlines, which a
+    query over windows puts into its progress. A micro-batch that is done again after a restart
+    counts once. What queries did before is there as far as Spark remembers it.
+
+    To the logger ``beamlike.metrics`` go starts and stops (info), what failed (error), one line for
+    each micro-batch that dropped something, with an example (warning), and one for each (debug).
+
+    Args:
+        spark: The session.
+        file: Is written after each micro-batch, in the text form of OpenMetrics. It is replaced as
+            a whole, as the textfile collector of Prometheus' node exporter wants it.
+        port: Serves the same under ``/metrics``; 0 for a port that is free, see
+            `MetricsListener.url`.
+        host: The address of the port. Whoever can reach it can read the metrics.
+        lines: Print a line for each micro-batch: True for the standard output, or where to.
+            Left out, it does so if there is neither file nor port.
+
+    Raises:
+        EnvironmentProblem: The port cannot be had, the folder of the file is not there, or
+            ``spark`` is no session.
+    """
+    if not hasattr(spark, "streams"):
+        raise EnvironmentProblem(
+            f"metrics_listener takes a SparkSession, got {type(spark).__name__}; pass the session "
+            "that the queries run in"
+        )
+    path = None if file is None else Path(file)
+    if path is not None and not path.parent.is_dir():
+        raise EnvironmentProblem(
+            f"file={str(path)!r} cannot be written: there is no folder {str(path.parent)!r}; make "
+            "it first"
+        )
+    if lines is None:
+        lines = file is None and port is None
+    out = (sys.stdout if lines else None) if isinstance(lines, bool) else lines
+    listener = MetricsListener(lines=out, file=path, port=port, host=host)
+    try:
+        return listener.listen(spark)
+    except BaseException:
+        listener.close()
+        raise

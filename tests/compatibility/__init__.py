@@ -1,0 +1,1 @@
+"""What beamlike works with, see ``python -m tests.compatibility``."""

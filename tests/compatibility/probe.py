@@ -1,0 +1,207 @@
+"""A streaming query somewhere else than in this process: over Spark Connect, or on a cluster.
+
+Run as a script, in an environment where beamlike is installed: ``python probe.py KIND [PYTHON]``.
+On a cluster the workers run another Python, which has all that beamlike needs, and not beamlike: it
+comes to them as a zip file. The last line that is printed is ``ok``, and what was seen there.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+MAIN: Final = __name__ == "__main__"
+
+ROCKSDB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+STATE_STORE: Final = "spark.sql.streaming.stateStore.providerClass"
+MICRO_BATCHES: Final = (
+    [("a", "2020-01-01 00:01:00"), ("b", "2020-01-01 00:04:00")],
+    [("a", "2020-01-01 00:08:00")],  # one session, with the first
+    [("a", "2020-01-01 05:01:00"), (None, "2020-01-01 05:01:00")],
+)
+PANES: Final = [
+    ("a", "2020-01-01 00:01:00", "2020-01-01 00:18:00", 2, "ON_TIME"),
+    ("b", "2020-01-01 00:04:00", "2020-01-01 00:14:00", 1, "ON_TIME"),
+]
+
+
+def zipped(home: Path) -> Path:
+    """The package as a file that Spark can ship.
+
+    A wheel is such a file too, once it is called ``.zip``: Spark does not take it by its own name.
+    """
+    made = home / "beamlike.zip"
+    with zipfile.ZipFile(made, "w") as out:
+        for package, prefix in (("beamlike", "beamlike"), ("beamlike.testing", "beamlike/testing")):
+            folder = Path(str(files(package)))
+            for path in sorted(folder.rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    out.write(path, f"{prefix}/{path.relative_to(folder)}")
+    return made
+
+
+def panes_of(spark: Any, home: Path) -> tuple[list[tuple[Any, ...]], dict[str, int]]:
+    """What a query over sessions emits, and what its progress counts."""
+    import beamlike as bl
+
+    inbox = home / "in"
+    inbox.mkdir()
+    events = spark.readStream.schema("k string, at string").json(str(inbox))
+    sessions = bl.windowed(
+        events,
+        key="k",
+        timestamp="at",
+        watermark="0 seconds",
+        window=bl.Sessions("10 minutes"),
+        aggregate={"n": bl.count()},
+        shards=4,
+    )
+    writer = sessions.writeStream.format("memory").queryName("panes")
+    query = writer.option("checkpointLocation", str(home / "checkpoint")).start()
+    with bl.metrics_listener(spark):
+        for number, rows in enumerate(MICRO_BATCHES):
+            lines = (json.dumps({"k": key, "at": at}) for key, at in rows)
+            hidden = inbox / f".{number}.json"
+            hidden.write_text("\n".join(lines))
+            hidden.rename(inbox / f"{number}.json")
+            query.processAllAvailable()
+    told = [json.loads(it.json)["observedMetrics"]["beamlike"] for it in query.recentProgress]
+    query.stop()
+    shown = spark.table("panes").selectExpr(
+        "k", "cast(window.start as string)", "cast(window.end as string)", "n", "pane.timing"
+    )
+    names = ("elements", "merges", "dropped_null_key", "panes_on_time")
+    counts = {name: sum(it[name] for it in told) for name in names}
+    return sorted(tuple(row) for row in shown.collect()), counts
+
+
+def where_workers_are(spark: Any) -> list[str]:
+    """From where the workers import beamlike."""
+
+    def look(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        import beamlike
+
+        for _ in batches:
+            yield pa.RecordBatch.from_pydict({"place": [str(beamlike.__file__)]})
+
+    rows = spark.range(4, numPartitions=4).mapInArrow(look, "place string").distinct().collect()
+    return sorted(row.place for row in rows)
+
+
+def builder_of(kind: str, master: str, home: Path) -> Any:
+    """How the session of a kind of Spark is made."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder
+    builder = builder.remote("local[2]") if kind == "connect" else builder.master(master)
+    builder = (
+        builder.config("spark.sql.shuffle.partitions", 2)
+        .config("spark.sql.session.timeZone", "UTC")
+        .config(STATE_STORE, ROCKSDB)
+    )
+    if kind == "connect":
+        return builder
+    return (
+        builder.config("spark.ui.enabled", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.executor.memory", "512m")
+        .config("spark.cores.max", 2)
+        .config("spark.submit.pyFiles", str(zipped(home)))
+    )
+
+
+@contextmanager
+def standalone() -> Iterator[str]:
+    """A master and two workers on this machine; the address of the master."""
+    import pyspark
+
+    home = Path(str(pyspark.__file__)).parent
+    spark_class = home / "bin" / "spark-class"
+    environment = os.environ | {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}
+    started: list[subprocess.Popen[bytes]] = []
+    with tempfile.TemporaryDirectory(
+        prefix="beamlike-cluster-", ignore_cleanup_errors=True
+    ) as made:
+        work = Path(made)
+
+        def start(log: Path, *arguments: str) -> None:
+            with log.open("wb") as out:
+                command = [str(spark_class), *arguments]
+                started.append(subprocess.Popen(command, env=environment, stdout=out, stderr=out))
+
+        ports = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
+        try:
+            start(work / "master.log", "org.apache.spark.deploy.master.Master", *ports)
+            master = _address(work / "master.log")
+            for number in range(2):
+                start(
+                    work / f"worker{number}.log",
+                    "org.apache.spark.deploy.worker.Worker",
+                    *("--cores", "1", "--memory", "1g", *ports),
+                    *("--work-dir", str(work / str(number)), master),
+                )
+            yield master
+        finally:
+            for one in started:
+                one.terminate()
+                one.wait()
+
+
+def _address(log: Path) -> str:
+    for _ in range(240):
+        for line in log.read_text(errors="replace").splitlines():
+            if "Starting Spark master at " in line:
+                return line.rsplit(" at ", 1)[1].strip()
+        time.sleep(0.5)
+    raise RuntimeError(f"the master did not start: {log.read_text(errors='replace')[-2000:]}")
+
+
+def run(kind: str, master: str) -> str:
+    """Try it; what was seen.
+
+    Raises:
+        AssertionError: It is not what it must be.
+    """
+    with tempfile.TemporaryDirectory(prefix="beamlike-probe-") as made:
+        home = Path(made)
+        spark = builder_of(kind, master, home).getOrCreate()
+        try:
+            panes, counts = panes_of(spark, home)
+            assert panes == PANES, panes
+            assert counts == {
+                "elements": 5,
+                "merges": 0,
+                "dropped_null_key": 1,
+                "panes_on_time": 2,
+            }, counts
+            places = where_workers_are(spark)
+            if kind != "connect":
+                assert all("beamlike.zip" in place for place in places), places
+            return f"{len(panes)} panes as they must be, with PySpark {spark.version}"
+        finally:
+            spark.stop()
+
+
+def main(kind: str, python: str = sys.executable) -> None:
+    os.environ["PYSPARK_PYTHON"] = python
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if kind == "standalone":
+        with standalone() as master:
+            print("ok:", run(kind, master))
+    else:
+        print("ok:", run(kind, "local-cluster[2,1,1024]"))
+
+
+if MAIN:
+    main(*sys.argv[1:])
