@@ -31,7 +31,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hosts",),
     ("api", "beam", "scio"),
     ("dialects",),
-    ("viz", "metrics", "testing", ""),  # "" is the package itself, which gathers the names for its users
+    # "" is the package itself, which gathers the names for its users.
+    ("viz", "metrics", "testing", ""),
     ("demo",),
     ("cli",),
 )

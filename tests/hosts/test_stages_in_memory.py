@@ -59,6 +59,10 @@ class Saved:
     def __init__(self) -> None:
         self._values: dict[str, Any] = {}
         self._maps: dict[str, dict[Any, Any]] = {}
+        self.timers: set[int] = set()
+
+    def registerTimer(self, at: int) -> None:
+        self.timers.add(at)
 
     def getValueState(self, name: str, schema: str) -> Any:
         values = self._values

@@ -26,8 +26,8 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
     """The rows of a DataFrame, batch or streaming, as elements: `pyspark.sql.Row`.
 
     A row whose event time is null, no time or too far ahead of the clock, or whose element cannot
-    be decoded, is dropped. What `Pipeline.run` returns tells it in ``lost`` and ``lost_counts``; the
-    progress of a streaming query counts it.
+    be decoded, is dropped. What `Pipeline.run` returns tells it in ``lost`` and ``lost_counts``;
+    the progress of a streaming query counts it.
 
     A batch may stand beside streams in a pipeline that is run, as side input for example. It is
     read once, when the checkpoint is new: what is in it later is not seen.
@@ -133,8 +133,9 @@ def to_data_frame(
 
     What is dropped on the way, late elements and rows that cannot be read, is missing in the rows.
     The progress of a streaming query counts it, by the label of the transform; write with
-    `WriteRows` and run the pipeline to have it. A streaming query that goes on from a checkpoint needs the same transforms that keep state, in the same places:
-    here nothing compares them, as `Pipeline.run` does.
+    `WriteRows` and run the pipeline to have it. A streaming query that goes on from a checkpoint
+    needs the same transforms that keep state, in the same places: here nothing compares them, as
+    `Pipeline.run` does.
 
     Args:
         pcoll: The collection.
