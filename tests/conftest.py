@@ -30,8 +30,18 @@ def pytest_report_header() -> str | None:
     return "browser: no Chromium on this machine, tests marked 'browser' are left out"
 
 
+# First, because pytest-xdist reads the marks in this hook too.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without a browser, what needs one is no part of the run; the header says so."""
+    """What is left out, and what stays together where several processes share the tests.
+
+    Without a browser, what needs one is no part of the run; the header says so. What needs Spark
+    is done by the one process that has the one session, but for tests that start Spark in
+    processes of their own and say so.
+    """
+    for item in items:
+        if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
     if CHROMIUM is None:
         left_out = [item for item in items if item.get_closest_marker("browser")]
         items[:] = [item for item in items if item not in left_out]
@@ -54,11 +64,21 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    """The one local session. Nothing of it is left when the tests are over."""
-    from beamlike.hosts.spark.replay import close_replayer
-    from beamlike.hosts.spark.session import local_session
+    """The one local session. Nothing of it is left when the tests are over.
 
-    session = local_session("beamlike tests")
+    ``BEAMLIKE_TEST_REMOTE=local[2]``, or ``sc://host:port``, makes it one of Spark Connect.
+    """
+    from beamlike.hosts.spark.replay import close_replayer
+    from beamlike.hosts.spark.session import ROCKSDB, STATE_STORE, local_session
+
+    if (remote := os.environ.get("BEAMLIKE_TEST_REMOTE")) is not None:
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.remote(remote).config(STATE_STORE, ROCKSDB)
+        builder = builder.config("spark.sql.shuffle.partitions", 2)
+        session = builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
+    else:
+        session = local_session("beamlike tests")
     yield session
     close_replayer()
     session.stop()

@@ -180,10 +180,11 @@ def question(notebook: NotebookNode) -> str:
     return str(notebook.cells[0].source.partition("\n")[0].removeprefix("# "))
 
 
+APART = (pytest.mark.spark, pytest.mark.xdist_group("own sessions"))
 every_run = pytest.mark.parametrize(
     "path",
     [
-        pytest.param(path, id=path.stem, marks=pytest.mark.spark if needs_spark(path) else ())
+        pytest.param(path, id=path.stem, marks=APART if needs_spark(path) else ())
         for path in NOTEBOOKS
     ],
 )

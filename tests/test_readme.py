@@ -72,10 +72,11 @@ def test_the_test_command_is_the_one_that_ci_runs():
     found = re.findall(pattern[1].removesuffix("$") + "$", README, flags=re.MULTILINE)
 
     assert [f"$ {command}" for command in found] == [f"$ {COMMANDS[1]}"]
-    assert COMMANDS[1].endswith(" -m pytest")
+    assert COMMANDS[1].endswith(" -m pytest -n 2 --dist loadgroup")
 
 
 @pytest.mark.spark
+@pytest.mark.xdist_group("own sessions")
 def test_the_first_command_installs_and_runs_the_main_job(tmp_path: Path):
     home = tmp_path / "checkout"
     shutil.copytree(

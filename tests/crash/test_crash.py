@@ -28,6 +28,7 @@ def crash(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.spark
+@pytest.mark.xdist_group("own sessions")
 def test_kills_and_faults_lose_nothing_and_double_nothing(
     crash: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

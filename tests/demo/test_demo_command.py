@@ -26,6 +26,7 @@ def demo(*arguments: str, scratch: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.spark
+@pytest.mark.xdist_group("own sessions")
 def test_two_stormy_days_are_streamed_checked_and_drawn(tmp_path: Path):
     scratch, out = tmp_path / "scratch", tmp_path / "out"
     scratch.mkdir()
