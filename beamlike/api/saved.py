@@ -60,8 +60,8 @@ def drain(writer: "DataStreamWriter", checkpoint: str | PathLike[str]) -> None:
         checkpoint: The query's ``checkpointLocation``.
 
     Raises:
-        StateError: It is the checkpoint of a pipeline, or of a version of Spark that keeps its
-            offsets otherwise.
+        StateError: There is no checkpoint, it is that of a pipeline, or of a version of Spark
+            that keeps its offsets otherwise; or ``writer`` is none.
         StreamingQueryException: The query failed; in its message why.
 
     Source: Dataflow's drain.

@@ -13,7 +13,13 @@ from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingEr
 from beamlike.hosts.spark.options import STAGE, MachineName, OnError, Render
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.aggregates import Aggregate
-from beamlike.model.calendar import CalendarWindows
+from beamlike.model.calendar import (
+    CalendarDays,
+    CalendarMonths,
+    CalendarWeeks,
+    CalendarWindows,
+    CalendarYears,
+)
 from beamlike.model.own_triggers import AfterDelta
 from beamlike.model.own_triggers import reading as reading_trigger
 from beamlike.model.report import report
@@ -44,6 +50,13 @@ __all__ = [
 ]
 
 _BUILT_IN = (FixedWindows, SlidingWindows, GlobalWindows, CalendarWindows)
+_BY_TIME = frozenset(
+    (
+        *(FixedWindows, SlidingWindows, GlobalWindows, Sessions),
+        *(CalendarDays, CalendarWeeks, CalendarMonths, CalendarYears),
+    )
+)
+"""Those that look at the time only, unless the gap is a function."""
 
 
 @attrs.frozen(eq=False)
@@ -351,9 +364,12 @@ def given_columns(window_fn: WindowFn, at: tuple[int, ...]) -> WindowFn:
     """
     from beamlike.hosts.spark.values import Picked, no_value, reading
 
+    asks_for_gap = isinstance(window_fn, Sessions) and callable(window_fn.gap)
     if at:
-        return reading(window_fn, Picked(at))
-    if isinstance(window_fn, Sessions) and callable(window_fn.gap):
+        # The columns may be for the trigger alone. A subclass may look at them.
+        by_time = type(window_fn) in _BY_TIME and not asks_for_gap
+        return window_fn if by_time else reading(window_fn, Picked(at))
+    if asks_for_gap:
         raise UnsupportedError(
             f"{window_fn} asks each element for its gap, and a row is no single value that could "
             'be asked; name the column that the gap depends on: window_input="page"'

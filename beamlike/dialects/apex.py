@@ -67,7 +67,7 @@ from beamlike.dialects.apex_joins import (
 from beamlike.dialects.apex_keys import PerKey
 from beamlike.dialects.apex_run import MergeOperatorRun, OperatorRun
 from beamlike.dialects.apex_storage import Storage, Storages
-from beamlike.dialects.apex_strategy import check_accumulation, check_option, strategy_of
+from beamlike.dialects.apex_strategy import check_option, strategy_of
 from beamlike.dialects.apex_words import (
     FixedDiffEventTimeWatermarkGen,
     FixedDiffProcessingTimeWatermarkGen,
@@ -75,6 +75,7 @@ from beamlike.dialects.apex_words import (
     WatermarkGenerator,
     WindowOption,
 )
+from beamlike.dialects.arguments import check_combine, check_function, check_kind
 from beamlike.dialects.frames import GroupOptions
 from beamlike.errors import UnsupportedError
 from beamlike.model.combine import CombineFn
@@ -124,6 +125,8 @@ __all__ = [
 Extract = Callable[[Any], int]
 """From an element's value to its event time (ms)."""
 
+_GENERATORS = (FixedDiffEventTimeWatermarkGen, FixedDiffProcessingTimeWatermarkGen)
+
 
 @attrs.frozen(init=False)
 class WindowedOperator:
@@ -145,8 +148,9 @@ class WindowedOperator:
 
     Raises:
         UnsupportedError: A combination that Apex has and this has not; the message says which.
-        WindowingError: Sessions without keys; a storage is missing that the trigger needs.
-        CombineError: The accumulation is no combine function.
+        WindowingError: Sessions without keys; a storage is missing that the trigger needs; panes
+            are discarded, and only updated ones are to be fired; an argument of another kind.
+        CombineError: The accumulation is no combine function, or an extractor no function.
         TimeError: The lateness cannot be read.
     """
 
@@ -174,10 +178,18 @@ class WindowedOperator:
         lateness = (
             None if allowed_lateness is None else duration_ms(allowed_lateness, "allowed_lateness")
         )
-        trigger = trigger or TriggerOption()
-        check_accumulation(accumulation)
+        trigger = TriggerOption() if trigger is None else trigger
+        if window is not None:
+            check_kind("window", window, WindowOption, 'WindowOption.time_windows("1 second")')
+        check_kind("trigger", trigger, TriggerOption, "TriggerOption.at_watermark()")
+        check_combine("accumulation", accumulation)
+        _check_extractor("timestamp_extractor", timestamp_extractor)
+        if watermark_generator is not None:
+            example = 'FixedDiffEventTimeWatermarkGen("10 seconds")'
+            check_kind("watermark_generator", watermark_generator, _GENERATORS, example)
         check_option(window, trigger, keyed=keyed)
         if storages is not None:
+            check_kind("storages", storages, Storages, "Storages.all_of(Storage.SPILLABLE)")
             storages.check(trigger)
         self.__attrs_init__(
             window,
@@ -304,7 +316,7 @@ class WindowedOperator:
             TimeError: It cannot be read.
         """
         interval = positive_duration("batch_interval", batch_interval)
-        return OperatorRun(self, interval, checkpoint)
+        return OperatorRun(self, interval).recovered(checkpoint)
 
 
 @attrs.frozen(init=False)
@@ -336,6 +348,7 @@ class WindowedMergeOperator(WindowedOperator):
         **others: Any,
     ) -> None:
         super().__init__(window, accumulation, trigger, **others)
+        _check_extractor("timestamp_extractor2", timestamp_extractor2)
         if self.watermark_generator is not None:
             raise UnsupportedError(
                 "the watermark of two streams is the smaller of both, and a generator hears only "
@@ -351,4 +364,9 @@ class WindowedMergeOperator(WindowedOperator):
     def recover(self, checkpoint: bytes, batch_interval: DurationLike = 500) -> MergeOperatorRun:
         """As `WindowedOperator.recover`."""
         interval = positive_duration("batch_interval", batch_interval)
-        return MergeOperatorRun(self, interval, checkpoint)
+        return MergeOperatorRun(self, interval).recovered(checkpoint)
+
+
+def _check_extractor(argument: str, given: Extract | None) -> None:
+    if given is not None:
+        check_function(argument, given, "an element's value")

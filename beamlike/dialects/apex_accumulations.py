@@ -28,6 +28,7 @@ from typing import Any
 
 import attrs
 
+from beamlike.dialects.arguments import check_combine
 from beamlike.dialects.folds import Reduce
 from beamlike.errors import CombineError
 from beamlike.model.combine import Collect, CombineFn, Count, Max, Mean, Min, Sum, Together, Top
@@ -195,6 +196,9 @@ class CompositeAccumulation(Together):
     Args:
         parts: The accumulations, in the order of the tuple.
 
+    Raises:
+        CombineError: There are none, or one of them is no combine function.
+
     Source: Apex Malhar ``CompositeAccumulation``, which gives out what each part remembers.
 
     >>> both = CompositeAccumulation(Sum(), Count())
@@ -203,4 +207,8 @@ class CompositeAccumulation(Together):
     """
 
     def __init__(self, *parts: CombineFn) -> None:
+        if not parts:
+            raise CombineError("CompositeAccumulation needs accumulations, such as Sum(), Count()")
+        for part in parts:
+            check_combine("an accumulation", part)
         super().__init__({str(at): (part, None) for at, part in enumerate(parts, 1)})

@@ -89,13 +89,24 @@ def given_windows(windows: Sequence[GivenWindow] | None) -> tuple[Window, ...]:
     """The windows that an element comes in, in the model.
 
     Raises:
-        WindowingError: There are none.
+        WindowingError: There are none, or one of them is none.
+        WindowError: One of them ends before it begins.
     """
     if not windows:
         raise WindowingError(
             "the operator has no window option, so it takes elements in the windows that they come "
             "in; say windows=[row.window] of the operator before, or give it a WindowOption"
         )
-    return tuple(
-        GLOBAL_WINDOW if isinstance(window, str) else IntervalWindow(*window) for window in windows
+    return tuple(map(_given_window, windows))
+
+
+def _given_window(given: GivenWindow) -> Window:
+    match given:
+        case "global":
+            return GLOBAL_WINDOW
+        case (int(start), int(end)):
+            return IntervalWindow(start, end)
+    raise WindowingError(
+        f'a window that an element comes in must be its start and end (ms) or "global", got '
+        f"{given!r}"
     )

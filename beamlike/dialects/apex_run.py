@@ -1,7 +1,7 @@
 """An Apex operator in memory: elements and watermarks in, rows out, batch by batch."""
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from beamlike.dialects.apex_rows import GivenWindow, given_windows, row, rows_of
 from beamlike.dialects.apex_storage import Saved, read_checkpoint, write_checkpoint
@@ -11,9 +11,10 @@ from beamlike.dialects.apex_words import (
 )
 from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
-from beamlike.errors import WindowingError
+from beamlike.errors import UserFunctionError, WindowingError
 from beamlike.hosts.script import Output, Run
 from beamlike.model.time import InstantLike, instant_ms
+from beamlike.model.words import in_words
 
 if TYPE_CHECKING:
     from beamlike.dialects.apex import WindowedMergeOperator, WindowedOperator
@@ -30,9 +31,7 @@ class OperatorRun:
 
     streams: ClassVar[int] = 1
 
-    def __init__(
-        self, operator: "WindowedOperator", batch_interval: int, checkpoint: bytes | None = None
-    ) -> None:
+    def __init__(self, operator: "WindowedOperator", batch_interval: int) -> None:
         if operator.trigger.times and batch_interval < 2:
             raise WindowingError(
                 "firings by time need batches of 2 ms or more, got batch_interval=1 ms: the end of "
@@ -47,8 +46,6 @@ class OperatorRun:
         self._latest: int | None = None
         if operator.trigger.times:
             self._stage.advance_clock(1)  # nothing is due at the time of the first batch
-        if checkpoint is not None:
-            self._recover(read_checkpoint(self._name, checkpoint))
 
     @property
     def machine_run(self) -> Run:
@@ -118,10 +115,17 @@ class OperatorRun:
         )
         return write_checkpoint(self._name, saved)
 
-    def _recover(self, saved: Saved) -> None:
+    def recovered(self, checkpoint: bytes) -> Self:
+        """This run, gone on from a checkpoint, see `WindowedOperator.recover`.
+
+        Raises:
+            StateError: The bytes are no checkpoint, or one of another operator or batch interval.
+        """
+        saved = read_checkpoint(self._name, checkpoint)
         self._clock, self._watermark, self._latest = saved.clock, saved.watermark, saved.latest
         self._given = list(saved.given)
         self._stage.resume(saved.stage)
+        return self
 
     @property
     def _name(self) -> str:
@@ -207,4 +211,11 @@ class MergeOperatorRun(OperatorRun):
 
 
 def _event_time(extract: Callable[[Any], int] | None, value: Any, given: InstantLike) -> int:
-    return instant_ms(given if extract is None else extract(value), "process timestamp")
+    if extract is None:
+        return instant_ms(given, "process timestamp")
+    try:
+        extracted = extract(value)
+    except Exception as cause:
+        problem = f"{type(cause).__name__}: {cause}"
+        raise UserFunctionError(in_words(extract), problem, f"element {value!r}") from cause
+    return instant_ms(extracted, f"what {in_words(extract)} returned")

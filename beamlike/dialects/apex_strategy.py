@@ -1,8 +1,7 @@
 """What an Apex operator is in the model, and which of its options have no counterpart there."""
 
 from beamlike.dialects.apex_words import TriggerOption, WindowOption
-from beamlike.errors import CombineError, UnsupportedError, WindowingError
-from beamlike.model.combine import CombineFn
+from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.model.options import AccumulationMode, LateCheck, OnTimeBehavior, Unchanged
 from beamlike.model.own_triggers import EveryCount, EveryProcessingTime
 from beamlike.model.sessions import Sessions
@@ -11,7 +10,7 @@ from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.triggers import AfterCount, AfterFirst, AfterWatermark, Never, Trigger
 from beamlike.model.windowfns import GlobalWindows
 
-__all__ = ["check_accumulation", "check_option", "strategy_of"]
+__all__ = ["check_option", "strategy_of"]
 
 
 def strategy_of(
@@ -72,30 +71,23 @@ def _phase(
     return by_time if by_count is None else AfterFirst(by_count, by_time)
 
 
-def check_accumulation(accumulation: object) -> None:
-    """Refuse what is no accumulation.
-
-    Raises:
-        CombineError: It is no combine function.
-    """
-    if not isinstance(accumulation, CombineFn):
-        hint = f"; write {accumulation.__name__}()" if isinstance(accumulation, type) else ""
-        raise CombineError(
-            f"accumulation must be a combine function such as Sum(), got {accumulation!r}{hint}"
-        )
-
-
 def check_option(window: WindowOption | None, trigger: TriggerOption, *, keyed: bool) -> None:
     """Refuse options that do not go together, or not here.
 
     Raises:
-        WindowingError: Sessions without keys.
+        WindowingError: Sessions without keys; only updated panes, where none is known to compare
+            with.
         UnsupportedError: Late firings without a firing at the watermark; firings after which the
             model would not know what came out last.
     """
     in_sessions = window is not None and isinstance(window.window_fn, Sessions)
     if in_sessions and not keyed:
         raise WindowingError("session_windows need keys, as in Apex; say keyed=True")
+    if trigger.only_updated and trigger.mode is AccumulationMode.DISCARDING:
+        raise WindowingError(
+            "firing_only_updated_panes() compares with the pane before, which "
+            "discarding_fired_panes() does not keep; ask for accumulating_fired_panes()"
+        )
     if trigger.on_time:
         return
     if trigger.late_count is not None or trigger.late_every is not None:

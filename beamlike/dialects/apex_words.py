@@ -5,7 +5,7 @@ Source: Apex Malhar ``WindowOption``, ``TriggerOption``, ``ImplicitWatermarkGene
 
 import attrs
 
-from beamlike.errors import TriggerError, WindowError, WindowingError
+from beamlike.errors import TriggerError, WindowError
 from beamlike.model.options import AccumulationMode, whole_number
 from beamlike.model.sessions import Sessions
 from beamlike.model.time import DurationLike, duration_ms
@@ -159,16 +159,8 @@ class TriggerOption:
         return attrs.evolve(self, mode=AccumulationMode.RETRACTING)
 
     def firing_only_updated_panes(self) -> "TriggerOption":
-        """No firing with the value of the one before.
-
-        Raises:
-            WindowingError: Panes are discarded, and none is known to compare with.
-        """
-        if self.mode is AccumulationMode.DISCARDING:
-            raise WindowingError(
-                "firing_only_updated_panes() compares with the pane before, which "
-                "discarding_fired_panes() does not keep; ask for accumulating_fired_panes() first"
-            )
+        """No firing with the value of the one before. An operator refuses it where panes are
+        discarded, and none is known to compare with."""
         return attrs.evolve(self, only_updated=True)
 
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
+from beamlike.dialects.arguments import check_combine, check_function, check_kind
 from beamlike.dialects.flink_evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
 from beamlike.dialects.flink_harness import Harness, WindowFunction
 from beamlike.dialects.flink_triggers import (
@@ -111,7 +112,12 @@ class KeyedStream:
     """A stream with keys. Source: Flink ``KeyedStream``."""
 
     def window(self, assigner: Assigner) -> "WindowedStream":
-        """Its elements in windows."""
+        """Its elements in windows.
+
+        Raises:
+            WindowingError: This is no assigner.
+        """
+        check_kind("window", assigner, Assigner, 'TumblingEventTimeWindows.of("1 minute")')
         return WindowedStream(assigner, assigner.default_trigger)
 
 
@@ -130,8 +136,9 @@ class WindowedStream:
 
         Raises:
             WindowingError: It is for windows in the other time, or these windows merge and it
-                cannot.
+                cannot; or it is no trigger.
         """
+        check_kind("trigger", trigger, Trigger, "CountTrigger.of(3)")
         by_clock = self.assigner.processing_time
         when = trigger.by_clock or trigger if by_clock else trigger
         time = "processing" if by_clock else "event"
@@ -171,8 +178,9 @@ class WindowedStream:
         kept one by one.
 
         Raises:
-            WindowingError: It looks at event times, and these windows do not.
+            WindowingError: It looks at event times, and these windows do not; or it is no evictor.
         """
+        check_kind("evictor", evictor, Evictor, "CountEvictor.of(3)")
         if evictor.by_event_time and self.assigner.processing_time:
             raise WindowingError(
                 f"{type(evictor).__name__} looks at event times, and windows in processing time do "
@@ -190,7 +198,12 @@ class WindowedStream:
         Args:
             function: Of two elements.
             window_function: ``(key, window, result) -> value`` of the row that comes out.
+
+        Raises:
+            CombineError: One of them is no function.
         """
+        check_function("reduce function", function, "two elements")
+        _check_window_function("reduce window_function", window_function)
         reduction = Reduce(function)
         if self.eviction is None:
             return WindowedOperator(self, reduction, window_function)
@@ -207,8 +220,11 @@ class WindowedStream:
             window_function: As of `reduce`.
 
         Raises:
+            CombineError: The first is no combine function, or the second no function.
             WindowingError: With an evictor, which needs a function of all elements.
         """
+        check_combine("aggregate", combine)
+        _check_window_function("aggregate window_function", window_function)
         if self.eviction is not None:
             raise WindowingError(
                 f"aggregate({combine}) with an evictor: what is combined cannot be taken out "
@@ -217,14 +233,23 @@ class WindowedStream:
         return WindowedOperator(self, combine, window_function)
 
     def apply(self, function: Callable[[list[Any]], Any]) -> "WindowedOperator":
-        """A function of the list of all elements, in order of arrival."""
+        """A function of the list of all elements, in order of arrival.
+
+        Raises:
+            CombineError: It is no function.
+        """
+        check_function("apply", function, "a list of elements")
         return self._kept(function)
 
     def process(self, function: WindowFunction) -> "WindowedOperator":
         """``(key, window, elements) -> value``, of all elements in order of arrival.
 
+        Raises:
+            CombineError: It is no function.
+
         Source: Flink ``ProcessWindowFunction``.
         """
+        check_function("process", function, "a key, a window and a list of elements")
         return WindowedOperator(self, self._elements(), function)
 
     def _kept(self, function: Callable[[list[Any]], Any]) -> "WindowedOperator":
@@ -237,6 +262,11 @@ class WindowedStream:
         if evictor.do_evict_after:
             return Kept(after=evictor)
         return Kept(keep=evictor) if evictor.at_once else Kept(before=evictor)
+
+
+def _check_window_function(argument: str, given: WindowFunction | None) -> None:
+    if given is not None:
+        check_function(argument, given, "a key, a window and a result")
 
 
 @attrs.frozen

@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 import attrs
 
+from beamlike.dialects.arguments import check_function
 from beamlike.dialects.folds import Stamp
 from beamlike.errors import WindowError
 from beamlike.model.options import whole_number
@@ -98,9 +99,11 @@ class DeltaEvictor(Evictor):
         """Keeps those by ``(value, newest value) -> distance``.
 
         Raises:
-            WindowError: The threshold is not more than 0, which would leave nothing.
+            WindowError: The threshold is no number of more than 0, and would leave nothing; or
+                there is no function.
         """
-        if not threshold > 0:
+        check_function("DeltaEvictor delta_function", delta_function, "two values", WindowError)
+        if not isinstance(threshold, int | float) or not threshold > 0:
             raise WindowError(f"DeltaEvictor needs a threshold of more than 0, got {threshold!r}")
         return cls(threshold, delta_function, do_evict_after=do_evict_after)
 

@@ -77,10 +77,16 @@ class Harness:
             timestamp: When it happened; not looked at in processing time.
 
         Raises:
-            WindowingError: In event time, without a timestamp.
+            WindowingError: The key is None, which Flink does not take, or cannot be hashed; in
+                event time, without a timestamp.
             TimeError: The timestamp cannot be read.
             UserFunctionError: A function of the user's raised.
         """
+        if key is None:
+            raise WindowingError(
+                "process_element key must not be None, because Flink has no element without a key; "
+                "give all the same one if there is nothing to tell them apart"
+            )
         if self._processing_time:
             at = self._in_time(value)
         elif timestamp is None:

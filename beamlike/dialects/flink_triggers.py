@@ -7,6 +7,7 @@ from typing import Literal
 
 import attrs
 
+from beamlike.dialects.arguments import check_kind
 from beamlike.errors import TriggerError, UnsupportedError
 from beamlike.model.options import whole_number
 from beamlike.model.own_triggers import (
@@ -74,6 +75,7 @@ class Trigger:
 
 
 _AT_END = AfterWatermark(late=AfterCount(1))
+_EXAMPLE = "CountTrigger.of(3)"
 
 
 class EventTimeTrigger:
@@ -204,10 +206,14 @@ class ProcessingTimeoutTrigger:
 
         Raises:
             TriggerError: The timeout is 0.
+            WindowingError: The other trigger is none.
             UnsupportedError: The other trigger purges, measures a distance, or has a rhythm or a
                 timeout of its own.
             TimeError: The timeout cannot be read.
         """
+        check_kind("ProcessingTimeoutTrigger nested_trigger", nested_trigger, Trigger, _EXAMPLE)
+        for flag in (reset_timer_on_new_record, should_clear_on_timeout):
+            check_kind("a flag of ProcessingTimeoutTrigger", flag, bool, "True")
         by = duration_ms(timeout, "ProcessingTimeoutTrigger timeout")
         if by == 0:
             raise TriggerError(
@@ -251,6 +257,11 @@ class PurgingTrigger:
 
     @staticmethod
     def of(trigger: Trigger) -> Trigger:
-        """That trigger, purging."""
+        """That trigger, purging.
+
+        Raises:
+            WindowingError: It is no trigger.
+        """
+        check_kind("PurgingTrigger trigger", trigger, Trigger, _EXAMPLE)
         by_clock = trigger.by_clock and attrs.evolve(trigger.by_clock, purging=True)
         return attrs.evolve(trigger, purging=True, by_clock=by_clock)

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import attrs
 
+from beamlike.dialects.arguments import check_kind
 from beamlike.dialects.flink_triggers import (
     EventTimeTrigger,
     NeverTrigger,
@@ -46,10 +47,14 @@ class Assigner:
 
 def _offset(offset: DurationLike, period: DurationLike, name: str) -> int:
     """Where windows begin (ms) that begin once in a period; an offset may be negative."""
-    is_before = (isinstance(offset, int) and offset < 0) or (
-        isinstance(offset, timedelta) and offset < timedelta(0)
+    text = offset.strip() if isinstance(offset, str) else ""
+    is_before = (
+        text.startswith("-")
+        or (isinstance(offset, int) and offset < 0)
+        or (isinstance(offset, timedelta) and offset < timedelta(0))
     )
-    at = duration_ms(-offset if is_before else offset, name)  # type: ignore[operator]
+    length = text.removeprefix("-") or (-offset if is_before else offset)  # type: ignore[operator]
+    at = duration_ms(length, f"{name} offset")
     every = duration_ms(period, name)
     if at >= every:
         raise WindowError(
@@ -207,6 +212,9 @@ def merge_windows(windows: Iterable[TimeWindow]) -> list[tuple[TimeWindow, list[
 
     An empty one stretches nothing that it joins; alone it stays as it is.
 
+    Raises:
+        WindowingError: One of them is no `TimeWindow`.
+
     Source: Flink ``TimeWindow.mergeWindows``.
 
     >>> merge_windows([TimeWindow(0, 2), TimeWindow(1, 1), TimeWindow(4, 4)])
@@ -219,5 +227,6 @@ def merge_windows(windows: Iterable[TimeWindow]) -> list[tuple[TimeWindow, list[
 
 
 def _as_of_model(window: TimeWindow) -> IntervalWindow:
+    check_kind("a window to merge", window, TimeWindow, "TimeWindow(0, 5)")
     # Merging looks at bounds only, so an empty window needs no more than these.
     return window  # type: ignore[return-value]

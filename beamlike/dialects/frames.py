@@ -22,8 +22,8 @@ partitions, so no element is too late because of another one in its own micro-ba
 """
 
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypedDict
 
 import attrs
 
@@ -68,6 +68,15 @@ class GroupOptions(TypedDict, total=False):
     machine: MachineName
 
 
+_OF_KNOWN_TYPE: Final[Mapping[type[CombineFn], Callable[[str], Aggregate]]] = {
+    Sum: aggregates.sum,
+    Mean: aggregates.mean,
+    Min: aggregates.min,
+    Max: aggregates.max,
+    Collect: aggregates.collect,
+}
+
+
 def aggregate_of(combine: CombineFn, columns: Sequence[str], returns: str | None) -> Aggregate:
     """A combine function over these columns; an element is a tuple if they are several.
 
@@ -76,22 +85,14 @@ def aggregate_of(combine: CombineFn, columns: Sequence[str], returns: str | None
     """
     if combine == Count():
         return aggregates.count()
-    if returns is None and len(columns) == 1:
-        match combine:
-            case Sum():
-                return aggregates.sum(columns[0])
-            case Mean():
-                return aggregates.mean(columns[0])
-            case Min():
-                return aggregates.min(columns[0])
-            case Max():
-                return aggregates.max(columns[0])
-            case Collect():
-                return aggregates.collect(columns[0])
+    # A subclass may do something else.
+    known = _OF_KNOWN_TYPE.get(type(combine))
+    if returns is None and len(columns) == 1 and known is not None:
+        return known(columns[0])
     if returns is None:
         raise CombineError(
-            f"returns is missing: nobody knows the type of what {combine} makes; add one such as "
-            'returns="bigint" or returns="array<string>"'
+            "returns is missing: the column value needs a type, and a function of your own does "
+            'not tell what it makes; add one such as returns="bigint" or returns="array<string>"'
         )
     return aggregates.combine(combine, columns, returns)
 
@@ -126,7 +127,16 @@ def grouped(
 
     Args:
         value: The columns that make an element, for gaps that depend on it.
+
+    Raises:
+        TypeError: There is no such option.
     """
+    unknown = sorted(set(options) - set(GroupOptions.__annotations__))
+    if unknown:
+        raise TypeError(
+            f"on_dataframe takes no {unknown[0]!r} here; see its parameters, and as options "
+            f"{', '.join(GroupOptions.__annotations__)}"
+        )
     windowed = attrs.evolve(rows.window(strategy.window_fn), strategy=strategy)
     window_fn = strategy.window_fn
     by_element = isinstance(window_fn, Sessions) and callable(window_fn.gap)

@@ -25,14 +25,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
+from beamlike.dialects.arguments import check_function, check_kind
 from beamlike.dialects.folds import Fold
 from beamlike.dialects.frames import GroupOptions
 from beamlike.dialects.kafka_driver import CachingDriver, Driver, Rules
 from beamlike.dialects.kafka_store import Materialized, ReadOnlySessionStore, SessionStore
 from beamlike.dialects.kafka_suppress import BufferConfig, Suppressed
 from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
-from beamlike.errors import UnsupportedError
+from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.model.combine import CombineFn, Count
+from beamlike.model.options import option
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
@@ -68,6 +70,7 @@ __all__ = [
 ]
 
 _UNNAMED = Materialized("sessions")
+_AGGREGATES = "a key, a value and an aggregate"
 Initializer = Callable[[], Any]
 Aggregator = Callable[[Any, Any, Any], Any]
 """``(key, value, aggregate) -> aggregate``."""
@@ -88,11 +91,21 @@ class KGroupedStream:
     """A stream grouped by key. Source: Kafka Streams ``KGroupedStream``."""
 
     def windowed_by(self, windows: SessionWindows) -> "SessionWindowedKStream":
-        """Its records in sessions."""
+        """Its records in sessions.
+
+        Raises:
+            WindowingError: These are no `SessionWindows`.
+        """
+        _check_windows(windows)
         return SessionWindowedKStream(windows)
 
     def cogroup(self, aggregator: Aggregator) -> "CogroupedKStream":
-        """This stream, to be aggregated together with others."""
+        """This stream, to be aggregated together with others.
+
+        Raises:
+            CombineError: The aggregator is no function.
+        """
+        check_function("cogroup aggregator", aggregator, _AGGREGATES)
         return CogroupedKStream((aggregator,))
 
 
@@ -103,9 +116,13 @@ class SessionWindowedKStream:
     windows: SessionWindows
     emit: EmitStrategy = EmitStrategy.ON_WINDOW_UPDATE
 
-    def emit_strategy(self, emit: EmitStrategy) -> "SessionWindowedKStream":
-        """When results come out."""
-        return attrs.evolve(self, emit=emit)
+    def emit_strategy(self, emit: EmitStrategy | str) -> "SessionWindowedKStream":
+        """When results come out.
+
+        Raises:
+            WindowingError: There is no such strategy.
+        """
+        return attrs.evolve(self, emit=option(EmitStrategy, emit, "emit_strategy"))
 
     def count(self, materialized: Materialized = _UNNAMED) -> "KTable":
         """How many records, also those with a null value."""
@@ -114,7 +131,12 @@ class SessionWindowedKStream:
     def reduce(
         self, reducer: Callable[[Any, Any], Any], materialized: Materialized = _UNNAMED
     ) -> "KTable":
-        """Values made one by a function of two; the value of a new record comes second."""
+        """Values made one by a function of two; the value of a new record comes second.
+
+        Raises:
+            CombineError: The reducer is no function.
+        """
+        check_function("reduce reducer", reducer, "two values")
 
         def merged(key: Any, one: Any, other: Any) -> Any:
             return other if one is None else reducer(one, other)
@@ -144,9 +166,11 @@ class SessionWindowedKStream:
             materialized: How long closed sessions are kept for those who ask.
 
         Raises:
+            CombineError: One of them is no function.
             WindowError: They would be gone before they are closed.
         """
-        fold = Fold(initializer, (aggregator,), merger)
+        check_function("aggregate aggregator", aggregator, _AGGREGATES)
+        fold = _fold(initializer, (aggregator,), merger)
         return KTable(self.windows, self.emit, fold, materialized)
 
 
@@ -157,11 +181,19 @@ class CogroupedKStream:
     aggregators: tuple[Aggregator, ...]
 
     def cogroup(self, stream: KGroupedStream, aggregator: Aggregator) -> "CogroupedKStream":
-        """One stream more; its records are those with its number, counted from 0."""
+        """One stream more; its records are those with its number, counted from 0.
+
+        Raises:
+            WindowingError: The stream is none.
+            CombineError: The aggregator is no function.
+        """
+        check_kind("cogroup stream", stream, KGroupedStream, "group_by_key()")
+        check_function("cogroup aggregator", aggregator, _AGGREGATES)
         return CogroupedKStream((*self.aggregators, aggregator))
 
     def windowed_by(self, windows: SessionWindows) -> "SessionWindowedCogroupedKStream":
-        """The records of all streams in the same sessions."""
+        """The records of all streams in the same sessions, see `KGroupedStream.windowed_by`."""
+        _check_windows(windows)
         return SessionWindowedCogroupedKStream(windows, self.aggregators)
 
 
@@ -173,15 +205,19 @@ class SessionWindowedCogroupedKStream:
     aggregators: tuple[Aggregator, ...]
     emit: EmitStrategy = EmitStrategy.ON_WINDOW_UPDATE
 
-    def emit_strategy(self, emit: EmitStrategy) -> "SessionWindowedCogroupedKStream":
-        """When results come out. Kafka has no choice here, but `KTable.suppress`."""
-        return attrs.evolve(self, emit=emit)
+    def emit_strategy(self, emit: EmitStrategy | str) -> "SessionWindowedCogroupedKStream":
+        """When results come out. Kafka has no choice here, but `KTable.suppress`.
+
+        Raises:
+            WindowingError: There is no such strategy.
+        """
+        return attrs.evolve(self, emit=option(EmitStrategy, emit, "emit_strategy"))
 
     def aggregate(
         self, initializer: Initializer, merger: Merger, materialized: Materialized = _UNNAMED
     ) -> "KTable":
         """The fold, see `SessionWindowedKStream.aggregate`."""
-        fold = Fold(initializer, self.aggregators, merger)
+        fold = _fold(initializer, self.aggregators, merger)
         return KTable(self.windows, self.emit, fold, materialized)
 
 
@@ -197,6 +233,7 @@ class KTable:
     old_values: bool = False
 
     def __attrs_post_init__(self) -> None:
+        check_kind("materialized", self.materialized, Materialized, 'Materialized.as_("visits")')
         _ = self.retention
 
     @property
@@ -211,7 +248,11 @@ class KTable:
         Kafka lets a final result through a millisecond before its session is closed, so that
         another one can follow it. Here a final result is final, and waits in the state: it needs
         no buffer.
+
+        Raises:
+            WindowingError: It does not say what to hold back.
         """
+        check_kind("suppress", what, Suppressed, "Suppressed.until_window_closes()")
         if what.limit is None:
             return attrs.evolve(self, emit=EmitStrategy.ON_WINDOW_CLOSE)
         return attrs.evolve(self, suppressed=what)
@@ -280,7 +321,8 @@ class KTable:
             UnsupportedError: The rule of KIP-94 (`SessionWindows.until`), whose answers to late
                 records are in no state; `Suppressed.until_time_limit`; old values.
             CombineError: ``returns`` is missing.
-            ColumnError: A column is missing or has a type that cannot be used.
+            ColumnError: A column is missing or has a type that cannot be used; ``value`` is not
+                given, or ``stream`` is for one stream, or not for several.
         """
         from beamlike.dialects import kafka_frames
 
@@ -295,6 +337,8 @@ class KTable:
                 "words of this package, Stream.window(trigger=Repeatedly(AfterProcessingTime(...)))"
                 ' for a rate and render="retractions" for what is withdrawn'
             )
+        if isinstance(self.combine, Fold):
+            self._check_columns(value, stream)
         options.setdefault("name", self.materialized.name)
         return kafka_frames.on_dataframe(
             df,
@@ -310,6 +354,21 @@ class KTable:
             **options,
         )
 
+    def _check_columns(self, value: str | None, stream: str | None) -> None:
+        if value is None:
+            raise ColumnError('value is missing; name the column that is aggregated: value="v"')
+        if self._streams > 1 and stream is None:
+            raise ColumnError(
+                f"stream is missing, and the table is of {self._streams} streams; name the column "
+                "that has the number of each record's stream, counted from 0"
+            )
+        if self._streams == 1 and stream is not None:
+            raise ColumnError(f"stream={stream!r} is for several streams, and the table is of one")
+
+    @property
+    def _streams(self) -> int:
+        return len(self.combine.adders) if isinstance(self.combine, Fold) else 1
+
     def _rules(self) -> Rules:
         said = self.windows
         return Rules(
@@ -318,7 +377,19 @@ class KTable:
             said.answers_expired,
             self.old_values,
             self.suppressed,
+            self._streams,
         )
+
+
+def _check_windows(given: object) -> None:
+    example = 'SessionWindows.of_inactivity_gap_with_no_grace("5 minutes")'
+    check_kind("windowed_by", given, SessionWindows, example)
+
+
+def _fold(initializer: Initializer, adders: tuple[Aggregator, ...], merger: Merger) -> Fold:
+    check_function("aggregate initializer", initializer, "no arguments")
+    check_function("aggregate merger", merger, "a key and two aggregates")
+    return Fold(initializer, adders, merger)
 
 
 def open_store(

@@ -14,7 +14,7 @@ from beamlike.dialects.kafka_store import SessionStore
 from beamlike.dialects.kafka_suppress import Buffer, Suppressed
 from beamlike.dialects.rows import Bounds, Row
 from beamlike.dialects.stages import Stage
-from beamlike.errors import TimeError
+from beamlike.errors import TimeError, WindowingError
 from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Drop, Element
 from beamlike.model.combine import CombineFn
@@ -35,6 +35,7 @@ class Rules:
         answers_expired: Whether a record that is too late is aggregated alone, not dropped.
         old_values: Whether a change tells what it replaces.
         suppressed: What holds changes back; None: nothing.
+        streams: How many streams are aggregated together.
     """
 
     gap: int
@@ -42,6 +43,7 @@ class Rules:
     answers_expired: bool
     old_values: bool = False
     suppressed: Suppressed | None = None
+    streams: int = 1
 
 
 class Driver:
@@ -80,6 +82,7 @@ class Driver:
 
         Raises:
             TimeError: The timestamp cannot be read, or is before 1970.
+            WindowingError: There is no such stream.
             UserFunctionError: A function of the fold raised. The rows of this record are lost.
             BufferFullError: More results wait than may. The rows of this record are lost.
         """
@@ -91,6 +94,11 @@ class Driver:
             raise TimeError(
                 "pipe_input timestamp must be 0 ms or later, because records of Kafka have no "
                 f"negative ones, got {timestamp!r}"
+            )
+        if stream not in range(self._rules.streams):
+            raise WindowingError(
+                f"pipe_input stream must be the position of one of {self._rules.streams} streams, "
+                f"counted from 0, got {stream!r}"
             )
         if key is None:
             return [Row("dropped", None, value, None, at, "null_key")]

@@ -14,15 +14,32 @@ from beamlike.model.time import DurationLike, duration_ms
 __all__ = ["EmitStrategy", "SessionWindows"]
 
 
+def _gap(given: DurationLike) -> int:
+    inactivity = duration_ms(given, "SessionWindows gap")
+    if inactivity == 0:
+        raise WindowError(
+            'SessionWindows need a gap of more than 0 ms; give one such as "5 minutes"'
+        )
+    return inactivity
+
+
+def _grace(given: DurationLike) -> int:
+    return duration_ms(given, "SessionWindows grace")
+
+
 @attrs.frozen
 class SessionWindows:
     """How long a silence ends a session, and how long after that records are still taken (ms).
 
+    Raises:
+        WindowError: The gap is 0.
+        TimeError: A duration cannot be read, or is negative.
+
     Source: Kafka Streams ``SessionWindows``.
     """
 
-    inactivity_gap: int
-    grace: int
+    inactivity_gap: int = attrs.field(converter=_gap)
+    grace: int = attrs.field(converter=_grace)
     answers_expired: bool = False
 
     @classmethod
@@ -33,12 +50,7 @@ class SessionWindows:
             WindowError: The gap is 0.
             TimeError: A duration cannot be read, or is negative.
         """
-        inactivity = duration_ms(gap, "SessionWindows gap")
-        if inactivity == 0:
-            raise WindowError(
-                'SessionWindows need a gap of more than 0 ms; give one such as "5 minutes"'
-            )
-        return cls(inactivity, duration_ms(grace, "SessionWindows grace"))
+        return cls(gap, grace)
 
     @classmethod
     def of_inactivity_gap_with_no_grace(cls, gap: DurationLike) -> Self:

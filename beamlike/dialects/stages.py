@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from beamlike.dialects.arguments import check_key
 from beamlike.errors import RecordingError
 from beamlike.hosts.memory import MemoryStage
 from beamlike.hosts.script import Arrive, Output, Run, ScriptStep
@@ -85,7 +86,11 @@ class Stage:
 
         Args:
             windows: Those that it comes in; None: the window function assigns.
+
+        Raises:
+            WindowingError: The key cannot be hashed.
         """
+        check_key(key)
         given = (None,) if windows is None else windows
         return self._play(Arrive(tuple((key, Element(value, timestamp, it)) for it in given)))
 

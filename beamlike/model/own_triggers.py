@@ -86,7 +86,8 @@ class EveryProcessingTime(_Every):
         offset: Added to each multiple; taken modulo the interval.
         since_firing: Count from the last firing of the window and not in multiples. A window that
             has not fired yet counts from ``offset`` after the beginning of processing time, so
-            that it fires as soon as the clock moves if that is longer ago than the interval.
+            that it fires as soon as the clock moves if that is longer ago than the interval. An
+            instant at which nothing was new, and nothing came out, counts as a firing.
         tick: Of ``since_firing`` only: the clock counts in steps of so much, as that of batches.
             A window fired at the beginning of the step in which it did, and the interval is
             rounded up to whole steps. Default: a millisecond.
@@ -156,10 +157,10 @@ class EveryProcessingTime(_Every):
 class EveryEventTime(_Every):
     """Fires whenever the watermark has passed a multiple of an interval. Never finishes.
 
-    The first one is after the time of the first element, and never one that the watermark has
-    passed already. Several that the watermark passes in one step are one firing. It goes on after
-    the end of the window for as long as the window lives; as an early trigger of `AfterWatermark`
-    it ends there.
+    The first one is after the time of the element that came first, and never one that the watermark
+    has passed already. Several that the watermark passes in one step are one firing. It goes on
+    after the end of the window for as long as the window lives; as an early trigger of
+    `AfterWatermark` it ends there.
 
     Args:
         interval: From one multiple to the next, more than 0.
@@ -275,9 +276,9 @@ class AfterDelta(Trigger):
     """Fires once an element lies more than a threshold away from the one that it fired on last.
 
     The first element of a window is what the next ones are measured from; then that is each
-    element that lies further away. Of a bundle every element is measured, and the trigger is
-    asked once, after all of them. What is measured from outlasts the firing: ``Repeatedly`` of it
-    goes on from there.
+    element that lies further away, also while it is the turn of another trigger. Of a bundle every
+    element is measured, and the trigger is asked once, after all of them. What is measured from
+    outlasts the firing: ``Repeatedly`` of it goes on from there.
 
     Args:
         threshold: What the distance must be more than; 0 or more.
@@ -307,13 +308,19 @@ class AfterDelta(Trigger):
                 f"AfterDelta delta must be a function of two values, got {delta!r}; write "
                 "AfterDelta(0.5, delta=lambda before, after: abs(after.price - before.price))"
             )
-        self.__attrs_init__(threshold, delta)
+        # Subclasses, as numpy's, have texts of their own, and the trigger is known by its text.
+        plain = int(threshold) if isinstance(threshold, int) else float(threshold)
+        self.__attrs_init__(plain, delta)
 
     def reading(self, read: Callable[[Any], Any]) -> "AfterDelta":
         """The same over elements that rest as columns, of which ``read`` tells what is measured."""
         trigger = object.__new__(type(self))
         trigger.__attrs_init__(self.threshold, self.delta, read)
         return trigger
+
+    def is_far(self, before: Any, after: Any) -> bool:
+        """Whether a value is far enough from an earlier one."""
+        return bool(self.delta(before, after) > self.threshold)
 
     def measured(self, value: Any) -> Any:
         """What is measured of an element with this value."""

@@ -330,6 +330,11 @@ def test_a_flow_of_akka_ends_its_sessions_as_time_goes_by(feed: MakeFeed) -> Non
             UnsupportedError,
             "each micro-batch looks",
         ),
+        (
+            lambda df: akka.SessionWindow(5).on_dataframe(df, value="v", timestamp="at"),
+            TypeError,
+            "on_dataframe takes no 'timestamp' here; see its parameters, and as options name, c",
+        ),
     ],
 )
 def test_what_a_query_cannot_do_is_refused(

@@ -38,11 +38,12 @@ def events(spark: Any) -> Any:
         bl.EveryProcessingTime("1 minute"),
         bl.EveryEventTime("1 minute", fire_unchanged=True),
         bl.AfterSilence("1 minute"),
+        bl.AfterDelta(5),
     ],
     ids=str,
 )
 def test_they_are_asked_key_by_key(events: Any, early: Trigger) -> None:
-    panes = grouped(events, bl.AfterWatermark(early=early), watermark="0s")
+    panes = grouped(events, bl.AfterWatermark(early=early), watermark="0s", window_input="v")
 
     told = " ".join(bl.explain_plan(panes).split())
     assert told.startswith("beamlike: reference machine")

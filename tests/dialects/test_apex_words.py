@@ -213,9 +213,11 @@ def test_a_windowed_stream_is_told_anew() -> None:
             "slide_by belongs to time_windows(...), and these are GlobalWindows()",
         ),
         (
-            lambda: AT_WATERMARK.firing_only_updated_panes(),
+            lambda: apex.WindowedOperator(
+                GLOBAL, apex.Sum(), AT_WATERMARK.firing_only_updated_panes()
+            ),
             WindowingError,
-            "ask for accumulating_fired_panes() first",
+            "ask for accumulating_fired_panes()",
         ),
         (
             lambda: AT_WATERMARK.with_early_firings_at_every("0 seconds"),

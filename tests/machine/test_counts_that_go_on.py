@@ -98,6 +98,16 @@ def test_sessions_that_merge_add_up_their_counts() -> None:
     assert counted(late, *script, window=sessions) == [(3, 3), (4, 1)]
 
 
+def test_what_the_next_of_several_has_counted_outlasts_a_merge() -> None:
+    trigger = AfterEach(AfterCount(3), EveryCount(4))
+    apart = at(0), at(12), at(8), at(9)
+    together = at(0), at(1), at(2), at(3)
+
+    assert counted(trigger, *apart, window=Sessions(10)) == [(2, 3), (3, 1)]
+    assert counted(trigger, *together, window=Sessions(10)) == [(2, 3), (3, 1)]
+    assert counted(trigger, *together) == [(2, 3), (3, 1)]
+
+
 def test_a_tick_is_the_step_in_which_a_clock_counts() -> None:
     def fires(*clocks: int, first: int = 0) -> list[int]:
         trigger = EveryProcessingTime(12, since_firing=True, tick=10, fire_unchanged=True)

@@ -27,6 +27,7 @@ from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import (
     AfterAll,
     AfterCount,
+    AfterEach,
     AfterFirst,
     AfterSynchronizedProcessingTime,
     AfterWatermark,
@@ -37,6 +38,19 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows
 from beamlike.model.windows import IntervalWindow
 
 OWN = [EveryProcessingTime(5), EveryEventTime(5), AfterSilence(5), AfterDelta(5)]
+
+
+class Unclear:
+    """As an array of several: it can be compared, and the answer is neither yes nor no."""
+
+    def __gt__(self, other: object) -> "Unclear":
+        return self
+
+    def __bool__(self) -> bool:
+        raise ValueError("neither true nor false")
+
+    def __repr__(self) -> str:
+        return "Unclear()"
 
 
 def at(timestamp: int, value: Any = None) -> Arrive:
@@ -193,6 +207,28 @@ def test_merged_sessions_go_on_from_the_element_of_the_first() -> None:
     assert panes(Repeatedly(AfterDelta(5)), *story, window=Sessions(20)) == [(3, [10, 90, 12, 16])]
 
 
+@pytest.mark.parametrize("window", [FixedWindows(100), Sessions(200)], ids=str)
+def test_a_late_delta_is_measured_from_an_element_before_the_end(window: Any) -> None:
+    end = to(100) if window == FixedWindows(100) else to(200)
+    trigger = AfterWatermark(late=AfterDelta(5))
+
+    assert panes(trigger, at(0, 10), end, at(0, 12), at(0, 16), window=window) == [
+        (1, [10]),
+        (3, [10, 12, 16]),
+    ]
+
+
+@pytest.mark.parametrize("window", [FixedWindows(100), Sessions(10)], ids=str)
+def test_a_delta_whose_turn_comes_later_has_measured_from_the_first_element(window: Any) -> None:
+    trigger = AfterEach(AfterCount(3), Repeatedly(AfterDelta(5)))
+    story = at(0, 1), at(12, 2), at(8, 3), at(9, 5), at(7, 7)
+
+    assert panes(trigger, *story, window=window) == [
+        (2, [1, 2, 3]),
+        (4, [1, 2, 3, 5, 7]),
+    ]
+
+
 def test_a_distance_may_be_a_function_of_ones_own() -> None:
     def longer(before: str, after: str) -> int:
         return len(after) - len(before)
@@ -217,6 +253,14 @@ def test_an_element_that_cannot_be_measured_fails_or_is_dropped_alone() -> None:
         for it in run.outputs
         if isinstance(it.effect, Pane | Drop)
     ] == ["failed", [1, 5], [1, 5]]
+
+
+@pytest.mark.parametrize("distance", [None, "far", [2, 3], Unclear()], ids=repr)
+def test_a_distance_that_is_no_number_is_a_mistake_of_the_function(distance: Any) -> None:
+    trigger = Repeatedly(AfterDelta(2, lambda before, after: distance))
+
+    with pytest.raises(UserFunctionError, match=r"AfterDelta\(2, delta=.*\.delta raised"):
+        panes(trigger, at(0, 1), at(1, 2))
 
 
 # -- what is known of them without data ------------------------------------------------------
@@ -287,6 +331,14 @@ def test_only_a_rhythm_in_event_time_says_when_its_first_pane_is_due() -> None:
 )
 def test_their_texts_can_be_read_back(trigger: Trigger) -> None:
     assert trigger_of(str(trigger)) == trigger
+
+
+def test_a_threshold_is_a_plain_number_whatever_it_was_given_as() -> None:
+    class Percent(float):
+        def __repr__(self) -> str:
+            return f"{self:.0%}"
+
+    assert str(AfterDelta(Percent(0.5))) == "AfterDelta(0.5)"
 
 
 def test_a_distance_is_known_by_its_name_alone() -> None:

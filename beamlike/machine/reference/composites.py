@@ -259,6 +259,9 @@ class AfterEach(_Several):
         for at, sub in enumerate(self.subs):
             if all(before.finished for before in subs):
                 subs.append(sub.on_merge(own.subs[at], [part.subs[at] for part in parts], now))
+            elif sub.hears_all:
+                merged = sub.on_merge(own.subs[at], [part.subs[at] for part in parts], now)
+                subs.append(sub.cleared(merged, now))
             else:
                 subs.append(own.subs[at].cleared())
         return TriggerState(all(sub.finished for sub in subs), None, tuple(subs))

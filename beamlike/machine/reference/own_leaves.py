@@ -148,7 +148,7 @@ class EveryCount(Running):
     """The value is how many elements came since the last multiple that somebody was told of."""
 
     keeps_value = True
-    counts_on = True
+    never_deaf = True
 
     def __init__(self, trigger: spec.EveryCount) -> None:
         super().__init__(str(trigger))
@@ -218,6 +218,7 @@ class AfterDelta(Running):
 
     keeps_value = True
     keeps_element = True
+    never_deaf = True
 
     def __init__(self, trigger: spec.AfterDelta) -> None:
         super().__init__(str(trigger))
@@ -228,7 +229,7 @@ class AfterDelta(Running):
         for element in now.elements:
             try:
                 measured = self.trigger.measured(element.value)
-                far = bool(kept) and self.trigger.delta(kept[0], measured) > self.trigger.threshold
+                far = bool(kept) and self.trigger.is_far(kept[0], measured)
             except Exception as cause:
                 raise Blamed(f"{self.name}.delta", element, cause) from cause
             if far:

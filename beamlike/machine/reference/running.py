@@ -86,7 +86,7 @@ class Running(ABC):
 
     keeps_value: ClassVar[bool] = False
     """Whether the node's state has a ``value``: a count, or a target of a clock."""
-    counts_on: ClassVar[bool] = False
+    never_deaf: ClassVar[bool] = False
     """Whether it has to hear of all elements of the window, also while its turn has not come."""
     keeps_element: ClassVar[bool] = False
     """Whether the node's state has ``kept`` the value of an element."""
@@ -97,7 +97,7 @@ class Running(ABC):
         self.name = name
         self.subs = tuple(subs)
         self.merging = merging
-        self.hears_all: bool = self.counts_on or any(sub.hears_all for sub in self.subs)
+        self.hears_all: bool = self.never_deaf or any(sub.hears_all for sub in self.subs)
 
     def start(self) -> TriggerState:
         return TriggerState(subs=tuple(sub.start() for sub in self.subs))
@@ -107,8 +107,8 @@ class Running(ABC):
         """``count`` elements of one bundle were added to the window."""
 
     def overhears(self, state: TriggerState, count: int, now: Now) -> TriggerState:
-        """Elements were added while its turn has not come: it counts them if it counts all
-        elements, and gets ready by none."""
+        """Elements were added while it is not its turn: it takes note of them if it has to hear of
+        all, and gets ready by none."""
         if not self.hears_all:
             return state
         return self.cleared(self.on_elements(state, count, now), now)
