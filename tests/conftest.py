@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -74,6 +75,7 @@ def spark() -> Iterator[Any]:
     if (remote := os.environ.get("BEAMLIKE_TEST_REMOTE")) is not None:
         from pyspark.sql import SparkSession
 
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = SparkSession.builder.remote(remote).config(STATE_STORE, ROCKSDB)
         builder = builder.config("spark.sql.shuffle.partitions", 2)
         session = builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
