@@ -41,17 +41,22 @@ def _dropped(it: Counted) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in it.dropped.items() if count)
 
 
+def _called(name: str) -> str:
+    """A query without a name is called by a part of its id, as ``query 3b80a744``."""
+    return name if name.startswith("query ") else f"query {name}"
+
+
 def log_start(name: str, query: str, again: bool) -> None:
     """A query has started."""
-    LOGGER.info("query %s (%s) has started%s", name, query, " again" if again else "")
+    LOGGER.info("%s (%s) has started%s", _called(name), query, " again" if again else "")
 
 
 def log_end(name: str, query: str, exception: str | None) -> None:
     """A query has stopped, or failed with these words of Spark's."""
     if exception is None:
-        LOGGER.info("query %s (%s) has stopped", name, query)
+        LOGGER.info("%s (%s) has stopped", _called(name), query)
     else:
-        LOGGER.error("query %s (%s) has failed: %s", name, query, exception)
+        LOGGER.error("%s (%s) has failed: %s", _called(name), query, exception)
 
 
 def log_batch(name: str, reading: Reading) -> None:
@@ -65,4 +70,4 @@ def log_batch(name: str, reading: Reading) -> None:
             + (f" (for example: {it.example})" if it.example else "")
             for grouping, it in lossy.items()
         )
-        LOGGER.warning("query %s, batch %d: %s", name, reading.progress.batch, told)
+        LOGGER.warning("%s, batch %d: %s", _called(name), reading.progress.batch, told)

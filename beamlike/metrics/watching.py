@@ -47,6 +47,10 @@ class MetricsListener:
         self._listener: Any = None
         self.url = None if self._server is None else self._server.url
 
+    def __repr__(self) -> str:
+        places = (self.url, None if self._file is None else str(self._file))
+        return f"MetricsListener({', '.join(it for it in places if it is not None)})"
+
     def text(self) -> str:
         """All metrics as they are now, in the text form of OpenMetrics."""
         return open_metrics(self._totals.families())
@@ -162,8 +166,8 @@ def metrics_listener(
             Left out, it does so if there is neither file nor port.
 
     Raises:
-        EnvironmentProblem: The port cannot be had, the folder of the file is not there, or
-            ``spark`` is no session.
+        EnvironmentProblem: The port cannot be had, the folder of the file is not there, nothing
+            can be printed to ``lines``, or ``spark`` is no session.
     """
     if not hasattr(spark, "streams"):
         raise EnvironmentProblem(
@@ -178,6 +182,11 @@ def metrics_listener(
         )
     if lines is None:
         lines = file is None and port is None
+    elif not isinstance(lines, bool) and not hasattr(lines, "write"):
+        raise EnvironmentProblem(
+            f"lines={lines!r} cannot be printed to; give True for the standard output, or a text "
+            "file that is open"
+        )
     out = (sys.stdout if lines else None) if isinstance(lines, bool) else lines
     listener = MetricsListener(lines=out, file=path, port=port, host=host)
     try:

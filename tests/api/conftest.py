@@ -24,6 +24,8 @@ class Feed:
         self._inbox.mkdir(parents=True)
         self._files = 0
         self._rows: list[tuple[int, dict[str, Any]]] = []
+        # What Spark Connect calls runs in a process of its own, and leaves files.
+        self._remote = not hasattr(spark, "sparkContext")
         self.schema = schema
         self.query: Any = None
 
@@ -39,6 +41,8 @@ class Feed:
         def keep(batch: Any, number: int) -> None:
             self._rows += [(number, row) for row in as_json(batch)]
 
+        if self._remote:
+            keep = writer_to(self._home / "out")
         writer = out.writeStream.foreachBatch(keep).outputMode("append")
         writer = writer.option("checkpointLocation", str(self._home / "checkpoint"))
         self.query = (writer.trigger(**trigger) if trigger else writer).start()
@@ -57,11 +61,11 @@ class Feed:
 
     def send(self, *rows: dict[str, Any]) -> Rows:
         """Rows arrive together; what comes out, also by the watermark that they move."""
-        before = len(self._rows)
+        before = len(self.numbered)
         if rows:
             self.put(*rows)
         self.query.processAllAvailable()
-        return [row for _, row in self._rows[before:]]
+        return [row for _, row in self.numbered[before:]]
 
     def settle(self) -> Rows:
         """What comes out of all that has arrived, here and at other feeds of the query."""
@@ -70,7 +74,31 @@ class Feed:
     @property
     def numbered(self) -> list[tuple[int, dict[str, Any]]]:
         """Everything that came out, with the number of the micro-batch."""
-        return self._rows
+        return read_back(self._home / "out") if self._remote else self._rows
+
+
+def writer_to(out: Path) -> Callable[[Any, int], None]:
+    """What writes the rows of a micro-batch as JSON to a folder with its number."""
+    folder = str(out)
+
+    def write(batch: Any, number: int) -> None:
+        from pyspark.sql import functions as F
+
+        row = F.to_json(F.struct("*"), {"ignoreNullFields": "false"}).alias("value")
+        batch.select(row).write.mode("overwrite").text(f"{folder}/{number}")
+
+    return write
+
+
+def read_back(out: Path) -> list[tuple[int, dict[str, Any]]]:
+    """What `writer_to` has written, in the order in which it was."""
+    batches = sorted((int(each.name), each) for each in out.glob("*"))
+    return [
+        (number, json.loads(line))
+        for number, batch in batches
+        for part in sorted(batch.glob("part-*"))
+        for line in part.read_text().splitlines()
+    ]
 
 
 def as_json(frame: Any) -> Rows:

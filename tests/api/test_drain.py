@@ -105,6 +105,8 @@ def test_groupings_that_follow_each_other_end_together(
     kept = Kept(total.everything, tmp_path)
     events.put(event("ann", "00:05:00"), event("bob", "01:05:00"))
     prices.put(event("ann", "00:06:00"))
+    first = kept.writer.option("checkpointLocation", str(kept.checkpoint))
+    first.trigger(availableNow=True).start().awaitTermination()
 
     bl.drain(kept.writer, kept.checkpoint)
 
@@ -112,6 +114,31 @@ def test_groupings_that_follow_each_other_end_together(
     assert ([len(stage.windows) for stage in state.stages]) == [0, 0]
     shown = [{**row, "dropped": row.get("dropped")} for row in kept.rows]
     assert lines(shown) == ["1 | 00:00-01:00 ON_TIME 0 last", "1 | 01:00-02:00 ON_TIME 0 last"]
+
+
+def test_a_folder_without_a_checkpoint_is_refused_and_nothing_is_read(tmp_path: Path) -> None:
+    class Writer:
+        def trigger(self, **how: object) -> None:
+            raise AssertionError("the query must not start")
+
+    with pytest.raises(StateError) as refused:
+        bl.drain(Writer(), tmp_path / "mistyped")  # type: ignore[arg-type]
+
+    assert str(refused.value) == (
+        f"{tmp_path / 'mistyped'} is no checkpoint of a query that has run: it has no offsets; "
+        "give the folder that the query has as checkpointLocation"
+    )
+    assert not (tmp_path / "mistyped").exists()
+
+
+def test_panes_without_their_sink_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(StateError) as refused:
+        bl.drain(object(), checkpoint(tmp_path))  # type: ignore[arg-type]
+
+    assert str(refused.value) == (
+        "drain takes what starts the query, got object; pass "
+        "panes.writeStream.foreachBatch(save), with the sink that it has had"
+    )
 
 
 # -- the mark ----------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ Each setting gets a fresh environment in a temporary folder, into which pip inst
 Versions of PySpark and Python run the tests that need no Spark, and on Spark the conformance suite,
 the stories and the tests of the DataFrame API. Spark Connect, ``local-cluster`` and a standalone
 master with two workers run a streaming query and compare its panes; on the clusters the workers
-have no beamlike of their own, it is shipped to them. ``--list`` names the settings.
+have no beamlike of their own, it is shipped to them. Spark Connect then runs tests of single
+groupings. ``--list`` names the settings.
 
 Exit status: 0 if all is well, 1 if something is wrong, or cannot be had here.
 """
@@ -26,7 +27,7 @@ from typing import Final
 
 import attrs
 
-from tests.compatibility.settings import ON_SPARK, PLAIN, QUICK, SETTINGS, Setting
+from tests.compatibility.settings import ON_SPARK, OVER_CONNECT, PLAIN, QUICK, SETTINGS, Setting
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PROBE: Final = Path(__file__).with_name("probe.py")
@@ -92,8 +93,10 @@ def tried(setting: Setting, *, quick: bool) -> Outcome:
         with tempfile.TemporaryDirectory(prefix="beamlike-compatibility-") as made:
             home = Path(made)
             python = environment(home / "env", setting.python)
-            asked = f"{ROOT}[test]" if setting.kind == "tests" else str(ROOT)
-            install(python, asked, setting.pyspark, *setting.extras)
+            asked = f"{ROOT}[test]" if setting.kind in ("tests", "connect") else str(ROOT)
+            # Editable: from the folder of the checkout, its own ``beamlike`` would be imported
+            # first, without ``beamlike.testing``, which lies beside it.
+            install(python, "--editable", asked, setting.pyspark, *setting.extras)
             version = told(python, "import platform; print(platform.python_version())")
             pyspark = told(python, "import pyspark; print(pyspark.__version__)")
             good, saw = ran(setting, python, home, quick=quick)
@@ -170,13 +173,19 @@ def ran(setting: Setting, python: Path, home: Path, *, quick: bool) -> tuple[boo
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=home)
     lines = (done.stdout if done.returncode == 0 else done.stderr).strip().splitlines()
     last = next((it for it in reversed(lines) if it.startswith("ok: ")), lines[-1] if lines else "")
-    return done.returncode == 0, last.removeprefix("ok: ")
+    good, saw = done.returncode == 0, last.removeprefix("ok: ")
+    if good and setting.kind == "connect" and not quick:
+        good, told = tests(python, OVER_CONNECT, BEAMLIKE_TEST_REMOTE="local[2]")
+        saw = f"{saw}; {told}"
+    return good, saw
 
 
-def tests(python: Path, options: Sequence[str]) -> tuple[bool, str]:
+def tests(python: Path, options: Sequence[str], **variables: str) -> tuple[bool, str]:
     """Run some tests; whether they passed, and pytest's last line."""
     command = [str(python), "-m", "pytest", "-q", *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ | variables
+    )
     lines = done.stdout.strip().splitlines()
     failed = [it.split(" ")[1] for it in lines if it.startswith(("FAILED ", "ERROR "))]
     last = re.sub(r" in [\d.]+s.*", "", lines[-1].strip("= ")) if lines else "no words"

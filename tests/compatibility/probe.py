@@ -2,7 +2,9 @@
 
 Run as a script, in an environment where beamlike is installed: ``python probe.py KIND [PYTHON]``.
 On a cluster the workers run another Python, which has all that beamlike needs, and not beamlike: it
-comes to them as a zip file. The last line that is printed is ``ok``, and what was seen there.
+comes to them as a zip file. So does the process of a stateful query beside the driver, to which
+Spark does not add that file: it finds it by its ``PYTHONPATH``. The last line that is printed is
+``ok``, and what was seen there.
 """
 
 import json
@@ -51,6 +53,7 @@ def zipped(home: Path) -> Path:
 def panes_of(spark: Any, home: Path) -> tuple[list[tuple[Any, ...]], dict[str, int]]:
     """What a query over sessions emits, and what its progress counts."""
     import beamlike as bl
+    from beamlike.metrics.readings import Reading
 
     inbox = home / "in"
     inbox.mkdir()
@@ -73,13 +76,18 @@ def panes_of(spark: Any, home: Path) -> tuple[list[tuple[Any, ...]], dict[str, i
             hidden.write_text("\n".join(lines))
             hidden.rename(inbox / f"{number}.json")
             query.processAllAvailable()
-    told = [json.loads(it.json)["observedMetrics"]["beamlike"] for it in query.recentProgress]
+    read = [Reading.of(it.json).groupings for it in query.recentProgress]
+    told = [it["beamlike"] for it in read if it]  # a micro-batch without work counts nothing
     query.stop()
     shown = spark.table("panes").selectExpr(
         "k", "cast(window.start as string)", "cast(window.end as string)", "n", "pane.timing"
     )
-    names = ("elements", "merges", "dropped_null_key", "panes_on_time")
-    counts = {name: sum(it[name] for it in told) for name in names}
+    counts = {
+        "elements": sum(it.elements for it in told),
+        "merges": sum(it.merges for it in told),
+        "dropped_null_key": sum(it.dropped["null_key"] for it in told),
+        "panes_on_time": sum(it.panes["on_time"] for it in told),
+    }
     return sorted(tuple(row) for row in shown.collect()), counts
 
 
@@ -102,7 +110,7 @@ def builder_of(kind: str, master: str, home: Path) -> Any:
     """How the session of a kind of Spark is made."""
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder
+    builder, package = SparkSession.builder, str(zipped(home))
     builder = builder.remote("local[2]") if kind == "connect" else builder.master(master)
     builder = (
         builder.config("spark.sql.shuffle.partitions", 2)
@@ -117,7 +125,8 @@ def builder_of(kind: str, master: str, home: Path) -> Any:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.executor.memory", "512m")
         .config("spark.cores.max", 2)
-        .config("spark.submit.pyFiles", str(zipped(home)))
+        .config("spark.submit.pyFiles", package)
+        .config("spark.executorEnv.PYTHONPATH", package)
     )
 
 
@@ -188,6 +197,8 @@ def run(kind: str, master: str) -> str:
             places = where_workers_are(spark)
             if kind != "connect":
                 assert all("beamlike.zip" in place for place in places), places
+                # Their own copies, and not the file that the driver has.
+                assert not any(place.startswith(str(home)) for place in places), places
             return f"{len(panes)} panes as they must be, with PySpark {spark.version}"
         finally:
             spark.stop()

@@ -14,6 +14,10 @@ PLAIN: Final = ("-m", "not spark and not browser")
 """All that needs no Spark."""
 ON_SPARK: Final = ("-m", "spark", "tests/conformance", "tests/stories", "tests/api")
 """What the DataFrame API and every scenario do on a real query."""
+OVER_CONNECT: Final = (
+    *("-m", "spark", "tests/api/test_windowed_batch.py", "tests/api/test_windowed_stream.py"),
+)
+"""Single groupings, bounded and streaming. The fixture `spark` is told to be remote."""
 QUICK: Final = ("tests/model", "tests/stories/test_user_sessions.py")
 """Does anything work at all? Both kinds, some of each."""
 

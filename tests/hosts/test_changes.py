@@ -16,6 +16,13 @@ from beamlike.errors import StateError
 from beamlike.hosts.spark.changes import continues, strategy_words
 from beamlike.hosts.spark.plan import LAYOUT_VERSION, Plan
 from beamlike.machine.clocks import Clocks, SourceClock
+from beamlike.model.own_triggers import (
+    AfterDelta,
+    AfterSilence,
+    EveryCount,
+    EveryEventTime,
+    EveryProcessingTime,
+)
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import (
@@ -66,8 +73,13 @@ EXAMPLES: dict[str, list[tuple[Plan, Plan]]] = {
         (plan(), plan(allowed_lateness=0)),
         (plan(), plan(allowed_lateness=1_000)),
     ],
-    "a count or a delay of the trigger": [
+    "a number of the trigger: a count, a delay, an interval, a threshold": [
         (plan(), plan(trigger=AfterWatermark(late=AfterCount(2)))),
+        (plan(trigger=EveryEventTime(10)), plan(trigger=EveryEventTime(7, 3))),
+        (plan(trigger=EveryProcessingTime(10)), plan(trigger=EveryProcessingTime(7))),
+        (plan(trigger=EveryCount(2)), plan(trigger=EveryCount(3))),
+        (plan(trigger=early(AfterSilence(10))), plan(trigger=early(AfterSilence(3)))),
+        (plan(trigger=early(AfterDelta(1))), plan(trigger=early(AfterDelta(0.5)))),
         (
             plan(trigger=early(AfterFirst(AfterCount(3), AfterProcessingTime(5)))),
             plan(trigger=early(AfterFirst(AfterCount(2), AfterProcessingTime(9, AlignTo(60))))),

@@ -237,6 +237,15 @@ def test_the_log_tells_of_starts_drops_and_ends_at_their_levels(
     ]
 
 
+def test_the_log_calls_a_query_without_a_name_by_its_id(caplog: pytest.LogCaptureFixture) -> None:
+    listener = MetricsListener()
+    with caplog.at_level(logging.INFO, "beamlike.metrics"):
+        listener.started("3b80a744-9a82", "first", None, 0)
+    assert [it.getMessage() for it in caplog.records] == [
+        "query 3b80a744 (3b80a744-9a82) has started"
+    ]
+
+
 def test_the_metrics_are_served_to_this_machine_alone() -> None:
     with MetricsListener(port=0) as listener:
         listener.progressed(reading(0))
@@ -283,3 +292,10 @@ def test_what_is_no_session_is_refused_and_so_is_a_folder_that_is_not_there(
 
     with pytest.raises(EnvironmentProblem, match=r"there is no folder .*; make it first"):
         bl.metrics_listener(Session(), file=tmp_path / "no" / "x.prom")  # type: ignore[arg-type]
+    with pytest.raises(EnvironmentProblem, match=r"lines='out\.txt' cannot be printed to"):
+        bl.metrics_listener(Session(), lines="out.txt")  # type: ignore[arg-type]
+
+
+def test_a_listener_shows_where_its_metrics_are(tmp_path: Path) -> None:
+    with MetricsListener(port=0, file=tmp_path / "x.prom") as listener:
+        assert repr(listener) == f"MetricsListener({listener.url}, {tmp_path / 'x.prom'})"

@@ -10,7 +10,6 @@ import attrs
 import numpy as np
 import pytest
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_schema
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError
@@ -24,7 +23,7 @@ AT_NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
 
 def columns(**kinds: T.DataType) -> Columns:
     schema = T.StructType([T.StructField(name, kind) for name, kind in kinds.items()])
-    return Columns(schema, to_arrow_schema(schema, timezone="UTC"), "'Write'")
+    return Columns.typed(schema, "UTC", "'Write'")
 
 
 def column(kind: T.DataType, *values: Any) -> list[Any]:
@@ -181,7 +180,7 @@ def test_what_does_not_fit_is_told_with_its_column(kind: Any, value: Any, said: 
 
 def test_a_value_must_be_there_if_the_column_says_so() -> None:
     schema = T.StructType([T.StructField("c", T.LongType(), nullable=False)])
-    needed = Columns(schema, to_arrow_schema(schema, timezone="UTC"), "'Write'")
+    needed = Columns.typed(schema, "UTC", "'Write'")
 
     assert needed.table([1, 2]).column("c").to_pylist() == [1, 2]
     with pytest.raises(PipelineError) as refused:

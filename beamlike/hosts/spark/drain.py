@@ -54,23 +54,8 @@ class Log:
         """What is noted there.
 
         Raises:
-            StateError: Nothing is, or of a version of Spark that notes things otherwise.
-        """
-        log = cls.find(path)
-        if log is None:
-            raise StateError(
-                f"{path} is no checkpoint of a query that has run: it has no offsets; give the "
-                "folder that the query has as checkpointLocation"
-            )
-        return log
-
-    @classmethod
-    def find(cls, path: str) -> "Log | None":
-        """The same; None if nothing is noted there.
-
-        Raises:
-            StateError: It is the checkpoint of a pipeline, or of a version of Spark that notes
-                things otherwise.
+            StateError: Nothing is, it is the checkpoint of a pipeline, or of a version of Spark
+                that notes things otherwise.
         """
         files, home = _opened(path)
         noted, done = _numbers(files, f"{home}/offsets"), _numbers(files, f"{home}/commits")
@@ -80,7 +65,10 @@ class Log:
                 "what run() returns"
             )
         if not noted:
-            return None
+            raise StateError(
+                f"{path} is no checkpoint of a query that has run: it has no offsets; give the "
+                "folder that the query has as checkpointLocation"
+            )
         last = max(noted)
         with files.open_input_stream(f"{home}/offsets/{last}") as stream:
             lines = tuple(stream.read().decode().splitlines())
@@ -151,9 +139,15 @@ def mark_end(path: str) -> int:
 
 def drain(writer: "DataStreamWriter", path: str) -> None:
     """See `beamlike.drain`."""
+    if not hasattr(writer, "trigger"):
+        raise StateError(
+            f"drain takes what starts the query, got {type(writer).__name__}; pass "
+            "panes.writeStream.foreachBatch(save), with the sink that it has had"
+        )
+    # Of a folder without any, Spark would make a new checkpoint and read everything once more.
+    log = Log.read(path)
     writer = writer.option("checkpointLocation", path)
-    log = Log.find(path)
-    if log is None or not log.is_drained:
+    if not log.is_drained:
         _run(writer.trigger(availableNow=True).start())
         mark_end(path)
     if not Log.read(path).done:
