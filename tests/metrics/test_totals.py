@@ -133,6 +133,17 @@ def test_counters_grow_and_gauges_are_those_of_the_last_batch() -> None:
     }
 
 
+def test_a_report_of_waiting_does_not_hide_the_batch_that_it_waits_for() -> None:
+    totals = Totals()
+    assert not totals.progressed(Reading.of(report(0, rows=0)))
+    assert totals.progressed(reading(0))
+    told = open_metrics(totals.families())
+    assert numbers(told, "beamlike_batches_total", "beamlike_elements_total") == {
+        "beamlike_batches_total{}": "1",
+        'beamlike_elements_total{grouping="hours"}': "10",
+    }
+
+
 def test_a_grouping_that_was_not_stepped_stands_where_it_stood() -> None:
     totals = Totals()
     totals.progressed(reading(0))

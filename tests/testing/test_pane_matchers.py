@@ -137,7 +137,7 @@ def test_withdrawn_panes_are_no_elements() -> None:
             lambda: in_window(*FIRST, contain_single_value),
             TestStreamError,
             "in_window needs a value matcher such as have_size(1) after its window, "
-            f"got {contain_single_value!r}; write contain_single_value(...)",
+            "got contain_single_value; write contain_single_value(...)",
         ),
         (
             lambda: in_early_pane(be_empty),
