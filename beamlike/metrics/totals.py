@@ -86,9 +86,8 @@ class Totals:
         told = reading.progress
         with self._lock:
             query = self._of(told.query, told.run, told.name)
-            # While it waits for its first data Spark reports the number of a batch yet to come.
-            if not told.rows and not reading.groupings:
-                return False
+            if not told.ran:
+                return False  # while it waits for data Spark tells the number of a batch to come
             if query.last is not None and told.batch <= query.last.progress.batch:
                 return False
             query.add(reading)

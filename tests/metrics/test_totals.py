@@ -135,7 +135,8 @@ def test_counters_grow_and_gauges_are_those_of_the_last_batch() -> None:
 
 def test_a_report_of_waiting_does_not_hide_the_batch_that_it_waits_for() -> None:
     totals = Totals()
-    assert not totals.progressed(Reading.of(report(0, rows=0)))
+    waiting = report(0, rows=0, parts={"latestOffset": 12})
+    assert not totals.progressed(Reading.of(waiting))
     assert totals.progressed(reading(0))
     told = open_metrics(totals.families())
     assert numbers(told, "beamlike_batches_total", "beamlike_elements_total") == {

@@ -48,6 +48,8 @@ class _Run:
     totals: dict[str, _Total] = attrs.field(factory=dict)
 
     def add(self, progress: Progress) -> None:
+        if not progress.ran:
+            return  # while it waits for data Spark tells the number of a batch yet to come
         if self.recent and progress.batch <= self.recent[-1].batch:
             return  # Spark repeats the last report while nothing happens
         if self.first is None:

@@ -153,6 +153,11 @@ class Progress:
             groupings,
         )
 
+    @property
+    def ran(self) -> bool:
+        """Whether it is the report of a micro-batch. Spark also reports while it waits for one."""
+        return "addBatch" in self.parts
+
     def after(self, before: "Progress") -> "Progress":
         """The same, where groupings that were not stepped stand where they stood before."""
         groupings = {

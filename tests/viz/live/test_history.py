@@ -205,3 +205,13 @@ def test_each_change_has_another_version() -> None:
     versions.append(history.version)
     assert versions == sorted(set(versions))
     assert history.told()[0] == versions[-1]
+
+
+def test_a_report_of_waiting_does_not_hide_the_batch_that_it_waits_for() -> None:
+    history = History()
+    history.progressed(Progress.of(report(0, rows=0, parts={"latestOffset": 12})))
+    history.progressed(Progress.of(report(0, metrics={"hours": HOURS})))
+
+    (query,) = told(history)
+    assert batches(query) == [0]
+    assert (query["batches"], query["rows"]) == (1, 10)
