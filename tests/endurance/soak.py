@@ -89,11 +89,11 @@ def soak(
         "Java": [it.java for it in resident],
         "the largest worker": [it.worker for it in resident],
     }
-    growth = {name: growth(sizes) for name, sizes in grown.items()}
+    quarters = {name: growth(sizes) for name, sizes in grown.items()}
     if batches >= _LONG:
         wrong += [
             f"{name} grew from {_mib(before)} to {_mib(after)} from the second to the last quarter"
-            for name, (before, after) in growth.items()
+            for name, (before, after) in quarters.items()
             if after > before * 1.1 + _SLACK
         ]
     return Finding(
@@ -108,7 +108,7 @@ def soak(
             ),
             **{
                 f"{name}, second and last quarter": f"{_mib(before)}, {_mib(after)}"
-                for name, (before, after) in growth.items()
+                for name, (before, after) in quarters.items()
             },
         },
         wrong,

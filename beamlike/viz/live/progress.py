@@ -18,6 +18,8 @@ _WINDOWS_OPEN: Final = "windows_open"
 _DROPPED: Final = "dropped_"
 _WHOLE: Final = "triggerExecution"
 _DISK: Final = "rocksdbSstFileSize"
+_ASKING: Final = {"latestOffset", "getOffset"}
+"""What takes time while nothing is new: the sources are asked, and no more."""
 
 
 def instant_ms(text: str | None) -> int | None:
@@ -156,7 +158,7 @@ class Progress:
     @property
     def ran(self) -> bool:
         """Whether it is the report of a micro-batch. Spark also reports while it waits for one."""
-        return "addBatch" in self.parts
+        return not self.parts or not self.parts.keys() <= _ASKING
 
     def after(self, before: "Progress") -> "Progress":
         """The same, where groupings that were not stepped stand where they stood before."""
