@@ -3,7 +3,6 @@
 import os
 import sys
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TextIO
@@ -106,8 +105,7 @@ class MetricsListener:
             server.close()
         listener, self._listener = self._listener, None
         if listener is not None:
-            with suppress(Exception):  # a session that was stopped has no listeners any more
-                self._streams.removeListener(listener)
+            listener.end(self._streams)
 
     def __enter__(self) -> Self:
         return self

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-__all__ = ["WorkerMemory", "descendants"]
+__all__ = ["WorkerMemory", "descendants", "status_bytes"]
 
 _PROC: Final = Path("/proc")
 _EVERY_SECONDS: Final = 0.5
@@ -48,7 +48,11 @@ class WorkerMemory:
     def _watch(self) -> None:
         while True:
             over = self._over.wait(_EVERY_SECONDS)
-            peaks = [peak for process in _workers() if (peak := _peak_bytes(process)) is not None]
+            peaks = [
+                peak
+                for process in _workers()
+                if (peak := status_bytes(process, "VmHWM")) is not None
+            ]
             self.peak_bytes = max((*peaks, self.peak_bytes or 0)) or None
             if over:
                 return
@@ -84,9 +88,11 @@ def _program(process: Path) -> str:
         return ""  # ended meanwhile
 
 
-def _peak_bytes(process: Path) -> int | None:
+def status_bytes(process: Path, field: str) -> int | None:
+    """A size that Linux tells of a process, such as ``VmHWM``; None if the process has ended."""
     try:
-        match = re.search(r"^VmHWM:\s+(\d+) kB", (process / "status").read_text(), re.MULTILINE)
+        text = (process / "status").read_text()
     except OSError:
         return None
+    match = re.search(rf"^{field}:\s+(\d+) kB", text, re.MULTILINE)
     return int(match[1]) * 1024 if match else None

@@ -1,19 +1,15 @@
 """How much memory Spark's processes have, read from ``/proc`` of Linux."""
 
-import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from tests.benchmarks.workers import descendants
+from tests.benchmarks.workers import descendants, status_bytes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["Memory", "heap_used", "memory_now"]
-
-_RESIDENT: Final = re.compile(r"^VmRSS:\s+(\d+) kB", re.MULTILINE)
 
 
 @frozen
@@ -30,7 +26,7 @@ def memory_now() -> Memory:
     """Of the processes below this one."""
     java, workers = 0, [0]
     for process, program in descendants():
-        resident = _resident(process)
+        resident = status_bytes(process, "VmRSS") or 0
         if program == "java":
             java += resident
         elif program.startswith("python"):
@@ -44,11 +40,3 @@ def heap_used(spark: "SparkSession") -> int:
     java.System.gc()
     runtime = java.Runtime.getRuntime()
     return int(runtime.totalMemory() - runtime.freeMemory())
-
-
-def _resident(process: Path) -> int:
-    try:
-        match = _RESIDENT.search((process / "status").read_text())
-    except OSError:
-        return 0
-    return int(match[1]) * 1024 if match else 0

@@ -3,7 +3,8 @@
 Source: Beam Java, ``runners/core-java/.../triggers/*StateMachine``.
 """
 
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 
 from beamlike.machine.reference.running import FINISHED, Now, Running
 from beamlike.machine.reference.state import TriggerState
@@ -11,7 +12,15 @@ from beamlike.model import triggers as spec
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_instant
 from beamlike.model.windows import Window
 
-__all__ = ["AfterCount", "AfterEndOfWindow", "AfterTime", "Constant", "Default", "end_of"]
+__all__ = [
+    "AfterCount",
+    "AfterEndOfWindow",
+    "AfterTime",
+    "Constant",
+    "Default",
+    "PastClock",
+    "end_of",
+]
 
 
 def end_of(window: Window) -> str:
@@ -59,10 +68,38 @@ class AfterEndOfWindow(_AtEnd):
         return TriggerState(finished=done)
 
 
-class AfterTime(Running):
-    """`AfterProcessingTime` and `AfterSynchronizedProcessingTime`."""
+class PastClock(Running):
+    """Ready once the clock is strictly past the value. Fires once."""
 
     keeps_value = True
+
+    @abstractmethod
+    def merged(self, targets: Iterable[int]) -> int | None:
+        """The value of merged windows, from those that the parts have."""
+
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        return state.value is not None and now.clock > state.value
+
+    def fired(self, state: TriggerState, now: Now) -> TriggerState:
+        return FINISHED
+
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        if own.finished:
+            return own.cleared()
+        return TriggerState(value=self.merged(it.value for it in parts if it.value is not None))
+
+    def targets(self, state: TriggerState) -> Iterator[int]:
+        if state.value is not None:
+            yield state.value
+
+    def waits_for(self, state: TriggerState, now: Now) -> str | None:
+        if state.value is None:
+            return "an element to count the time from"
+        return f"the clock to pass {show_instant(state.value)}"
+
+
+class AfterTime(PastClock):
+    """`AfterProcessingTime` and `AfterSynchronizedProcessingTime`."""
 
     def __init__(
         self, trigger: spec.AfterProcessingTime | spec.AfterSynchronizedProcessingTime
@@ -78,27 +115,8 @@ class AfterTime(Running):
             else TriggerState(state.finished, self.trigger.target(now.clock))
         )
 
-    def ready(self, state: TriggerState, now: Now) -> bool:
-        return state.value is not None and now.clock > state.value
-
-    def fired(self, state: TriggerState, now: Now) -> TriggerState:
-        return FINISHED
-
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
-        if own.finished:
-            return own.cleared()
-        return TriggerState(
-            value=min((part.value for part in parts if part.value is not None), default=None)
-        )
-
-    def targets(self, state: TriggerState) -> Iterator[int]:
-        if state.value is not None:
-            yield state.value
-
-    def waits_for(self, state: TriggerState, now: Now) -> str | None:
-        if state.value is None:
-            return "an element to count the time from"
-        return f"the clock to pass {show_instant(state.value)}"
+    def merged(self, targets: Iterable[int]) -> int | None:
+        return min(targets, default=None)
 
 
 class AfterCount(Running):

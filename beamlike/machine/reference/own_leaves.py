@@ -5,11 +5,12 @@ of the clock in question, or at it, and is due once that clock is past it.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
-from beamlike.machine.reference.running import FINISHED, Blamed, Now, Running
+from beamlike.machine.reference.leaves import PastClock
+from beamlike.machine.reference.running import Blamed, Now, Running
 from beamlike.machine.reference.state import TriggerState
 from beamlike.model import own_triggers as spec
 from beamlike.model.time import MAX_TIMESTAMP, show_instant
@@ -180,9 +181,7 @@ class EveryCount(Running):
         return f"{more} more element{'s' * (more != 1)} of {self.count}"
 
 
-class AfterSilence(Running):
-    keeps_value = True
-
+class AfterSilence(PastClock):
     def __init__(self, trigger: spec.AfterSilence) -> None:
         super().__init__(str(trigger))
         self.silence = trigger.silence
@@ -190,27 +189,12 @@ class AfterSilence(Running):
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         return TriggerState(state.finished, now.clock + self.silence)
 
-    def ready(self, state: TriggerState, now: Now) -> bool:
-        return state.value is not None and now.clock > state.value
-
-    def fired(self, state: TriggerState, now: Now) -> TriggerState:
-        return FINISHED
-
-    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
-        if own.finished:
-            return own.cleared()
-        return TriggerState(
-            value=max((part.value for part in parts if part.value is not None), default=None)
-        )
-
-    def targets(self, state: TriggerState) -> Iterator[int]:
-        if state.value is not None:
-            yield state.value
+    def merged(self, targets: Iterable[int]) -> int | None:
+        return max(targets, default=None)
 
     def waits_for(self, state: TriggerState, now: Now) -> str | None:
-        if state.value is None:
-            return "an element to count the time from"
-        return f"the clock to pass {show_instant(state.value)} without another element"
+        waits = super().waits_for(state, now)
+        return waits if state.value is None else f"{waits} without another element"
 
 
 class AfterDelta(Running):

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyspark.sql.streaming.listener import (
@@ -80,6 +81,11 @@ class Listener(StreamingQueryListener):
             streams.addListener(self)
             for query in running:
                 self._catch_up(query)
+
+    def end(self, streams: "StreamingQueryManager") -> None:
+        """Listen no more."""
+        with suppress(Exception):  # a session that was stopped has no listeners any more
+            streams.removeListener(self)
 
     def _catch_up(self, query: "StreamingQuery") -> None:
         known = str(query.id), str(query.runId)

@@ -1,6 +1,5 @@
 """A page for what runs: made, shown and closed."""
 
-from contextlib import suppress
 from html import escape
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -38,8 +37,7 @@ class LiveView:
         if self._is_open:
             self._is_open = False
             self._server.close()
-            with suppress(Exception):  # a session that was stopped has no listeners any more
-                self._streams.removeListener(self._listener)
+            self._listener.end(self._streams)
 
     def __enter__(self) -> Self:
         return self
