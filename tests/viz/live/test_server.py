@@ -267,7 +267,8 @@ def test_a_connection_that_gets_no_thread_is_logged(
 
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", start)
-        assert served.say(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") == b""
+        # Not a word, because a server that hangs up on unread words resets the connection.
+        assert served.say(b"") == b""
 
     assert [record.getMessage() for record in caplog.records] == ["the live view lost a connection"]
     assert served.ask("/")[0] == 200
