@@ -1,23 +1,33 @@
-"""What workers log of panes and drops, if they are asked to."""
+"""What workers log of merges, panes and drops, if they are asked to."""
 
 import logging
+from random import Random
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from beamlike import beam
 from beamlike.errors import EnvironmentProblem
 from beamlike.hosts.spark import logs
 from beamlike.hosts.spark.blobs import pack_blob
 from beamlike.hosts.spark.columns import PlainColumn
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.hosts.spark.stepping import stepper_of
 from beamlike.hosts.spark.unpack import unpacker
-from beamlike.machine.events import Drop, DropReason, Element, Pane
-from beamlike.model.combine import Sum
+from beamlike.machine.events import Drop, DropReason, Element, Merged, Pane
+from beamlike.model.combine import Count, Sum
 from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.testing import TestStream
+from beamlike.testing.in_letters import run_in_letters
+from beamlike.testing.in_shard import DictStore
 
 WINDOW = IntervalWindow(0, 3_600_000)
 
@@ -46,7 +56,117 @@ def test_each_pane_and_each_drop_is_a_line_with_its_key_and_window(
     window = "[1970-01-01T00:00:00+00:00, 1970-01-01T01:00:00+00:00)"
     assert [(it.levelname, it.getMessage()) for it in caplog.records] == [
         ("DEBUG", f"hours: user='ann' {window} LATE pane 2"),
-        ("DEBUG", f"hours: user='bob' {window} drops expired"),
+        ("INFO", f"hours: user='bob' {window} drops expired"),
+    ]
+
+
+def test_drops_can_be_had_without_the_panes(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "beamlike.panes"):
+        unpacked()
+    window = "[1970-01-01T00:00:00+00:00, 1970-01-01T01:00:00+00:00)"
+    assert caplog.messages == [f"hours: user='bob' {window} drops expired"]
+
+
+def step_sessions(machine: Any) -> None:
+    """Sessions of two users, of which some meet."""
+    plan = Plan(
+        WindowingStrategy(Sessions(10_000)),
+        keys={"user": pa.string()},
+        values={},
+        parts=(Part("n", Count(), None, PlainColumn(pa.int64()), pa.int64()),),
+        name="visits",
+        machine_name=machine,
+    )
+    stepper, store = stepper_of(plan), DictStore()
+    for *seconds, shared in ((0, 15, 31, 47, 63, 5), (24, 100), (39, 55, 70)):
+        rows = [("ann", at) for at in seconds] + [("bob", shared)]
+        table = pa.table(
+            {
+                "key_user": [user for user, _ in rows],
+                "ts": pa.array([at * 1_000 for _, at in rows], pa.int64()),
+                "bucket": pa.array([0] * len(rows), pa.int32()),
+            }
+        )
+        stepper.step(store, [table], MIN_TIMESTAMP, 0)
+
+
+@pytest.mark.parametrize("machine", ["reference", "columnar"])
+def test_each_merge_of_live_windows_is_a_line(
+    machine: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG, "beamlike.panes"):
+        step_sessions(machine)
+
+    def span(*seconds: int) -> str:
+        start, end = (f"1970-01-01T00:{at // 60:02}:{at % 60:02}+00:00" for at in seconds)
+        return f"[{start}, {end})"
+
+    assert [(it.levelname, it.getMessage()) for it in caplog.records] == [
+        (
+            "DEBUG",
+            f"visits: user='ann' {span(15, 41)} merges {span(15, 25)}, {span(31, 41)}",
+        ),
+        (
+            "DEBUG",
+            f"visits: user='ann' {span(15, 73)} merges {span(15, 41)}, {span(47, 57)}, "
+            f"{span(63, 73)}",
+        ),
+    ]
+
+
+def test_of_a_merge_of_many_windows_some_are_shown(caplog: pytest.LogCaptureFixture) -> None:
+    parts = tuple(IntervalWindow(at, at + 500) for at in range(0, 2_000, 400))
+    with caplog.at_level(logging.DEBUG, "beamlike.panes"):
+        logs.log_merges("visits", [({"k": 1, "m": "x"}, Merged(parts, IntervalWindow(0, 2_100)))])
+    day = "1970-01-01T00:00:"
+    assert caplog.messages == [
+        f"visits: k=1, m='x' [{day}00+00:00, {day}02.100000+00:00) merges "
+        f"[{day}00+00:00, {day}00.500000+00:00), [{day}00.400000+00:00, {day}00.900000+00:00), "
+        f"[{day}00.800000+00:00, {day}01.300000+00:00), 2 more"
+    ]
+
+
+@pytest.mark.parametrize("machine", ["reference", "columnar"])
+def test_no_merge_is_put_in_words_if_nobody_listens(
+    machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("log_merges", "told_merges"):
+        monkeypatch.setattr(f"beamlike.hosts.spark.stepping.{name}", None)
+    step_sessions(machine)
+
+
+def test_the_groupings_of_a_pipeline_log_the_same(caplog: pytest.LogCaptureFixture) -> None:
+    script = (
+        TestStream()
+        .add_elements_at_time("00:00:00", ("ann", 1))
+        .add_elements_at_time("00:00:15", ("ann", 2))
+        .add_elements_at_time("00:00:07", ("ann", 3))
+        .advance_watermark_to("00:01:00")
+        .add_elements_at_time("00:00:01", ("ann", 4))
+        .advance_watermark_to_infinity()
+    )
+    windows = beam.WindowInto(
+        Sessions("10 seconds"),
+        trigger=AfterWatermark(early=Repeatedly(AfterCount(1))),
+        accumulation_mode="accumulating",
+        allowed_lateness="0 s",
+    )
+    pipeline = beam.Pipeline()
+    pipeline | script | windows | "Sum" >> beam.CombinePerKey(sum)
+
+    with caplog.at_level(logging.DEBUG, "beamlike.panes"):
+        run_in_letters(pipeline.nodes, dice=Random(0))
+
+    day = "1970-01-01T00:00:"
+    first, second = f"[{day}00+00:00, {day}10+00:00)", f"[{day}15+00:00, {day}25+00:00)"
+    both, late = f"[{day}00+00:00, {day}25+00:00)", f"[{day}01+00:00, {day}11+00:00)"
+    assert [(it.levelname, it.getMessage()) for it in caplog.records] == [
+        ("DEBUG", f"Sum: key='ann' {first} EARLY pane 0"),
+        ("DEBUG", f"Sum: key='ann' {second} EARLY pane 0"),
+        ("DEBUG", f"Sum: key='ann' {both} merges {first}, {second}"),
+        ("DEBUG", f"Sum: key='ann' {both} EARLY pane 0"),
+        ("DEBUG", f"Sum: key='ann' {both} ON_TIME pane 1"),
+        ("INFO", f"Sum: key='ann' {late} drops expired"),
     ]
 
 
@@ -77,7 +197,7 @@ def test_a_worker_logs_from_the_level_on_that_the_environment_says(
     window = "[1970-01-01T00:00:00+00:00, 1970-01-01T01:00:00+00:00)"
     assert told == 2 * [
         f"DEBUG beamlike.panes: hours: user='ann' {window} LATE pane 2",
-        f"DEBUG beamlike.panes: hours: user='bob' {window} drops expired",
+        f"INFO beamlike.panes: hours: user='bob' {window} drops expired",
     ]
 
 

@@ -19,15 +19,15 @@ from beamlike.hosts.spark.keys import Numbered
 from beamlike.hosts.spark.marks import MARKS_TYPE, TIMESTAMP, WINDOW
 from beamlike.hosts.spark.output import PANE, READABLE, OutputTable
 from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.shard import KeyedEffect
+from beamlike.hosts.spark.shard import KeyedEffect, KeyedMerge
 from beamlike.hosts.spark.state import Key
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.columns import Drops, Panes
-from beamlike.machine.columnar.effects import drops_of, panes_of
+from beamlike.machine.columnar.effects import drops_of, merges_of, panes_of
 from beamlike.machine.columnar.folds import values_array
 from beamlike.machine.events import Drop
 
-__all__ = ["ColumnOutput", "told_drops", "told_panes"]
+__all__ = ["ColumnOutput", "told_drops", "told_merges", "told_panes"]
 
 
 class ColumnOutput:
@@ -91,10 +91,23 @@ class ColumnOutput:
 
 def told_panes(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
     """The panes as values, key by key."""
-    columns = (column.to_pylist() for column in stepped.keys.columns)
-    names = list(zip(*columns, strict=True)) if plan.keys else [()]
+    names = _names(plan, stepped.keys)
     pairs = chain.from_iterable(panes_of(one, _rows(plan, one)) for one in stepped.panes)
     return [(names[key], pane) for key, pane in sorted(pairs, key=itemgetter(0))]
+
+
+def told_merges(plan: Plan, stepped: ColumnsStepped) -> list[KeyedMerge]:
+    """The merges as values."""
+    if stepped.merges is None or not len(stepped.merges.key):
+        return []
+    names = _names(plan, stepped.keys)
+    return [(names[key], merged) for key, merged in merges_of(stepped.merges)]
+
+
+def _names(plan: Plan, keys: Numbered) -> list[Key]:
+    """The keys by their numbers."""
+    columns = (column.to_pylist() for column in keys.columns)
+    return list(zip(*columns, strict=True)) if plan.keys else [()]
 
 
 def told_drops(

@@ -21,7 +21,7 @@ from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.state import with_bucket
 from beamlike.machine.clocks import Heard
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
-from beamlike.machine.columnar.columns import Drops, LiftedArrivals, Panes, State
+from beamlike.machine.columnar.columns import Drops, LiftedArrivals, Merges, Panes, State
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.columnar.wakes import wakes
 
@@ -32,12 +32,13 @@ __all__ = ["ColumnShard", "ColumnsStepped"]
 class ColumnsStepped:
     """What came out of a step, in columns, and the shard's output watermark (ms) after it.
 
-    ``arrived`` are the rows that ``drops`` are from, ``judged_at`` is the watermark (ms) that
-    judged them.
+    ``merges`` are live windows that became one, None if nothing arrived. ``arrived`` are the rows
+    that ``drops`` are from, ``judged_at`` is the watermark (ms) that judged them.
     """
 
     panes: list[Panes]
     drops: list[Drops]
+    merges: Merges | None
     keys: Numbered
     arrived: pa.Table | None
     judged_at: int
@@ -83,6 +84,7 @@ class ColumnShard:
             arrived = pa.concat_tables(arrivals, promote_options="default").combine_chunks()
             buckets = arrived.column("bucket").to_numpy()
         panes, drops, keys = list[Panes](), list[Drops](), Numbered(buckets, [], 0)
+        merges: Merges | None = None
         touched = arrived is not None or bool(index.due(to))
         if touched:
             pages = Pages(self._schema, store, index.contents)
@@ -91,7 +93,8 @@ class ColumnShard:
             deadlines = wakes(self.machine.rules, resting)
             active, keys = self._active(rows, deadlines, arrived, to)
             before = self._wake(rows, resting, active, keys)
-            after, panes, drops, index.merges = self._run(before, keys.number, arrived, to)
+            after, panes, drops, merges = self._run(before, keys.number, arrived, to)
+            index.merges = 0 if merges is None else merges.merged_away
             bucket = self._buckets(rows, active, before, keys, buckets)
             saved = self.layout.rest(after, keys)
             saved = saved.append_column("bucket", pa.array(bucket[after.table.key], pa.int32()))
@@ -106,7 +109,9 @@ class ColumnShard:
         if touched or to != index.at:
             index.move(to)
             store.write_index(index.dump(self.plan))
-        return ColumnsStepped(panes, drops, keys, arrived, judged_at, index.output, index.standing)
+        return ColumnsStepped(
+            panes, drops, merges, keys, arrived, judged_at, index.output, index.standing
+        )
 
     def _resting(self, rows: Rows, index: Index) -> State:
         """What all rows wait for, also those that are gone, each as if it had its own key."""
@@ -152,13 +157,11 @@ class ColumnShard:
 
     def _run(
         self, state: State, number: Ints, arrived: pa.Table | None, to: Clock
-    ) -> tuple[State, list[Panes], list[Drops], int]:
-        """The events of one micro-batch, for the keys that they can change anything for.
-
-        Besides the state, panes and drops: how many live windows became part of another.
-        """
+    ) -> tuple[State, list[Panes], list[Drops], Merges | None]:
+        """The events of one micro-batch, for the keys that they can change anything for."""
         machine = self.machine
-        panes, drops, merges = list[Panes](), list[Drops](), 0
+        panes, drops = list[Panes](), list[Drops]()
+        merges: Merges | None = None
         if to.clock > state.clock:
             state, out = machine.advance_clock(state, to.clock)
             panes += out

@@ -1,4 +1,6 @@
-"""What Python workers of Spark log: panes and drops, each with its key and window.
+"""What Python workers of Spark log: merges, panes and drops, each with its key and window.
+
+Drops are lost data, and logged at INFO; all else at DEBUG.
 
 Workers are processes of their own, and know nothing of the logging that the driver has set up.
 Their standard error goes where that of the executor goes: to ``stderr`` of the executor in the work
@@ -7,19 +9,37 @@ folder of a standalone worker, to the container's log, or to the driver's own in
 
 import logging
 import os
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from beamlike.errors import EnvironmentProblem
 from beamlike.hosts.spark.marks import DROPPED_ROW, MARKS
+from beamlike.hosts.spark.output import READABLE
+from beamlike.machine.events import Drop, Effect, Merged
+from beamlike.model.time import show_instant
+from beamlike.model.windows import GlobalWindow, Window, bounds
 
-__all__ = ["LEVEL", "log_rows", "logs_rows", "prepare_logs"]
+__all__ = [
+    "LEVEL",
+    "log_effects",
+    "log_merges",
+    "log_rows",
+    "logs_all",
+    "logs_drops",
+    "prepare_logs",
+]
 
 LEVEL: Final = "BEAMLIKE_LOG"
 """The environment variable that says from which level on workers log; without it they do not."""
 
 _LOGGER: Final = logging.getLogger("beamlike.panes")
+_EPOCH: Final = datetime.fromtimestamp(0, UTC)
+_PARTS: Final = 3
+"""So many windows of a merge are shown: a thousand may become one."""
 _prepared = False
 
 
@@ -48,44 +68,92 @@ def prepare_logs() -> None:
     logger.setLevel(level)
 
 
-def logs_rows() -> bool:
-    """Whether somebody wants to read of each row."""
+def logs_drops() -> bool:
+    """Whether somebody wants to read of each drop."""
+    return _LOGGER.isEnabledFor(logging.INFO)
+
+
+def logs_all() -> bool:
+    """Whether somebody wants to read of each pane and each merge, too."""
     return _LOGGER.isEnabledFor(logging.DEBUG)
 
 
-def log_rows(stage: str, keys: list[str], rows: pa.Table) -> None:
-    """A line for each pane and each drop. Ask `logs_rows` first.
+def log_rows(stage: str, keys: Sequence[str], rows: pa.Table) -> None:
+    """A line for each pane and each drop. Ask `logs_drops` first.
 
     Args:
         stage: The name of the grouping.
         keys: Its key columns.
         rows: What came out of it, see `beamlike.hosts.spark.output`.
     """
+    if not logs_all():
+        kind = pc.struct_field(rows.column(MARKS), "kind")
+        rows = rows.filter(pc.equal(kind, DROPPED_ROW))
     for row in rows.to_pylist():
-        kind = (row[MARKS] or {}).get("kind")
+        marks = row[MARKS] or {}
         key = ", ".join(f"{name}={row[name]!r}" for name in keys)
-        if kind == DROPPED_ROW:
-            _log_drop(stage, key, row[MARKS]["dropped"])
-        elif kind is None:
-            _log_pane(stage, key, row)
+        if marks.get("kind") == DROPPED_ROW:
+            dropped = marks["dropped"]
+            if dropped["stage"] == stage:
+                _log_drop(stage, key, _of_row(dropped["window"]), dropped["reason"])
+        elif marks.get("kind") is None:
+            pane = row["pane"]
+            withdrawn = row.get("retraction") or pane is None
+            _log_pane(stage, key, _of_row(row["window"]), None if withdrawn else pane)
 
 
-def _log_pane(stage: str, key: str, row: dict[str, Any]) -> None:
-    pane, window = row["pane"], _shown(row["window"])
-    if row.get("retraction") or pane is None:
+def log_effects(stage: str, effects: Iterable[tuple[Any, Effect]]) -> None:
+    """The same of panes and drops of a pipeline, by key; it withdraws no pane."""
+    for key, effect in effects:
+        window = _shown(effect.window)
+        if isinstance(effect, Drop):
+            _log_drop(stage, f"key={key!r}", window, effect.reason.value)
+        else:
+            info = {"timing": effect.info.timing.value, "index": effect.info.index}
+            _log_pane(stage, f"key={key!r}", window, info)
+
+
+def log_merges(stage: str, merges: Iterable[tuple[Mapping[str, Any], Merged]]) -> None:
+    """A line for each merge of windows, with the names and values of its key. Ask `logs_all` first.
+
+    Source: Beam's ``MergingActiveWindowSet`` merges before the elements of a bundle are added.
+    """
+    for names, merged in merges:
+        key = ", ".join(f"{name}={value!r}" for name, value in names.items())
+        parts = [_shown(window) for window in merged.sources[:_PARTS]]
+        if more := len(merged.sources) - len(parts):
+            parts.append(f"{more} more")
+        _LOGGER.debug("%s: %s %s merges %s", stage, key, _shown(merged.into), ", ".join(parts))
+
+
+def _log_pane(stage: str, key: str, window: str, pane: Mapping[str, Any] | None) -> None:
+    if pane is None:
         _LOGGER.debug("%s: %s %s is withdrawn", stage, key, window)
     else:
         _LOGGER.debug("%s: %s %s %s pane %s", stage, key, window, pane["timing"], pane["index"])
 
 
-def _log_drop(stage: str, key: str, dropped: dict[str, Any]) -> None:
-    if dropped["stage"] == stage:
-        window = _shown(dropped["window"])
-        _LOGGER.debug("%s: %s %s drops %s", stage, key, window, dropped["reason"])
+def _log_drop(stage: str, key: str, window: str, reason: str) -> None:
+    _LOGGER.info("%s: %s %s drops %s", stage, key, window, reason)
 
 
-def _shown(window: dict[str, Any] | None) -> str:
+def _of_row(window: Mapping[str, Any] | None) -> str:
     if window is None:
         return "no window"
     start, end = (None if it is None else it.isoformat() for it in window.values())
     return "the global window" if start is None and end is None else f"[{start}, {end})"
+
+
+def _shown(window: Window | None) -> str:
+    if window is None:
+        return "no window"
+    if isinstance(window, GlobalWindow):
+        return "the global window"
+    start, end = map(_instant, bounds(window))
+    return f"[{start}, {end})"
+
+
+def _instant(milliseconds: int) -> str:
+    if milliseconds not in READABLE:
+        return show_instant(milliseconds)
+    return (_EPOCH + timedelta(milliseconds=milliseconds)).isoformat()

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from beamlike.hosts.spark.blobs import pack_blob
 from beamlike.hosts.spark.index import Index
+from beamlike.hosts.spark.logs import prepare_logs
 from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.stepping import stepper_of
@@ -109,6 +110,7 @@ class GroupProcessor(StatefulProcessor, ABC):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         ease_worker()
+        prepare_logs()
         self._handle = handle
         self._stepped: set[int] = set()
         self.open(handle)

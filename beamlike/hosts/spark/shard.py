@@ -9,7 +9,7 @@ the watermark that they arrive with, as Spark itself judges them. And panes of a
 before arrive before the watermark that let them out, and are not late.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 import numpy as np
@@ -37,16 +37,19 @@ from beamlike.machine.reference.state import KeyState, earliest_hold
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.reference.wakes import Wakes
 
-__all__ = ["KeyedEffect", "Shard", "Stepped"]
+__all__ = ["KeyedEffect", "KeyedMerge", "Shard", "Stepped"]
 
 KeyedEffect = tuple[Key, Effect]
+KeyedMerge = tuple[Key, Merged]
+"""A merge, with those of its sources that were live."""
 
 
 @attrs.frozen
 class Stepped:
-    """What came out of a step of a shard, and its output watermark (ms) after it."""
+    """What came out of a step of a shard, what merged, and its output watermark (ms) after it."""
 
     effects: list[KeyedEffect]
+    merges: list[KeyedMerge]
     output_watermark: int
     standing: Standing
 
@@ -87,13 +90,14 @@ class Shard:
         to = index.at.after(self.plan, watermark, clock)
         bundles = self._bundles(arrivals)
         touched = set(bundles) | index.due(to)
-        effects: list[KeyedEffect] = []
+        effects, merges = list[KeyedEffect](), list[KeyedMerge]()
         if touched:
-            effects = self._step_buckets(store, touched, bundles, index, to)
+            effects, merges = self._step_buckets(store, touched, bundles, index, to)
+            index.merges = sum(len(merged.sources) - 1 for _, merged in merges)
         if touched or to != index.at:
             index.move(to)
             store.write_index(index.dump(self.plan))
-        return Stepped(effects, index.output, index.standing)
+        return Stepped(effects, merges, index.output, index.standing)
 
     def _step_buckets(
         self,
@@ -102,28 +106,31 @@ class Shard:
         bundles: dict[int, dict[Key, list[Item]]],
         index: Index,
         to: Clock,
-    ) -> list[KeyedEffect]:
+    ) -> tuple[list[KeyedEffect], list[KeyedMerge]]:
         """Step the keys of some buckets, write what changed, and note it in the index."""
         pages = Pages(self._schema, store, index.contents)
         states, gone, rows = self._wake(pages, touched, index)
         encoded: list[pa.Table] = []
-        effects: list[KeyedEffect] = []
+        effects, merges = list[KeyedEffect](), list[KeyedMerge]()
         for bucket in sorted(touched):
             of_bucket, arrived = states.get(bucket, {}), bundles.get(bucket, {})
             deadlines: list[Wakes] = []
             for key in [*of_bucket, *(key for key in arrived if key not in of_bucket)]:
                 try:
-                    out, wakes = self._step_key(of_bucket, key, arrived.get(key), index, to)
+                    out, merged, wakes = self._step_key(
+                        of_bucket, key, arrived.get(key), index.at, to
+                    )
                 except UserFunctionError as error:
                     # The machine does not know the key's name.
                     raise error.of_key(key) from error.__cause__
                 effects += out
+                merges += merged
                 deadlines.append(wakes)
             encoded.append(self._rest(bucket, of_bucket))
             _note(index, bucket, of_bucket, deadlines)
         pages.replace(rows, gone, pa.concat_tables(encoded))
         index.contents = pages.contents
-        return effects
+        return effects, merges
 
     def _bundles(self, arrivals: Iterable[pa.Table]) -> dict[int, dict[Key, list[Item]]]:
         """What arrives by bucket and key, in order of arrival."""
@@ -139,13 +146,14 @@ class Shard:
         states: dict[Key, KeyState],
         key: Key,
         arrived: list[Item] | None,
-        index: Index,
+        at: Clock,
         to: Clock,
-    ) -> tuple[list[KeyedEffect], Wakes]:
+    ) -> tuple[list[KeyedEffect], list[KeyedMerge], Wakes]:
         """The events of one key in one micro-batch, those that can change anything."""
-        machine, at = self.machine, index.at
+        machine = self.machine
         state = states.get(key) or KeyState.unseen(at.watermark, at.clock, at.side)
         effects: tuple[Effect, ...] = ()
+        merges: list[Merged] = []
         wakes = None
         if not arrived or machine.needs_clock:
             wakes = machine.wakes(state)
@@ -158,7 +166,7 @@ class Shard:
             before, story = state, list[Happening]()
             tell = story.append if self._merges else None
             state, out = machine.step(state, Bundle(tuple(arrived)), tell)
-            index.merges += sum(_merged_away(before, it) for it in story if isinstance(it, Merged))
+            merges = list(_live(before, story))
             effects += out
             wakes = None
         wakes = wakes or machine.wakes(state)
@@ -168,7 +176,7 @@ class Shard:
             effects += out
             wakes = machine.wakes(state)
         states[key] = state
-        return [(key, effect) for effect in effects], wakes
+        return [(key, effect) for effect in effects], [(key, it) for it in merges], wakes
 
     def _wake(
         self, pages: Pages, touched: set[int], index: Index
@@ -189,10 +197,14 @@ class Shard:
         return table.append_column("bucket", buckets)
 
 
-def _merged_away(before: KeyState, merged: Merged) -> int:
-    """How many live windows are part of another now, without those that only arrive."""
-    live = (at for at in merged.sources if at in before.windows and not before.windows[at].closed)
-    return max(sum(1 for _ in live) - 1, 0)
+def _live(before: KeyState, story: Iterable[Happening]) -> Iterator[Merged]:
+    """The merges of windows that were live before, without those that only arrive."""
+    windows = before.windows
+    for it in story:
+        if isinstance(it, Merged):
+            live = tuple(at for at in it.sources if at in windows and not windows[at].closed)
+            if len(live) > 1:
+                yield Merged(live, it.into)
 
 
 def _note(index: Index, bucket: int, states: dict[Key, KeyState], deadlines: list[Wakes]) -> None:

@@ -7,15 +7,16 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import UnsupportedError, WindowError
-from beamlike.hosts.spark.column_output import ColumnOutput
+from beamlike.hosts.spark.column_output import ColumnOutput, told_merges
 from beamlike.hosts.spark.column_shard import ColumnShard
 from beamlike.hosts.spark.index import Standing
 from beamlike.hosts.spark.keys import can_number
+from beamlike.hosts.spark.logs import log_merges, logs_all
 from beamlike.hosts.spark.options import MachineName
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pages import Store
 from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.shard import Shard
+from beamlike.hosts.spark.shard import KeyedMerge, Shard
 from beamlike.machine.clocks import Heard
 
 __all__ = ["Choice", "Stepper", "choose_machine", "stepper_of"]
@@ -54,12 +55,21 @@ class Stepper:
             # key by key; nothing was written yet, and both machines read the same state.
             with suppress(WindowError):
                 stepped = self._in_columns.step(store, arrivals, watermark, clock)
+                if logs_all():
+                    self._log(told_merges(self._plan, stepped))
                 told = self._report(shard, stepped.output_watermark)
                 return self._columns.build(stepped, told), stepped.standing
         out = self._key_by_key.step(store, arrivals, watermark, clock)
+        if logs_all():
+            self._log(out.merges)
         report = self._report(shard, out.output_watermark)
         silent = not out.effects and report is None
         return None if silent else self._rows.build(out.effects, report), out.standing
+
+    def _log(self, merges: list[KeyedMerge]) -> None:
+        names = list(self._plan.keys)
+        named = ((dict(zip(names, key, strict=True)), merged) for key, merged in merges)
+        log_merges(self._plan.name, named)
 
     def _report(self, shard: int | None, output_watermark: int) -> tuple[int, int] | None:
         if not self._plan.reports or shard is None:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from beamlike.hosts.spark.blobs import unpack_blob
 from beamlike.hosts.spark.index import Standing
-from beamlike.hosts.spark.logs import log_rows, logs_rows, prepare_logs
+from beamlike.hosts.spark.logs import log_rows, logs_drops, prepare_logs
 from beamlike.hosts.spark.marks import COUNTED, DROPPED_ROW, MARKS, MARKS_TYPE, STANDING
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pack import Batches
@@ -45,7 +45,7 @@ def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
                     standing.append(Standing(*header["standing"]))
                     elements += header["elements"]
                 if table.num_rows:
-                    if logs_rows():
+                    if logs_drops():
                         log_rows(plan.name, list(plan.keys), table)
                     table, lost = _counted(table.replace_schema_metadata(None), plan.name)
                     if lost is not None and example is None:

@@ -14,7 +14,7 @@ from beamlike.machine.columnar.arrays import (
     put,
     take,
 )
-from beamlike.machine.columnar.columns import Drops, State
+from beamlike.machine.columnar.columns import Drops, Merges, State
 from beamlike.machine.columnar.homes import Homes
 from beamlike.machine.columnar.incoming import Bundle, Incoming
 from beamlike.machine.columnar.late import closed
@@ -32,13 +32,13 @@ class Grown:
     """The windows after a bundle came in, before any of them fires.
 
     ``rows`` are those that got elements, ``arrived`` says for each where the first of them lies
-    in the bundle. ``others`` are all other windows. ``merges`` is how many are part of another now.
+    in the bundle. ``others`` are all other windows, ``merges`` those that are part of another now.
     """
 
     others: Table
     rows: Table
     arrived: Ints
-    merges: int
+    merges: Merges
 
 
 def take_in(
@@ -59,7 +59,7 @@ def take_in(
             homes = keep(homes, ~shut)
     stays[homes.parts.items] = False
     others, rows = keep(table, stays), _merged(rules, state, homes)
-    merges = len(homes.parts.items) - int(np.count_nonzero(homes.parts.lengths))
+    merges = _merges(table, keep(homes, homes.parts.lengths > 1))
     gets = homes.arrivals.lengths > 0
     if not gets.all():
         # Sessions that may stay apart may merge where another one closed between them.
@@ -82,6 +82,13 @@ def _closed(rules: Rules, table: Table, homes: Homes) -> tuple[Bools, Ints]:
     place = among(homes.key, homes.start, homes.end, *known)
     there = place >= 0
     return there & ~lives, rows[place[there & lives]]
+
+
+def _merges(table: Table, homes: Homes) -> Merges:
+    """What is made of several windows."""
+    parts = homes.parts
+    start, end = table.start[parts.items], table.end[parts.items]
+    return Merges(homes.key, homes.start, homes.end, parts.lengths, start, end)
 
 
 def _merged(rules: Rules, state: State, homes: Homes) -> Table:

@@ -6,21 +6,43 @@ from beamlike.machine.columnar.arrays import Bools, Ints
 from beamlike.machine.columnar.folds import Accumulators, Values
 from beamlike.machine.columnar.table import Table
 
-__all__ = ["Arrivals", "Drops", "LiftedArrivals", "Panes", "State"]
+__all__ = ["Arrivals", "Drops", "LiftedArrivals", "Merges", "Panes", "State"]
+
+
+@attrs.frozen(eq=False)
+class Merges:
+    """Windows that became one, in columns: what they are now, and what they were.
+
+    ``lengths`` says how many each was made of; ``part_start`` and ``part_end`` are those, one
+    merge after the other, in order of start and end.
+    """
+
+    key: Ints
+    start: Ints
+    end: Ints
+    lengths: Ints
+    part_start: Ints
+    part_end: Ints
+
+    @property
+    def merged_away(self) -> int:
+        """How many windows are part of another now."""
+        return len(self.part_start) - len(self.key)
 
 
 @attrs.frozen(eq=False)
 class State:
     """All keys of a pass. ``promised`` is each key's output watermark (ms), by its number.
 
-    ``merges`` is how many live windows the event that led here made part of another.
+    ``merges`` are the live windows that the event that led here made part of another, None if it
+    was none that can.
     """
 
     watermark: int
     clock: int
     promised: Ints
     table: Table
-    merges: int = 0
+    merges: Merges | None = None
 
 
 @attrs.frozen(eq=False)

@@ -1,19 +1,20 @@
-"""Panes and drops in columns as the values that the reference machine would have emitted.
+"""Panes, drops and merges in columns as the values that the reference machine would have emitted.
 
 For those who follow single windows: stories, renderings of retractions, comparisons.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from beamlike.machine.columnar.arrays import NOTHING
-from beamlike.machine.columnar.columns import Drops, Panes
+from beamlike.machine.columnar.columns import Drops, Merges, Panes
 from beamlike.machine.columnar.table import TIMINGS
-from beamlike.machine.events import Drop, DropReason, Item, Lifted, Pane
+from beamlike.machine.events import Drop, DropReason, Item, Lifted, Merged, Pane
 from beamlike.model.panes import PaneInfo, Timing
-from beamlike.model.windows import Window, window_of
+from beamlike.model.windows import IntervalWindow, Window, window_of
 
-__all__ = ["drops_of", "panes_of"]
+__all__ = ["drops_of", "merges_of", "panes_of"]
 
 _TIMINGS = tuple(Timing(name) for name in TIMINGS)
 
@@ -52,3 +53,11 @@ def drops_of(drops: Drops, items: Sequence[Item], watermark: int) -> Iterator[Dr
             watermark,
             item.count if isinstance(item, Lifted) else 1,
         )
+
+
+def merges_of(merges: Merges) -> Iterator[tuple[int, Merged]]:
+    """Each merge with the number of its key."""
+    parts = map(IntervalWindow, merges.part_start.tolist(), merges.part_end.tolist())
+    columns = (merges.key, merges.start, merges.end, merges.lengths)
+    for key, start, end, length in zip(*(it.tolist() for it in columns), strict=True):
+        yield key, Merged(tuple(islice(parts, length)), IntervalWindow(start, end))

@@ -22,6 +22,7 @@ from beamlike.hosts.spark.graph.rows import Columns
 from beamlike.hosts.spark.graph.tally import Observed, Tally
 from beamlike.hosts.spark.graph.walk import finisher, walker
 from beamlike.hosts.spark.inputs import type_of
+from beamlike.hosts.spark.logs import log_effects, logs_drops, prepare_logs
 from beamlike.hosts.spark.options import BUCKETS
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.pages import NoStore
@@ -115,6 +116,7 @@ def _reader(
 ) -> Callable[[Batches], Batches]:
     def read(batches: Batches) -> Batches:
         ease_worker()
+        prepare_logs()
         greatest = MIN_TIMESTAMP
         for batch in batches:
             times, ahead = (batch.column(name).to_pylist() for name in (_AT, _AHEAD))
@@ -132,7 +134,10 @@ def _reader(
                     why = f"{type(cause).__name__}: {cause}"
                     lost = _unreadable(row, RowProblem.BAD_VALUE, why)
                     mail.lost.append(Lost(node, None, lost))
-            mail.count(node, Tally.of(len(times), [(None, it.drop) for it in mail.lost]))
+            lost_here = [(None, it.drop) for it in mail.lost]
+            mail.count(node, Tally.of(len(times), lost_here))
+            if logs_drops():
+                log_effects(layers.nodes[node].label, lost_here)
             if streaming and times:
                 mail.reached.append(Reached(node, 0, greatest))
             yield _letter(layers, mail)

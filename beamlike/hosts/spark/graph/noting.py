@@ -10,9 +10,9 @@ from typing import Any, Final
 import attrs
 
 from beamlike.hosts.script import Arrive, Machine, Output, Run, ScriptStep, Told
-from beamlike.hosts.spark.index import Index
+from beamlike.hosts.spark.clock import Clock
 from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.shard import KeyedEffect, Shard
+from beamlike.hosts.spark.shard import KeyedEffect, KeyedMerge, Shard
 from beamlike.hosts.spark.state import Key
 from beamlike.machine.events import (
     AdvanceClock,
@@ -83,11 +83,11 @@ class NotingShard(Shard):
         states: dict[Key, KeyState],
         key: Key,
         arrived: list[Item] | None,
-        index: Index,
-        to: Any,
-    ) -> tuple[list[KeyedEffect], Wakes]:
+        at: Clock,
+        to: Clock,
+    ) -> tuple[list[KeyedEffect], list[KeyedMerge], Wakes]:
         (self._ear.key,) = key  # which the machine is never told
-        return super()._step_key(states, key, arrived, index, to)
+        return super()._step_key(states, key, arrived, at, to)
 
 
 class _Ear:
@@ -110,6 +110,8 @@ class _Ear:
 
         def hear(happening: Happening) -> None:
             self.story.append((phase, key, happening))
+            if tell is not None:
+                tell(happening)
 
         after, effects = self._machine.step(state, event, hear)
         self.outputs += ((phase, key, effect) for effect in effects)

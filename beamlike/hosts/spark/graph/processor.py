@@ -22,11 +22,12 @@ from beamlike.hosts.spark.graph.layers import Layers
 from beamlike.hosts.spark.graph.mail import Arriving, Lost, Mail, Out, Reached
 from beamlike.hosts.spark.graph.noting import Noted, NotingShard
 from beamlike.hosts.spark.graph.tally import Tally
+from beamlike.hosts.spark.logs import log_effects, log_merges, logs_all, logs_drops, prepare_logs
 from beamlike.hosts.spark.pages import Store
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import SparkStore, blobs_of, paused_gc
 from beamlike.hosts.spark.replay_worker import OverPickles
-from beamlike.hosts.spark.shard import Shard
+from beamlike.hosts.spark.shard import KeyedMerge, Shard
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.hosts.wire import Wire
 from beamlike.machine.clocks import (
@@ -38,7 +39,7 @@ from beamlike.machine.clocks import (
     SourceClock,
     StageClock,
 )
-from beamlike.machine.events import Drop, Element
+from beamlike.machine.events import Drop, Effect, Element
 from beamlike.model.graph import MAIN, Grouped, Node, Seen
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import bounds
@@ -187,6 +188,7 @@ class Layer:
                 stepped = stage.shard.step(stores[at], tables, heard, now)
             effects = [(self._key_of(key), effect) for (key,), effect in stepped.effects]
             after.count(at, Tally.of(len(arriving), effects, stepped.standing))
+            self._log(at, effects, stepped.merges)
             for of_key, effect in effects:
                 if isinstance(effect, Drop):
                     after.lost.append(Lost(at, of_key, effect))
@@ -211,6 +213,19 @@ class Layer:
 
     def _key_of(self, blob: bytes) -> Any:
         return key_of(blob, self.layers.wire.coders)
+
+    def _log(
+        self,
+        at: int,
+        effects: Sequence[tuple[Any, Effect]],
+        merges: Sequence[KeyedMerge],
+    ) -> None:
+        name = self.layers.nodes[at].label
+        if logs_all():
+            log_merges(name, (({"key": self._key_of(key)}, it) for (key,), it in merges))
+            log_effects(name, effects)
+        elif logs_drops():
+            log_effects(name, [(key, it) for key, it in effects if isinstance(it, Drop)])
 
     @contextmanager
     def _keys_named(self, arriving: Iterable[Arriving]) -> Iterator[None]:
@@ -268,6 +283,7 @@ class LayerProcessor(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         ease_worker()
+        prepare_logs()
         blobs = blobs_of(handle, "node")
         self._stores = {at: SparkStore(blobs, at) for at in self._layer.stages}
 
