@@ -152,7 +152,8 @@ def test_nothing_but_get_is_answered(method: str, served: Served) -> None:
     ("words", "status"),
     [
         (b"BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n", b"501"),
-        (b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\n\r\n", b"414"),
+        # As much as is read of a line: to hang up on unread words resets the connection.
+        (b"GET /".ljust(65_537, b"x"), b"414"),
         (b"GET / HTTP/9.1\r\n\r\n", b"505"),
         (b"\x16\x03\x01 what\r\n\r\n", b"400"),
     ],
