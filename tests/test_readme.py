@@ -1,4 +1,7 @@
-"""Every block of code in the README runs here, and prints what the README says it prints."""
+"""Every block of code in the README and in the pages beside the notebooks runs here.
+
+It prints what the page says it prints.
+"""
 
 import contextlib
 import io
@@ -16,29 +19,53 @@ from beamlike.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def blocks_of(text: str) -> list[tuple[str, str]]:
+    """The language of each block of code, and what is in it."""
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+BLOCKS = {"README.md": blocks_of(README)}
+# The list of notebooks has only commands that open and save them.
+BLOCKS |= {
+    page.name: blocks_of(page.read_text(encoding="utf-8"))
+    for page in sorted((ROOT / "notebooks").glob("*.md"))
+    if page.name != "README.md"
+}
 COMMANDS = [
     line.removeprefix("$ ")
-    for language, text in BLOCKS
+    for blocks in BLOCKS.values()
+    for language, text in blocks
     if language == "console"
     for line in text.splitlines()
 ]
 
 
-def test_the_blocks_are_of_known_languages():
-    assert {language for language, _ in BLOCKS} == {"console", "python", "text"}
+def test_the_blocks_are_of_languages_that_run_or_are_printed():
+    found = {page: {language for language, _ in blocks} for page, blocks in BLOCKS.items()}
+
+    assert found == {
+        "README.md": {"console", "python", "text"},
+        "beams_runners.md": set(),
+        "details.md": {"python", "text"},
+        "operating.md": {"python", "text"},
+        "scio_verbs.md": set(),
+    }
 
 
 @pytest.mark.spark
-def test_python_blocks_run_in_order_and_print_what_follows_them(spark: Any):
+@pytest.mark.parametrize("page", [page for page, blocks in BLOCKS.items() if blocks])
+def test_python_blocks_run_in_order_and_print_what_follows_them(page: str, spark: Any):
     namespace: dict[str, Any] = {}
-    for position, (language, text) in enumerate(BLOCKS):
+    blocks = BLOCKS[page]
+    for position, (language, text) in enumerate(blocks):
         if language != "python":
             continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(text, "README.md", "exec"), namespace)
-        after, said = BLOCKS[position + 1] if position + 1 < len(BLOCKS) else ("", "")
+            exec(compile(text, page, "exec"), namespace)
+        after, said = blocks[position + 1] if position + 1 < len(blocks) else ("", "")
         expected = said if after == "text" else ""
         assert printed.getvalue().strip("\n") == expected.strip("\n")
 

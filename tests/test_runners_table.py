@@ -1,4 +1,4 @@
-"""The README's table of where Beam's runners differ: beamlike does what the table says it does."""
+"""The table of where Beam's runners differ: beamlike does what the table says it does."""
 
 import json
 import re
@@ -11,15 +11,10 @@ from beamlike.hosts.memory import run_in_memory
 from beamlike.testing.transcripts import Scenario, load_transcripts, to_document
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTION = (
-    (ROOT / "README.md")
-    .read_text(encoding="utf-8")
-    .partition("## Where Beam's runners differ\n")[2]
-    .partition("\n## ")[0]
-)
+PAGE = (ROOT / "notebooks" / "beams_runners.md").read_text(encoding="utf-8")
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
-    for line in SECTION.splitlines()
+    for line in PAGE.splitlines()
     if line.startswith("|")
 ]
 HEADER, POINTS = ROWS[0], ROWS[2:]

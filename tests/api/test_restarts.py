@@ -1,7 +1,7 @@
 """A query is started again from its checkpoint, with other words than before.
 
-Which words may differ is a table of the README; `tests/hosts/test_changes.py` has an example of
-each of its rows. Here is what Spark has its part in.
+Which words may differ is a table of notebooks/operating.md; `tests/hosts/test_changes.py` has an
+example of each of its rows. Here is what Spark has its part in.
 """
 
 from collections.abc import Callable

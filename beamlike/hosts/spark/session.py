@@ -101,8 +101,8 @@ def check_state_store(spark: "SparkSession") -> None:
 def local_session(app_name: str = "beamlike", cores: int = 2) -> "SparkSession":
     """A quiet local session with all that beamlike needs. Reuses one that runs already.
 
-    What it sets for speed is fit for this machine: see ``How fast`` in the README before it goes
-    into the session of a cluster.
+    What it sets for speed is fit for this machine: see ``How fast`` in ``notebooks/operating.md``
+    before it goes into the session of a cluster.
 
     Raises:
         EnvironmentProblem: Java or a suitable PySpark is missing.
