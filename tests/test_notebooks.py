@@ -225,9 +225,10 @@ def test_a_notebook_was_saved_with_what_it_says_and_without_errors(path: Path) -
 
 
 @every_notebook
-def test_a_picture_has_its_words_beside_it(path: Path) -> None:
+def test_there_are_pictures_and_each_has_its_words_beside_it(path: Path) -> None:
     texts = [dict(said(cell)) for cell in code_cells(read(path))]
     pictures = [(it["image/png"], it["text/plain"]) for it in texts if "image/png" in it]
+    assert pictures != []
     assert [words for words, _ in pictures] == [words for _, words in pictures]
     assert "" not in [words for words, _ in pictures]
 

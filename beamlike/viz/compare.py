@@ -13,6 +13,7 @@ from beamlike.machine.events import Drop, Effect
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import Window
+from beamlike.viz.cells import columns, cut, padded
 from beamlike.viz.happened import identity, is_same_value
 from beamlike.viz.recording import Recording
 from beamlike.viz.sentences import wrapped
@@ -123,22 +124,22 @@ class Comparison:
             )
             for row in self.rows
         ]
-        widths = [max(map(len, column)) for column in zip(header, *places, strict=True)]
+        widths = [max(map(columns, column)) for column in zip(header, *places, strict=True)]
         room = (_WIDTH - sum(widths) - 2 * len(widths) - 2 * (len(names) - 1)) // len(names)
-        starts = ["  ".join(map(str.ljust, place, widths)) for place in (header, *places)]
+        starts = ["  ".join(map(padded, place, widths)) for place in (header, *places)]
         if room < _NARROWEST:
             return list(self._stacked(names, starts))
         return list(self._side_by_side(names, starts, room))
 
     def _side_by_side(self, names: list[str], starts: list[str], room: int) -> Iterator[str]:
-        yield _line(starts[0], [_cut(name, room) for name in names], room)
+        yield _line(starts[0], [cut(name, room) for name in names], room)
         for start, row in zip(starts[1:], self.rows, strict=True):
             cells = [_told(cell) for cell in row.cells]
             if not row.differs:
                 cells = [cells[0], *[_SAME] * (len(names) - 1)]
             shown = [_set(cell, room) for cell in cells]
             for at, parts in enumerate(zip_longest(*shown, fillvalue="")):
-                yield _line(" " * len(start) if at else start, list(parts), room)
+                yield _line(" " * columns(start) if at else start, list(parts), room)
             if len(set(map(tuple, shown))) < len(set(cells)):  # what differs was cut off
                 yield from self._each(names, row)
 
@@ -149,12 +150,14 @@ class Comparison:
             if row.differs:
                 yield from self._each(names, row)
             else:
-                yield f"     all: {_cut(_told(row.cells[0]), _WIDTH - 10)}"
+                yield f"     all: {cut(_told(row.cells[0]), _WIDTH - 10)}"
 
     def _each(self, names: list[str], row: Row) -> Iterator[str]:
-        width = min(max(map(len, names)), _NARROWEST)
+        width = min(max(map(columns, names)), _NARROWEST)
         for name, cell in zip(names, row.cells, strict=True):
-            yield f"     {_cut(name, width):>{width}}: {_cut(_told(cell), _WIDTH - width - 7)}"
+            shown = cut(name, width)
+            before = " " * (5 + width - columns(shown))
+            yield f"{before}{shown}: {cut(_told(cell), _WIDTH - width - 7)}"
 
 
 def compare(recordings: Mapping[str, Recording]) -> Comparison:
@@ -259,7 +262,7 @@ def _changes(first: WindowingStrategy, other: WindowingStrategy) -> str:
 
 
 def _line(start: str, cells: list[str], room: int) -> str:
-    return "  ".join([start, *(cell.ljust(room) for cell in cells)]).rstrip()
+    return "  ".join([start, *(padded(cell, room) for cell in cells)]).rstrip()
 
 
 def _set(text: str, room: int) -> list[str]:
@@ -267,7 +270,3 @@ def _set(text: str, room: int) -> list[str]:
     return textwrap.wrap(
         text, room, max_lines=_MOST_LINES, placeholder=" ...", break_on_hyphens=False
     )
-
-
-def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else text[: room - 3] + "..."

@@ -14,6 +14,7 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
+from beamlike.model.words import how_many
 from beamlike.viz.happened import own_windows, take_drops
 from beamlike.viz.recording import Moment, Recording, TriggerView, WindowView
 from beamlike.viz.table import lost_elements, shorten, show_clock, show_window
@@ -97,14 +98,10 @@ def _kind(event: ScriptStep) -> str:
 
 def _title(event: ScriptStep) -> str:
     if isinstance(event, Arrive):
-        return _counted(len(event.elements), "element") + " arrived"
+        return how_many(len(event.elements), "element") + " arrived"
     if isinstance(event, AdvanceWatermark):
         return f"The watermark moved to {show_instant(event.to)}"
     return f"The clock moved to {show_clock(event.to)}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _span(window: Window) -> list[int] | None:
@@ -288,7 +285,7 @@ class _Stream:
             at = show_instant(element.timestamp)
             yield ["arrive", f"{shorten(element.value, _SHORT)} of {at} arrived."]
         if len(elements) > _MOST_NAMED:
-            yield ["arrive", f"... and {len(elements) - _MOST_NAMED} more elements."]
+            yield ["arrive", f"... and {how_many(len(elements) - _MOST_NAMED, 'more element')}."]
         yield from (["drop", _refusal(drop)] for drop in self._dropped(moment))
         for merge in self._merged(moment):
             sources = ", ".join(map(_name, merge.sources))

@@ -18,7 +18,7 @@ _DOTS: Final[dict[Fate, dict[str, Any]]] = {
     Fate.NOWHERE: {"marker": "+", "s": 60, "color": SOFT, "lw": 1.6},
 }
 _LABELLED: Final = 60
-"""Of more elements than these, only those that were dropped have their values beside them."""
+"""Of more elements than these, only those that a window refused have their values beside them."""
 _NEAR: Final = 7.0
 """Elements of one step that are closer than this (pixels) are drawn as one, with their number."""
 _READABLE: Final = 8.0
@@ -94,7 +94,7 @@ class Dots:
         if not mark.label and mark.count == 1 and not mark.reason:
             return
         crowded = len(self._scene.marks) > _LABELLED or self._row_height < _READABLE
-        if crowded and not dropped and mark.count == 1:
+        if crowded and not mark.refused and mark.count == 1:
             self.unnamed += 1
             return
         times = f"\u00d7{mark.count}" if mark.count > 1 else ""

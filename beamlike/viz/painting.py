@@ -11,7 +11,7 @@ from beamlike.viz.axis import round_instants
 from beamlike.viz.dots import Dots
 from beamlike.viz.labels import Labels, Place, shortened
 from beamlike.viz.palette import COLOURS, DROPPED, FAINT, HATCHES, INK, OTHER, SOFT
-from beamlike.viz.scene import Box, End, Fate, Life, Scene
+from beamlike.viz.scene import Box, End, Life, Scene
 
 __all__ = ["Panel"]
 
@@ -64,13 +64,13 @@ class Panel:
         dots = Dots(self.scene, self.labels, self.row_height)
         dots.draw()
         self._folds()
-        dots.name(lambda mark: mark.fate is Fate.DROPPED or mark.count > 1)
+        dots.name(lambda mark: mark.refused or mark.count > 1)
         if self.in_margin:
             self._margin()
         else:
             for box in self.scene.boxes:
                 self._name(box)
-        dots.name(lambda mark: mark.fate is not Fate.DROPPED and mark.count == 1)
+        dots.name(lambda mark: not mark.refused and mark.count == 1)
         self._unnamed("element", dots.unnamed)
         for life in self.scene.lives:
             if len(life.sources) > 1:
@@ -138,7 +138,9 @@ class Panel:
     def _lives(self) -> None:
         from matplotlib.patches import Rectangle
 
-        axes, fill = self.axes, 0.04 if self.scene.lanes == 1 else 0.02
+        # Where many windows lie above each other, the ground of each is the fainter.
+        axes, lanes = self.axes, self.scene.lanes
+        fill = 0.04 if lanes == 1 else min(0.02, 0.2 / lanes)
         edges: list[tuple[float, float, float, float]] = []  # of all at once: there may be many
         closed, expired = list(edges), list(edges)
         for life in self.scene.lives:

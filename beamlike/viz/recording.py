@@ -208,7 +208,10 @@ class Recording:
         Raises:
             RecordingError: There is none; names those that are most alike.
         """
-        mine = self._by_key.get(identity(key))
+        try:
+            mine = self._by_key.get(identity(key))
+        except TypeError:  # what cannot be hashed is no key
+            mine = None
         if mine is not None:
             return mine.key
         keys = self.keys

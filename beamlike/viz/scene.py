@@ -60,6 +60,11 @@ class Mark:
     reason: str = ""
     count: int = 1
 
+    @property
+    def refused(self) -> bool:
+        """Whether it was dropped, from all of its windows or from some."""
+        return self.fate is Fate.DROPPED or bool(self.reason)
+
 
 @attrs.frozen
 class Life:
@@ -212,6 +217,11 @@ class Scene:
                 for it in drops
             ],
             "dropped element",
+        )
+        partly = [mark for mark in self.marks if mark.refused and mark.fate is not Fate.DROPPED]
+        sentences += _some(
+            [f"{it.label} at {show_instant(it.event)} was {it.reason}." for it in partly],
+            "element dropped from a part of its windows",
         )
         return " ".join(sentences)
 

@@ -9,7 +9,8 @@ from beamlike.machine.events import Drop, Pane
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.model.words import visible
+from beamlike.model.words import on_one_line, visible
+from beamlike.viz.cells import columns, cut, padded
 
 __all__ = [
     "change_table",
@@ -109,22 +110,22 @@ def _table(
 ) -> str:
     """Rows under a header. The last column, the value of row n in so much room, gets the rest."""
     every = [header[:-1], *rows]
-    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
+    widths = [max(map(columns, column)) for column in zip(*every, strict=True)]
     room = max(_LEAST_VALUE_WIDTH, _WIDTH - sum(widths) - 2 * len(widths))
     values = [header[-1], *(value(at, room) for at in range(len(rows)))]
     return "\n".join(
-        "  ".join([*map(str.ljust, row, widths), shown]).rstrip()
+        "  ".join([*map(padded, row, widths), shown]).rstrip()
         for row, shown in zip(every, values, strict=True)
     )
 
 
 def shorten(value: Any, room: int) -> str:
-    """The ``repr`` of a value, cut to ``room`` characters with ``...`` at the end.
+    """The ``repr`` of a value on one line, cut to ``room`` columns with ``...`` at the end.
 
     >>> shorten(["open app", "close app"], 16)
     "['open app', ..."
     """
-    return _cut(visible(repr(value)), room)
+    return cut(on_one_line(value), room)
 
 
 def lost_elements(drop: Drop, room: int) -> str:
@@ -132,10 +133,6 @@ def lost_elements(drop: Drop, room: int) -> str:
     if drop.count == 1 and drop.element is not None:
         return shorten(drop.value, room)
     return "an element" if drop.count == 1 else f"{drop.count} elements"
-
-
-def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else text[: room - 3] + "..."
 
 
 def _cells(output: Output) -> tuple[str, ...]:
@@ -166,7 +163,7 @@ def _value(output: Output, room: int) -> str:
     effect = output.effect
     if isinstance(effect, Drop):
         if effect.error is not None:
-            why = _cut(visible(" ".join(effect.error.split())), _ERROR_WIDTH)
+            why = cut(visible(" ".join(effect.error.split())), _ERROR_WIDTH)
             return f"{lost_elements(effect, room)} ({why})"
         if effect.missed_by is None:
             return lost_elements(effect, room)
@@ -174,7 +171,7 @@ def _value(output: Output, room: int) -> str:
         joining = f", nearly joined {show_window(effect.nearly)}" if effect.nearly else ""
         # The value comes first: a note that would push it out is cut.
         value, note = lost_elements(effect, room), f" ({missed}{joining})"
-        if len(value) + len(note) <= (_LONG_NOTE_WIDTH if joining else room):
+        if columns(value) + len(note) <= (_LONG_NOTE_WIDTH if joining else room):
             return value + note
         note = f" ({missed})"
         return lost_elements(effect, max(room - len(note), _LEAST_LOST_WIDTH)) + note

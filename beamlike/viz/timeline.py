@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 from typing import Any, Final
 
+from beamlike.errors import RecordingError
 from beamlike.hosts.script import Arrive, Run
 from beamlike.machine.events import (
     AdvanceClock,
@@ -21,10 +22,12 @@ from beamlike.machine.events import (
     Pane,
     Suppressed,
 )
+from beamlike.model.options import whole_number
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
-from beamlike.model.words import visible
+from beamlike.model.words import on_one_line
+from beamlike.viz.cells import cells, columns, cut, padded
 from beamlike.viz.columns import Columns, assigned
 from beamlike.viz.happened import busiest, by_step, identity, is_dropped, keys_of
 from beamlike.viz.table import lost_elements, shorten, show_clock
@@ -58,7 +61,11 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
         width: Characters in a line, at least 60.
         window_fn: If given, windows show from the element on that opened them, else from
             their first merge or pane on.
+
+    Raises:
+        RecordingError: The width is no number of characters.
     """
+    whole_number(width, 1, "timeline width", RecordingError)
     keys = keys_of(run)
     if not keys:
         return "(no elements, nothing came out)"
@@ -76,7 +83,7 @@ def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = No
         lines.append(_OFF_AXIS)
     lines += [line for block in drawn for line in block]
     if len(shown) < len(keys):
-        others = ", ".join(visible(repr(key)) for key in keys if key not in shown)
+        others = ", ".join(on_one_line(key) for key in keys if key not in shown)
         left_out = len(keys) - len(shown)
         words = f"{left_out} of {len(keys)} keys, the least busy, are left out: {others}"
         lines += ["", *wrap(words, width, max_lines=_MOST_REASON_LINES, placeholder=" ...")]
@@ -101,17 +108,15 @@ class _Block:
 
     def lines(self, most: int) -> Iterator[str]:
         labels, line = self.axis.ruler()
-        yield (
-            f"{shorten(self.key, _GUTTER - 6) if self.key is not None else 'no'} key".ljust(_GUTTER)
-            + labels
-        )
+        name = shorten(self.key, _GUTTER - 6) if self.key is not None else "no"
+        yield padded(f"{name} key", _GUTTER) + labels
         yield " " * _GUTTER + line
         for entry in thinned(list(self._entries()), most):
             if isinstance(entry, str):
                 yield _gutter("") + entry
                 continue
             span = f"{entry.first:3}" + f"-{entry.last}" * (entry.last != entry.first)
-            yield f"{span} {entry.name:{_GUTTER}}"[: _GUTTER - 1] + " " + entry.row
+            yield padded(f"{span} {entry.name}", _GUTTER) + entry.row
             yield from entry.below
 
     def _entries(self) -> Iterator[Entry]:
@@ -162,8 +167,8 @@ class _Block:
         ]
         for timestamp, mark in marks:
             row[self.axis.column(timestamp)] = mark
-        values = "+ " + ", ".join(_words(element.value) for element in elements)
-        if len(values) > _GUTTER - 6:
+        values = "+ " + ", ".join(on_one_line(element.value) for element in elements)
+        if columns(values) > _GUTTER - 6:
             values = f"+ {len(elements)} element{'s' * (len(elements) != 1)}"
         return values, "".join(row)
 
@@ -227,7 +232,7 @@ class _Block:
         info = pane.info
         label = f"{info.timing.value} #{info.index}"
         label = f"retract {label}" if pane.retraction else label + " last" * info.is_last
-        text = _words(pane.value)
+        text = on_one_line(pane.value)
         if pane.timestamp != pane.window.max_timestamp:
             text += f" at {show_instant(pane.timestamp)}"
         yield from self._bar(label, pane.window, text, f"by {by}" if by else "")
@@ -304,17 +309,18 @@ class _Block:
         yield _gutter(label) + "".join(row)
         if below:
             room = self.axis.columns - 2
-            yield _gutter("") + (below if len(below) <= room else below[: room - 3] + "...")
+            yield _gutter("") + cut(below, room)
 
 
 def _beside(row: list[str], text: str, first: int, last: int) -> bool:
     """Write a text right of a drawing, or left of it; False if it fits on neither side."""
-    size = len(text)
+    shown = cells(text)
+    size = len(shown)
     if last + 2 + size <= len(row):
-        row[last + 2 : last + 2 + size] = text
+        row[last + 2 : last + 2 + size] = shown
         return True
     if first - 1 - size >= 0:
-        row[first - 1 - size : first - 1] = text
+        row[first - 1 - size : first - 1] = shown
         return True
     return False
 
@@ -328,8 +334,3 @@ def _clock(reading: int) -> str:
 def _gutter(text: str) -> str:
     indent = " " * max(min(_INDENT, _GUTTER - 1 - len(text)), 0)
     return f"{indent + text:{_GUTTER}}"[: _GUTTER - 1] + " "
-
-
-def _words(value: Any) -> str:
-    """The ``repr`` of a value on one line."""
-    return " ".join(line.strip() for line in visible(repr(value)).splitlines())

@@ -303,6 +303,17 @@ def test_the_times_on_the_two_sides_of_a_fold_do_not_run_into_each_other(reader:
     assert all(end < after["x"] for end, after in zip(ends, boxes[1:], strict=False))
 
 
+def test_an_element_at_the_minimum_timestamp_leaves_the_times_of_others_legible(reader: Reader):
+    stream = TestStream().add_elements(("k", 0)).add_elements_at_time("12:00:00", ("k", 1))
+    windowing = {"trigger": bl.Repeatedly(bl.AfterCount(1)), "accumulation": "discarding"}
+    reader.open(recorded(stream, window=bl.GlobalWindows(), **windowing), "#step=1")
+    assert reader.texts("#axis text.tick:not(.label)") == [
+        "1970-01-01",
+        "7445-10-25",
+        "+012921-08-18",
+    ]
+
+
 def test_what_is_left_out_is_told_exactly(reader: Reader):
     stream = (
         TestStream()

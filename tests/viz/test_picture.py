@@ -248,6 +248,30 @@ def test_what_found_no_room_is_counted() -> None:
     assert int(counted[1]) > 250
 
 
+def test_of_many_elements_those_that_some_windows_refused_have_their_reason_too() -> None:
+    stream = TestStream()
+    for second in range(70):
+        stream = stream.add_elements_at_time(second * 5_000, ("k", second))
+    stream = stream.advance_watermark_to("00:05:00").add_elements_at_time("00:04:59", ("k", "milk"))
+    results = stream.advance_watermark_to_infinity().run(
+        window=bl.SlidingWindows("10 minutes", "5 minutes")
+    )
+
+    assert "'milk', dropped from 1 of 2 windows: expired, missed by 1ms" in written(
+        results.figure()
+    )
+
+
+def test_windows_that_lie_above_each_other_do_not_blacken_what_is_below() -> None:
+    stream = TestStream().add_elements_at_time("00:30:00", ("k", 1))
+    results = stream.advance_watermark_to_infinity().run(window=bl.SlidingWindows("1 h", "1 m"))
+    (axes,) = results.figure().axes
+
+    grounds = [it.get_facecolor()[3] for it in axes.patches if it.get_facecolor()[:3] == (0, 0, 0)]
+    assert len(grounds) == 60
+    assert 0.1 < sum(grounds) <= 0.2001
+
+
 def test_elements_that_would_cover_each_other_are_one_dot_with_their_number() -> None:
     results = (
         TestStream()

@@ -182,13 +182,18 @@ def test_an_element_that_some_of_its_windows_refused_says_so() -> None:
     results = played(
         stream, window=bl.SlidingWindows("2 minutes", "1 minute"), allowed_lateness="0 s"
     )
-    (mark,) = stage(results, "k").marks
+    scene = stage(results, "k")
+    (mark,) = scene.marks
     assert mark == Mark(
         30_000,
         1.0,
         "1",
         Fate.LATE,
         "dropped from 1 of 2 windows: expired, missed by 1ms",
+    )
+    assert scene.text() == (
+        "key 'k'. 1 element, 1 late and taken, 0 dropped; 1 window, 0 panes. "
+        "1 at 00:00:30 was dropped from 1 of 2 windows: expired, missed by 1ms."
     )
 
 

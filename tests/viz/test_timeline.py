@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 import pytest
 
+from beamlike.errors import RecordingError
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Arrive, Run, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
@@ -472,3 +473,12 @@ def test_a_clock_that_began_elsewhere_is_told_as_an_instant() -> None:
         "  1 clock 1d 2h",
         "  2 2020-01-01 12:00:05",
     ]
+
+
+@pytest.mark.parametrize("width", [None, "wide", 0, -5, 80.5])
+def test_a_width_is_a_number_of_characters(width: Any) -> None:
+    with pytest.raises(RecordingError) as refused:
+        text_timeline(Run((), ()), width)
+    assert str(refused.value) == (
+        f"timeline width must be a whole number of 1 or more, got {width!r}"
+    )

@@ -6,7 +6,7 @@ const DISTANCES = [
   ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
   ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
   ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].map((n) => n * DAY),
+  ...[...Array(9).keys()].flatMap((power) => [1, 2, 5].map((n) => n * 10 ** power * DAY)),
 ];
 const FOLD_PART = 0.06; // of what is shown; a gap is folded if it is three times as long
 
@@ -22,9 +22,10 @@ function timeOfDay(ms, distance) {
   return text;
 }
 
+/** The day of an instant; nothing where no calendar reaches, as at the minimum timestamp. */
 function dateOf(ms) {
   const moment = new Date(Math.floor(ms / DAY) * DAY);
-  return Number.isNaN(moment.getTime()) ? ms + " ms" : moment.toISOString().slice(0, 10);
+  return Number.isNaN(moment.getTime()) ? "" : moment.toISOString().split("T")[0];
 }
 
 /** A duration without what is too small to matter; never more than it is. */
@@ -128,7 +129,7 @@ class Axis {
   ticks() {
     const plain = this.pieces.filter((piece) => !piece[4]);
     const perMs = plain[0][3] / (plain[0][1] - plain[0][0]);
-    const needed = (distance) => (distance >= DAY ? 84 : distance < SECOND ? 96 : distance < MINUTE ? 72 : 54);
+    const needed = (distance) => (distance >= 1e5 * DAY ? 110 : distance >= DAY ? 84 : distance < SECOND ? 96 : distance < MINUTE ? 72 : 54);
     const distance = DISTANCES.find((d) => d * perMs >= needed(d)) || DISTANCES[DISTANCES.length - 1];
     const ticks = [];
     let date = this.firstDate;
@@ -139,6 +140,7 @@ class Axis {
         if (last && x - last.x < needed(distance) * 0.75) continue;
         let text = distance >= DAY ? dateOf(at) : timeOfDay(at, distance);
         const day = dateOf(at);
+        if (!day) continue;
         const second = distance < DAY && day !== date && !this.firstDate ? day : "";
         if (second) date = day;
         ticks.push({ x, text, second });

@@ -11,13 +11,14 @@ import attrs
 
 from beamlike.model.panes import Timing
 
-__all__ = ["Counts", "Problem", "Progress", "instant_ms"]
+__all__ = ["Counts", "Problem", "Progress", "instant_ms", "observed_metrics"]
 
 _TIMINGS: Final = tuple(timing.value for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE))
 _WINDOWS_OPEN: Final = "windows_open"
 _DROPPED: Final = "dropped_"
 _WHOLE: Final = "triggerExecution"
 _DISK: Final = "rocksdbSstFileSize"
+_APART: Final = {"schema", "values"}
 _ASKING: Final = {"latestOffset", "getOffset"}
 """What takes time while nothing is new: the sources are asked, and no more."""
 
@@ -35,6 +36,26 @@ def instant_ms(text: str | None) -> int | None:
     if not text:
         return None
     return round(datetime.fromisoformat(text).timestamp() * 1000) or None
+
+
+def observed_metrics(told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The observed metrics in a ``StreamingQueryProgress``, each by its name.
+
+    Spark Connect tells a listener of them as Spark does, and writes names and values apart where a
+    query is asked for its ``recentProgress``.
+
+    >>> schema = {"type": "struct", "fields": [{"name": "panes_late"}, {"name": "merges"}]}
+    >>> observed_metrics({"observedMetrics": {"a": {"values": [1, 0], "schema": schema}}})
+    {'a': {'panes_late': 1, 'merges': 0}}
+    """
+    return {name: _named(row or {}) for name, row in (told.get("observedMetrics") or {}).items()}
+
+
+def _named(row: Mapping[str, Any]) -> dict[str, Any]:
+    if not row.keys() >= _APART:
+        return dict(row)
+    names = [field["name"] for field in row["schema"]["fields"]]
+    return dict(zip(names, row["values"], strict=True))
 
 
 @attrs.frozen
@@ -127,8 +148,8 @@ class Progress:
             took = told.get("batchDuration") or sum(parts.values())
         groupings = {
             name: counts
-            for name, metrics in (told.get("observedMetrics") or {}).items()
-            if (counts := Counts.of(metrics or {})) is not None
+            for name, metrics in observed_metrics(told).items()
+            if (counts := Counts.of(metrics)) is not None
         }
         times = told.get("eventTime") or {}
         states = told.get("stateOperators") or []

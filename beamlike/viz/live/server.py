@@ -7,7 +7,6 @@ the page shows, as with Spark's own UI.
 """
 
 import logging
-import re
 import socket
 import socketserver
 import sys
@@ -20,21 +19,12 @@ from http.server import BaseHTTPRequestHandler
 from importlib.resources import files
 from typing import Any, Final
 
-from beamlike.errors import EnvironmentProblem
+from beamlike.metrics.serving import GONE, HERE, PATIENCE, Listening, is_asked_as_this_machine
 from beamlike.viz.live.history import History
 
 __all__ = ["PageServer"]
 
 _LOGGER: Final = logging.getLogger("beamlike.live_view")
-
-_HERE: Final = "127.0.0.1"
-_OWN_NAMES: Final = re.compile(r"(?:127\.0\.0\.1|localhost)(?::\d{1,5})?", re.IGNORECASE)
-_LAST_PORT: Final = 65_535
-_PATIENCE: Final = 10
-"""Seconds until a connection that says nothing is closed."""
-
-_GONE: Final = (ConnectionError, TimeoutError)
-"""What is raised once a reader has left."""
 
 _PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "/": ("page.html", "text/html; charset=utf-8"),
@@ -69,32 +59,15 @@ class PageServer:
     """
 
     def __init__(self, history: History, port: int = 0) -> None:
-        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= _LAST_PORT:
-            raise EnvironmentProblem(
-                f"port={port!r} must be a whole number from 0 to {_LAST_PORT}; leave it out for "
-                "one that is free"
-            )
-        try:
-            self._server = _Server((_HERE, port), _handler(history))
-        except OSError as error:
-            raise EnvironmentProblem(
-                f"port={port} of {_HERE} cannot be had ({error.strerror}); "
-                "leave the argument out for one that is free"
-            ) from error
-        self.address = self._server.socket.getsockname()
-        self.port: int = self.address[1]
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.1,), name="beamlike live view", daemon=True
+        self._listening = Listening(
+            lambda address: _Server(address, _handler(history)), port, HERE, "beamlike live view"
         )
-        self._thread.start()
+        self.address = self._listening.address
+        self.port: int = self.address[1]
 
     def close(self) -> None:
         """Let go of the port, the connections and all threads."""
-        self._server.shutdown()
-        self._thread.join()
-        self._server.hang_up()
-        self._server.server_close()
-        self._server.wait()
+        self._listening.close()
 
 
 class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
@@ -122,42 +95,39 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self._open.discard(request)
         super().shutdown_request(request)
 
-    def hang_up(self) -> None:
-        """Wake the threads that still wait for a word."""
+    def server_close(self) -> None:
+        # Wakes the threads that still wait for a word, and waits until they have ended.
         for connection in list(self._open):
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-
-    def wait(self) -> None:
-        """Until the threads have ended."""
+        super().server_close()
         for talk in self._talking:
             talk.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A reader that went away is no news; anything else is logged."""
-        if not isinstance(sys.exception(), _GONE):
+        if not isinstance(sys.exception(), GONE):
             _LOGGER.exception("the live view lost a connection")
 
 
 def _handler(history: History) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        timeout = _PATIENCE
+        timeout = PATIENCE
         server_version, sys_version = "beamlike", ""
         default_request_version = "HTTP/1.0"  # older ones would be answered without headers
 
         def do_GET(self) -> None:
             try:
                 self._get()
-            except _GONE:
+            except GONE:
                 raise
             except Exception:
                 _LOGGER.exception("the live view cannot answer GET %r", self.path)
                 self._say(HTTPStatus.INTERNAL_SERVER_ERROR)
 
         def _get(self) -> None:
-            hosts = self.headers.get_all("Host") or []
             path = self.path.partition("?")[0]
-            if len(hosts) != 1 or not _OWN_NAMES.fullmatch(hosts[0].strip()):
+            if not is_asked_as_this_machine(self.headers):
                 self._say(HTTPStatus.MISDIRECTED_REQUEST)
             elif path == _DATA:
                 self._numbers()

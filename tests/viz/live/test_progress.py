@@ -56,6 +56,12 @@ def test_metrics_that_somebody_else_observes_are_none_of_beamlikes() -> None:
     assert Progress.of(json.dumps(told)).groupings == {}
 
 
+def test_spark_connect_writes_names_and_values_apart() -> None:
+    metrics = {"hours": {"panes_early": 2, "watermark": 7_000}, "days": {"dropped_expired": 1}}
+    told = report(0, metrics=metrics, connect=True)
+    assert Progress.of(told) == Progress.of(report(0, metrics=metrics))
+
+
 def test_a_report_with_next_to_nothing_in_it_counts_as_nothing() -> None:
     least = {"id": "q", "runId": "r", "batchId": 0, "timestamp": "1970-01-01T00:00:05.000Z"}
     assert Progress.of(json.dumps(least)) == Progress(

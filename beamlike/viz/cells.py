@@ -1,0 +1,60 @@
+"""Texts in the columns of a terminal: most letters take one, ideographs and emoji two, accents
+that combine with the letter before them none."""
+
+from unicodedata import category, east_asian_width
+
+__all__ = ["cells", "columns", "cut", "padded"]
+
+
+def columns(text: str) -> int:
+    """How many columns a text takes.
+
+    >>> columns("tea"), columns("お茶"), columns("the\\u0301")
+    (3, 4, 3)
+    """
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def padded(text: str, width: int) -> str:
+    """A text with spaces after it, so that it takes ``width`` columns; a longer one as it is."""
+    return text + " " * (width - columns(text))
+
+
+def cut(text: str, room: int) -> str:
+    """A text cut to ``room`` columns, with ``...`` at the end if something is left out.
+
+    >>> cut("green tea", 8), cut("お茶とお菓子", 8)
+    ('green...', 'お茶...')
+    """
+    if columns(text) <= room:
+        return text
+    kept, taken = "", 3
+    for letter in text:
+        taken += _columns(letter)
+        if taken > room:
+            break
+        kept += letter
+    return kept + "..."
+
+
+def cells(text: str) -> list[str]:
+    """A text as what each column shows; the second column of a wide letter shows nothing more.
+
+    >>> cells("a茶")
+    ['a', '茶', '']
+    """
+    shown: list[str] = []
+    for letter in text:
+        width = _columns(letter)
+        if width == 0 and shown:
+            at = len(shown) - 1 if shown[-1] else len(shown) - 2
+            shown[at] += letter
+        else:
+            shown += [letter, ""][: max(width, 1)]
+    return shown
+
+
+def _columns(letter: str) -> int:
+    if category(letter) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if east_asian_width(letter) in ("W", "F") else 1
