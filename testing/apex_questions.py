@@ -142,7 +142,7 @@ def recovered(case: DialectCase) -> Iterator[str]:
             case {"checkpoint": batch}:
                 checkpoints[batch] = run.checkpoint()
             case {"crash_and_recover_to": batch}:
-                run = operator.recover(checkpoints[batch])
+                run = operator.recover(checkpoints[batch], unpickle=True)
             case {"read": values}:
                 yield from _read(at, values, run)
             case _:

@@ -23,7 +23,7 @@ def _materialized(case: DialectCase) -> kafka.Materialized:
     if "retention_ms" in store:
         return sessions.with_retention(store["retention_ms"])
     cached = store.get("kind", "cached") == "cached"
-    return sessions.with_retention(_FOR_EVER) if cached else sessions
+    return sessions.with_retention(_FOR_EVER) if cached else sessions.with_caching_disabled()
 
 
 def _table(case: DialectCase) -> kafka.KTable:
@@ -51,7 +51,7 @@ def _table(case: DialectCase) -> kafka.KTable:
     else:
         raise UnsupportedError(f"the aggregate {aggregate} has no counterpart")
     if emit == "suppress_until_close":
-        return table.suppress(kafka.Suppressed.until_window_closes())
+        return table.suppress(kafka.Suppressed.until_window_closes(repeats=True))
     return table
 
 

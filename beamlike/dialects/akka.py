@@ -25,7 +25,7 @@ import attrs
 
 from beamlike.api.arguments import positive_duration
 from beamlike.dialects.folds import Kept, Stamp
-from beamlike.dialects.frames import GroupOptions
+from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
 from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
 from beamlike.errors import (
@@ -34,15 +34,18 @@ from beamlike.errors import (
     UserFunctionError,
     WatermarkError,
     WindowError,
+    WindowingError,
 )
 from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Pane
 from beamlike.model.combine import CombineFn
+from beamlike.model.naming import by_name
 from beamlike.model.options import option, whole_number
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, OnTimeBehavior, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms
 from beamlike.model.triggers import Never
+from beamlike.model.words import how_many
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -81,7 +84,7 @@ class _Bounded(Kept):
             return accumulator[-self.max_size :]
         if self.overflow is OverflowStrategy.DROP_NEWEST:
             return accumulator[: self.max_size]
-        raise OverflowError(f"a session of more than {self.max_size} elements")
+        raise OverflowError(f"a session of more than {how_many(self.max_size, 'element')}")
 
 
 @attrs.frozen(init=False)
@@ -147,6 +150,7 @@ class SessionWindow:
         """The flow in memory, to be fed element by element."""
         return SessionRun(self)
 
+    @by_name("SessionWindow.on_dataframe", WindowingError, GROUP_OPTIONS, value=A_VALUE)
     def on_dataframe(
         self,
         df: "DataFrame",

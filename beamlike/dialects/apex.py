@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
-from beamlike.api.arguments import positive_duration
+from beamlike.api.arguments import A_TIMESTAMP, positive_duration
 from beamlike.dialects.apex_accumulations import (
     Average,
     CompositeAccumulation,
@@ -76,9 +76,10 @@ from beamlike.dialects.apex_words import (
     WindowOption,
 )
 from beamlike.dialects.arguments import check_combine, check_function, check_kind
-from beamlike.dialects.frames import GroupOptions
-from beamlike.errors import UnsupportedError
+from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
+from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn
+from beamlike.model.naming import by_name
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
@@ -260,6 +261,13 @@ class WindowedOperator:
         """
         return OperatorRun(self, positive_duration("batch_interval", batch_interval))
 
+    @by_name(
+        "WindowedOperator.on_dataframe",
+        WindowingError,
+        GROUP_OPTIONS,
+        value=A_VALUE,
+        timestamp=A_TIMESTAMP,
+    )
     def on_dataframe(
         self,
         df: "DataFrame",
@@ -307,21 +315,32 @@ class WindowedOperator:
             options=options,
         )
 
-    def recover(self, checkpoint: bytes, batch_interval: DurationLike = 500) -> OperatorRun:
+    def recover(
+        self, checkpoint: bytes, batch_interval: DurationLike = 500, *, unpickle: bool = False
+    ) -> OperatorRun:
         """A run that goes on from a checkpoint, see `OperatorRun.checkpoint`.
 
+        Args:
+            unpickle: Whether the checkpoint is opened, which runs code that is in it: only for
+                those whose writers you trust.
+
         Raises:
-            StateError: The bytes are no checkpoint, or one of another operator or batch interval.
+            StateError: The bytes are not to be opened, are no checkpoint, or one of another
+                operator or batch interval.
             WindowingError: The interval is 0, or 1 ms and there are firings by time.
             TimeError: It cannot be read.
         """
         interval = positive_duration("batch_interval", batch_interval)
-        return OperatorRun(self, interval).recovered(checkpoint)
+        return OperatorRun(self, interval).recovered(checkpoint, unpickle=unpickle)
 
 
 @attrs.frozen(init=False)
 class WindowedMergeOperator(WindowedOperator):
     """A windowed operator of two streams.
+
+    Over a DataFrame that has the rows of both, ``value`` names two columns: the number of a row's
+    stream, 1 or 2, and its value. The watermark is then one of all rows; that of two streams, the
+    smaller of both, is what `run` has.
 
     Args:
         window: As in `WindowedOperator`, and all others too.
@@ -361,10 +380,12 @@ class WindowedMergeOperator(WindowedOperator):
         """As `WindowedOperator.run`."""
         return MergeOperatorRun(self, positive_duration("batch_interval", batch_interval))
 
-    def recover(self, checkpoint: bytes, batch_interval: DurationLike = 500) -> MergeOperatorRun:
+    def recover(
+        self, checkpoint: bytes, batch_interval: DurationLike = 500, *, unpickle: bool = False
+    ) -> MergeOperatorRun:
         """As `WindowedOperator.recover`."""
         interval = positive_duration("batch_interval", batch_interval)
-        return MergeOperatorRun(self, interval).recovered(checkpoint)
+        return MergeOperatorRun(self, interval).recovered(checkpoint, unpickle=unpickle)
 
 
 def _check_extractor(argument: str, given: Extract | None) -> None:

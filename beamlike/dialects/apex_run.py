@@ -13,7 +13,7 @@ from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
 from beamlike.errors import UserFunctionError, WindowingError
 from beamlike.hosts.script import Output, Run
-from beamlike.model.time import InstantLike, instant_ms
+from beamlike.model.time import InstantLike, instant_ms, show_duration
 from beamlike.model.words import in_words
 
 if TYPE_CHECKING:
@@ -115,13 +115,14 @@ class OperatorRun:
         )
         return write_checkpoint(self._name, saved)
 
-    def recovered(self, checkpoint: bytes) -> Self:
+    def recovered(self, checkpoint: bytes, *, unpickle: bool = False) -> Self:
         """This run, gone on from a checkpoint, see `WindowedOperator.recover`.
 
         Raises:
-            StateError: The bytes are no checkpoint, or one of another operator or batch interval.
+            StateError: The bytes are not to be opened, are no checkpoint, or one of another
+                operator or batch interval.
         """
-        saved = read_checkpoint(self._name, checkpoint)
+        saved = read_checkpoint(self._name, checkpoint, unpickle=unpickle)
         self._clock, self._watermark, self._latest = saved.clock, saved.watermark, saved.latest
         self._given = list(saved.given)
         self._stage.resume(saved.stage)
@@ -129,7 +130,9 @@ class OperatorRun:
 
     @property
     def _name(self) -> str:
-        return f"{self._stage.strategy} of {self._stage.combine} every {self._interval} ms"
+        return (
+            f"{self._stage.strategy} of {self._stage.combine} every {show_duration(self._interval)}"
+        )
 
     def _time(self, value: Any, given: InstantLike) -> int:
         return _event_time(self._operator.timestamp_extractor, value, given)

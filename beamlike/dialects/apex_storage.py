@@ -91,12 +91,20 @@ def write_checkpoint(operator: str, saved: Saved) -> bytes:
     return bytes(cloudpickle.dumps((operator, saved)))
 
 
-def read_checkpoint(operator: str, checkpoint: bytes) -> Saved:
+def read_checkpoint(operator: str, checkpoint: bytes, *, unpickle: bool) -> Saved:
     """What a checkpoint says.
 
+    Args:
+        unpickle: Whether it is opened, which runs code that is in it.
+
     Raises:
-        StateError: It is none, or of another operator.
+        StateError: It is not to be opened, is none, or is of another operator.
     """
+    if not unpickle:
+        raise StateError(
+            "a checkpoint of a run is a pickle, and opening one runs whatever code is in it; if "
+            "you trust whoever wrote it, say recover(checkpoint, unpickle=True)"
+        )
     try:
         of, saved = cloudpickle.loads(checkpoint)
     except Exception:  # whatever broken bytes make of it

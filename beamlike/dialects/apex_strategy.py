@@ -32,7 +32,7 @@ def strategy_of(
     in_global = isinstance(window_fn, GlobalWindows) and window is not None
     early = _phase(trigger.early_count, trigger.early_every, batch_interval, in_global=in_global)
     late = _phase(trigger.late_count, trigger.late_every, batch_interval, is_late=True)
-    fires = trigger.on_time or early is not None
+    fires = trigger.on_time or early is not None or late is not None
     return WindowingStrategy(
         window_fn,
         AfterWatermark(early=early, late=late or Never()) if fires else Never(),
@@ -77,8 +77,8 @@ def check_option(window: WindowOption | None, trigger: TriggerOption, *, keyed: 
     Raises:
         WindowingError: Sessions without keys; only updated panes, where none is known to compare
             with.
-        UnsupportedError: Late firings without a firing at the watermark; firings after which the
-            model would not know what came out last.
+        UnsupportedError: Late firings without a firing at the watermark, where that would be
+            seen; firings after which the model would not know what came out last.
     """
     in_sessions = window is not None and isinstance(window.window_fn, Sessions)
     if in_sessions and not keyed:
@@ -90,9 +90,13 @@ def check_option(window: WindowOption | None, trigger: TriggerOption, *, keyed: 
         )
     if trigger.on_time:
         return
-    if trigger.late_count is not None or trigger.late_every is not None:
+    fires_late = trigger.late_count is not None or trigger.late_every is not None
+    # The model fires at the watermark, too, which `rows_of` leaves out: it must not matter.
+    plain = trigger.mode is AccumulationMode.ACCUMULATING and not trigger.only_updated
+    if fires_late and (in_sessions or trigger.times or not plain):
         raise UnsupportedError(
-            "late firings without a firing at the watermark are not here; begin with "
+            "late firings without a firing at the watermark are here by counts alone, of windows "
+            "that are no sessions, with accumulating_fired_panes(); begin with "
             "TriggerOption.at_watermark()"
         )
     loses = in_sessions and trigger.mode is not AccumulationMode.ACCUMULATING

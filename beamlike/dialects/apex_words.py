@@ -8,7 +8,7 @@ import attrs
 from beamlike.errors import TriggerError, WindowError
 from beamlike.model.options import AccumulationMode, whole_number
 from beamlike.model.sessions import Sessions
-from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.time import DurationLike, duration_ms, show_duration
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 
 __all__ = [
@@ -66,7 +66,8 @@ class WindowOption:
         if windows.size % windows.period:
             raise WindowError(
                 f"sliding_time_windows need a duration that is a multiple of slide_by, got "
-                f"duration={windows.size} ms and slide_by={windows.period} ms"
+                f"duration={show_duration(windows.size)} and "
+                f"slide_by={show_duration(windows.period)}"
             )
         return cls(windows)
 

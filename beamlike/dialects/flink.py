@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
+from beamlike.api.arguments import A_KEY
 from beamlike.dialects.arguments import check_combine, check_function, check_kind
 from beamlike.dialects.flink_evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
 from beamlike.dialects.flink_harness import Harness, WindowFunction
@@ -52,10 +53,11 @@ from beamlike.dialects.flink_words import (
     TumblingProcessingTimeWindows,
     merge_windows,
 )
-from beamlike.dialects.folds import Kept, Reduce, Then
-from beamlike.dialects.frames import GroupOptions
+from beamlike.dialects.folds import Kept, OfKept, Reduce, Then
+from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn
+from beamlike.model.naming import by_name
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
@@ -99,12 +101,27 @@ __all__ = [
     "WindowedStream",
     "key_by",
     "merge_windows",
+    "window_all",
 ]
+
+_AN_ASSIGNER = 'TumblingEventTimeWindows.of("1 minute")'
 
 
 def key_by() -> "KeyedStream":
     """Elements that come with their keys. Source: Flink ``DataStream.keyBy``."""
     return KeyedStream()
+
+
+def window_all(assigner: Assigner) -> "WindowedStream":
+    """All elements together in windows. They come without keys.
+
+    Raises:
+        WindowingError: This is no assigner.
+
+    Source: Flink ``DataStream.windowAll``.
+    """
+    check_kind("window_all", assigner, Assigner, _AN_ASSIGNER)
+    return WindowedStream(assigner, assigner.default_trigger, keyed=False)
 
 
 @attrs.frozen
@@ -117,7 +134,7 @@ class KeyedStream:
         Raises:
             WindowingError: This is no assigner.
         """
-        check_kind("window", assigner, Assigner, 'TumblingEventTimeWindows.of("1 minute")')
+        check_kind("window", assigner, Assigner, _AN_ASSIGNER)
         return WindowedStream(assigner, assigner.default_trigger)
 
 
@@ -130,6 +147,7 @@ class WindowedStream:
     lateness: int = 0
     late_output: bool = False
     eviction: Evictor | None = None
+    keyed: bool = True
 
     def trigger(self, trigger: Trigger) -> "WindowedStream":
         """When the windows fire, in place of the assigner's own trigger.
@@ -204,16 +222,13 @@ class WindowedStream:
         """
         check_function("reduce function", function, "two elements")
         _check_window_function("reduce window_function", window_function)
-        reduction = Reduce(function)
-        if self.eviction is None:
-            return WindowedOperator(self, reduction, window_function)
-        whole = self._kept(lambda values: reduction.extract(reduction.add((), values, ())))
-        return attrs.evolve(whole, window_function=window_function)
+        return self._combined(Reduce(function), window_function)
 
     def aggregate(
         self, combine: CombineFn, window_function: WindowFunction | None = None
     ) -> "WindowedOperator":
-        """A combine function of this package over the elements.
+        """A combine function of this package over the elements. With an evictor it is asked at
+        each firing, of those that are left.
 
         Args:
             combine: The function.
@@ -221,16 +236,10 @@ class WindowedStream:
 
         Raises:
             CombineError: The first is no combine function, or the second no function.
-            WindowingError: With an evictor, which needs a function of all elements.
         """
         check_combine("aggregate", combine)
         _check_window_function("aggregate window_function", window_function)
-        if self.eviction is not None:
-            raise WindowingError(
-                f"aggregate({combine}) with an evictor: what is combined cannot be taken out "
-                "again; use apply(...) with a function of the list of elements"
-            )
-        return WindowedOperator(self, combine, window_function)
+        return self._combined(combine, window_function)
 
     def apply(self, function: Callable[[list[Any]], Any]) -> "WindowedOperator":
         """A function of the list of all elements, in order of arrival.
@@ -251,6 +260,14 @@ class WindowedStream:
         """
         check_function("process", function, "a key, a window and a list of elements")
         return WindowedOperator(self, self._elements(), function)
+
+    def _combined(
+        self, combine: CombineFn, window_function: WindowFunction | None
+    ) -> "WindowedOperator":
+        if self.eviction is not None:  # what is combined cannot be taken out again
+            kept = self._elements()
+            combine = OfKept(keep=kept.keep, before=kept.before, after=kept.after, of=combine)
+        return WindowedOperator(self, combine, window_function)
 
     def _kept(self, function: Callable[[list[Any]], Any]) -> "WindowedOperator":
         return WindowedOperator(self, Then(self._elements(), function))
@@ -316,6 +333,9 @@ class WindowedOperator:
         in_global = isinstance(self.windowed.assigner.window_fn, ModelGlobalWindows)
         return self.windowed.when.at_cleanup and not in_global
 
+    @by_name(
+        "WindowedOperator.on_dataframe", WindowingError, GROUP_OPTIONS, key=A_KEY, value=A_VALUE
+    )
     def on_dataframe(
         self,
         df: "DataFrame",
@@ -335,7 +355,7 @@ class WindowedOperator:
         and else ``dropped``; their ``timestamp`` is their own.
 
         Args:
-            key: The key's columns. Rows without a key are dropped.
+            key: The key's columns, ``()`` after `window_all`. Rows without a key are dropped.
             value: The column of the elements; of several, elements are tuples.
             timestamp: The column with the event time. In processing time the time of arrival, or
                 None for that of the micro-batch.
@@ -353,6 +373,11 @@ class WindowedOperator:
         """
         from beamlike.dialects import flink_frames
 
+        if key and not self.windowed.keyed:
+            raise WindowingError(
+                f"on_dataframe key={key!r}: window_all(...) has elements without keys; say key=(), "
+                "or key_by().window(...)"
+            )
         if self.window_function is not None:
             raise UnsupportedError(
                 "a function of key and window is not run over a DataFrame; apply(...) a function "
@@ -384,4 +409,5 @@ class WindowedOperator:
             fires_at_end=self.fires_at_end,
             late_output=self.windowed.late_output,
             window_function=self.window_function,
+            keyed=self.windowed.keyed,
         )

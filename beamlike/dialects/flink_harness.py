@@ -10,7 +10,7 @@ from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
 from beamlike.errors import UserFunctionError, WatermarkError, WindowingError
 from beamlike.hosts.script import Output, Run
-from beamlike.machine.events import Drop, Pane
+from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
 from beamlike.model.combine import CombineFn
 from beamlike.model.own_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.strategy import ClosingBehavior, WindowingStrategy
@@ -48,12 +48,14 @@ class Harness:
         fires_at_end: bool,
         late_output: bool,
         window_function: WindowFunction | None = None,
+        keyed: bool = True,
     ) -> None:
         self._stage = Stage(strategy, combine)
         self._processing_time = processing_time
         self._fires_at_end = fires_at_end
         self._late_output = late_output
         self._window_function = window_function
+        self._keyed = keyed
         self._clock = 0
         self._needs_clock = strategy.trigger.needs_clock
         rhythms = (EveryEventTime, EveryProcessingTime)
@@ -74,6 +76,7 @@ class Harness:
         """What comes out because of an element.
 
         Args:
+            key: None after ``window_all``.
             timestamp: When it happened; not looked at in processing time.
 
         Raises:
@@ -82,10 +85,15 @@ class Harness:
             TimeError: The timestamp cannot be read.
             UserFunctionError: A function of the user's raised.
         """
-        if key is None:
+        if key is not None and not self._keyed:
+            raise WindowingError(
+                f"process_element key must be None, because window_all(...) has elements without "
+                f"keys, got {key!r}; use key_by().window(...)"
+            )
+        if key is None and self._keyed:
             raise WindowingError(
                 "process_element key must not be None, because Flink has no element without a key; "
-                "give all the same one if there is nothing to tell them apart"
+                "use window_all(...) if there is nothing to tell them apart"
             )
         if self._processing_time:
             at = self._in_time(value)
@@ -130,10 +138,9 @@ class Harness:
             TimeError: The instant cannot be read.
         """
         to = instant_ms(instant, "set_processing_time instant")
-        if to < self._clock:
-            raise WatermarkError(
-                f"processing time cannot go back: it stands at {self._clock} ms, asked for {to} ms"
-            )
+        refusal = going_back(AdvanceClock(to), self._clock)
+        if refusal is not None:
+            raise WatermarkError(refusal)
         self._clock = to
         if self._processing_time:
             return self._rows(self._advance_both(to))

@@ -17,7 +17,8 @@ from beamlike.dialects.flink_triggers import (
 )
 from beamlike.errors import WindowError
 from beamlike.model.sessions import GapOf, Sessions, merge_overlapping
-from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.time import DurationLike, duration_ms, show_duration
+from beamlike.model.triggers import Never
 from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windowfns import GlobalWindows as ModelGlobalWindows
 from beamlike.model.windows import IntervalWindow, bounds
@@ -58,7 +59,8 @@ def _offset(offset: DurationLike, period: DurationLike, name: str) -> int:
     every = duration_ms(period, name)
     if at >= every:
         raise WindowError(
-            f"{name} offset must be less than how often windows begin, got {at} ms and {every} ms"
+            f"{name} offset must be less than how often windows begin, got "
+            f"{show_duration(at)} and {show_duration(every)}"
         )
     return -at % every if is_before else at
 
@@ -180,12 +182,17 @@ class SlidingProcessingTimeWindows:
 
 
 class GlobalWindows:
-    """One window for everything, which never fires unless a trigger is given."""
+    """One window for everything."""
 
     @staticmethod
     def create() -> Assigner:
-        """The window."""
+        """The window, which never fires unless a trigger is given."""
         return Assigner(ModelGlobalWindows(), NeverTrigger.create())
+
+    @staticmethod
+    def create_with_end_of_stream_trigger() -> Assigner:
+        """The window, which fires once, as the stream ends."""
+        return Assigner(ModelGlobalWindows(), Trigger(Never(), at_end=True))
 
 
 # -- windows of an assigner of one's own -----------------------------------------------------
@@ -196,15 +203,23 @@ class TimeWindow:
     """A span ``[start, end)`` in milliseconds, which may be empty.
 
     Raises:
-        WindowError: It ends before it begins.
+        WindowError: It ends before it begins, or a bound is no whole number.
     """
 
     start: int
     end: int
 
     def __attrs_post_init__(self) -> None:
+        if not isinstance(self.start, int) or not isinstance(self.end, int):
+            raise WindowError(
+                "TimeWindow needs its start and its end in milliseconds, such as "
+                f"TimeWindow(0, 60_000), got {self.start!r} and {self.end!r}"
+            )
         if self.end < self.start:
-            raise WindowError(f"TimeWindow({self.start}, {self.end}) ends before it begins")
+            raise WindowError(
+                f"TimeWindow({self.start}, {self.end}) ends before it begins; give the earlier "
+                "one first"
+            )
 
 
 def merge_windows(windows: Iterable[TimeWindow]) -> list[tuple[TimeWindow, list[TimeWindow]]]:

@@ -7,7 +7,7 @@ import attrs
 
 from beamlike.model.combine import CombineFn
 
-__all__ = ["Fold", "Keep", "Kept", "Record", "Reduce", "Stamp", "Then"]
+__all__ = ["Fold", "Keep", "Kept", "OfKept", "Record", "Reduce", "Stamp", "Then"]
 
 
 class Record(NamedTuple):
@@ -144,6 +144,21 @@ class Kept(CombineFn):
     def after_pane(self, accumulator: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
         given = self._given(accumulator)
         return given if self.after is None else self.after(given)
+
+
+@attrs.frozen(kw_only=True)
+class OfKept(Kept):
+    """Another combine function over the elements that are left at a firing.
+
+    Source: Flink ``ReduceApplyWindowFunction``, ``AggregateApplyWindowFunction``.
+    """
+
+    of: CombineFn
+
+    def extract(self, accumulator: tuple[Stamp, ...]) -> Any:
+        given = self._given(accumulator)
+        values, timestamps = [it.value for it in given], [it.timestamp for it in given]
+        return self.of.extract(self.of.add(self.of.create(), values, timestamps))
 
 
 @attrs.frozen

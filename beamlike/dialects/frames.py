@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 __all__ = [
+    "A_VALUE",
+    "GROUP_OPTIONS",
     "GroupOptions",
     "aggregate_of",
     "arriving",
@@ -68,6 +70,12 @@ class GroupOptions(TypedDict, total=False):
     machine: MachineName
 
 
+GROUP_OPTIONS: Final = tuple(GroupOptions.__annotations__)
+"""Their names."""
+
+A_VALUE: Final = 'the column that is aggregated, such as value="price"'
+"""What to write where the value is missing."""
+
 _OF_KNOWN_TYPE: Final[Mapping[type[CombineFn], Callable[[str], Aggregate]]] = {
     Sum: aggregates.sum,
     Mean: aggregates.mean,
@@ -88,7 +96,8 @@ def aggregate_of(combine: CombineFn, columns: Sequence[str], returns: str | None
     # A subclass may do something else.
     known = _OF_KNOWN_TYPE.get(type(combine))
     if returns is None and len(columns) == 1 and known is not None:
-        return known(columns[0])
+        # With what this one says of nulls, so that rows are as in memory.
+        return attrs.evolve(known(columns[0]), fn=combine)
     if returns is None:
         raise CombineError(
             "returns is missing: the column value needs a type, and a function of your own does "
@@ -127,16 +136,7 @@ def grouped(
 
     Args:
         value: The columns that make an element, for gaps that depend on it.
-
-    Raises:
-        TypeError: There is no such option.
     """
-    unknown = sorted(set(options) - set(GroupOptions.__annotations__))
-    if unknown:
-        raise TypeError(
-            f"on_dataframe takes no {unknown[0]!r} here; see its parameters, and as options "
-            f"{', '.join(GroupOptions.__annotations__)}"
-        )
     windowed = attrs.evolve(rows.window(strategy.window_fn), strategy=strategy)
     window_fn = strategy.window_fn
     by_element = isinstance(window_fn, Sessions) and callable(window_fn.gap)

@@ -25,15 +25,17 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
+from beamlike.api.arguments import A_KEY, A_TIMESTAMP
 from beamlike.dialects.arguments import check_function, check_kind
 from beamlike.dialects.folds import Fold
-from beamlike.dialects.frames import GroupOptions
+from beamlike.dialects.frames import GROUP_OPTIONS, GroupOptions
 from beamlike.dialects.kafka_driver import CachingDriver, Driver, Rules
 from beamlike.dialects.kafka_store import Materialized, ReadOnlySessionStore, SessionStore
 from beamlike.dialects.kafka_suppress import BufferConfig, Suppressed
 from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
-from beamlike.errors import ColumnError, UnsupportedError
+from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn, Count
+from beamlike.model.naming import by_name
 from beamlike.model.options import option
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
@@ -70,6 +72,8 @@ __all__ = [
 ]
 
 _UNNAMED = Materialized("sessions")
+_TABLE = "windowed_by(...).count(), what the query was made from"
+_CHECKPOINT = "the folder of the query, its checkpointLocation"
 _AGGREGATES = "a key, a value and an aggregate"
 Initializer = Callable[[], Any]
 Aggregator = Callable[[Any, Any, Any], Any]
@@ -231,6 +235,8 @@ class KTable:
     materialized: Materialized = _UNNAMED
     suppressed: Suppressed | None = None
     old_values: bool = False
+    most_open: int | None = None
+    """So many sessions may wait for their final result; None: any number."""
 
     def __attrs_post_init__(self) -> None:
         check_kind("materialized", self.materialized, Materialized, 'Materialized.as_("visits")')
@@ -246,15 +252,18 @@ class KTable:
         change of each session at a time.
 
         Kafka lets a final result through a millisecond before its session is closed, so that
-        another one can follow it. Here a final result is final, and waits in the state: it needs
-        no buffer.
+        another one can follow it. Here a final result is final, unless it ``repeats``. It waits in
+        the state, and of a buffer only the limit counts.
 
         Raises:
             WindowingError: It does not say what to hold back.
         """
         check_kind("suppress", what, Suppressed, "Suppressed.until_window_closes()")
+        if what.repeats:
+            closes = self.windows.inactivity_gap + self.windows.grace
+            return attrs.evolve(self, suppressed=attrs.evolve(what, limit=closes))
         if what.limit is None:
-            return attrs.evolve(self, emit=EmitStrategy.ON_WINDOW_CLOSE)
+            return attrs.evolve(self, emit=EmitStrategy.ON_WINDOW_CLOSE, most_open=what.buffer.most)
         return attrs.evolve(self, suppressed=what)
 
     def send_old_values(self) -> "KTable":
@@ -270,13 +279,27 @@ class KTable:
         """The same in the words of the model."""
         on_update = self.emit is EmitStrategy.ON_WINDOW_UPDATE
         return WindowingStrategy(
-            Sessions(self.windows.inactivity_gap + 1),
+            self._sessions,
             Repeatedly(AfterCount(1)) if on_update else Never(),
             AccumulationMode.RETRACTING if on_update else AccumulationMode.DISCARDING,
             self.windows.grace,
             on_time_behavior=OnTimeBehavior.FIRE_IF_NON_EMPTY,
             late_check=LateCheck.MERGED,
         )
+
+    @property
+    def _sessions(self) -> Sessions:
+        # Half open, and touching ones are one: the same sessions, which expire a millisecond
+        # earlier.
+        if self._hides_early:
+            return Sessions(self.windows.inactivity_gap, merge_touching=True)
+        return Sessions(self.windows.inactivity_gap + 1)
+
+    @property
+    def _hides_early(self) -> bool:
+        kept_while_open = self.retention > self.windows.inactivity_gap + self.windows.grace
+        on_update = self.emit is EmitStrategy.ON_WINDOW_UPDATE
+        return on_update and not self.materialized.caching and not kept_while_open
 
     def driver(self) -> Driver:
         """The table in memory, to be fed record by record, without a record cache."""
@@ -286,6 +309,7 @@ class KTable:
         """The table in memory, behind a record cache that is flushed when somebody commits."""
         return CachingDriver(self.strategy, self.combine, self._rules())
 
+    @by_name("KTable.on_dataframe", WindowingError, GROUP_OPTIONS, key=A_KEY, timestamp=A_TIMESTAMP)
     def on_dataframe(
         self,
         df: "DataFrame",
@@ -306,7 +330,8 @@ class KTable:
         no tombstone where a session only got another value.
 
         Stream time is the greatest timestamp of all partitions, and moves at the end of a
-        micro-batch. The sessions that are open can be asked for with `open_store`.
+        micro-batch. The sessions that are open can be asked for with `open_store`. Times before
+        1970, which records of Kafka cannot have, are times like others.
 
         Args:
             key: The key's columns. Rows without a key are dropped.
@@ -318,8 +343,10 @@ class KTable:
             options: See `Stream.group`. The grouping has the name of the store.
 
         Raises:
-            UnsupportedError: The rule of KIP-94 (`SessionWindows.until`), whose answers to late
-                records are in no state; `Suppressed.until_time_limit`; old values.
+            UnsupportedError: The rule of KIP-94 (`SessionWindows.until`), or that of
+                `Materialized.with_caching_disabled`, whose answers to late records are in no
+                state; `Suppressed.until_time_limit`, or final results that repeat; a limit of what
+                waits; old values.
             CombineError: ``returns`` is missing.
             ColumnError: A column is missing or has a type that cannot be used; ``value`` is not
                 given, or ``stream`` is for one stream, or not for several.
@@ -330,6 +357,17 @@ class KTable:
             raise UnsupportedError(
                 "until(...) answers records that are too late and stores nothing, which a query "
                 "cannot; give the windows a grace in its place"
+            )
+        if self._hides_early:
+            raise UnsupportedError(
+                "with_caching_disabled and the shortest retention let a record of the last "
+                "millisecond be aggregated alone and not stored, which a query cannot; leave it "
+                "out, or give a retention of more than gap and grace"
+            )
+        if self.most_open is not None:
+            raise UnsupportedError(
+                f"a query does not count the sessions that are open, and no more than "
+                f"{self.most_open} may be; leave the buffer out: Suppressed.until_window_closes()"
             )
         if self.suppressed is not None or self.old_values:
             raise UnsupportedError(
@@ -374,10 +412,12 @@ class KTable:
         return Rules(
             said.inactivity_gap,
             self.retention,
+            self._hides_early,
             said.answers_expired,
             self.old_values,
             self.suppressed,
             self._streams,
+            self.most_open,
         )
 
 
@@ -392,6 +432,7 @@ def _fold(initializer: Initializer, adders: tuple[Aggregator, ...], merger: Merg
     return Fold(initializer, adders, merger)
 
 
+@by_name("open_store", WindowingError, checkpoint=_CHECKPOINT, table=_TABLE)
 def open_store(
     spark: "SparkSession",
     checkpoint: "str | PathLike[str]",
@@ -423,6 +464,7 @@ def open_store(
     """
     from beamlike.dialects import kafka_frames
 
+    check_kind("table", table, KTable, _TABLE)
     sessions = kafka_frames.saved_sessions(
         spark,
         checkpoint,

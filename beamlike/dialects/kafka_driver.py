@@ -14,13 +14,14 @@ from beamlike.dialects.kafka_store import SessionStore
 from beamlike.dialects.kafka_suppress import Buffer, Suppressed
 from beamlike.dialects.rows import Bounds, Row
 from beamlike.dialects.stages import Stage
-from beamlike.errors import TimeError, WindowingError
+from beamlike.errors import BufferFullError, TimeError, WindowingError
 from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Drop, Element
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import InstantLike, instant_ms
 from beamlike.model.windows import Window
+from beamlike.model.words import how_many
 
 __all__ = ["CachingDriver", "Driver", "Rules"]
 
@@ -32,18 +33,23 @@ class Rules:
     Args:
         gap: The inactivity gap (ms), to show closed bounds.
         retention: How long the store keeps sessions (ms).
+        hides_early: Whether a session is out of reach a millisecond before it is closed. A record
+            that would have joined it then is aggregated alone.
         answers_expired: Whether a record that is too late is aggregated alone, not dropped.
         old_values: Whether a change tells what it replaces.
         suppressed: What holds changes back; None: nothing.
         streams: How many streams are aggregated together.
+        most_open: How many sessions may be open at once; None: any number.
     """
 
     gap: int
     retention: int
+    hides_early: bool
     answers_expired: bool
     old_values: bool = False
     suppressed: Suppressed | None = None
     streams: int = 1
+    most_open: int | None = None
 
 
 class Driver:
@@ -53,7 +59,7 @@ class Driver:
         self._stage = Stage(strategy, combine)
         self._rules = rules
         held = rules.suppressed
-        self._buffer = None if held is None else Buffer(held.limit or 0, held.buffer)
+        self._buffer = None if held is None else Buffer(held.limit or 0, held)
         self.store = SessionStore(rules.retention)
         """The sessions, to be asked for. Changing it changes no result."""
 
@@ -84,7 +90,8 @@ class Driver:
             TimeError: The timestamp cannot be read, or is before 1970.
             WindowingError: There is no such stream.
             UserFunctionError: A function of the fold raised. The rows of this record are lost.
-            BufferFullError: More results wait than may. The rows of this record are lost.
+            BufferFullError: More results wait than may, or more sessions are open. The rows of this
+                record are lost.
         """
         return self._held_back(self._changes(key, value, timestamp, stream))
 
@@ -97,15 +104,24 @@ class Driver:
             )
         if stream not in range(self._rules.streams):
             raise WindowingError(
-                f"pipe_input stream must be the position of one of {self._rules.streams} streams, "
-                f"counted from 0, got {stream!r}"
+                f"pipe_input stream must be the position of one of "
+                f"{how_many(self._rules.streams, 'stream')}, counted from 0, got {stream!r}"
             )
         if key is None:
             return [Row("dropped", None, value, None, at, "null_key")]
-        closed = [self._row(output) for output in self._stage.advance(at)]
+        record = Record(key, value, stream)
+        if self._rules.hides_early:
+            # A store hides sessions by the ends that were put into it: this one's is not yet.
+            updated = [self._row(it) for it in self._stage.arrive(key, record, at)]
+            closed = [self._row(output) for output in self._stage.advance(at)]
+        else:
+            closed = [self._row(output) for output in self._stage.advance(at)]
+            updated = [self._row(it) for it in self._stage.arrive(key, record, at)]
         closed.sort(key=_order)
-        updated = [self._row(it) for it in self._stage.arrive(key, Record(key, value, stream), at)]
         self._keep(key)
+        most = self._rules.most_open
+        if most is not None and sum(1 for _ in self._stage.windows()) > most:
+            raise BufferFullError(most)
         return closed + _without_needless(updated)
 
     def _held_back(self, rows: list[Row]) -> list[Row]:
@@ -127,7 +143,7 @@ class Driver:
         if isinstance(effect, Drop):
             element = effect.element
             assert isinstance(element, Element), "a record arrived alone"
-            if self._rules.answers_expired:
+            if self._rules.answers_expired or self._is_hidden(element.timestamp):
                 return self._alone(output.key, element)
             window = self._would_be(output.key, element.timestamp)
             reason = f"{effect.reason.value}_window"
@@ -146,6 +162,11 @@ class Driver:
         aggregate = combine.extract(combine.add(combine.create(), [record.value], [at]))
         return Row("value", key, aggregate, (at, at), at)
 
+    def _is_hidden(self, end: int) -> bool:
+        """Whether a session that ends then is open and out of reach."""
+        closes = end + self._rules.gap + self._stage.strategy.allowed_lateness
+        return self._rules.hides_early and closes == self.stream_time
+
     def _would_be(self, key: Any, at: int) -> Bounds:
         """The session that a record would make with those that the store still has."""
         joined = self.store.find_sessions(key, at - self._rules.gap, at + self._rules.gap)
@@ -158,7 +179,7 @@ class Driver:
 
     def _closed(self, window: Window) -> Bounds:
         """First and last record of a session."""
-        return window.start, window.end - self._rules.gap - 1
+        return window.start, window.end - self._rules.gap - (not self._rules.hides_early)
 
 
 class CachingDriver(Driver):

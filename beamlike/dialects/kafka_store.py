@@ -8,14 +8,19 @@ from typing import Any
 
 import attrs
 
+from beamlike.dialects.arguments import check_key
 from beamlike.dialects.rows import Bounds
-from beamlike.errors import WindowError
-from beamlike.model.time import DurationLike, duration_ms
+from beamlike.errors import WindowError, WindowingError
+from beamlike.model.naming import by_name
+from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms, show_duration
 
 __all__ = ["Materialized", "ReadOnlySessionStore", "Session", "SessionStore"]
 
 _SHORTEST_SEGMENT = 60_000
 """A segment of Kafka's stores is never shorter than this (ms)."""
+
+_KEY = 'the key of the sessions, such as "joe"'
+_TIME = "a time, such as 60_000 (ms) or a datetime"
 
 
 @attrs.frozen
@@ -27,6 +32,7 @@ class Materialized:
 
     name: str
     retention: int | None = None
+    caching: bool = True
 
     @classmethod
     def as_(cls, name: str) -> "Materialized":
@@ -41,20 +47,31 @@ class Materialized:
         """
         return attrs.evolve(self, retention=duration_ms(retention, "with_retention retention"))
 
+    def with_caching_disabled(self) -> "Materialized":
+        """As Kafka without a record cache: what the store hides cannot be joined either.
+
+        It hides a session whose end is ``retention`` behind the latest end. With Kafka's retention
+        by default, the gap and the grace, that is one millisecond before the session is closed: a
+        record of that millisecond that would have joined it is aggregated alone, and not stored.
+        A longer retention hides no open session, and no closed one is opened again here.
+        """
+        return attrs.evolve(self, caching=False)
+
     def kept_for(self, gap: int, grace: int) -> int:
         """The retention (ms). By default a millisecond more than Kafka's, which hides a session
-        one millisecond before it is closed.
+        one millisecond before it is closed; see `with_caching_disabled`.
 
         Raises:
             WindowError: Sessions would be gone before they are closed.
         """
         if self.retention is None:
-            return gap + grace + 1
+            return gap + grace + self.caching
         if self.retention < gap + grace:
             raise WindowError(
                 f"the retention of the session store {self.name!r} must be no smaller than its "
-                f"inactivity gap plus the grace period, got retention={self.retention} ms, "
-                f"gap={gap} ms and grace={grace} ms; give {gap + grace} ms or more"
+                f"inactivity gap plus the grace period, got "
+                f"retention={show_duration(self.retention)}, gap={show_duration(gap)} and "
+                f"grace={show_duration(grace)}; give {show_duration(gap + grace)} or more"
             )
         return self.retention
 
@@ -84,11 +101,12 @@ class ReadOnlySessionStore:
             (it.key, *it.window): it.value for it in sessions
         }
 
+    @by_name("find_sessions", WindowingError, key=_KEY, earliest_end=_TIME, latest_start=_TIME)
     def find_sessions(
         self,
         key: Any,
-        earliest_end: int,
-        latest_start: int,
+        earliest_end: InstantLike,
+        latest_start: InstantLike,
         *,
         to_key: Any = None,
         backward: bool = False,
@@ -99,31 +117,63 @@ class ReadOnlySessionStore:
         Args:
             to_key: Those of all keys from ``key`` to this one, by the order of their values.
             backward: The latest first.
+
+        Raises:
+            TimeError: A time cannot be read.
+            WindowingError: As `fetch`.
         """
+        least = _millis("find_sessions earliest_end", earliest_end)
+        most = _millis("find_sessions latest_start", latest_start)
         return [
             it
             for it in self.fetch(key, to_key=to_key, backward=backward)
-            if it.window[1] >= earliest_end and it.window[0] <= latest_start
+            if it.window[1] >= least and it.window[0] <= most
         ]
 
-    def find_sessions_ending(self, from_: int, to: int, *, backward: bool = False) -> list[Session]:
-        """The sessions of all keys that end in this range (ms), both ends included."""
-        return self._sorted((it for it in self._sessions if from_ <= it[2] <= to), backward)
+    @by_name("find_sessions_ending", WindowingError, from_=_TIME, to=_TIME)
+    def find_sessions_ending(
+        self, from_: InstantLike, to: InstantLike, *, backward: bool = False
+    ) -> list[Session]:
+        """The sessions of all keys that end in this range (ms), both ends included.
 
+        Raises:
+            TimeError: A time cannot be read.
+        """
+        least = _millis("find_sessions_ending from_", from_)
+        most = _millis("find_sessions_ending to", to)
+        return self._sorted((it for it in self._sessions if least <= it[2] <= most), backward)
+
+    @by_name("fetch", WindowingError, key=_KEY)
     def fetch(self, key: Any, *, to_key: Any = None, backward: bool = False) -> list[Session]:
-        """The sessions of a key, or of all keys from ``key`` to ``to_key``."""
-        return self._sorted(
-            (
-                it
-                for it in self._sessions
-                if (it[0] == key if to_key is None else key <= it[0] <= to_key)
-            ),
-            backward,
-        )
+        """The sessions of a key, or of all keys from ``key`` to ``to_key``.
 
-    def fetch_session(self, key: Hashable, start: int, end: int) -> Any:
-        """The aggregate of the session with exactly these bounds (ms); None if there is none."""
-        return self._sessions.get((key, start, end))
+        Raises:
+            WindowingError: There is a key that has no place in that range: its values and theirs
+                have no order.
+        """
+        if to_key is None:
+            return self._sorted((it for it in self._sessions if it[0] == key), backward)
+        try:
+            found = [it for it in self._sessions if key <= it[0] <= to_key]
+        except TypeError as cause:
+            raise WindowingError(
+                f"to_key: keys from {key!r} to {to_key!r} cannot be told from the others of the "
+                f"store ({cause}); give both as the keys are, or leave to_key out"
+            ) from cause
+        return self._sorted(found, backward)
+
+    @by_name("fetch_session", WindowingError, key=_KEY, start=_TIME, end=_TIME)
+    def fetch_session(self, key: Hashable, start: InstantLike, end: InstantLike) -> Any:
+        """The aggregate of the session with exactly these bounds (ms); None if there is none.
+
+        Raises:
+            TimeError: A time cannot be read.
+            WindowingError: The key cannot be hashed.
+        """
+        check_key(key)
+        return self._sessions.get(
+            (key, _millis("fetch_session start", start), _millis("fetch_session end", end))
+        )
 
     def all(self, *, backward: bool = False) -> list[Session]:
         """The sessions of all keys."""
@@ -165,7 +215,13 @@ class SessionStore(ReadOnlySessionStore):
         self._latest: int | None = None
 
     def put(self, key: Hashable, window: Bounds, value: Any) -> None:
-        """Keep a session; a value of None removes it."""
+        """Keep a session; a value of None removes it.
+
+        Raises:
+            WindowingError: The key cannot be hashed, or these are no bounds.
+        """
+        _check_bounds(window)
+        check_key(key)
         self._latest = window[1] if self._latest is None else max(self._latest, window[1])
         if value is None:
             self.remove(key, window)
@@ -175,8 +231,29 @@ class SessionStore(ReadOnlySessionStore):
             del self._sessions[gone]
 
     def remove(self, key: Hashable, window: Bounds) -> None:
-        """Forget a session, if it is there."""
+        """Forget a session, if it is there.
+
+        Raises:
+            WindowingError: The key cannot be hashed, or these are no bounds.
+        """
+        _check_bounds(window)
+        check_key(key)
         self._sessions.pop((key, *window), None)
 
     def _is_there(self, end: int) -> bool:
         return self._latest is None or end > self._latest - self.retention
+
+
+def _check_bounds(window: Bounds) -> None:
+    match window:
+        case (int(), int()):
+            return
+    raise WindowingError(
+        "window must be the times (ms) of a session's first and last record, such as (0, 60_000), "
+        f"got {window!r}"
+    )
+
+
+def _millis(argument: str, instant: InstantLike) -> int:
+    """A time (ms). Any number is one: Kafka's ranges end at those of 64 bits."""
+    return instant if type(instant) is int else instant_ms(instant, argument)

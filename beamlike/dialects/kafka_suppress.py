@@ -5,12 +5,12 @@ Source: Kafka Streams ``Suppressed``, ``KTableSuppressProcessorSupplier``,
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import attrs
 
 from beamlike.dialects.rows import Row
-from beamlike.errors import BufferFullError, WindowError
+from beamlike.errors import BufferFullError, UnsupportedError, WindowError
 from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms
 
@@ -38,6 +38,18 @@ class BufferConfig:
         """
         return cls(whole_number(most, 1, "max_records", WindowError))
 
+    @classmethod
+    def max_bytes(cls, most: int) -> NoReturn:
+        """Kafka counts the bytes of what it has serialized. Here nothing is.
+
+        Raises:
+            UnsupportedError: Always.
+        """
+        raise UnsupportedError(
+            f"BufferConfig.max_bytes({most!r}): what waits here is not serialized and has no size "
+            "in bytes; count results, with BufferConfig.max_records"
+        )
+
     def emit_early_when_full(self) -> "BufferConfig":
         """Those that wait longest come out early: the default."""
         return attrs.evolve(self, shuts_down=False)
@@ -51,16 +63,37 @@ class BufferConfig:
 class Suppressed:
     """What is held back, and for how long. Source: Kafka Streams ``Suppressed``.
 
-    ``limit`` (ms) is None where only final results come out.
+    ``limit`` (ms) is None where only final results come out. ``repeats``: see
+    `until_window_closes`.
     """
 
     limit: int | None = None
     buffer: BufferConfig = BufferConfig()
+    repeats: bool = False
 
     @classmethod
-    def until_window_closes(cls) -> "Suppressed":
-        """All but the final result."""
-        return cls()
+    def until_window_closes(
+        cls, buffer: BufferConfig | None = None, *, repeats: bool = False
+    ) -> "Suppressed":
+        """All but the final result.
+
+        Args:
+            repeats: As Kafka does it to the millisecond: a result comes one millisecond before its
+                session is closed, and a record of that millisecond makes another one come.
+            buffer: How many sessions may be open at once; by default any number. Kafka counts
+                sessions that have merged into others, too, until they would have been closed.
+
+        Raises:
+            WindowError: It lets results come out early, and they would not be final.
+        """
+        kept = buffer or BufferConfig.unbounded()
+        if kept.most is not None and not kept.shuts_down:
+            raise WindowError(
+                f"until_window_closes with a buffer of max_records({kept.most}) that emits early: "
+                "what comes out early is not final; add .shut_down_when_full(), or give "
+                "BufferConfig.unbounded()"
+            )
+        return cls(None, kept, repeats)
 
     @classmethod
     def until_time_limit(
@@ -83,11 +116,17 @@ class Suppressed:
 
 
 class Buffer:
-    """Changes that wait, by key and session. The last one of each is kept."""
+    """Changes that wait, by key and session. The last one of each is kept.
 
-    def __init__(self, limit: int, config: BufferConfig) -> None:
+    Args:
+        limit: For how long they wait (ms).
+        held: What else is said of it.
+    """
+
+    def __init__(self, limit: int, held: Suppressed) -> None:
         self._limit = limit
-        self._config = config
+        self._config = held.buffer
+        self._swallows_tombstones = held.repeats
         self._time: int | None = None
         self._since: dict[tuple[Any, Any], int] = {}
         self._rows: dict[tuple[Any, Any], Row] = {}
@@ -98,7 +137,8 @@ class Buffer:
         Raises:
             BufferFullError: More would wait than may, and that is a failure.
         """
-        return [out for row in rows for out in self._one(row)]
+        out = (out for row in rows for out in self._one(row))
+        return [row for row in out if row.kind != "tombstone" or not self._swallows_tombstones]
 
     def _one(self, row: Row) -> Iterator[Row]:
         if row.kind == "dropped" or row.timestamp is None:

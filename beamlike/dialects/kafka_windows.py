@@ -9,7 +9,7 @@ from typing import Self
 import attrs
 
 from beamlike.errors import WindowError
-from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.time import DurationLike, duration_ms, show_duration
 
 __all__ = ["EmitStrategy", "SessionWindows"]
 
@@ -71,8 +71,9 @@ class SessionWindows:
         kept = duration_ms(retention, "until retention")
         if kept < self.inactivity_gap:
             raise WindowError(
-                f"until({retention!r}) must not be shorter than the gap of {self.inactivity_gap} "
-                "ms, because sessions would be gone before they are over"
+                f"until({retention!r}) must not be shorter than the gap of "
+                f"{show_duration(self.inactivity_gap)}, because sessions would be gone before they "
+                "are over; give a longer one"
             )
         return attrs.evolve(self, grace=kept - self.inactivity_gap, answers_expired=True)
 

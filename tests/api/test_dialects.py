@@ -32,7 +32,7 @@ PAGES = VISITS.aggregate(
 SESSIONS = flink.key_by().window(flink.EventTimeSessionWindows.with_gap("5 minutes"))
 
 
-def event(user: str | None, minute: str, page: str = "home", v: int = 1) -> Row:
+def event(user: str | None, minute: str, page: str = "home", v: int | None = 1) -> Row:
     return {"user": user, "at": f"2020-01-01T00:{minute}Z", "page": page, "v": v}
 
 
@@ -140,6 +140,20 @@ def test_an_operator_of_flink_has_open_bounds_and_stamps_before_the_end(
     # What is left when the input ends is forgotten: ben has only one.
     rows = pairs.on_dataframe(df, key="user", value="v", timestamp="at", returns="int", **SMALL)
     assert told(shown(rows), "user") == ["joe value 2 no bounds at -"]
+
+
+@pytest.mark.spark
+def test_an_operator_of_flink_without_keys_combines_what_an_evictor_left_as_the_stream_ends(
+    spark: Any, shown: Callable[[Any], list[Row]]
+) -> None:
+    df = bounded(
+        spark, event("joe", "05:00", v=4), event("ben", "00:00", v=2), event(None, "06:00")
+    )
+    in_all = flink.window_all(flink.GlobalWindows.create_with_end_of_stream_trigger())
+    newest = in_all.evictor(flink.TimeEvictor.of("2 minutes")).aggregate(Sum())
+    rows = newest.on_dataframe(df, key=(), value="v", timestamp="at", returns="bigint", **SMALL)
+
+    assert told(shown(rows)) == ["value 5 no bounds at -"]
 
 
 @pytest.mark.spark
@@ -258,10 +272,11 @@ def test_an_operator_of_flink_gives_out_what_comes_too_late(feed: MakeFeed) -> N
     )
     events.start(rows)
 
-    assert events.send(event("joe", "06:00")) == []
+    # A null is an element, as in memory.
+    assert events.send(event("joe", "06:00", v=None)) == []
     assert told(events.send(event("joe", "16:00", v=2)), "user") == [
-        "joe value [1] 00:00-10:00 at 09:59.999",
-        "joe value [1] 05:00-15:00 at 14:59.999",
+        "joe value [None] 00:00-10:00 at 09:59.999",
+        "joe value [None] 05:00-15:00 at 14:59.999",
     ]
     # The first is in a window that is open. The second is in none, and comes once.
     late = events.send(event("joe", "12:00", v=3), event("joe", "08:00", v=4))
@@ -319,6 +334,22 @@ def test_a_flow_of_akka_ends_its_sessions_as_time_goes_by(feed: MakeFeed) -> Non
             "holds nothing back by stream time",
         ),
         (
+            lambda df: (
+                VISITS.count()
+                .suppress(kafka.Suppressed.until_window_closes(repeats=True))
+                .on_dataframe(df, key="user", timestamp="at")
+            ),
+            UnsupportedError,
+            "holds nothing back by stream time",
+        ),
+        (
+            lambda df: VISITS.count(
+                kafka.Materialized.as_("visits").with_caching_disabled()
+            ).on_dataframe(df, key="user", timestamp="at"),
+            UnsupportedError,
+            "with_caching_disabled and the shortest retention",
+        ),
+        (
             lambda df: SESSIONS.aggregate(Sum()).on_dataframe(df, key="user", value="v"),
             WindowingError,
             "timestamp is missing",
@@ -332,8 +363,8 @@ def test_a_flow_of_akka_ends_its_sessions_as_time_goes_by(feed: MakeFeed) -> Non
         ),
         (
             lambda df: akka.SessionWindow(5).on_dataframe(df, value="v", timestamp="at"),
-            TypeError,
-            "on_dataframe takes no 'timestamp' here; see its parameters, and as options name, c",
+            WindowingError,
+            "SessionWindow.on_dataframe has no argument 'timestamp'; it takes df, value, key, arr",
         ),
     ],
 )

@@ -313,7 +313,7 @@ MISTAKES = [
     ),
     (
         change("windowing.window.size_ms", 0),
-        "windowing.window: FixedWindows must have 0 <= offset < size, got size=0 ms; "
+        "windowing.window: FixedWindows must have 0 <= offset < size, got size=0ms; "
         'give a size such as "1 minute"',
     ),
     (

@@ -153,7 +153,7 @@ def test_an_engine_that_tells_no_drops_is_compared_by_its_panes(compare: Any) ->
     status, said = compare(forget_drops)
     assert status == 0
     assert said.splitlines()[-1] == (
-        "666 results say nothing of drops; only their panes were compared"
+        "666 results said nothing of drops; only their panes were compared"
     )
 
     status, said = compare(

@@ -192,11 +192,14 @@ def one_setting(some: random.Random) -> Setting:
     on_time = some.random() < 0.7
     early = some.choice([None, None, 1, 2, 3])
     early_every = some.choice([None, *times(interval)])
+    if not on_time and some.random() < 0.5:
+        early_every = None
     if size == 0 and early_every:
         early = None
-    late = some.choice([None, 1, 1, 2, 3]) if on_time else None
     late_every = some.choice([None, *times(interval)]) if on_time else None
     only_updated = mode is not AccumulationMode.DISCARDING and some.random() < 0.3
+    plain = mode is AccumulationMode.ACCUMULATING and not (only_updated or early_every)
+    late = some.choice([None, 1, 1, 2, 3]) if on_time or plain else None
     trigger = apex.TriggerOption(on_time, early, late, mode, only_updated, early_every, late_every)
     slide = some.choice([size, size // 2])
     says = some.choice([summed, summed, paired, paired_by_parity])

@@ -18,6 +18,7 @@ from beamlike.errors import (
 )
 
 AT_WATERMARK = apex.TriggerOption.at_watermark()
+AT_LATE = apex.TriggerOption().with_late_firings_at_every(1)
 GLOBAL = apex.WindowOption.global_window()
 SECONDS = apex.WindowOption.time_windows("1 second")
 
@@ -47,6 +48,39 @@ def test_an_operator_that_withdraws_only_what_changed() -> None:
     assert run.process(3, 300) == [said("retract", 2), said("value", 5)]
     run.process_watermark(1_001)
     assert run.end_batch() == [watermark(1_001)]
+
+
+def test_what_is_late_can_fire_though_the_end_of_the_window_does_not() -> None:
+    late = apex.TriggerOption().with_late_firings_at_every(2).accumulating_fired_panes()
+    run = apex.WindowedOperator(SECONDS, apex.Sum(), late, allowed_lateness="1 minute").run()
+    assert run.process(1, 100) == []
+    run.process_watermark(1_001)
+    assert run.end_batch() == [watermark(1_001)]
+
+    # The second and the fourth of its elements; nothing comes when it is forgotten.
+    assert run.process(2, 200) == [said("value", 3)]
+    assert run.process(4, 300) == []
+    assert run.process(8, 300) == [said("value", 15)]
+    run.process_watermark(100_000)
+    assert run.end_batch() == [watermark(100_000)]
+
+
+@pytest.mark.parametrize(
+    ("window", "option"),
+    [
+        (SECONDS, AT_LATE.discarding_fired_panes()),
+        (SECONDS, AT_LATE.accumulating_and_retracting_fired_panes()),
+        (SECONDS, AT_LATE.accumulating_fired_panes().firing_only_updated_panes()),
+        (SECONDS, AT_LATE.accumulating_fired_panes().with_late_firings_at_every("1 s")),
+        (SECONDS, AT_LATE.accumulating_fired_panes().with_early_firings_at_every("1 s")),
+        (apex.WindowOption.session_windows("1 s"), AT_LATE.accumulating_fired_panes()),
+    ],
+)
+def test_where_the_firing_that_is_left_out_would_be_seen_it_has_to_be_asked_for(
+    window: apex.WindowOption, option: apex.TriggerOption
+) -> None:
+    with pytest.raises(UnsupportedError, match="late firings without a firing at the watermark"):
+        apex.WindowedOperator(window, apex.Sum(), option, keyed=True)
 
 
 def test_a_firing_is_of_all_keys_and_says_again_only_what_changed_if_asked() -> None:
@@ -205,7 +239,7 @@ def test_a_windowed_stream_is_told_anew() -> None:
         (
             lambda: apex.WindowOption.sliding_time_windows(10, 3),
             WindowError,
-            "got duration=10 ms and slide_by=3 ms",
+            "got duration=10ms and slide_by=3ms",
         ),
         (
             lambda: GLOBAL.slide_by(10),

@@ -18,6 +18,7 @@ from beamlike.errors import (
     WindowError,
     WindowingError,
 )
+from beamlike.model.combine import Collect
 
 SESSIONS = kafka.group_by_key().windowed_by(kafka.SessionWindows("5 minutes", "1 minute"))
 TUMBLING = flink.key_by().window(flink.TumblingEventTimeWindows.of("1 minute"))
@@ -86,8 +87,59 @@ def of_kafka() -> Iterator[tuple[Callable[[], object], type[BeamlikeError], str]
         ColumnError,
         "stream='s' is for several streams, and the table is of one",
     )
-    yield lambda: SESSIONS.count().driver().pipe_input("k", 1, 5, 1), WindowingError, "1 streams"
+    yield lambda: SESSIONS.count().driver().pipe_input("k", 1, 5, 1), WindowingError, "of 1 stream,"
     yield lambda: SESSIONS.count().driver().pipe_input([], 1, 5), WindowingError, "can be hashed"
+    opened: Any = kafka.open_store
+    said = "; give windowed_by(...).count(), what the query was made from"
+    yield lambda: opened(None, "folder"), WindowingError, f"open_store needs table{said}"
+    yield lambda: opened(None), WindowingError, "open_store needs checkpoint; give the folder of"
+    yield (
+        lambda: opened(None, "folder", "visits"),
+        WindowingError,
+        "table must be such as windowed_by(...).count(), what the query was made from, got "
+        "'visits'",
+    )
+    yield (
+        lambda: one.on_dataframe(frame, keys="k"),
+        WindowingError,
+        "KTable.on_dataframe has no argument 'keys'; write key=",
+    )
+    yield (
+        lambda: one.on_dataframe(frame, key="k", value="v", timestamp="at", shard=3),
+        WindowingError,
+        "KTable.on_dataframe has no argument 'shard'; write shards=",
+    )
+    store: Any = kafka.SessionStore(5_000)
+    store.put("joe", (0, 5), 1)
+    yield lambda: store.fetch(), WindowingError, "fetch needs key; give the key of the sessions"
+    yield lambda: store.fetch("ann", "joe"), WindowingError, "'joe' has no name; write to_key=..."
+    yield (
+        lambda: store.fetch("ann", tokey="joe"),
+        WindowingError,
+        "fetch has no argument 'tokey'; write to_key=",
+    )
+    yield (
+        lambda: store.fetch(1, to_key=5),
+        WindowingError,
+        "to_key: keys from 1 to 5 cannot be told from the others of the store ('<=' not supported",
+    )
+    for window in (None, 5, (0,), ("00:00:00", "00:01:00")):
+        yield (
+            lambda window=window: store.put("joe", window, 1),
+            WindowingError,
+            f"window must be the times (ms) of a session's first and last record, such as (0, "
+            f"60_000), got {window!r}",
+        )
+    yield lambda: store.put([], (0, 5), 1), WindowingError, "can be hashed, got []"
+    yield lambda: store.remove("joe", None), WindowingError, "window must be the times (ms)"
+    yield lambda: store.fetch_session("joe", 0), WindowingError, "fetch_session needs end; give a"
+    yield lambda: store.fetch_session([], 0, 5), WindowingError, "can be hashed, got []"
+    yield lambda: store.fetch_session("joe", 0, None), TimeError, "fetch_session end is not an in"
+    yield (
+        lambda: store.find_sessions("joe", "noon", 5),
+        TimeError,
+        "find_sessions earliest_end is not an instant: 'noon'",
+    )
 
 
 def of_flink() -> Iterator[tuple[Callable[[], object], type[BeamlikeError], str]]:
@@ -125,6 +177,9 @@ def of_flink() -> Iterator[tuple[Callable[[], object], type[BeamlikeError], str]
     )
     yield lambda: harness().process_element(None, 1, 5), WindowingError, "key must not be None"
     yield lambda: harness().process_element([], 1, 5), WindowingError, "can be hashed, got []"
+    bounds: Any = "noon"
+    yield lambda: flink.TimeWindow(bounds, 5), WindowError, "its end in milliseconds, such as Time"
+    yield lambda: flink.TimeWindow(5, 0), WindowError, "begins; give the earlier one first"
     pair: Any = [(0, 5)]
     yield lambda: flink.merge_windows(pair), WindowingError, "such as TimeWindow(0, 5), got (0, 5)"
 
@@ -170,7 +225,16 @@ def of_apex_and_akka() -> Iterator[tuple[Callable[[], object], type[BeamlikeErro
             WindowingError,
             f'(ms) or "global", got {window!r}',
         )
-    yield lambda: apex_operator().recover(bytes_), StateError, "what checkpoint() of a run returned"
+    yield (
+        lambda: apex_operator().recover(bytes_),
+        StateError,
+        "say recover(checkpoint, unpickle=True)",
+    )
+    yield (
+        lambda: apex_operator().recover(bytes_, unpickle=True),
+        StateError,
+        "what checkpoint() of a run returned",
+    )
     yield lambda: apex.CompositeAccumulation(), CombineError, "needs accumulations"
     part: Any = sum
     yield lambda: apex.CompositeAccumulation(part), CombineError, "must be a combine function"
@@ -217,3 +281,14 @@ def test_the_type_of_a_subclass_is_not_known_from_its_class() -> None:
     assert aggregate_of(apex.Sum(), ["v"], None) == bl.sum("v")
     with pytest.raises(CombineError, match="returns is missing"):
         aggregate_of(Doubled(), ["v"], None)
+
+
+@pytest.mark.parametrize("keep_nulls", [True, False])
+def test_a_list_over_a_column_has_the_nulls_that_it_has_in_memory(keep_nulls: bool) -> None:
+    one = aggregate_of(Collect(keep_nulls), ["v"], None)
+
+    assert (one.kind, one.fn, one.columns) == ("collect", Collect(keep_nulls), ("v",))
+
+
+def test_a_list_by_name_of_a_column_leaves_nulls_out_as_sql_does() -> None:
+    assert bl.collect("v").fn == Collect(keep_nulls=False)

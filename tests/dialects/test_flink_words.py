@@ -15,7 +15,7 @@ from beamlike.errors import (
     WindowError,
     WindowingError,
 )
-from beamlike.model.combine import Count
+from beamlike.model.combine import CombineFn, Count, Latest, Max, Sum
 from beamlike.model.windows import Window
 
 TEN = flink.key_by().window(flink.TumblingEventTimeWindows.of("10 ms"))
@@ -181,6 +181,23 @@ def test_what_an_evictor_left_in_is_measured_only_at_a_firing() -> None:
     assert [results(harness.process_element("a", value, 0)) for value in (1, 9, 2)] == [[], [], [3]]
 
 
+def test_a_combine_function_is_asked_of_what_an_evictor_left() -> None:
+    every = flink.CountTrigger.of(1)
+    newest, before = flink.CountEvictor.of(2), flink.TimeEvictor.of("3 ms")
+    after = flink.CountEvictor.of(2, do_evict_after=True)
+    arrivals = ((1, 0), (9, 1), (4, 3), (2, 2))
+
+    def comes(evictor: flink.Evictor, combine: CombineFn) -> list[list[Any]]:
+        harness = ALL.evictor(evictor).trigger(every).aggregate(combine).harness()
+        return [results(harness.process_element("a", value, at)) for value, at in arrivals]
+
+    assert comes(newest, Sum()) == [[1], [10], [13], [6]]
+    assert comes(after, Sum()) == [[1], [10], [14], [15]]
+    assert comes(before, Max()) == [[1], [9], [9], [9]]
+    # Event times are known too: 4 is later than 2, which came after it.
+    assert comes(newest, Latest()) == [[1], [9], [4], [4]]
+
+
 # -- functions ---------------------------------------------------------------------------------
 
 
@@ -194,6 +211,7 @@ def test_a_function_may_be_given_the_key_and_the_window() -> None:
         TEN.aggregate(Count(), told),
         TEN.process(told),
         TEN.evictor(flink.CountEvictor.of(1)).reduce(add, told),
+        TEN.evictor(flink.CountEvictor.of(1)).aggregate(Count(), told),
     ]
     rows = []
     for operator in operators:
@@ -202,7 +220,7 @@ def test_a_function_may_be_given_the_key_and_the_window() -> None:
             harness.process_element("a", value, 12)
         rows += results(harness.process_watermark_to_infinity())
 
-    assert rows == [("a", 10, 20, 3), ("a", 10, 20, 2), ("a", 10, 20, [1, 2]), ("a", 10, 20, 2)]
+    assert rows == [("a", 10, 20, value) for value in (3, 2, [1, 2], 2, 1)]
 
 
 def test_a_function_of_the_window_that_raises_is_named() -> None:
@@ -214,6 +232,42 @@ def test_a_function_of_the_window_that_raises_is_named() -> None:
 
 
 # -- windows -----------------------------------------------------------------------------------
+
+
+def test_windows_may_be_of_all_elements() -> None:
+    tumbling = flink.TumblingEventTimeWindows.of("10 ms")
+    harness = flink.window_all(tumbling).process(told).harness()
+    harness.process_element(None, 1, 12)
+    harness.process_element(None, 2, 15)
+
+    assert harness.process_watermark_to_infinity() == [
+        Row("value", None, (None, 10, 20, [1, 2]), (10, 20), 19)
+    ]
+
+
+def test_elements_without_keys_have_none_and_others_have_one() -> None:
+    by_all = flink.window_all(flink.TumblingEventTimeWindows.of("10 ms")).reduce(add)
+    frame: Any = None
+
+    with pytest.raises(WindowingError, match=r"key must be None, .* got 'a'; use key_by"):
+        by_all.harness().process_element("a", 1, 12)
+    with pytest.raises(WindowingError, match=r"key='k': window_all.*say key=\(\), or key_by"):
+        by_all.on_dataframe(frame, key="k", value="v", timestamp="at")
+    with pytest.raises(WindowingError, match=r"key must not be None, .*; use window_all"):
+        TEN.reduce(add).harness().process_element(None, 1, 12)
+
+
+def test_the_global_window_may_fire_when_the_stream_ends() -> None:
+    at_end = flink.key_by().window(flink.GlobalWindows.create_with_end_of_stream_trigger())
+    harness = at_end.reduce(add).harness()
+    for key, value in (("a", 1), ("b", 2), ("a", 4)):
+        assert harness.process_element(key, value, 12) == []
+    assert harness.process_watermark(10**12) == []
+
+    assert harness.process_watermark_to_infinity() == [
+        Row("value", "a", 5, None, None),
+        Row("value", "b", 2, None, None),
+    ]
 
 
 def test_windows_may_begin_before_their_multiples() -> None:

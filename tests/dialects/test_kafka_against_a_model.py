@@ -91,10 +91,16 @@ def one_stream(seed: int) -> tuple[int, int, list[tuple[str, str, int]]]:
 
 
 def compare(
-    seed: int, *, on_close: bool, late_check: str = "merged", longer: int = 1
+    seed: int,
+    *,
+    on_close: bool,
+    late_check: str = "merged",
+    longer: int = 1,
+    caching: bool = True,
 ) -> tuple[list[list[Row]], list[list[Row]]]:
     """The rows of each record, here and by the model, whose store keeps sessions for so many
     milliseconds longer than gap and grace."""
+    store = kafka.Materialized.as_("texts")
     gap, grace, records = one_stream(seed)
     windows = kafka.SessionWindows.of_inactivity_gap_and_grace(gap, grace)
     windowed = kafka.group_by_key().windowed_by(windows)
@@ -104,9 +110,11 @@ def compare(
         lambda: "0",
         lambda key, value, text: f"{text}+{value}",
         lambda key, one, other: f"{one}|{other}",
+        store if caching else store.with_caching_disabled(),
     )
     strategy = table.strategy.configured(late_check=late_check)
-    driver = kafka.Driver(strategy, table.combine, Rules(gap, gap + grace + 1, False))
+    rules = Rules(gap, table.retention, not caching, False)
+    driver = kafka.Driver(strategy, table.combine, rules)
     model = Model(gap, grace, gap + grace + longer)
     here = [driver.pipe_input(*record) for record in records]
     there = [list(model.process(*record, on_close=on_close)) for record in records]
@@ -118,6 +126,15 @@ def test_every_record_makes_the_changes_that_kafka_makes(on_close: bool) -> None
     for seed in range(STREAMS):
         here, there = compare(seed, on_close=on_close)
         assert here == there, f"stream {seed}"
+
+
+def test_without_a_cache_the_store_hides_a_session_as_early_as_that_of_kafka() -> None:
+    alone = 0
+    for seed in range(STREAMS):
+        here, there = compare(seed, on_close=False, longer=0, caching=False)
+        assert here == there, f"stream {seed}"
+        alone += here != compare(seed, on_close=False)[0]
+    assert alone > 0
 
 
 OTHERWISE: dict[str, dict[str, Any]] = {
@@ -157,6 +174,10 @@ if __name__ == "__main__":
             ours, theirs = compare(stream, on_close=closing)
             assert ours == theirs, (stream, closing)
         print(f"{'on close' if closing else 'on update'}: {streams} of {streams} alike")
+    for stream in range(streams):
+        ours, theirs = compare(stream, on_close=False, longer=0, caching=False)
+        assert ours == theirs, (stream, "without a cache")
+    print(f"on update, without a cache: {streams} of {streams} alike")
     for name, different in OTHERWISE.items():
         pairs = (compare(stream, on_close=True, **different) for stream in range(streams))
         alike = sum(ours == theirs for ours, theirs in pairs)

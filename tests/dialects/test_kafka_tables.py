@@ -1,11 +1,13 @@
 """What a table of Kafka holds back, what it tells of old values, and what its store is asked."""
 
+from typing import Any
+
 import pytest
 
 from beamlike.dialects import kafka
 from beamlike.dialects.kafka_store import ReadOnlySessionStore, Session
 from beamlike.dialects.rows import Row
-from beamlike.errors import BufferFullError, WindowError
+from beamlike.errors import BufferFullError, UnsupportedError, WindowError
 
 FIVE = kafka.SessionWindows.of_inactivity_gap_with_no_grace(5)
 COUNT = kafka.group_by_key().windowed_by(FIVE).count()
@@ -67,11 +69,101 @@ def test_a_buffer_that_must_not_be_full_fails() -> None:
     driver = held_back(1000, strict).driver()
     driver.pipe_input("a", "open", 0)
 
-    with pytest.raises(BufferFullError, match="more than 1 results wait, which is max_records"):
+    with pytest.raises(BufferFullError, match="more than 1 result would wait, and max_records"):
         driver.pipe_input("b", "open", 0)
     assert strict.emit_early_when_full() == kafka.BufferConfig.max_records(1)
     with pytest.raises(WindowError, match="max_records must be a whole number of 1 or more"):
         kafka.BufferConfig.max_records(0)
+
+
+def final(buffer: kafka.BufferConfig | None = None) -> kafka.KTable:
+    return COUNT.suppress(kafka.Suppressed.until_window_closes(buffer))
+
+
+def test_final_results_can_wait_in_a_buffer_without_limit() -> None:
+    assert final(kafka.BufferConfig.unbounded()) == final()
+
+
+def test_a_session_too_many_that_waits_for_its_final_result_is_a_failure() -> None:
+    driver = final(kafka.BufferConfig.max_records(2).shut_down_when_full()).driver()
+    driver.pipe_input("a", "open", 0)
+    driver.pipe_input("b", "open", 5)
+    assert driver.pipe_input("b", "grow", 5) == []
+    # What is closed by the record itself has left.
+    assert driver.pipe_input("c", "open", 6) == [Row("value", "a", 1, (0, 0), 0)]
+
+    with pytest.raises(BufferFullError, match="more than 2 results would wait"):
+        driver.pipe_input("d", "open", 7)
+
+
+def test_a_final_result_never_comes_early() -> None:
+    with pytest.raises(WindowError, match=r"what comes out early is not final; add \.shut_down_"):
+        final(kafka.BufferConfig.max_records(2))
+
+
+def test_a_final_result_that_may_repeat_comes_a_millisecond_earlier_and_again() -> None:
+    twice = COUNT.suppress(kafka.Suppressed.until_window_closes(repeats=True)).driver()
+    once = final().driver()
+    records = [("a", "open", 0), ("b", "time", 5), ("a", "more", 0), ("b", "time", 6)]
+
+    first, second = Row("value", "a", 1, (0, 0), 0), Row("value", "a", 2, (0, 0), 0)
+    assert [twice.pipe_input(*it) for it in records] == [[], [first], [second], []]
+    assert [once.pipe_input(*it) for it in records] == [[], [], [], [second]]
+
+
+def uncached(retention: int | None = None) -> kafka.KTable:
+    store = kafka.Materialized.as_("visits").with_caching_disabled()
+    store = store if retention is None else store.with_retention(retention)
+    return kafka.group_by_key().windowed_by(FIVE).count(store)
+
+
+@pytest.mark.parametrize(
+    ("table", "last"),
+    [
+        (uncached(), [Row("value", "a", 1, (5, 5), 5)]),
+        (uncached(5), [Row("value", "a", 1, (5, 5), 5)]),
+        (
+            uncached(6),
+            [Row("tombstone", "a", None, (0, 0), 0), Row("value", "a", 2, (0, 5), 5)],
+        ),
+        (
+            kafka.group_by_key().windowed_by(FIVE).count(),
+            [Row("tombstone", "a", None, (0, 0), 0), Row("value", "a", 2, (0, 5), 5)],
+        ),
+    ],
+    ids=["Kafka's retention", "the same in numbers", "a millisecond more", "behind a cache"],
+)
+def test_without_a_cache_the_store_hides_a_session_a_millisecond_early(
+    table: kafka.KTable, last: list[Row]
+) -> None:
+    driver = table.driver()
+    driver.pipe_input("a", "open", 0)
+    driver.pipe_input("b", "time", 5)
+
+    assert driver.pipe_input("a", "a gap later", 5) == last
+
+
+def test_a_record_of_a_hidden_session_is_aggregated_alone_and_the_next_one_is_late() -> None:
+    driver = uncached().driver()
+    driver.pipe_input("a", "open", 0)
+    driver.pipe_input("b", "time", 5)
+
+    assert driver.pipe_input("a", "again", 0) == [Row("value", "a", 1, (0, 0), 0)]
+    driver.pipe_input("b", "time", 6)
+    late = driver.pipe_input("a", "again", 0)
+    assert [(it.kind, it.reason) for it in late] == [("dropped", "expired_window")]
+
+
+def test_a_buffer_is_not_measured_in_bytes() -> None:
+    with pytest.raises(UnsupportedError, match=r"max_bytes\(1000\).* BufferConfig\.max_records"):
+        kafka.BufferConfig.max_bytes(1_000)
+
+
+def test_a_query_does_not_count_what_is_open() -> None:
+    bounded = final(kafka.BufferConfig.max_records(2).shut_down_when_full())
+    frame: Any = None
+    with pytest.raises(UnsupportedError, match="no more than 2 may be; leave the buffer out"):
+        bounded.on_dataframe(frame, key="k", timestamp="at")
 
 
 def test_what_a_commit_brings_is_held_back_like_the_rest() -> None:
