@@ -168,8 +168,9 @@ class SessionOverflowError(BeamlikeError, RuntimeError):
         start, end = self.window
         return (
             f"the session from {start} ms to {end} ms of key {reprlib.repr(self.key)} has "
-            f"{self.limit} elements already, which is max_size; make it larger, or choose what is "
-            'dropped with overflow_strategy="drop_oldest" or "drop_newest"'
+            f"{self.limit} element{'s' * (self.limit != 1)} already, which is max_size; make "
+            'it larger, or choose what is dropped with overflow_strategy="drop_oldest" or '
+            '"drop_newest"'
         )
 
 
@@ -186,8 +187,9 @@ class BufferFullError(BeamlikeError, RuntimeError):
 
     def __str__(self) -> str:
         return (
-            f"more than {self.limit} results wait, which is max_records; make it larger, or let "
-            "those that wait longest come out with emit_early_when_full()"
+            f"more than {self.limit} result{'s' * (self.limit != 1)} would wait, and max_records "
+            "allows no more; make it larger, or, where results need not be final, let those that "
+            "wait longest come out with emit_early_when_full()"
         )
 
 

@@ -21,7 +21,7 @@ from beamlike.testing.failures import Failure, some_lines
 from beamlike.testing.results import NO_KEY, Matcher, Results
 from beamlike.testing.selection import Selection, judge
 from beamlike.testing.spelling import WindowLike, read_window
-from beamlike.testing.values import BeEmpty, Contain
+from beamlike.testing.values import BeEmpty, Contain, several
 
 __all__ = [
     "BeamAssertException",
@@ -147,9 +147,12 @@ def equal_to(expected: Iterable[Any], equals_fn: Equals | None = None) -> Matche
         expected: The elements.
         equals_fn: When an expected one and one that came out are the same.
 
+    Raises:
+        TestStreamError: There is no list of elements.
+
     Source: Beam Python ``equal_to``.
     """
-    return _EqualTo("equal_to", tuple(expected), stamped=False, equals_fn=equals_fn)
+    return _EqualTo("equal_to", several(expected, "equal_to"), stamped=False, equals_fn=equals_fn)
 
 
 def is_empty() -> Matcher:
@@ -224,10 +227,19 @@ def equal_to_per_window(
 
     Source: Beam Python ``equal_to_per_window``; there it needs ``reify_windows=True``, here it
     does not matter.
+
+    Raises:
+        TestStreamError: There are no windows with lists of elements.
     """
+    name = "equal_to_per_window"
+    if not isinstance(expected_window_to_elements, Mapping):
+        raise TestStreamError(
+            f'{name} needs elements by window, such as {{("00:00:00", "00:01:00"): [1, 2]}}, got '
+            f"{expected_window_to_elements!r}"
+        )
     return _EqualToPerWindow(
         tuple(
-            (read_window((window,), "equal_to_per_window"), tuple(elements))
+            (read_window((window,), name), several(elements, f"{name}: {window!r}"))
             for window, elements in expected_window_to_elements.items()
         )
     )

@@ -25,6 +25,7 @@ from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Drop, DropReason, Element, Pane
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
+from beamlike.model.words import how_many
 from beamlike.testing.transcript_places import Place, read_json
 from beamlike.testing.transcript_results import read_drops, read_panes
 from beamlike.testing.transcripts import Scenario, differences, load_transcripts
@@ -219,7 +220,7 @@ def main(arguments: Sequence[str] | None = None, *, cases: Path | None = None) -
     print("\n".join(_summary(verdicts)))
     unsaid = sum(not answer.says_drops for answer in answers.values())
     if unsaid:
-        print(f"{unsaid} results say nothing of drops; only their panes were compared")
+        print(f"{how_many(unsaid, 'result')} said nothing of drops; only their panes were compared")
     return int(any(verdict.fails for verdict in verdicts))
 
 

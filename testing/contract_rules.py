@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from beamlike.model.time import show_duration
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import GlobalWindow, IntervalWindow
 from beamlike.testing.contract_case import (
@@ -199,9 +200,10 @@ def _keeps_the_longest(case: Case) -> Iterator[str]:
         for window in windows:
             if window.end - window.start > longest:
                 yield (
-                    f"{call(element)} answers {window}, which is {window.end - window.start} ms "
-                    f"long, but longest_own_window is {longest} ms; let it be as long as a window "
-                    'can be, because late_check="retain" forgets sessions by it'
+                    f"{call(element)} answers {window}, which is "
+                    f"{show_duration(window.end - window.start)} long, but longest_own_window is "
+                    f"{longest} ({show_duration(longest)}); let it be as long as a window can be, "
+                    'because late_check="retain" forgets sessions by it'
                 )
 
 

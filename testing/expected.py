@@ -16,6 +16,7 @@ from beamlike.model.time import (
     show_duration,
 )
 from beamlike.model.windows import Window
+from beamlike.model.words import on_one_line
 from beamlike.testing.results import NO_KEY, Results
 from beamlike.testing.spelling import WindowLike, instant_code, read_window, window_code
 
@@ -56,7 +57,7 @@ class ExpectedPane:
         found += _different(self.retraction, actual.retraction, "retraction")
         for field in attrs.fields(PaneInfo):
             want, got = getattr(self.info, field.name), getattr(actual.info, field.name)
-            show = _timing_name if field.name == "timing" else repr
+            show = _timing_name if field.name == "timing" else on_one_line
             found += _different(want, got, field.name, show)
         return found
 
@@ -75,7 +76,7 @@ class ExpectedPane:
         info, step = self.info, self.step
         named = None if self.key is NO_KEY else _NAMED.get(info.timing)
         head = named or ("pane" if self.key is not NO_KEY else "element")
-        parts = [repr(part) for part in (self.key, self.value) if part is not NO_KEY]
+        parts = [on_one_line(part) for part in (self.key, self.value) if part is not NO_KEY]
         parts.append(window_code(self.window))
         is_usual = named or (head == "element" and info.timing is Timing.UNKNOWN)
         parts += [] if is_usual else [f'timing="{info.timing.value}"']
@@ -120,7 +121,7 @@ class ExpectedDrop:
 
     def __str__(self) -> str:
         parts = [
-            f"{self.key!r}, {self.value!r}",
+            f"{on_one_line(self.key)}, {on_one_line(self.value)}",
             *([] if self.timestamp is None else [f"at={instant_code(self.timestamp)}"]),
             *([] if self.window is None else [f"window={_window_argument(self.window)}"]),
             f'reason="{self.reason.value}"',
@@ -288,7 +289,7 @@ def dropped(
 Field = TypeVar("Field")
 
 
-def _different(want: Field, got: Field, name: str, show: Any = repr) -> list[str]:
+def _different(want: Field, got: Field, name: str, show: Any = on_one_line) -> list[str]:
     return [] if want == got else [f"{name}: expected {show(want)}, got {show(got)}"]
 
 

@@ -6,9 +6,8 @@ from typing import Final
 import attrs
 
 from beamlike.hosts.script import Run
-from beamlike.model.strategy import (
-    WindowingStrategy,
-)
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.words import visible
 from beamlike.testing.groupings import Asserted
 from beamlike.viz.table import pane_table
 
@@ -80,7 +79,8 @@ def failure_text(
     if not collection:
         window_fn = strategy.window_fn if strategy else None
         sections.append("timeline:\n" + text_timeline(run, window_fn=window_fn))
-    return "\n\n".join(section for section in sections if section)
+    # Names of transforms and what functions raised are the user's, too.
+    return visible("\n\n".join(section for section in sections if section))
 
 
 def some_lines(lines: Iterable[str]) -> str:

@@ -29,6 +29,7 @@ from beamlike.model.panes import Timing
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window
+from beamlike.model.words import how_many
 
 __all__ = [
     "LazyRun",
@@ -254,7 +255,8 @@ def broken_conservation(
         for (key, _, value), count in (emitted + waiting).items():
             found[key, value] += count
     return [
-        f"{pair}: in {assigned[pair]} windows, accounted for {found[pair] + dropped[pair]} times"
+        f"{pair}: in {how_many(assigned[pair], 'window')}, accounted for "
+        f"{how_many(found[pair] + dropped[pair], 'time')}"
         for pair in {*assigned, *found}
         if assigned[pair] != found[pair] + dropped[pair]
     ]

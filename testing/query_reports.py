@@ -28,6 +28,7 @@ def report(
     watermark: str = "2020-01-01T00:00:00.000Z",
     newest: str | None = None,
     metrics: Mapping[str, Mapping[str, int | str | None]] | None = None,
+    connect: bool = False,
 ) -> str:
     """The JSON of a ``StreamingQueryProgress``.
 
@@ -42,11 +43,14 @@ def report(
         watermark: Spark's.
         newest: The greatest event time.
         metrics: What each grouping counts, by its name; what is left out is 0.
+        connect: As Spark Connect writes it where a query is asked for ``recentProgress``: names and
+            values apart.
     """
     nothing: dict[str, int | str | None] = {
         **dict.fromkeys(_COUNTED, 0),
         **dict.fromkeys(_UNKNOWN),
     }
+    counted = {of: nothing | dict(its) for of, its in (metrics or {}).items()}
     times = {"watermark": watermark} | ({} if newest is None else {"max": newest})
     told: dict[str, Any] = {
         "id": query,
@@ -70,6 +74,11 @@ def report(
         ],
         "sources": [{"description": "FileStreamSource[in]", "numInputRows": rows}],
         "sink": {"description": "NoopTable", "numOutputRows": -1},
-        "observedMetrics": {of: nothing | dict(its) for of, its in (metrics or {}).items()},
+        "observedMetrics": {of: _apart(it) if connect else it for of, it in counted.items()},
     }
     return json.dumps(told)
+
+
+def _apart(row: Mapping[str, Any]) -> dict[str, Any]:
+    fields = [{"name": name, "type": "long", "nullable": True, "metadata": {}} for name in row]
+    return {"values": list(row.values()), "schema": {"type": "struct", "fields": fields}}

@@ -11,6 +11,7 @@ from beamlike.machine.events import Pane
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
+from beamlike.model.words import on_one_line
 from beamlike.testing.failures import Failure, some_lines
 from beamlike.testing.results import NO_KEY, Results
 from beamlike.viz.table import shorten
@@ -246,7 +247,7 @@ def _join(reasons: list[str]) -> str:
 
 def _name(output: Output, pane: Pane) -> str:
     info = pane.info
-    what = shorten(pane.value, _NAME_WIDTH) if output.key is NO_KEY else repr(output.key)
+    what = shorten(pane.value, _NAME_WIDTH) if output.key is NO_KEY else on_one_line(output.key)
     return f"step {output.step}, {what} {pane.window} {info.timing.value} #{info.index}"
 
 

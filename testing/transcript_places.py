@@ -301,8 +301,11 @@ def _shown(value: Any) -> str:
 
 
 def _near(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
-    """The nearest of these names, "" if none is near."""
-    return "".join(difflib.get_close_matches(name, list(names), n=1, cutoff=cutoff))
+    """The nearest of these names, or the only one that begins with it; "" if none is near."""
+    known = list(names)
+    begun = [it for it in known if it.startswith(f"{name}_")]
+    near = difflib.get_close_matches(name, known, n=1, cutoff=cutoff)
+    return "".join(near or (begun if len(begun) == 1 else []))
 
 
 def _as_integer(value: Any, path: str) -> str:

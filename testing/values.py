@@ -38,6 +38,7 @@ __all__ = [
     "have_size",
     "satisfy",
     "satisfy_single_value",
+    "several",
 ]
 
 
@@ -211,9 +212,13 @@ class _Satisfy(ValueMatcher):
 
 
 def contain_in_any_order(elements: Iterable[Any]) -> ValueMatcher:
-    """Exactly these elements, each as often as it is listed."""
+    """Exactly these elements, each as often as it is listed.
+
+    Raises:
+        TestStreamError: There is no list of them.
+    """
     name = "contain_in_any_order"
-    return Contain(name, tuple(_plain(element) for element in elements), stamped=False)
+    return Contain(name, tuple(map(_plain, several(elements, name))), stamped=False)
 
 
 def contain_in_any_order_at_time(*expected: Any) -> ValueMatcher:
@@ -228,9 +233,9 @@ def contain_in_any_order_at_time(*expected: Any) -> ValueMatcher:
     """
     name = "contain_in_any_order_at_time"
     match expected:
-        case (elements,) if not isinstance(elements, str):
+        case (elements,) if isinstance(elements, Iterable) and not isinstance(elements, str):
             stamped = [_stamped(*_time_and_element(element, name), name) for element in elements]
-        case (instant, elements):
+        case (instant, Iterable() as elements):
             stamped = [_stamped(instant, element, name) for element in elements]
         case _:
             raise TestStreamError(
@@ -288,7 +293,15 @@ def have_size(size: int) -> ValueMatcher:
 
 
 def equal_map_of(mapping: Mapping[Any, Any]) -> ValueMatcher:
-    """Exactly one element for each key of the mapping, with that value, and no other keys."""
+    """Exactly one element for each key of the mapping, with that value, and no other keys.
+
+    Raises:
+        TestStreamError: It is none.
+    """
+    if not isinstance(mapping, Mapping):
+        raise TestStreamError(
+            f'equal_map_of needs a value for each key, such as {{"joe": 3}}, got {mapping!r}'
+        )
     return _EqualMapOf("equal_map_of", mapping)
 
 
@@ -328,6 +341,17 @@ def _time_and_element(element: Any, name: str) -> tuple[InstantLike, Any]:
         )
     time, rest = element
     return time, rest
+
+
+def several(elements: Iterable[Any], owner: str) -> tuple[Any, ...]:
+    """The elements that a matcher is given.
+
+    Raises:
+        TestStreamError: They are none that can be listed.
+    """
+    if not isinstance(elements, Iterable):
+        raise TestStreamError(f"{owner} needs a list of elements, got {elements!r}")
+    return tuple(elements)
 
 
 def _stamped(time: InstantLike, element: Any, name: str) -> tuple[Any, int]:

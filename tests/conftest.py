@@ -70,7 +70,13 @@ def spark() -> Iterator[Any]:
     ``BEAMLIKE_TEST_REMOTE=local[2]``, or ``sc://host:port``, makes it one of Spark Connect.
     """
     from beamlike.hosts.spark.replay import close_replayer
-    from beamlike.hosts.spark.session import ROCKSDB, STATE_STORE, local_session
+    from beamlike.hosts.spark.session import (
+        CHECKPOINT_FILES,
+        RENAMED_IN_PROCESS,
+        ROCKSDB,
+        STATE_STORE,
+        local_session,
+    )
 
     if (remote := os.environ.get("BEAMLIKE_TEST_REMOTE")) is not None:
         from pyspark.sql import SparkSession
@@ -78,6 +84,9 @@ def spark() -> Iterator[Any]:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = SparkSession.builder.remote(remote).config(STATE_STORE, ROCKSDB)
         builder = builder.config("spark.sql.shuffle.partitions", 2)
+        builder = builder.config(CHECKPOINT_FILES, RENAMED_IN_PROCESS)
+        # For the server, if it starts here.
+        builder = builder.config("spark.driver.memory", "4g").config("spark.ui.enabled", "false")
         session = builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
     else:
         session = local_session("beamlike tests")

@@ -21,7 +21,7 @@ OPENED = {
     # Asked for by the user, by name.
     "beamlike/api/pipelines/coders.py": "PickleCoder, which says so",
     "beamlike/dialects/kafka_frames.py": "sessions in a checkpoint, with unpickle=True only",
-    "beamlike/dialects/apex_storage.py": "what checkpoint() of a run returned, given to recover()",
+    "beamlike/dialects/apex_storage.py": "a checkpoint of a run, with unpickle=True only",
     # Copies that a test makes of what it was given, in the same process.
     "testing/combine_contract.py": "the combine function under test",
     "testing/contract_rules.py": "the window function under test",

@@ -1,12 +1,16 @@
 """Checks of what users pass, shared by all that they call."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.time import DurationLike, duration_ms
 
 __all__ = [
+    "AN_AGGREGATE",
+    "A_KEY",
+    "A_TIMESTAMP",
     "aggregates",
     "check_choice",
     "check_dataframe",
@@ -16,6 +20,15 @@ __all__ = [
     "counted",
     "positive_duration",
 ]
+
+A_KEY: Final = 'the names of its columns, such as key=["user"], or key=[] for a single group'
+"""What to write where a key is missing."""
+
+A_TIMESTAMP: Final = 'the column with the event time, such as timestamp="at"'
+"""What to write where the event time is missing."""
+
+AN_AGGREGATE: Final = 'what is to be in a pane, such as aggregate={"n": bl.count()}'
+"""What to write where aggregates are missing."""
 
 
 def check_dataframe(df: object, argument: str = "df") -> None:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import attrs
 
-from beamlike.api.arguments import check_choice, column_names, counted, positive_duration
+from beamlike.api.arguments import (
+    check_choice,
+    column_names,
+    counted,
+    positive_duration,
+)
 from beamlike.api.flatten import check_streams
 from beamlike.api.joins import KeyLike, check_both, keys_of, own_columns, row_type
 from beamlike.api.stage import (
@@ -21,10 +26,11 @@ from beamlike.api.stage import (
     stages_of,
 )
 from beamlike.api.stream import Stream
-from beamlike.errors import UnsupportedError
+from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.hosts.spark.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
 from beamlike.machine.clocks import StageClock
 from beamlike.model.aggregates import collect
+from beamlike.model.naming import by_name
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import DurationLike
 
@@ -39,7 +45,10 @@ __all__ = ["look_up"]
 
 How = Literal["left", "inner"]
 
+_A_KEY = 'the columns of both that have to be equal, such as on=["user"]'
 
+
+@by_name("look_up", WindowingError, on=_A_KEY)
 def look_up(
     main: Stream,
     side: Stream,

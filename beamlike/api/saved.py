@@ -3,6 +3,8 @@
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from beamlike.errors import StateError
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -36,7 +38,7 @@ def open_state(
     """
     from beamlike.hosts.spark.saved.report import SavedState
 
-    return SavedState.open(spark, fspath(path), batch)
+    return SavedState.open(spark, _folder("path", path), batch)
 
 
 def drain(writer: "DataStreamWriter", checkpoint: str | PathLike[str]) -> None:
@@ -68,4 +70,10 @@ def drain(writer: "DataStreamWriter", checkpoint: str | PathLike[str]) -> None:
     """
     from beamlike.hosts.spark.drain import drain as drain_query
 
-    drain_query(writer, fspath(checkpoint))
+    drain_query(writer, _folder("checkpoint", checkpoint))
+
+
+def _folder(argument: str, given: str | PathLike[str]) -> str:
+    if not isinstance(given, str | PathLike):
+        raise StateError(f"{argument} must be the folder of a query's checkpoint, got {given!r}")
+    return fspath(given)

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 import attrs
 
 from beamlike.api.arguments import (
+    A_KEY,
+    A_TIMESTAMP,
+    AN_AGGREGATE,
     aggregates,
     check_choice,
     check_dataframe,
@@ -41,6 +44,7 @@ from beamlike.hosts.spark.options import (
 )
 from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
+from beamlike.model.naming import by_name
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
@@ -61,6 +65,7 @@ if TYPE_CHECKING:
 __all__ = ["Stream", "stream"]
 
 
+@by_name("stream", WindowingError, timestamp=A_TIMESTAMP)
 def stream(
     df: "DataFrame",
     *,
@@ -262,6 +267,7 @@ class Stream:
 
     # -- windows -----------------------------------------------------------------------------
 
+    @by_name("Stream.window", WindowingError)
     def window(
         self,
         window: WindowFn | None = None,
@@ -316,6 +322,7 @@ class Stream:
 
     # -- grouping ----------------------------------------------------------------------------
 
+    @by_name("Stream.group", WindowingError, key=A_KEY, aggregate=AN_AGGREGATE)
     def group(
         self,
         key: str | Sequence[str],

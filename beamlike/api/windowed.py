@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 from beamlike.api.arguments import (
+    A_KEY,
+    A_TIMESTAMP,
+    AN_AGGREGATE,
     aggregates,
     check_choice,
     check_dataframe,
@@ -32,6 +35,7 @@ from beamlike.hosts.spark.options import (
     Render,
 )
 from beamlike.model.aggregates import Aggregate
+from beamlike.model.naming import by_name
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,
@@ -54,6 +58,14 @@ __all__ = ["split", "windowed"]
 Output = Literal["panes", "dropped", "all"]
 
 
+@by_name(
+    "windowed",
+    WindowingError,
+    key=A_KEY,
+    timestamp=A_TIMESTAMP,
+    window='windows such as FixedWindows("1 hour")',
+    aggregate=AN_AGGREGATE,
+)
 def windowed(
     df: "DataFrame",
     *,

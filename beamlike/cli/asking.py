@@ -2,10 +2,11 @@
 
 import argparse
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
-__all__ = ["REFUSED", "Parser"]
+__all__ = ["REFUSED", "Parser", "as_path", "place", "whole_number"]
 
 REFUSED: Final = 2
 
@@ -83,3 +84,34 @@ class Parser(argparse.ArgumentParser):
 def _near(word: str, known: Sequence[str]) -> str:
     """The nearest of these, "" if none is near."""
     return "".join(difflib.get_close_matches(word.lower(), known, n=1))
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """What reads a whole number of so many or more."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(
+                f"must be a whole number of {least} or more, got {text!r}"
+            )
+        return int(text)
+
+    return read
+
+
+def place(text: str) -> str:
+    """The name of a file or a folder, or its URL.
+
+    An empty one would be the folder that this process stands in, and nobody means that by it.
+    """
+    if not text.strip():
+        raise argparse.ArgumentTypeError(
+            f"must be the name of a file or a folder, got {text!r}; is a variable of the shell not "
+            "set?"
+        )
+    return text
+
+
+def as_path(text: str) -> Path:
+    """The `place` of a file or folder of this machine."""
+    return Path(place(text))

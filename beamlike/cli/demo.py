@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from beamlike.cli.asking import as_path, whole_number
 from beamlike.cli.quiet import quiet_session
 from beamlike.errors import EnvironmentProblem
 
@@ -68,7 +69,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--out",
-        type=Path,
+        type=as_path,
         default=Path("beamlike-demo"),
         metavar="DIR",
         help="where the result goes (default: ./beamlike-demo); an earlier result is replaced",
@@ -76,7 +77,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--first-day", type=_day, metavar="YYYY-MM-DD", help="start with this day of 2013"
     )
-    parser.add_argument("--days", type=_count, metavar="N", help="stop after N days")
+    parser.add_argument("--days", type=whole_number(1), metavar="N", help="stop after N days")
     parser.add_argument(
         "--quick",
         action="store_true",
@@ -226,12 +227,6 @@ def _day(text: str) -> date:
             f"must be a day of {_YEAR} such as {_QUICK_DAY}, got {text!r}"
         )
     return day
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of 1 or more, got {text!r}")
-    return int(text)
 
 
 def _say(text: str) -> None:

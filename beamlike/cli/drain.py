@@ -3,6 +3,8 @@
 import argparse
 from typing import Any, Final
 
+from beamlike.cli.asking import place
+
 __all__ = ["add_parser", "run"]
 
 _DESCRIPTION: Final = """\
@@ -49,7 +51,10 @@ def add_parser(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "checkpoint", metavar="CHECKPOINT", help="a folder, or its URL as pyarrow.fs reads it"
+        "checkpoint",
+        type=place,
+        metavar="CHECKPOINT",
+        help="a folder, or its URL as pyarrow.fs reads it",
     )
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
+from beamlike.cli.asking import place
 from beamlike.cli.scenarios import in_memory, load, problem_of, title_line
 from beamlike.errors import RecordingError, TranscriptError
 from beamlike.hosts.script import Run
@@ -50,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", metavar="FILE", help="a transcript: JSON, UTF-8")
+    parser.add_argument("file", type=place, metavar="FILE", help="a transcript: JSON, UTF-8")
     parser.add_argument(
         "--scenario", metavar="ID", help="only this scenario of the file (default: all of them)"
     )

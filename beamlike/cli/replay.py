@@ -10,6 +10,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
+from beamlike.cli.asking import as_path, place
 from beamlike.cli.progress import counted
 from beamlike.cli.quiet import quiet_session
 from beamlike.cli.replayed import Replay, lines_of
@@ -114,7 +115,11 @@ def add_parser(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="a transcript (JSON, UTF-8), or a folder"
+        "files",
+        nargs="+",
+        type=place,
+        metavar="FILE",
+        help="a transcript (JSON, UTF-8), or a folder",
     )
     parser.add_argument(
         "--host",
@@ -142,7 +147,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--out",
-        type=Path,
+        type=as_path,
         metavar="FILE.html",
         help="where to write the page of --format html; a file that is there is replaced",
     )

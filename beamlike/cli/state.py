@@ -5,8 +5,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from beamlike.cli.asking import as_path, place, whole_number
 from beamlike.cli.quiet import quiet_session
 from beamlike.errors import BeamlikeError, EnvironmentProblem, StateError
+from beamlike.model.words import how_many
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,7 +73,7 @@ def add_parser(subparsers: Any) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a folder, or its URL")
+    parser.add_argument("checkpoint", type=place, metavar="CHECKPOINT", help="a folder, or its URL")
     parser.add_argument(
         "--key",
         action="append",
@@ -90,7 +92,10 @@ def add_parser(subparsers: Any) -> None:
         help="only this grouping; may be given again",
     )
     parser.add_argument(
-        "--batch", type=int, metavar="N", help="the state after micro-batch N (default: the last)"
+        "--batch",
+        type=whole_number(0),
+        metavar="N",
+        help="the state after micro-batch N (default: the last)",
     )
     parser.add_argument(
         "--sort",
@@ -100,7 +105,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--limit",
-        type=count,
+        type=whole_number(0),
         metavar="N",
         help=f"so many windows at most (default: {_SHOWN} in a table, all of them elsewhere)",
     )
@@ -109,7 +114,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--parquet",
-        type=Path,
+        type=as_path,
         metavar="FILE",
         help="write the windows there too, with their accumulators if they are of one grouping; a "
         "file that is there is replaced",
@@ -120,14 +125,6 @@ def add_parser(subparsers: Any) -> None:
         help="show also what rests as pickles. This runs code that is in them: only for "
         "checkpoints that you trust",
     )
-
-
-def count(text: str) -> int:
-    """A number of windows. Argparse names this function when it refuses one."""
-    number = int(text)
-    if number < 0:
-        raise ValueError("fewer than none")
-    return number
 
 
 def run(args: argparse.Namespace) -> int:
@@ -222,7 +219,8 @@ def _write(state: "SavedState", places: "pa.Array", args: argparse.Namespace) ->
         pq.write_table(table, args.parquet)
     except OSError as error:
         raise EnvironmentProblem(f"--parquet {args.parquet} cannot be written: {error}") from error
-    print(f"beamlike: {table.num_rows:,} windows written to {args.parquet}", file=sys.stderr)
+    written = how_many(table.num_rows, "window")
+    print(f"beamlike: {written} written to {args.parquet}", file=sys.stderr)
 
 
 class _Counting:

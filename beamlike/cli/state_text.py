@@ -13,6 +13,7 @@ from beamlike.hosts.spark.saved.trigger import node_in_words
 from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow
+from beamlike.model.words import how_many
 from beamlike.viz.table import show_window
 from beamlike.viz.trigger_words import spoken
 
@@ -71,15 +72,16 @@ def listing(
         for window in shown:
             yield from _in_full(window)
         if len(shown) < of:
-            yield f"({of - len(shown):,} more windows; raise --limit)"
+            yield f"({how_many(of - len(shown), 'more window')}; raise --limit)"
         return
     if not of:
         yield "no window is open"
         return
+    every = how_many(of, "window")
     if not shown:
-        yield f"{_windows(of)}"
+        yield every
         return
-    more = f"{len(shown):,} of {_windows(of)}" if len(shown) < of else _windows(of)
+    more = f"{len(shown):,} of {every}" if len(shown) < of else every
     yield f"{more}, {_SORTED[sort]}"
     yield from _table(list(_window_rows(shown, several=len(state.stages) > 1)), right=_NUMBERS)
     if len(shown) < of:
@@ -104,7 +106,7 @@ def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
     header, *rows = _shard_rows(state, stage)
     yield from (f"  {line}" for line in _table([header, *rows[:_SHARDS_SHOWN]], right=_NUMBERS))
     if len(rows) > _SHARDS_SHOWN:
-        yield f"  and {len(rows) - _SHARDS_SHOWN} more shards; --json tells of all"
+        yield f"  and {how_many(len(rows) - _SHARDS_SHOWN, 'more shard')}; --json tells of all"
 
 
 def _totals(state: SavedState, stage: SavedStage) -> Iterator[tuple[str, str]]:
@@ -117,7 +119,7 @@ def _totals(state: SavedState, stage: SavedStage) -> Iterator[tuple[str, str]]:
     closed = pc.sum(stage.windows["closed"]).as_py() or 0
     yield (
         "remembered",
-        f"{_windows(windows)} of {keys:,} key{'s' * (keys != 1)} in {number} "
+        f"{how_many(windows, 'window')} of {how_many(keys, 'key')} in {number} "
         f"shard{'s' * (of != '1')}{f' ({closed:,} closed)' if closed else ''}, {size:,} bytes "
         f"({stored:,} stored)",
     )
@@ -151,7 +153,7 @@ def _output(stage: SavedStage, shards: Sequence[Mapping[str, Any]]) -> str:
         return f"{said}; no window holds it back"
     behind = show_duration(stage.watermark - reached) if stage.watermark > reached else ""
     by = "; ".join(f"{_holder(it)} in shard {it['shard']}" for it in held[:3])
-    more = f" and {len(held) - 3} shards more" if len(held) > 3 else ""
+    more = f" and {how_many(len(held) - 3, 'shard')} more" if len(held) > 3 else ""
     return f"{said}, held back{f' {behind}' if behind else ''} by {by}{more}"
 
 
@@ -291,10 +293,6 @@ def _instant(at: int | None) -> str:
 
 def _number(number: int | None) -> str:
     return "-" if number is None else f"{number:,}"
-
-
-def _windows(count: int) -> str:
-    return f"{count:,} window{'s' * (count != 1)}"
 
 
 def _key(text: str, room: int = _KEY_WIDTH) -> str:

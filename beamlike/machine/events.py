@@ -106,9 +106,7 @@ def going_back(
     if isinstance(move, AdvanceClock):
         if move.to >= stands_at:
             return None
-        return (
-            f"processing time cannot go back: it stands at {stands_at} ms, asked for {move.to} ms"
-        )
+        return _back("processing time", stands_at, move.to)
     if move.to < stands_at:
         return _back("the watermark", stands_at, move.to)
     if move.side is not None and side_at is not None and move.side < side_at:

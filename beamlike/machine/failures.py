@@ -18,6 +18,7 @@ from beamlike.model.combine import CombineFn, Together
 from beamlike.model.time import show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
+from beamlike.model.words import how_many
 
 __all__ = ["Failure", "OnFailure", "left_out"]
 
@@ -99,5 +100,5 @@ def _shown(items: Sequence[Item]) -> str:
     (item,) = items
     at = f"{show_instant(item.timestamp)} ({item.timestamp} ms)"
     if isinstance(item, Lifted):
-        return f"{item.count} elements combined before, the last one at {at}"
+        return f"{how_many(item.count, 'element')} combined before, the last one at {at}"
     return f"the element {reprlib.repr(item.value)} at {at}"

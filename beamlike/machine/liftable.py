@@ -4,6 +4,7 @@ from beamlike.errors import WindowingError
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import LateCheck, TimestampCombiner, WindowingStrategy
 from beamlike.model.windows import Window
+from beamlike.model.words import how_many
 
 __all__ = ["check_liftable", "check_lifted"]
 
@@ -48,14 +49,15 @@ def check_lifted(strategy: WindowingStrategy, count: int, window: Window) -> Non
         WindowingError: That is so.
     """
     combiner = strategy.timestamp_combiner
+    those = f"{how_many(count, 'element')} of {window}"
     if combiner is not TimestampCombiner.END_OF_WINDOW:
         raise WindowingError(
-            f"{count} elements of {window} were combined before they arrived, and "
+            f"{those} came combined already, and "
             f'timestamp_combiner="{combiner.value}" needs the time of each; combine them after '
             f'they arrived, or write timestamp_combiner="{TimestampCombiner.END_OF_WINDOW.value}"'
         )
     if strategy.trigger.needs_elements:
         raise WindowingError(
-            f"{count} elements of {window} were combined before they arrived, and the trigger "
+            f"{those} came combined already, and the trigger "
             f"{strategy.trigger} looks at each; combine them after they arrived"
         )

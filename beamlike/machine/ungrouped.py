@@ -15,6 +15,7 @@ from beamlike.machine.events import (
 )
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.windows import Window
+from beamlike.model.words import how_many
 
 __all__ = ["clocks_after", "elements_of", "expired"]
 
@@ -32,7 +33,7 @@ def elements_of(bundle: Bundle, stage: str) -> Iterator[Element]:
     for element in bundle.elements:
         if isinstance(element, Lifted):
             raise WindowingError(
-                f"{stage} was given {element.count} elements already combined in "
+                f"{stage} was given {how_many(element.count, 'element')} already combined in "
                 f"{element.window}; combine before a grouping only"
             )
         yield element

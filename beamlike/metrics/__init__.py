@@ -2,7 +2,8 @@
 
 Read in this order: `readings` (one micro-batch, out of what Spark reports), `families` (metrics and
 their text form), `totals` (what the micro-batches of all queries add up to), `telling` (the same in
-lines), `server` (who may ask for it), `watching` (all of it together).
+lines), `serving` (what listens on a port), `server` (who may ask for it), `watching` (all of it
+together).
 """
 
 from beamlike.metrics.watching import MetricsListener, metrics_listener

@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 
 import attrs
 
-from beamlike.viz.live.progress import Progress
+from beamlike.viz.live.progress import Progress, observed_metrics
 
 __all__ = ["Counted", "Reading"]
 
@@ -90,6 +90,6 @@ class Reading:
     @classmethod
     def of(cls, text: str) -> Self:
         """From the JSON of a ``StreamingQueryProgress``."""
-        observed = json.loads(text).get("observedMetrics") or {}
-        counted = {name: Counted.of(metrics or {}) for name, metrics in observed.items()}
+        observed = observed_metrics(json.loads(text))
+        counted = {name: Counted.of(metrics) for name, metrics in observed.items()}
         return cls(Progress.of(text), {name: it for name, it in counted.items() if it is not None})

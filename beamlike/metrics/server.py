@@ -6,26 +6,20 @@ queries and groupings are all that anybody can read here; no key and no value.
 """
 
 import logging
-import re
 import sys
-import threading
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
-from beamlike.errors import EnvironmentProblem
 from beamlike.metrics.families import CONTENT_TYPE
+from beamlike.metrics.serving import GONE, HERE, PATIENCE, Listening, is_asked_as_this_machine
 
 __all__ = ["MetricsServer"]
 
 _LOGGER: Final = logging.getLogger("beamlike.metrics")
-_LAST_PORT: Final = 65_535
 _PATH: Final = "/metrics"
-_PATIENCE: Final = 10
-"""Seconds until a connection that says nothing is closed."""
-_LOCAL: Final = ("127.0.0.1", "localhost")
-_OWN_NAMES: Final = re.compile(r"(?:127\.0\.0\.1|localhost)(?::\d{1,5})?", re.IGNORECASE)
+_LOCAL: Final = (HERE, "localhost")
 
 
 class MetricsServer:
@@ -40,31 +34,20 @@ class MetricsServer:
         EnvironmentProblem: The port is taken, or none.
     """
 
-    def __init__(self, text: Callable[[], str], port: int, host: str = "127.0.0.1") -> None:
-        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= _LAST_PORT:
-            raise EnvironmentProblem(
-                f"port={port!r} must be a whole number from 0 to {_LAST_PORT}; 0 takes one that "
-                "is free"
-            )
-        try:
-            self._server = _Server((host, port), _handler(text, local=host in _LOCAL))
-        except OSError as error:
-            raise EnvironmentProblem(
-                f"port={port} of {host} cannot be had ({error.strerror}); pass another, or 0 for "
-                "one that is free"
-            ) from error
-        self.port: int = self._server.server_address[1]
-        self.url = f"http://{host}:{self.port}{_PATH}"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.1,), name="beamlike metrics", daemon=True
+    def __init__(self, text: Callable[[], str], port: int, host: str = HERE) -> None:
+        local = host in _LOCAL
+        self._listening = Listening(
+            lambda address: _Server(address, _handler(text, local=local)),
+            port,
+            host,
+            "beamlike metrics",
         )
-        self._thread.start()
+        self.port: int = self._listening.address[1]
+        self.url = f"http://{host}:{self.port}{_PATH}"
 
     def close(self) -> None:
         """Let go of the port."""
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        self._listening.close()
 
 
 class _Server(ThreadingHTTPServer):
@@ -73,19 +56,17 @@ class _Server(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A reader that went away is no news; anything else is logged."""
-        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+        if not isinstance(sys.exception(), GONE):
             _LOGGER.exception("the metrics server lost a connection")
 
 
 def _handler(text: Callable[[], str], *, local: bool) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        timeout = _PATIENCE
+        timeout = PATIENCE
         server_version, sys_version = "beamlike", ""
 
         def do_GET(self) -> None:
-            hosts = self.headers.get_all("Host") or []
-            own = len(hosts) == 1 and _OWN_NAMES.fullmatch(hosts[0].strip())
-            if local and not own:
+            if local and not is_asked_as_this_machine(self.headers):
                 self._answer(HTTPStatus.MISDIRECTED_REQUEST)
             elif self.path.partition("?")[0] == _PATH:
                 self._answer(HTTPStatus.OK, CONTENT_TYPE, text())

@@ -4,6 +4,7 @@ import logging
 from typing import Final
 
 from beamlike.metrics.readings import Counted, Reading
+from beamlike.model.words import how_many
 
 __all__ = ["LOGGER", "line_of", "log_batch", "log_end", "log_start"]
 
@@ -18,20 +19,20 @@ def line_of(name: str, reading: Reading) -> str:
         reading: The micro-batch.
     """
     told = reading.progress
-    parts = [f"{name} batch {told.batch}: {told.rows} rows, {told.took} ms"]
+    parts = [f"{name} batch {told.batch}: {how_many(told.rows, 'row')}, {told.took} ms"]
     parts += (f"{grouping}: {_words(it)}" for grouping, it in reading.groupings.items())
     return "; ".join(parts)
 
 
 def _words(it: Counted) -> str:
     panes = ", ".join(f"{count} {timing}" for timing, count in it.panes.items() if count)
-    words = [f"{it.elements} elements", f"panes {panes}" if panes else "no pane"]
+    words = [how_many(it.elements, "element"), f"panes {panes}" if panes else "no pane"]
     if it.retractions:
         words.append(f"{it.retractions} withdrawing")
     if any(it.dropped.values()):
         words.append(f"dropped {_dropped(it)}")
     if it.merges:
-        words.append(f"{it.merges} merges")
+        words.append(how_many(it.merges, "merge"))
     if it.windows_open is not None:
         words.append(f"{it.windows_open} open")
     return ", ".join(words)

@@ -115,7 +115,11 @@ def max(column: str) -> Aggregate:
 
 
 def collect(column: str) -> Aggregate:
-    """All values of a column, in no promised order. Type: array of the column's type."""
+    """All values of a column, in no promised order. Type: array of the column's type.
+
+    Nulls are left out, as by ``collect_list`` of Spark. ``Collect()``, which tests and pipelines
+    take, keeps them, as Beam does.
+    """
     return Aggregate("collect", Collect(keep_nulls=False), (column,))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from beamlike.errors import WindowingError
-from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.strategy import WindowingStrategy, check_strategy
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.words import SPELLING, Spelling
 
@@ -47,13 +47,18 @@ def check_flatten(
         spelling: How its advice is spelled.
 
     Raises:
-        WindowingError: Naming the two inputs, what differs, and the change.
+        WindowingError: Naming the two inputs, what differs, and the change; or one of them is no
+            strategy.
     """
+    if not isinstance(strategies, Mapping | Sequence):
+        raise WindowingError(f"check_flatten needs a list of strategies, got {strategies!r}")
     named = (
         list(strategies.items())
         if isinstance(strategies, Mapping)
         else [(f"input {at}", strategy) for at, strategy in enumerate(strategies)]
     )
+    for name, strategy in named:
+        check_strategy(f"check_flatten: {name}", strategy)
     if not named:
         return WindowingStrategy.unwindowed()
     (first_name, first), *others = named

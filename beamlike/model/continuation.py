@@ -4,7 +4,7 @@ Source: Beam Java, ``Trigger.getContinuationTrigger`` and
 ``Trigger.getWatermarkThatGuaranteesFiring``.
 """
 
-from beamlike.errors import UnsupportedError
+from beamlike.errors import TriggerError, UnsupportedError
 from beamlike.model.own_triggers import (
     AfterDelta,
     AfterSilence,
@@ -45,8 +45,11 @@ def continuation(trigger: Trigger) -> Trigger:
     AfterWatermark(early=AfterCount(1))
 
     Raises:
-        UnsupportedError: The trigger is none of beamlike's.
+        TriggerError: This is no trigger.
+        UnsupportedError: It is none of beamlike's.
     """
+    if not isinstance(trigger, Trigger):
+        raise TriggerError(f"continuation needs a trigger such as AfterCount(1), got {trigger!r}")
     after = tuple(map(continuation, trigger.children))
     match trigger:
         case AfterCount() | AfterDelta():

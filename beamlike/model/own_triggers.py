@@ -125,7 +125,7 @@ class EveryProcessingTime(_Every):
         if tick_ms == 0 or (tick_ms != 1 and not since_firing):
             raise TriggerError(
                 f"{name} tick must be 1 ms or more, and goes with since_firing=True, got "
-                f"{tick_ms} ms"
+                f"{show_duration(tick_ms)}"
             )
         self.__attrs_init__(
             _interval_ms(name, interval),

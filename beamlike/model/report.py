@@ -30,6 +30,7 @@ from beamlike.model.strategy import (
     LateCheck,
     OnTimeBehavior,
     WindowingStrategy,
+    check_strategy,
 )
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
 from beamlike.model.triggers import Trigger
@@ -152,6 +153,7 @@ def report(strategy: WindowingStrategy, combine: CombineFn | None = None) -> Str
             tell what such a pane shows, and whether Scio would fail there.
 
     Raises:
+        WindowingError: This is no strategy.
         UnsupportedError: The trigger is none of beamlike's.
 
     >>> from beamlike.model.triggers import AfterCount
@@ -160,6 +162,7 @@ def report(strategy: WindowingStrategy, combine: CombineFn | None = None) -> Str
     AfterCount(5) may finish, and data that arrives afterwards would be dropped;
     write Repeatedly(AfterCount(5))
     """
+    check_strategy("report", strategy)
     lost = strategy.may_lose_data
     return StrategyReport(
         strategy,

@@ -178,8 +178,8 @@ def _check_longest(longest: int, gap: int | GapOf) -> None:
     if isinstance(gap, int) and longest < gap:
         raise WindowError(
             "Sessions max_duration must not be shorter than the gap, because one element alone "
-            f"makes a session that long; got max_duration={longest} ms and a gap of {gap} ms; "
-            "give a longer max_duration or a shorter gap"
+            f"makes a session that long; got max_duration={show_duration(longest)} and "
+            f"a gap of {show_duration(gap)}; give a longer max_duration or a shorter gap"
         )
     if longest == 0:
         raise WindowError(

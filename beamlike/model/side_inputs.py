@@ -4,6 +4,7 @@ Source: Beam Java, ``WindowFn.getDefaultWindowMappingFn`` and its overrides.
 """
 
 from beamlike.errors import WindowingError
+from beamlike.model.time import show_instant
 from beamlike.model.windowfns import GlobalWindows, SlidingWindows, WindowFn, window_at
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, Window
 
@@ -50,7 +51,7 @@ def side_input_window(main_window: Window, window_fn: WindowFn) -> Window:
     windows = window_fn.assign(instant)
     if not windows:
         raise WindowingError(
-            f"{window_fn} has no window at {instant} ms, the last instant of {main_window}; "
-            "use a window function for the side input that leaves no gaps"
+            f"{window_fn} has no window at {show_instant(instant)}, the last instant of "
+            f"{main_window}; use a window function for the side input that leaves no gaps"
         )
     return min(windows, key=lambda window: (window.start, window.end))

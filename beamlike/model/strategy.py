@@ -16,6 +16,7 @@ import attrs
 
 from beamlike.errors import UnsafeTriggerError, WindowingError
 from beamlike.model.continuation import continuation
+from beamlike.model.naming import by_name
 from beamlike.model.options import (
     USUAL,
     AccumulationMode,
@@ -40,9 +41,11 @@ __all__ = [
     "TimestampCombiner",
     "Unchanged",
     "WindowingStrategy",
+    "check_strategy",
 ]
 
 
+_WINDOWS = 'windows such as FixedWindows("1 hour")'
 _PARTS = frozenset(
     (
         "window_fn",
@@ -89,6 +92,7 @@ class WindowingStrategy:
     already_merged: bool = attrs.field(default=False, repr=False)
     said: frozenset[str] = attrs.field(default=_PARTS, eq=False, repr=False)
 
+    @by_name("WindowingStrategy", WindowingError, window_fn=_WINDOWS)
     def __init__(
         self,
         window_fn: WindowFn,
@@ -135,6 +139,7 @@ class WindowingStrategy:
         return cls(GlobalWindows())._with(said=frozenset())
 
     @classmethod
+    @by_name("WindowingStrategy.declared", WindowingError, window_fn=_WINDOWS)
     def declared(
         cls,
         window_fn: WindowFn,
@@ -172,6 +177,7 @@ class WindowingStrategy:
         strategy.check_groupable(unbounded=unbounded)
         return strategy
 
+    @by_name("WindowingStrategy.configured", WindowingError)
     def configured(
         self,
         window_fn: WindowFn | None = None,
@@ -416,3 +422,19 @@ class WindowingStrategy:
             return 0
         touching = isinstance(window_fn, MergingWindowFn) and window_fn.merge_touching
         return (window_fn.longest_own_window or 1) - (0 if touching else 1)
+
+
+def check_strategy(owner: str, given: object) -> None:
+    """Refuse what is no strategy.
+
+    Args:
+        owner: What needs one; it opens the message.
+
+    Raises:
+        WindowingError: It is something else.
+    """
+    if not isinstance(given, WindowingStrategy):
+        raise WindowingError(
+            f'{owner} needs a strategy such as WindowingStrategy(FixedWindows("1 hour")), '
+            f"got {given!r}"
+        )

@@ -88,6 +88,8 @@ def duration_ms(value: DurationLike, argument: str) -> int:
             milliseconds = _parse_duration(value)
         case _:
             milliseconds = None
+    if isinstance(value, str) and value.strip().startswith("-"):
+        milliseconds = -1 if _parse_duration(value.strip()[1:]) is not None else None
     if milliseconds is None:
         raise TimeError(
             f"{argument} is not a duration: {value!r}; write 600000 (milliseconds), "

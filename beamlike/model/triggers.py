@@ -86,7 +86,7 @@ def _require_trigger(owner: str, value: object) -> Trigger:
     if isinstance(value, Trigger):
         return value
     hint = f"; write {value.__name__}()" if isinstance(value, type) else ""
-    raise TriggerError(f"{owner} must be a trigger, got {value!r}{hint}")
+    raise TriggerError(f"{owner} must be a trigger such as AfterCount(1), got {value!r}{hint}")
 
 
 @attrs.frozen

@@ -148,8 +148,8 @@ def within_time(timestamp: int) -> int:
 def _check_offset(kind: str, offset: int, limit: int, limit_name: str) -> None:
     if not 0 <= offset < limit:
         raise WindowError(
-            f"{kind} must have 0 <= offset < {limit_name}, got offset={offset} ms and "
-            f"{limit_name}={limit} ms; use the offset modulo {limit_name}"
+            f"{kind} must have 0 <= offset < {limit_name}, got offset={show_duration(offset)} "
+            f"and {limit_name}={show_duration(limit)}; use the offset modulo {limit_name}"
         )
 
 
@@ -181,7 +181,7 @@ class FixedWindows(WindowFn):
         offset_ms = duration_ms(offset, "FixedWindows offset")
         if size_ms <= 0:
             raise WindowError(
-                f"FixedWindows must have 0 <= offset < size, got size={size_ms} ms; "
+                f"FixedWindows must have 0 <= offset < size, got size={show_duration(size_ms)}; "
                 'give a size such as "1 minute"'
             )
         _check_offset("FixedWindows", offset_ms, size_ms, "size")
@@ -246,7 +246,8 @@ class SlidingWindows(WindowFn):
         if size_ms == 0 or period_ms == 0:
             raise WindowError(
                 "SlidingWindows must have size > 0 and period > 0, "
-                f"got size={size_ms} ms and period={period_ms} ms"
+                f"got size={show_duration(size_ms)} and period={show_duration(period_ms)}; give "
+                'both such as "1 hour" and "5 minutes"'
             )
         _check_offset("SlidingWindows", offset_ms, period_ms, "period")
         self.__attrs_init__(size_ms, period_ms, offset_ms)

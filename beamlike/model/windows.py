@@ -66,7 +66,8 @@ class IntervalWindow:
     def __attrs_post_init__(self) -> None:
         if self.end <= self.start:
             raise WindowError(
-                f"a window needs start < end, got start={self.start} ms, end={self.end} ms"
+                f"a window needs start < end, got start={show_instant(self.start)}, "
+                f"end={show_instant(self.end)}; give an end that is later"
             )
 
     @property

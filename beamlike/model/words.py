@@ -5,7 +5,15 @@ from typing import Any, Final
 
 import attrs
 
-__all__ = ["BEAM_SPELLING", "SPELLING", "Spelling", "in_words", "visible"]
+__all__ = [
+    "BEAM_SPELLING",
+    "SPELLING",
+    "Spelling",
+    "how_many",
+    "in_words",
+    "on_one_line",
+    "visible",
+]
 
 
 @attrs.frozen
@@ -58,6 +66,15 @@ def in_words(thing: Any) -> str:
     return f"{type(thing).__qualname__}({told})"
 
 
+def how_many(count: int, noun: str) -> str:
+    """A number of things, one or several.
+
+    >>> how_many(1, "element"), how_many(0, "window"), how_many(1_200, "row")
+    ('1 element', '0 windows', '1,200 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def visible(text: str) -> str:
     """A text that somebody else wrote, fit for a terminal: nothing in it is a command to one.
 
@@ -72,3 +89,15 @@ def visible(text: str) -> str:
         it if it.isprintable() or it in "\n\t" else it.encode("unicode_escape").decode()
         for it in text
     )
+
+
+def on_one_line(value: Any) -> str:
+    """The ``repr`` of a value, fit for a terminal, its lines joined.
+
+    >>> class Matrix:
+    ...     def __repr__(self):
+    ...         return "[[1 2]\\n [3 4]]\\a"
+    >>> print(on_one_line(Matrix()))
+    [[1 2] [3 4]]\\x07
+    """
+    return " ".join(line.strip() for line in visible(repr(value)).splitlines())

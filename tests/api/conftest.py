@@ -8,14 +8,42 @@ from typing import Any
 
 import pytest
 
+from beamlike.viz.live.progress import observed_metrics
+
 Rows = list[dict[str, Any]]
 
 
-class Feed:
-    """A stream of JSON files, one a micro-batch, and the query over it.
+class Sink:
+    """Keeps what queries emit as JSON: names and nulls included, times in UTC.
 
-    The sink keeps rows as JSON: names and nulls included, times in UTC.
+    What Spark Connect calls runs in a process of its own. There it leaves files.
     """
+
+    def __init__(self, spark: Any, home: Path) -> None:
+        self._files = None if hasattr(spark, "sparkContext") else home
+        self._rows: list[tuple[int, dict[str, Any]]] = []
+
+    def of(self, out: Any) -> Any:
+        """What starts a query that emits to here."""
+
+        def keep(batch: Any, number: int) -> None:
+            self._rows += [(number, row) for row in as_json(batch)]
+
+        return out.writeStream.foreachBatch(keep if self._files is None else writer_to(self._files))
+
+    @property
+    def numbered(self) -> list[tuple[int, dict[str, Any]]]:
+        """Everything that came out, with the number of the micro-batch."""
+        return self._rows if self._files is None else read_back(self._files)
+
+    @property
+    def rows(self) -> Rows:
+        """Everything that came out."""
+        return [row for _, row in self.numbered]
+
+
+class Feed:
+    """A stream of JSON files, one a micro-batch, and the query over it."""
 
     def __init__(self, spark: Any, home: Path, schema: str) -> None:
         self._spark = spark
@@ -23,9 +51,7 @@ class Feed:
         self._inbox = home / "in"
         self._inbox.mkdir(parents=True)
         self._files = 0
-        self._rows: list[tuple[int, dict[str, Any]]] = []
-        # What Spark Connect calls runs in a process of its own, and leaves files.
-        self._remote = not hasattr(spark, "sparkContext")
+        self._sink = Sink(spark, home / "out")
         self.schema = schema
         self.query: Any = None
 
@@ -37,13 +63,7 @@ class Feed:
 
     def start(self, out: Any, **trigger: Any) -> None:
         """Run a query from the feed's checkpoint; what it emits is kept."""
-
-        def keep(batch: Any, number: int) -> None:
-            self._rows += [(number, row) for row in as_json(batch)]
-
-        if self._remote:
-            keep = writer_to(self._home / "out")
-        writer = out.writeStream.foreachBatch(keep).outputMode("append")
+        writer = self._sink.of(out).outputMode("append")
         writer = writer.option("checkpointLocation", str(self._home / "checkpoint"))
         self.query = (writer.trigger(**trigger) if trigger else writer).start()
 
@@ -74,7 +94,20 @@ class Feed:
     @property
     def numbered(self) -> list[tuple[int, dict[str, Any]]]:
         """Everything that came out, with the number of the micro-batch."""
-        return read_back(self._home / "out") if self._remote else self._rows
+        return self._sink.numbered
+
+    @property
+    def progress(self) -> list[Any]:
+        """What the query reports of its last micro-batches, counts by their names."""
+        reports = list(self.query.recentProgress)
+        if hasattr(self._spark, "sparkContext"):
+            return reports
+        from pyspark.sql import Row
+
+        for report in reports:
+            observed = observed_metrics(json.loads(report.json))
+            report["observedMetrics"] = {name: Row(**told) for name, told in observed.items()}
+        return reports
 
 
 def writer_to(out: Path) -> Callable[[Any, int], None]:
@@ -185,6 +218,12 @@ def no_empty_batches(spark: Any) -> Iterator[None]:
     spark.conf.set(setting, "false")
     yield
     spark.conf.set(setting, before)
+
+
+@pytest.fixture
+def sink(spark: Any, tmp_path: Path) -> Sink:
+    """Keeps what a query emits that is no feed's."""
+    return Sink(spark, tmp_path / "sink")
 
 
 @pytest.fixture

@@ -124,7 +124,7 @@ def test_bad_rows_do_not_stop_a_stream_and_are_counted(feed: MakeFeed) -> None:
     assert in_order(emitted) == in_order([PANE | {"dropped": None}, drops[0]])
 
     counted: Counter[str] = Counter()
-    for progress in stream.query.recentProgress:
+    for progress in stream.progress:
         told = progress.observedMetrics["sales per hour"].asDict()
         counted.update({it: told[it] for it in told if it.startswith(("panes_", "dropped_"))})
     # Only what is not 0 is left by the plus.

@@ -21,21 +21,9 @@ def event(user: str, time: str, v: int = 1) -> dict[str, Any]:
     return {"user": user, "at": f"2020-01-01T{time}Z", "v": v}
 
 
-class Kept:
-    """A writer that keeps rows as JSON, and the folder of its checkpoint."""
-
-    def __init__(self, out: Any, home: Path) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self.writer = out.writeStream.foreachBatch(self._keep)
-        self.checkpoint = home / "checkpoint"
-
-    def _keep(self, batch: Any, number: int) -> None:
-        self.rows += [json.loads(text) for text in batch.toJSON().collect()]
-
-
 @pytest.mark.spark
 def test_open_windows_come_out_on_time_or_late_and_nothing_is_open_then(
-    spark: Any, feed: MakeFeed, tmp_path: Path, lines: Lines
+    spark: Any, feed: MakeFeed, sink: Any, tmp_path: Path, lines: Lines
 ) -> None:
     events = feed(EVENTS)
     hours = bl.windowed(
@@ -52,7 +40,7 @@ def test_open_windows_come_out_on_time_or_late_and_nothing_is_open_then(
         shards=2,
         buckets=2,
     )
-    kept = Kept(hours, tmp_path / "0")
+    kept = tmp_path / "0" / "checkpoint"  # that of the feed
     events.start(hours)
     events.send(event("ann", "00:05:00"), event("ann", "00:06:00"), event("eva", "00:07:00"))
     # The watermark comes to 01:20, and the first hour is over.
@@ -61,15 +49,15 @@ def test_open_windows_come_out_on_time_or_late_and_nothing_is_open_then(
     # Late, and no pane before four more.
     events.put(event("ann", "00:08:00"))
 
-    bl.drain(kept.writer, kept.checkpoint)
+    bl.drain(sink.of(hours), kept)
 
-    assert bl.open_state(spark, kept.checkpoint).windows.num_rows == 0
+    assert bl.open_state(spark, kept).windows.num_rows == 0
     assert lines([row for _, row in events.numbered]) == [
         "ann 2 | 00:00-01:00 EARLY 0",
         "ann 2 | 00:00-01:00 ON_TIME 1",
         "eva 1 | 00:00-01:00 ON_TIME 0",
     ]
-    shown = [{**row, "dropped": row.get("dropped")} for row in kept.rows]
+    shown = [{**row, "dropped": row.get("dropped")} for row in sink.rows]
     assert lines(shown) == [
         "ann 1 | 01:00-02:00 ON_TIME 0 last",
         "ann 3 | 00:00-01:00 LATE 2 last",
@@ -78,15 +66,15 @@ def test_open_windows_come_out_on_time_or_late_and_nothing_is_open_then(
 
     # What comes after it stays where it is.
     events.put(event("ann", "03:00:00"))
-    before = Log.read(str(kept.checkpoint))
-    bl.drain(kept.writer, kept.checkpoint)
-    assert Log.read(str(kept.checkpoint)) == before
-    assert len(kept.rows) == 3
+    before = Log.read(str(kept))
+    bl.drain(sink.of(hours), kept)
+    assert Log.read(str(kept)) == before
+    assert len(sink.rows) == 3
 
 
 @pytest.mark.spark
 def test_groupings_that_follow_each_other_end_together(
-    spark: Any, feed: MakeFeed, tmp_path: Path, lines: Lines
+    spark: Any, feed: MakeFeed, sink: Any, tmp_path: Path, lines: Lines
 ) -> None:
     from pyspark.sql import functions as F
 
@@ -102,17 +90,17 @@ def test_groupings_that_follow_each_other_end_together(
     both = bl.join(in_tens(events.frame), paid, on="user", how="left", **small)
     hours = both.window(bl.FixedWindows("1 hour"), **tens)
     total = hours.group([], {"rows": bl.count()}, name="total", **small)
-    kept = Kept(total.everything, tmp_path)
+    kept = tmp_path / "checkpoint"
     events.put(event("ann", "00:05:00"), event("bob", "01:05:00"))
     prices.put(event("ann", "00:06:00"))
-    first = kept.writer.option("checkpointLocation", str(kept.checkpoint))
+    first = sink.of(total.everything).option("checkpointLocation", str(kept))
     first.trigger(availableNow=True).start().awaitTermination()
 
-    bl.drain(kept.writer, kept.checkpoint)
+    bl.drain(sink.of(total.everything), kept)
 
-    state = bl.open_state(spark, kept.checkpoint)
+    state = bl.open_state(spark, kept)
     assert ([len(stage.windows) for stage in state.stages]) == [0, 0]
-    shown = [{**row, "dropped": row.get("dropped")} for row in kept.rows]
+    shown = [{**row, "dropped": row.get("dropped")} for row in sink.rows]
     assert lines(shown) == ["1 | 00:00-01:00 ON_TIME 0 last", "1 | 01:00-02:00 ON_TIME 0 last"]
 
 

@@ -335,8 +335,10 @@ def test_a_watermark_on_another_column_is_refused(ticks: Any) -> None:
 
 @spark_test
 def test_streams_of_different_columns_do_not_flow_together(ticks: Any) -> None:
+    from pyspark.sql import functions as F
+
     rows = bl.stream(ticks, timestamp="at", watermark="1 minute")
-    texts = rows.select("at", rows.rows.value.cast("string").alias("value"))
+    texts = rows.select("at", F.col("value").cast("string").alias("value"))
     with pytest.raises(ColumnError) as wrong:
         bl.flatten({"numbers": rows, "texts": texts})
     assert str(wrong.value) == (

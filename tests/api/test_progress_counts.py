@@ -21,10 +21,10 @@ def event(user: str, time: str) -> dict[str, Any]:
     return {"user": user, "at": f"2020-01-01T{time}Z"}
 
 
-def standing(query: Any, name: str) -> list[tuple[int, str | None]]:
+def standing(feed: Any, name: str) -> list[tuple[int, str | None]]:
     """Open windows and watermark after each micro-batch that tells something new."""
     found: list[tuple[int, str | None]] = []
-    for progress in query.recentProgress:
+    for progress in feed.progress:
         told = progress.observedMetrics[name]
         seconds = None if told.watermark is None else told.watermark // 1_000 - 1_577_836_800
         clock = None if seconds is None else f"{seconds // 3600:02}:{seconds // 60 % 60:02}"
@@ -58,7 +58,7 @@ def test_windows_are_open_from_their_first_element_until_they_expire(
     # 01:00 is past: the first hour is on time, and is kept for what is late.
     events.send(event("ann", "02:30:00"))
 
-    assert standing(events.query, "hours") == [
+    assert standing(events, "hours") == [
         (3, None),
         (3, "01:20"),
         (4, "01:20"),
@@ -78,13 +78,13 @@ def test_each_grouping_of_a_query_tells_its_own(feed: MakeFeed) -> None:
     events.send(event("ann", "00:30:00"))
 
     # A micro-batch that only Spark's own watermark asks for steps no shard of the first grouping.
-    assert standing(events.query, "users") == [
+    assert standing(events, "users") == [
         (1, "00:12"),
         (None, None),
         (1, "00:30"),
         (None, None),
     ]
-    assert standing(events.query, "all") == [(1, "00:12"), (1, "00:30")]
+    assert standing(events, "all") == [(1, "00:12"), (1, "00:30")]
 
 
 def test_sessions_that_merge_are_one_window_and_rows_that_are_dropped_open_none(
@@ -105,8 +105,8 @@ def test_sessions_that_merge_are_one_window_and_rows_that_are_dropped_open_none(
     events.send(event("ann", "01:00:00"), event("ann", "01:15:00"))
     events.send(event("ann", "01:08:00"))  # it joins the two
     events.send(event("bob", "00:30:00"))  # its session ended at 00:40
-    assert standing(events.query, "beamlike") == [(2, None), (2, "01:05"), (1, "01:05")]
-    told = [it.observedMetrics["beamlike"] for it in events.query.recentProgress]
+    assert standing(events, "beamlike") == [(2, None), (2, "01:05"), (1, "01:05")]
+    told = [it.observedMetrics["beamlike"] for it in events.progress]
     assert sum(it.dropped_expired for it in told) == 1
 
 
@@ -136,7 +136,7 @@ def test_elements_merges_retractions_and_deadlines_are_told_and_listened_to(
     events.send(event("ann", "01:00:00"), event("ann", "01:15:00"), event("bob", "01:16:00"))
     # It joins the two, and withdraws their panes. The other has no key.
     events.send(event("ann", "01:08:00"), {"user": None, "at": "2020-01-01T01:15:00Z"})
-    told = [it.observedMetrics["sessions"] for it in events.query.recentProgress]
+    told = [it.observedMetrics["sessions"] for it in events.progress]
     file = tmp_path / "beamlike.prom"
     with (
         caplog.at_level(logging.WARNING, "beamlike.metrics"),

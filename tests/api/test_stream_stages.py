@@ -252,7 +252,7 @@ def test_each_grouping_counts_for_itself_in_the_progress_of_the_query(feed: Make
     events.send(event("a", "00:01:00"), event("b", "00:02:00"))
     totals = [
         {name: dict(row.asDict()) for name, row in progress["observedMetrics"].items()}
-        for progress in events.query.recentProgress
+        for progress in events.progress
     ]
     one = [total["beamlike"] for total in totals if "beamlike" in total]
     two = [total["beamlike 2"] for total in totals if "beamlike 2" in total]

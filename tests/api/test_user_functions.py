@@ -227,7 +227,7 @@ def test_a_row_that_fails_has_merged_no_sessions(feed: MakeFeed, lines: Lines) -
     assert lines(visits.send(visit("bob", "01:00", "x", 3))) == [
         "ann 1 2 | 00:16-00:26 ON_TIME 0 last"
     ]
-    counted = [row.observedMetrics["visits"] for row in visits.query.recentProgress]
+    counted = [row.observedMetrics["visits"] for row in visits.progress]
     assert sum(row.dropped_failed for row in counted) == 1
     assert sum(row.panes_on_time for row in counted) == 2
 

@@ -74,10 +74,10 @@ HOURS: dict[str, Any] = {
 }
 
 
-def metrics(query: Any, name: str = "beamlike") -> Counter[str]:
+def metrics(feed: Any, name: str = "beamlike") -> Counter[str]:
     """The counts of panes and drops in all progress reports of a query, added up."""
     total: Counter[str] = Counter()
-    for progress in query.recentProgress:
+    for progress in feed.progress:
         if name in progress.observedMetrics:
             told = progress.observedMetrics[name].asDict()
             total.update({it: told[it] for it in told if it.startswith(("panes_", "dropped_"))})
@@ -127,7 +127,7 @@ def test_a_window_is_early_then_on_time_then_late_then_expired(feed: MakeFeed) -
             },
         }
     ]
-    assert metrics(stream.query) == {
+    assert metrics(stream) == {
         "panes_early": 1,
         "panes_on_time": 2,
         "panes_late": 1,

@@ -186,7 +186,8 @@ def test_the_help_says_how_a_key_is_read(capsys: pytest.CaptureFixture[str], com
         ),
         (
             ["--window", "00:10:00", "00:00:00"],
-            "a window needs start < end, got start=600000 ms, end=0 ms",
+            "a window needs start < end, got start=00:10:00, end=00:00:00; give an end that is "
+            "later",
         ),
     ],
 )

@@ -86,6 +86,14 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
         ("replay f --out", "beamlike replay: --out: expected one argument"),
         ("explain a b", "beamlike explain: nothing more can be named here, got 'b'"),
         (
+            "state f --limit -1",
+            "beamlike state: --limit: must be a whole number of 0 or more, got '-1'",
+        ),
+        (
+            "state f --batch last",
+            "beamlike state: --batch: must be a whole number of 0 or more, got 'last'",
+        ),
+        (
             "demo --days none",
             "beamlike demo: --days: must be a whole number of 1 or more, got 'none'",
         ),
@@ -100,6 +108,29 @@ def test_what_is_not_understood_is_answered_with_what_would_be(
     assert tuple(capsys.readouterr()) == (
         "",
         f"{says}\n{command} --help tells how it is used\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "which"),
+    [
+        (["replay", ""], "replay: FILE"),
+        (["replay", "f", "--out", ""], "replay: --out"),
+        (["explain", ""], "explain: FILE"),
+        (["state", ""], "state: CHECKPOINT"),
+        (["state", "f", "--parquet", " "], "state: --parquet"),
+        (["drain", ""], "drain: CHECKPOINT"),
+        (["demo", "--out", ""], "demo: --out"),
+    ],
+)
+def test_an_empty_name_is_not_the_folder_that_one_stands_in(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], which: str
+) -> None:
+    assert main(arguments) == 2
+
+    assert capsys.readouterr().err.splitlines()[0] == (
+        f"beamlike {which}: must be the name of a file or a folder, got {arguments[-1]!r}; is a "
+        "variable of the shell not set?"
     )
 
 

@@ -1,7 +1,7 @@
 """A query goes on with another windowing than its state was saved with, or is refused.
 
 A shard without Spark, stepped by both machines at once: see `beamlike.testing.both_machines`. What
-may change is a table of the README; each of its rows has an example here.
+may change is a table of notebooks/operating.md; each of its rows has an example here.
 """
 
 import re
@@ -150,23 +150,23 @@ BY_SPARK = {
 """What no words tell of: tests of queries have them."""
 
 
-def table_of_readme() -> dict[str, str]:
+def table_of_restarts() -> dict[str, str]:
     """The first words of what happens, by what differs."""
-    text = (Path(__file__).parents[2] / "README.md").read_text()
+    text = (Path(__file__).parents[2] / "notebooks" / "operating.md").read_text("utf-8")
     _, _, rows = text.partition("| what differs at the next start | what happens |\n|---|---|\n")
     found = re.findall(r"^\| (.+?) \| (goes on|refused)\b.* \|$", rows.split("\n\n")[0], re.M)
     return dict(found)
 
 
-def test_the_table_of_the_readme_has_the_examples_of_these_tests() -> None:
-    said = table_of_readme()
+def test_the_table_of_restarts_has_the_examples_of_these_tests() -> None:
+    said = table_of_restarts()
 
     assert set(said) == {*EXAMPLES, *BY_SPARK}
     assert {what: said[what] for what in BY_SPARK} == BY_SPARK
 
 
 @pytest.mark.parametrize("what", EXAMPLES)
-def test_what_goes_on_and_what_is_refused_is_as_the_readme_says(what: str) -> None:
+def test_what_goes_on_and_what_is_refused_is_as_the_table_says(what: str) -> None:
     outcomes = set()
     for before, now in EXAMPLES[what]:
         try:
@@ -175,7 +175,7 @@ def test_what_goes_on_and_what_is_refused_is_as_the_readme_says(what: str) -> No
         except StateError:
             outcomes.add("refused")
 
-    assert outcomes == {table_of_readme()[what]}
+    assert outcomes == {table_of_restarts()[what]}
 
 
 def test_each_refused_difference_is_named_with_both_values_and_what_goes_on_is_not() -> None:
@@ -212,11 +212,18 @@ def test_state_of_another_layout_is_refused_by_its_version_and_nothing_else(vers
     )
 
 
+def test_a_lateness_is_told_in_the_words_of_people() -> None:
+    before = plan(late_check="retain", allowed_lateness="90 minutes")
+
+    with pytest.raises(StateError, match="checkpoint has '1h 30m', the query has '1m'"):
+        plan(late_check="retain", allowed_lateness="1 minute").check_identity(before.identity)
+
+
 def test_what_has_no_trigger_follows_no_change() -> None:
     words = {"look-up": "left", "allowed lateness": "0 ms"}
 
     assert continues(words, words) is False
-    with pytest.raises(StateError, match="allowed lateness: the checkpoint has '0 ms', the query"):
+    with pytest.raises(StateError, match="allowed lateness: the checkpoint has '0ms', the query"):
         continues(words, words | {"allowed lateness": "5 ms"})
 
 
@@ -225,7 +232,7 @@ def test_a_word_that_is_gone_or_new_is_a_difference() -> None:
 
     with pytest.raises(StateError, match="late check: the checkpoint has 'assigned', the query ha"):
         continues(words, {what: word for what, word in words.items() if what != "late check"})
-    with pytest.raises(StateError, match="side: the checkpoint has None, the query has 'left'"):
+    with pytest.raises(StateError, match="side: the checkpoint has none, the query has 'left'"):
         continues(words, {**words, "side": "left"})
 
 

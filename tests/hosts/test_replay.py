@@ -131,8 +131,8 @@ def test_watermarks_too_far_apart_for_spark_are_refused_and_the_next_script_runs
         own_watermark(MINUTES, script, spark)
 
     assert str(refused.value) == (
-        "the script's watermarks span 18446744073709548 ms, more than is left of Spark's time in "
-        "this query; use replay_on_spark, which does not move Spark's watermark"
+        "the script's watermarks span 213503982d 8h 1m 49s 548ms, more than is left of Spark's "
+        "time in this query; use replay_on_spark, which does not move Spark's watermark"
     )
     assert side_by_side(MINUTES, script, spark).outputs == ()
     assert own_watermark(MINUTES, script[:1], spark).outputs == ()

@@ -227,11 +227,11 @@ def test_conservation_notices_a_lost_pane_and_a_doubled_one():
     assert broken_conservation(strategy, run, {}) == []
     lost = attrs.evolve(run, outputs=run.outputs[:2])
     assert broken_conservation(strategy, lost, {}) == [
-        "('k', 3): in 1 windows, accounted for 0 times"
+        "('k', 3): in 1 window, accounted for 0 times"
     ]
     doubled = attrs.evolve(run, outputs=(*run.outputs, run.outputs[0]))
     assert broken_conservation(strategy, doubled, {}) == [
-        "('k', 1): in 1 windows, accounted for 2 times"
+        "('k', 1): in 1 window, accounted for 2 times"
     ]
 
 

@@ -169,7 +169,7 @@ def test_it_is_read_back_from_its_text(trigger: Trigger) -> None:
     [
         (0, {}, "EveryCount count must be a whole number of 1 or more, got 0"),
         (1, {"since_firing": True, "tick": 0}, "tick must be 1 ms or more"),
-        (1, {"tick": 5}, "goes with since_firing=True, got 5 ms"),
+        (1, {"tick": 5}, "goes with since_firing=True, got 5ms"),
     ],
 )
 def test_a_mistake_is_named(count: int, interval: Any, said: str) -> None:

@@ -159,7 +159,7 @@ def test_a_timestamp_that_is_lost_by_combining_is_refused(play, combiner):
     with pytest.raises(WindowingError) as refused:
         play(strategy, arrive(lifted(1, 2)))
     assert str(refused.value) == (
-        "2 elements of [00:00:00, 00:00:00.010) were combined before they arrived, and "
+        "2 elements of [00:00:00, 00:00:00.010) came combined already, and "
         f'timestamp_combiner="{combiner}" needs the time of each; combine them after they arrived, '
         'or write timestamp_combiner="end_of_window"'
     )

@@ -171,6 +171,10 @@ def test_a_batch_that_is_done_again_after_a_restart_counts_once() -> None:
     assert list(numbers(told, *names).values()) == ["0", "2", "20"]
 
 
+def test_spark_connect_writes_names_and_values_apart() -> None:
+    assert reading(3, connect=True) == reading(3)
+
+
 def test_what_somebody_else_observes_is_not_counted() -> None:
     totals = Totals()
     totals.progressed(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from beamlike.errors import UnsupportedError
+from beamlike.errors import TriggerError, UnsupportedError
 from beamlike.model.continuation import continuation, guaranteed_firing
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
 from beamlike.model.triggers import (
@@ -112,3 +112,9 @@ def test_of_a_trigger_of_ones_own_nothing_is_known(ask, trigger):
         "Mine() is not a trigger that beamlike knows; build it from those of "
         "beamlike.model.triggers"
     )
+
+
+def test_what_is_no_trigger_has_no_continuation() -> None:
+    with pytest.raises(TriggerError) as refused:
+        continuation(5)
+    assert str(refused.value) == "continuation needs a trigger such as AfterCount(1), got 5"

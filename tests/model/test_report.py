@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from beamlike.errors import UnsupportedError
+from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Run
 from beamlike.machine.events import (
@@ -468,3 +468,12 @@ def test_an_accumulating_pane_without_news_shows_what_it_had() -> None:
 def test_where_no_pane_is_empty_there_is_nothing_to_show() -> None:
     strategy = WindowingStrategy(FixedWindows(10))
     assert report(strategy, Sum()) == report(strategy)
+
+
+@pytest.mark.parametrize("given", [None, FixedWindows(5), "1 hour"])
+def test_what_is_no_strategy_has_no_report(given: Any) -> None:
+    with pytest.raises(WindowingError) as refused:
+        report(given)
+    assert str(refused.value) == (
+        f'report needs a strategy such as WindowingStrategy(FixedWindows("1 hour")), got {given!r}'
+    )

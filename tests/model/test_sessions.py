@@ -260,7 +260,7 @@ def test_a_bound_shorter_than_the_gap_is_refused(longest):
         Sessions(10, max_duration=longest)
     assert str(refused.value) == (
         "Sessions max_duration must not be shorter than the gap, because one element alone makes "
-        f"a session that long; got max_duration={longest} ms and a gap of 10 ms; give a longer "
+        f"a session that long; got max_duration={longest}ms and a gap of 10ms; give a longer "
         "max_duration or a shorter gap"
     )
 

@@ -85,6 +85,6 @@ def test_of_several_windows_of_ones_own_it_is_the_earliest_and_shortest():
 
 def test_a_window_function_of_ones_own_must_have_a_window_there():
     assert refusal(W(0, 40), Odd()) == (
-        "Odd() has no window at 39 ms, the last instant of [00:00:00, 00:00:00.040); use a "
+        "Odd() has no window at 00:00:00.039, the last instant of [00:00:00, 00:00:00.040); use a "
         "window function for the side input that leaves no gaps"
     )

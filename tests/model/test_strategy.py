@@ -1,5 +1,7 @@
 """What a windowing strategy refuses, and what it says instead."""
 
+from collections.abc import Callable
+
 import pytest
 
 from beamlike.errors import TimeError, UnsafeTriggerError, WindowingError
@@ -251,3 +253,50 @@ def test_a_trigger_that_may_finish_is_refused_with_any_lateness(trigger, latenes
 
 def test_a_strategy_that_is_not_declared_takes_an_unsafe_trigger():
     assert WindowingStrategy(HOUR, AfterCount(5)).trigger == AfterCount(5)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (
+            lambda: WindowingStrategy(window=FixedWindows(5)),
+            "WindowingStrategy has no argument 'window'; write window_fn=",
+        ),
+        (
+            lambda: WindowingStrategy(FixedWindows(5), accumulation_mode="discarding"),
+            "WindowingStrategy has no argument 'accumulation_mode'; write accumulation=",
+        ),
+        (
+            lambda: WindowingStrategy(FixedWindows(5), alowed_latenes=5),
+            "WindowingStrategy has no argument 'alowed_latenes'; write allowed_lateness=",
+        ),
+        (
+            lambda: WindowingStrategy(FixedWindows(5), pardon=5),
+            "WindowingStrategy has no argument 'pardon'; it takes window_fn, trigger, "
+            "accumulation, allowed_lateness, timestamp_combiner, closing_behavior, "
+            "on_time_behavior, late_check, unchanged",
+        ),
+        (
+            lambda: WindowingStrategy(allowed_lateness=5),
+            'WindowingStrategy needs window_fn; give windows such as FixedWindows("1 hour")',
+        ),
+        (
+            lambda: WindowingStrategy.declared(FixedWindows(5), lateness=5),
+            "WindowingStrategy.declared has no argument 'lateness'; write allowed_lateness=",
+        ),
+        (
+            lambda: WindowingStrategy.declared(FixedWindows(5), Never()),
+            "WindowingStrategy.declared: Never() has no name; write trigger=...",
+        ),
+        (
+            lambda: WindowingStrategy.unwindowed().configured(windowfn=FixedWindows(5)),
+            "WindowingStrategy.configured has no argument 'windowfn'; write window_fn=",
+        ),
+    ],
+)
+def test_an_argument_that_there_is_not_is_answered_with_the_one_that_is_meant(
+    make: Callable[[], object], said: str
+) -> None:
+    with pytest.raises(WindowingError) as refused:
+        make()
+    assert str(refused.value) == said

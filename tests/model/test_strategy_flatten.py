@@ -120,3 +120,20 @@ def test_a_window_function_that_refuses_its_own_kind_has_its_way():
         "FixedWindows(1ms) and FixedWindows(1ms) are not compatible: they are not equal; "
         "use the same window function for both"
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (5, "check_flatten needs a list of strategies, got 5"),
+        (
+            {"orders": WindowingStrategy(FixedWindows(5)), "visits": Sessions(5)},
+            'check_flatten: visits needs a strategy such as WindowingStrategy(FixedWindows("1 '
+            'hour")), got ' + repr(Sessions(5)),
+        ),
+    ],
+)
+def test_what_is_no_strategy_is_not_flattened(given, said):
+    with pytest.raises(WindowingError) as refused:
+        check_flatten(given)
+    assert str(refused.value) == said

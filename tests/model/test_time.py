@@ -75,7 +75,6 @@ def test_durations_that_can_be_read(value, milliseconds):
         "minutes",
         "10 minuets",
         "10 Monate",
-        "-10 minutes",
         "1.5 hours",
         "10 minutes and 5",
         "1h, 30m",
@@ -217,3 +216,10 @@ def test_durations_are_shown_for_people(milliseconds, shown):
 @pytest.mark.parametrize("milliseconds", [1, 999, 60_000, 5_400_000, 123_456_789])
 def test_a_shown_duration_can_be_read_again(milliseconds):
     assert duration_ms(show_duration(milliseconds), "gap") == milliseconds
+
+
+@pytest.mark.parametrize("given", ["-5 minutes", " -1h 30m", "- 00:10:00"])
+def test_a_negative_duration_in_words_is_told_as_what_it_is(given: str) -> None:
+    with pytest.raises(TimeError) as refused:
+        duration_ms(given, "size")
+    assert str(refused.value) == f"size must not be negative, got {given!r}; give 0 or more"

@@ -48,7 +48,8 @@ def test_a_trigger_of_several_needs_two(several):
 
 def test_a_class_in_place_of_a_trigger_is_answered_with_its_call():
     assert refusal(TriggerError, Repeatedly, DefaultTrigger) == (
-        f"Repeatedly trigger must be a trigger, got {DefaultTrigger!r}; write DefaultTrigger()"
+        f"Repeatedly trigger must be a trigger such as AfterCount(1), got {DefaultTrigger!r}; "
+        "write DefaultTrigger()"
     )
 
 
@@ -64,7 +65,9 @@ def test_a_class_in_place_of_a_trigger_is_answered_with_its_call():
     ],
 )
 def test_a_number_in_place_of_a_trigger_names_the_argument(make, owner):
-    assert refusal(TriggerError, make) == f"{owner} must be a trigger, got 5"
+    assert refusal(TriggerError, make) == (
+        f"{owner} must be a trigger such as AfterCount(1), got 5"
+    )
 
 
 def test_an_alignment_needs_a_period():

@@ -41,7 +41,7 @@ def test_fixed_windows_need_a_size():
     with pytest.raises(WindowError) as refused:
         FixedWindows(0)
     assert str(refused.value) == (
-        'FixedWindows must have 0 <= offset < size, got size=0 ms; give a size such as "1 minute"'
+        'FixedWindows must have 0 <= offset < size, got size=0ms; give a size such as "1 minute"'
     )
 
 
@@ -50,7 +50,7 @@ def test_an_offset_of_a_whole_window_is_refused():
     with pytest.raises(WindowError) as refused:
         FixedWindows(10, offset=10)
     assert str(refused.value) == (
-        "FixedWindows must have 0 <= offset < size, got offset=10 ms and size=10 ms; "
+        "FixedWindows must have 0 <= offset < size, got offset=10ms and size=10ms; "
         "use the offset modulo size"
     )
 
@@ -59,7 +59,7 @@ def test_a_negative_size_is_refused():
     with pytest.raises(WindowError) as refused:
         FixedWindows(-1)
     assert str(refused.value) == (
-        'FixedWindows must have 0 <= offset < size, got size=-1 ms; give a size such as "1 minute"'
+        'FixedWindows must have 0 <= offset < size, got size=-1ms; give a size such as "1 minute"'
     )
 
 
@@ -118,7 +118,8 @@ def test_sliding_windows_need_a_size_and_a_period(size, period):
         SlidingWindows(size, period)
     assert str(refused.value) == (
         "SlidingWindows must have size > 0 and period > 0, "
-        f"got size={size} ms and period={period} ms"
+        f"got size={size}ms and period={period}ms; "
+        'give both such as "1 hour" and "5 minutes"'
     )
 
 
@@ -126,7 +127,7 @@ def test_a_sliding_offset_of_a_whole_period_is_refused():
     with pytest.raises(WindowError) as refused:
         SlidingWindows(10, period=5, offset=5)
     assert str(refused.value) == (
-        "SlidingWindows must have 0 <= offset < period, got offset=5 ms and period=5 ms; "
+        "SlidingWindows must have 0 <= offset < period, got offset=5ms and period=5ms; "
         "use the offset modulo period"
     )
 
@@ -189,7 +190,10 @@ def test_windows_intersect_if_they_share_a_millisecond():
 def test_a_window_without_a_millisecond_is_refused(start, end):
     with pytest.raises(WindowError) as refused:
         IntervalWindow(start, end)
-    assert str(refused.value) == f"a window needs start < end, got start={start} ms, end={end} ms"
+    assert str(refused.value) == (
+        f"a window needs start < end, got start=00:00:00.{start:03}, end=00:00:00.{end:03}; "
+        "give an end that is later"
+    )
 
 
 def test_a_window_expires_at_its_last_millisecond_plus_the_lateness():

@@ -130,3 +130,13 @@ def test_a_name_that_is_not_here_is_told_of(name: str, told: str):
     with pytest.raises(AttributeError) as refusal:
         getattr(beam, name)
     assert str(refusal.value).startswith(f"beamlike.beam has no {told}")
+
+
+@pytest.mark.parametrize("flags", ["--input=lines.txt", 5])
+def test_a_command_line_is_a_list(flags: Any):
+    with pytest.raises(PipelineError) as refused:
+        beam.PipelineOptions(flags)
+    assert str(refused.value) == (
+        f'flags must be a list of texts such as ["--input=lines.txt"], got {flags!r}; make one of '
+        "a command line with shlex.split(...)"
+    )

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from beamlike.api.pipelines import combiners
 from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
 from beamlike.api.pipelines.pipeline import Pipeline
@@ -121,6 +122,32 @@ def test_a_context_of_scio_knows_what_happened_in_it() -> None:
         sc.parallelize(["a", "b", "a"]).count_by_value()
 
     assert [(it.key, it.effect.value) for it in inside(sc).panes] == [("a", 2), ("b", 1)]
+
+
+@pytest.mark.parametrize(
+    "counted",
+    [
+        lambda words: words.count_by_value(),
+        lambda words: words.apply_transform(combiners.Count.PerElement()),
+    ],
+    ids=["Scio's verb", "Beam's transform"],
+)
+def test_what_is_counted_by_its_value_is_shown_as_the_value_that_it_has(counted: Any) -> None:
+    words = TestStream().add_elements_at_time(5, "a").advance_watermark_to_infinity()
+    with run_with_context() as sc:
+        counted(sc.test_stream(words).with_fixed_windows("1 minute"))
+
+    told = """\
+FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms
+
+key 'a'
+  step 0: an element arrives, before any watermark
+    - 'a' at 00:00:00.005 opens [00:00:00, 00:01:00).
+    - Nothing comes out yet: [00:00:00, 00:01:00) waits for the watermark to reach 00:01:00.
+  step 1: the watermark moves to infinity
+    - [00:00:00, 00:01:00) emits its last pane, ON_TIME 0: 1, by expiry of the window: the watermark
+      has reached 00:01:00, and there is no allowed lateness."""
+    assert str(inside(sc).explain()) == told
 
 
 @pytest.mark.parametrize("name", ["By user", "user", "r"])

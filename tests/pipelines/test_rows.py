@@ -207,7 +207,7 @@ def test_an_element_has_the_columns_of_the_schema() -> None:
         {"user": name, "n": number} for number, name in enumerate("abcde", start=1)
     ]
     for element, told in (
-        (("a",), "the element ('a',) has 1 parts, and the schema has 2 columns: user, n"),
+        (("a",), "the element ('a',) has 1 part, and the schema has 2 columns: user, n"),
         (
             {"usr": "a", "n": 1},
             "the element {'usr': 'a', 'n': 1} has no column 'user'; its columns are 'usr', 'n'",

@@ -319,3 +319,29 @@ def test_a_name_is_a_text():
 def test_what_is_no_pair_is_refused_where_it_is_grouped():
     with pytest.raises(PipelineError, match="'group_by_key' groups pairs of key and value"):
         elements(ScioContext().parallelize([1]).group_by_key())
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (
+            lambda sc: sc.union_all([sc.parallelize([1]), [2]]),
+            "union_all needs collections of a pipeline, got [2]; make one of elements with "
+            "sc.parallelize([...])",
+        ),
+        (
+            lambda sc: sc.union_all(5),
+            "union_all needs collections of a pipeline, got 5; make one of elements with "
+            "sc.parallelize([...])",
+        ),
+        (
+            lambda sc: sc.parallelize([1]).partition_by_key(3, str),
+            '\'partition_by_key\' needs all keys that there are, such as ["new", "old"], got 3; '
+            "write partition(number, function) for parts without keys",
+        ),
+    ],
+)
+def test_what_is_no_collection_and_what_is_no_list_of_keys_are_told(make: Any, said: str) -> None:
+    with pytest.raises(PipelineError) as refused:
+        make(ScioContext())
+    assert str(refused.value) == said

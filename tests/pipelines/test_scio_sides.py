@@ -300,7 +300,7 @@ def test_parallelize_timestamped_takes_times_in_three_ways():
 
 
 def test_elements_without_times_are_refused():
-    with pytest.raises(PipelineError, match="got 2 elements and 1 timestamps"):
+    with pytest.raises(PipelineError, match="got 2 elements and 1 timestamp"):
         ScioContext().parallelize_timestamped("ab", [0])
     with pytest.raises(PipelineError, match="needs pairs of an element and its time, got 'a'"):
         ScioContext().parallelize_timestamped("ab")

@@ -231,7 +231,7 @@ def test_late_words_should_be_silently_dropped(sc: ScioContext):
             on_time_pane("baz", 2, *FIRST, is_last=True, step=2),
             dropped(
                 "foo",
-                None,
+                "foo",
                 at="00:00:40",
                 window=FIRST,
                 reason="expired",

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from beamlike.model.windowfns import FixedWindows
 from beamlike.testing import (
     PaneAssertionError,
     Results,
+    TestStream,
     be_empty,
     contain_in_any_order,
     contain_single_value,
@@ -318,3 +320,46 @@ def test_a_long_list_of_elements_is_cut(results: Results) -> None:
 
     assert "            ('joe', [11])\n            ... and 8 more\n" in text
     assert "('joe', [12])" not in text
+
+
+class Sneaky:
+    """A value whose text clears the screen, goes to another line and then back on it."""
+
+    def __repr__(self) -> str:
+        return "<a\x1b[2J\n  b\r>"
+
+
+SHOWN = r"<a\x1b[2J b\r>"
+"""Its text on one line, with nothing in it that a terminal would do."""
+
+
+@pytest.mark.parametrize(
+    "matcher",
+    [
+        contain_single_value(("joe", [Sneaky()])),
+        in_on_time_pane("00:00:00", "00:01:00", contain_value(("joe", [Sneaky()]))),
+        emit_exactly(on_time_pane(Sneaky(), [Sneaky()], *FIRST, is_last=True)),
+        emit_exactly(dropped(Sneaky(), Sneaky(), at=5, window=FIRST, reason="closed")),
+        emit_exactly(on_time_pane("joe", ["a"], *FIRST, is_last=True)),
+        for_all(lambda element: element == "a"),
+        have_size(3),
+        in_final_pane("00:01:00", "00:02:00", have_size(1)),
+    ],
+)
+def test_what_a_value_shows_of_itself_is_no_command_to_a_terminal(matcher: Any) -> None:
+    stream = TestStream().add_elements_at_time(0, ("joe", Sneaky()), (Sneaky(), 5))
+    results = stream.advance_watermark_to_infinity().run(window=FixedWindows("1 minute"))
+
+    with pytest.raises(PaneAssertionError) as failed:
+        results.should(matcher)
+    lines = str(failed.value).splitlines()
+    assert [line for line in lines if not line.isprintable()] == []
+    assert f"{SHOWN} key" in [line.split("   ")[0] for line in lines]
+    assert f"  0 + {SHOWN}" in [line.split("   ")[0] for line in lines]
+    # Each pane stands on one line of the table, whole.
+    start = next(at for at, line in enumerate(lines) if "step  key" in line)
+    assert [line.lstrip("> ").split()[:2] for line in lines[start + 1 : start + 3]] == [
+        ["1", "'joe'"],
+        ["1", "<a\\x1b[2J"],
+    ]
+    assert lines[start + 3] == ""

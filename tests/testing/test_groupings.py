@@ -41,7 +41,7 @@ def test_a_grouping_is_known_with_its_keys_and_without_the_windows_that_it_assig
     assert asserted is not None
     assert asserted.label == "count_by_value/Combine"
     # Each word came once for each of its two windows.
-    arrivals = tuple((word, Element(None, 0)) for word in ("foo", "bar"))
+    arrivals = tuple((word, Element(word, 0)) for word in ("foo", "bar"))
     assert asserted.run.script == (Arrive(arrivals), AdvanceWatermark(MAX_TIMESTAMP))
     assert [(pane.key, pane.effect.value) for pane in asserted.run.panes] == [
         ("foo", 1),

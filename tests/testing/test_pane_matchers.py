@@ -159,7 +159,8 @@ def test_withdrawn_panes_are_no_elements() -> None:
         (
             lambda: in_final_pane("00:01:00", "00:00:00", have_size(1)),
             WindowError,
-            "a window needs start < end, got start=60000 ms, end=0 ms",
+            "a window needs start < end, got start=00:01:00, end=00:00:00; give an end that is "
+            "later",
         ),
     ],
 )

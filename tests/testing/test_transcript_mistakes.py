@@ -87,6 +87,14 @@ got '5 seconds'; it is in ms, write 5000
         ),
         (
             '"ts_ms": 10',
+            '"ts": 10',
+            """\
+case.json:15:46: scenario 'minute': steps[0].elements[0]: unknown field 'ts'; did you mean 'ts_ms'?
+  15 |     {"elements": [{"key": "joe", "value": 1, "ts": 10}]},
+     |                                              ^^^^""",
+        ),
+        (
+            '"ts_ms": 10',
             '"ts_ms": "10"',
             """\
 case.json:15:55: scenario 'minute': steps[0].elements[0].ts_ms: must be a whole number, \

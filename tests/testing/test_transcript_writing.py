@@ -166,7 +166,7 @@ def test_what_the_format_cannot_say_is_said_beside_it() -> None:
             {},
             {"x_max_duration_ms": 4},
             "windowing.window: Sessions max_duration must not be shorter than the gap, because one "
-            "element alone makes a session that long; got max_duration=4 ms and a gap of 5 ms; "
+            "element alone makes a session that long; got max_duration=4ms and a gap of 5ms; "
             "give a longer max_duration or a shorter gap",
         ),
         (

@@ -22,6 +22,8 @@ from beamlike.testing import (
     contain_value_at_time,
     dropped,
     equal_map_of,
+    equal_to,
+    equal_to_per_window,
     exist,
     for_all,
     have_size,
@@ -189,6 +191,28 @@ def test_sequences_inside_mappings_and_sequences_are_compared_the_same_way() -> 
             "contain_single_value_at_time time is not an instant: 'noon'",
         ),
         (lambda: have_size(-1), TestStreamError, "have_size needs a whole number, 0 or more"),
+        (
+            lambda: contain_in_any_order(5),
+            TestStreamError,
+            "contain_in_any_order needs a list of elements, got 5",
+        ),
+        (lambda: equal_to(None), TestStreamError, "equal_to needs a list of elements, got None"),
+        (
+            lambda: equal_map_of([("joe", 3)]),
+            TestStreamError,
+            "equal_map_of needs a value for each key, such as {\"joe\": 3}, got [('joe', 3)]",
+        ),
+        (
+            lambda: equal_to_per_window([1, 2]),
+            TestStreamError,
+            'equal_to_per_window needs elements by window, such as {("00:00:00", "00:01:00"): '
+            "[1, 2]}, got [1, 2]",
+        ),
+        (
+            lambda: equal_to_per_window({"global": 5}),
+            TestStreamError,
+            "equal_to_per_window: 'global' needs a list of elements, got 5",
+        ),
         (lambda: have_size(True), TestStreamError, "have_size needs a whole number, 0 or more"),
     ],
 )

@@ -135,7 +135,7 @@ class Count:
         fn = combine.Count()
 
         def expand(self, given: PCollection[T]) -> PCollection[tuple[T, int]]:
-            return self._combined(given | "PairWithVoid" >> Map(lambda element: (element, None)))
+            return self._combined(given | "PairWithItself" >> Map(lambda it: (it, it)))
 
 
 class Mean:

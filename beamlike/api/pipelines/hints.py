@@ -1,11 +1,9 @@
 """What to write instead of what hands that know Beam Python write and nothing here answers to."""
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
-from difflib import get_close_matches
 from typing import Any, Final
 
-__all__ = ["add_hint", "spelled"]
+__all__ = ["add_hint"]
 
 _A_TIME: Final = "a time is a number of milliseconds here; write "
 _AS_DATETIME: Final = "beam.Timestamp(millis=...), which is a datetime"
@@ -64,27 +62,3 @@ def _of_call(error: TypeError) -> str | None:
     if trace is None or "max_timestamp" not in trace.tb_frame.f_code.co_names:
         return None
     return "the end of a window is no method here; write window.max_timestamp without ()"
-
-
-_MEANT: Final = {
-    "accumulation": "accumulation_mode",
-    "lateness": "allowed_lateness",
-    "output_time_fn": "timestamp_combiner",
-    "window": "windowfn",
-    "window_fn": "windowfn",
-}
-"""What arguments are called elsewhere, and in Beam."""
-
-
-def spelled(given: str, owner: str, known: Iterable[str]) -> str:
-    """That there is no such argument, and which one was meant.
-
-    Args:
-        given: What it was called.
-        owner: Whose argument it is.
-        known: The arguments that there are.
-    """
-    names = list(known)
-    near = [it for it in (_MEANT.get(given), *get_close_matches(given, names)) if it in names]
-    meant = f"write {near[0]}=" if near else f"it takes {', '.join(names)}"
-    return f"{owner} has no argument {given!r}; {meant}"

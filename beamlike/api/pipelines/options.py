@@ -36,13 +36,20 @@ class PipelineOptions:
         values: Values by name, in place of those of the command line.
 
     Raises:
-        PipelineError: The command line cannot be read.
+        PipelineError: The command line cannot be read, or is no list.
 
     Source: Beam Python ``PipelineOptions``.
     """
 
     def __init__(self, flags: Sequence[str] | None = None, **values: Any) -> None:
-        self._see(sys.argv[1:] if flags is None else list(flags), values)
+        if flags is None:
+            flags = sys.argv[1:]
+        elif isinstance(flags, str) or not isinstance(flags, Sequence):
+            raise PipelineError(
+                'flags must be a list of texts such as ["--input=lines.txt"], got '
+                f"{flags!r}; make one of a command line with shlex.split(...)"
+            )
+        self._see(list(flags), values)
 
     def _see(self, flags: Sequence[str], values: dict[str, Any]) -> None:
         parser = _Parser(allow_abbrev=False, add_help=False)

@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Never
 
 from beamlike.api.pipelines import dofn
-from beamlike.api.pipelines.hints import spelled
 from beamlike.api.pipelines.variables import T
 from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
 from beamlike.errors import PipelineError, TimeError
 from beamlike.model import sessions, triggers, windowfns
+from beamlike.model.naming import argument_meant
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
 from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.time import (
@@ -189,7 +189,7 @@ class WindowInto(AnyWindowInto):
         **unknown: Never,
     ) -> None:
         for name in unknown:
-            raise PipelineError(spelled(name, "WindowInto", _WINDOWING))
+            raise PipelineError(argument_meant(name, "WindowInto", _WINDOWING))
         lateness = allowed_lateness
         if lateness is not None:
             lateness = _with_unit(lateness, "WindowInto allowed_lateness")

@@ -35,6 +35,14 @@ class Applied(Protocol[In_contra, Out_co]):
     def expand(self, given: In_contra, /) -> Out_co: ...
 
 
+def _check_label(label: object, transform: object) -> None:
+    if not isinstance(label, str) or not label:
+        raise PipelineError(
+            f"the name of a transform must be a text, got {label!r}; write "
+            f'"name" >> {type(transform).__name__}(...)'
+        )
+
+
 class PTransform(Generic[In_contra, Out_co]):
     """A step of a pipeline: it makes collections out of collections.
 
@@ -51,6 +59,8 @@ class PTransform(Generic[In_contra, Out_co]):
     """Whether a list that it is applied to is one of collections, and not of elements."""
 
     def __init__(self, label: str | None = None) -> None:
+        if label is not None:
+            _check_label(label, self)
         self.label = label
 
     @property
@@ -71,11 +81,7 @@ class PTransform(Generic[In_contra, Out_co]):
 
     def __rrshift__(self, label: str) -> Self:
         """This transform under a name: ``"name" >> transform``."""
-        if not isinstance(label, str) or not label:
-            raise PipelineError(
-                f"the name of a transform must be a text, got {label!r}; write "
-                f'"name" >> {type(self).__name__}(...)'
-            )
+        _check_label(label, self)
         named = self._copy()
         named.label = label
         return named

@@ -33,6 +33,7 @@ from typing import Any, Final
 
 from beamlike.errors import StateError, TriggerError
 from beamlike.model.strategy import LateCheck, WindowingStrategy
+from beamlike.model.time import show_duration
 from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import AfterWatermark, Trigger
 
@@ -123,7 +124,17 @@ def refused(saved: Words, now: Words) -> Iterator[str]:
     for what in dict.fromkeys((*now, *saved)):
         had, has = saved.get(what), now.get(what)
         if had != has and not _may_differ(what, saved, now):
-            yield f"{what}: the checkpoint has {had!r}, the query has {has!r}"
+            yield f"{what}: the checkpoint has {_told(what, had)}, the query has {_told(what, has)}"
+
+
+def _told(what: str, words: str | None) -> str:
+    """The words of one side, in those of people: lateness rests as a number (ms)."""
+    if words is None:
+        return "none"
+    number = words.removesuffix(" ms")
+    if what == _LATENESS and number.isdigit():
+        words = show_duration(int(number))
+    return repr(words)
 
 
 def _may_differ(what: str, saved: Words, now: Words) -> bool:

@@ -138,7 +138,8 @@ class GroupProcessor(StatefulProcessor, ABC):
             wake_at_next_watermark(self._handle, spark_watermark)
             heard = beam_watermark(spark_watermark)
         else:
-            # Its inputs tell how far they are, and wake it. Only if it is drained nobody does.
+            # Its inputs tell how far they are, and wake it. Only if it is drained nobody does. Once
+            # would do; to ask whether it has been done takes as long as to do it again.
             self._handle.registerTimer(MAX_TIMESTAMP)
         yield from self.step(group, arrived, heard, times.getCurrentProcessingTimeInMs())
 

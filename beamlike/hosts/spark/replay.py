@@ -41,7 +41,7 @@ from beamlike.machine.failures import OnFailure
 from beamlike.machine.passthrough import PassThrough
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration
 from beamlike.model.windowfns import WindowFn
 
 if TYPE_CHECKING:
@@ -226,8 +226,9 @@ class Replayer:
         infinity = base + (last - first) + 2
         if infinity >= MAX_TIMESTAMP:
             raise UnsupportedError(
-                f"the script's watermarks span {last - first} ms, more than is left of Spark's "
-                "time in this query; use replay_on_spark, which does not move Spark's watermark"
+                f"the script's watermarks span {show_duration(last - first)}, more than is left of "
+                "Spark's time in this query; use replay_on_spark, which does not move Spark's "
+                "watermark"
             )
         self._base = infinity
         return WatermarkScale(base, first, infinity)

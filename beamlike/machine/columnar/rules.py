@@ -20,7 +20,7 @@ from beamlike.machine.columnar.table import Keeps, Table
 from beamlike.machine.columnar.triggers import run_trigger
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
-from beamlike.model.time import END_OF_GLOBAL_WINDOW
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
 
 __all__ = ["Rules"]
 
@@ -114,7 +114,9 @@ def _check_durations(strategy: WindowingStrategy) -> None:
     durations = [(part, it) for part, it in fields if isinstance(it, int)]
     for whose, duration in (("allowed_lateness", strategy.allowed_lateness), *durations):
         if abs(duration) >= 2**62:
-            raise UnsupportedError(f"{duration} ms of {whose} are more than 64 bits can add up")
+            raise UnsupportedError(
+                f"{show_duration(duration)} of {whose} are more than 64 bits can add up"
+            )
 
 
 def _walk(trigger: Trigger) -> Iterator[Trigger]:

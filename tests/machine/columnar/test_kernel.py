@@ -111,7 +111,7 @@ def test_a_time_that_is_lost_by_combining_is_refused_as_by_the_reference() -> No
     with pytest.raises(WindowingError) as refused:
         run_in_columns(strategy, (Arrive((lifted(1, 2, window=(0, 10)),)),), Collect())
     assert str(refused.value) == (
-        "2 elements of [00:00:00, 00:00:00.010) were combined before they arrived, and "
+        "2 elements of [00:00:00, 00:00:00.010) came combined already, and "
         'timestamp_combiner="latest" needs the time of each; combine them after they arrived, '
         'or write timestamp_combiner="end_of_window"'
     )

@@ -218,7 +218,7 @@ class ByKeyVerbs(Verbs[T_co]):
         """How often each element is there. Empty pane: 0. Source: Scio ``countByValue``."""
 
         def build(given: "PCollection[T]") -> "PCollection[tuple[T, int]]":
-            return combined(given.map(lambda it: (it, None)), Count())
+            return combined(given.map(lambda it: (it, it)), Count())
 
         return composed(self, "count_by_value", build)
 

@@ -21,6 +21,7 @@ from beamlike.hosts.script import Script
 from beamlike.model.graph import Given
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike, InstantLike
+from beamlike.model.words import how_many
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -123,8 +124,8 @@ class ScioContext:
             times = list(timestamps)
             if len(times) != len(given):
                 raise PipelineError(
-                    f"parallelize_timestamped got {len(given)} elements and {len(times)} "
-                    "timestamps; give one for each"
+                    f"parallelize_timestamped got {how_many(len(given), 'element')} and "
+                    f"{how_many(len(times), 'timestamp')}; give one for each"
                 )
             given = list(zip(given, times, strict=True))
         return self._create([_timed(it) for it in given], "parallelize_timestamped", name)
@@ -207,7 +208,7 @@ class ScioContext:
 
         Source: Scio ``unionAll``.
         """
-        given = list(collections)
+        given = list(collections) if isinstance(collections, Iterable) else [collections]
         return joined(given, "union_all") if given else self.empty()
 
     def empty(self) -> PCollection[Any]:

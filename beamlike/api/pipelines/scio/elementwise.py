@@ -185,7 +185,7 @@ class ElementVerbs(Verbs[T_co]):
 
         Source: Scio ``SCollection.unionAll``.
         """
-        given = list(collections)
+        given = list(collections) if isinstance(collections, Iterable) else [collections]
         if not given:
             raise PipelineError(
                 "union_all needs a collection at least; write sc.union_all(...), which knows the "
@@ -243,10 +243,16 @@ class ElementVerbs(Verbs[T_co]):
             fn: From an element to one of them.
 
         Raises:
+            PipelineError: There are no keys.
             TransformError: In the run: an element has another key.
 
         Source: Scio ``partitionByKey``.
         """
+        if not isinstance(keys, Iterable):
+            raise PipelineError(
+                '\'partition_by_key\' needs all keys that there are, such as ["new", "old"], got '
+                f"{keys!r}; write partition(number, function) for parts without keys"
+            )
         known = list(dict.fromkeys(keys))
         key_of = checked(self, "partition_by_key", fn)
 

@@ -110,9 +110,21 @@ def combined(given: Verbs[tuple[K, V]], fn: "CombineFn") -> "PCollection[tuple[K
 
 
 def joined(collections: Iterable[Verbs[T]], verb: str) -> "PCollection[T]":
-    """Several collections as one."""
+    """Several collections as one.
+
+    Raises:
+        PipelineError: One of them is none.
+    """
+    from beamlike.api.pipelines.collection import PCollection
     from beamlike.api.pipelines.windowing import Flatten
 
+    collections = list(collections) if isinstance(collections, Iterable) else [collections]
+    for each in collections:
+        if not isinstance(each, PCollection):
+            raise PipelineError(
+                f"{verb} needs collections of a pipeline, got {each!r}; make one of elements with "
+                "sc.parallelize([...])"
+            )
     all_of = tuple(here(each) for each in collections)
     return cast("PCollection[T]", all_of | _name(all_of[0], verb) >> Flatten())
 

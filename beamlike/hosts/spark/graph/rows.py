@@ -16,6 +16,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from beamlike.errors import PipelineError
 from beamlike.model.time import show_instant
+from beamlike.model.words import how_many
 
 __all__ = ["Columns"]
 
@@ -96,8 +97,8 @@ class Columns:
         if isinstance(value, tuple):
             if len(value) != len(names):
                 raise PipelineError(
-                    f"{self.owner}: the element {element!r} has {len(value)} parts, and the schema "
-                    f"has {len(names)} columns: {', '.join(names)}"
+                    f"{self.owner}: the element {element!r} has {how_many(len(value), 'part')}, "
+                    f"and the schema has {how_many(len(names), 'column')}: {', '.join(names)}"
                 )
             return value
         if len(names) != 1:

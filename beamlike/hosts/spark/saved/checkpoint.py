@@ -12,6 +12,7 @@ from beamlike.errors import StateError
 from beamlike.hosts.spark.saved.shard import INDEX, SavedShard
 from beamlike.hosts.spark.saved.stage import SavedStage
 from beamlike.hosts.spark.session import check_state_store
+from beamlike.model.words import how_many
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -101,7 +102,10 @@ class Checkpoint:
                 if progress is not None:
                     done = sum(map(len, shards.values()))
                     windows = sum(it.rows.num_rows for of in shards.values() for it in of)
-                    progress(f"operator {operator}: {done} shards, {windows:,} windows")
+                    progress(
+                        f"operator {operator}: {how_many(done, 'shard')}, "
+                        f"{how_many(windows, 'window')}"
+                    )
             stages += [
                 _stage(operator, node, of_node)
                 for node, of_node in sorted(shards.items(), key=lambda it: it[0] or 0)
@@ -124,6 +128,9 @@ class Checkpoint:
         """The blobs of each partition, with their group and place."""
         from pyspark.errors import PySparkException
 
+        # Spark 4.1 reads state only where something has asked for the streams of the session: that
+        # starts what a state store reports to.
+        _ = self._spark.streams.active
         reader = self._spark.read.format("statestore")
         reader = reader.option("operatorId", operator).option("batchId", self.batch)
         rows: list[tuple[int, dict[str, int], bytes]] = []

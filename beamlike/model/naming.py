@@ -1,0 +1,94 @@
+"""Arguments by name: what is said of one that there is not, and of one that is missing.
+
+Systems that share a word give it other names: what is ``accumulation`` here is
+``accumulation_mode`` in Beam. Whoever writes the other one is told the name of this place.
+"""
+
+import difflib
+import inspect
+import reprlib
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Final, ParamSpec, TypeVar
+
+from beamlike.errors import BeamlikeError
+
+__all__ = ["argument_meant", "by_name"]
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+_SAME: Final = (
+    ("window", "window_fn", "windowfn", "windows", "windowing"),
+    ("accumulation", "accumulation_mode", "mode"),
+    ("allowed_lateness", "lateness", "grace"),
+    ("timestamp_combiner", "output_time_fn"),
+    ("closing_behavior", "closing_behaviour"),
+    ("on_time_behavior", "on_time_behaviour"),
+    ("aggregate", "aggregates", "combine", "combine_fn", "agg"),
+    ("key", "keys", "by", "group_by"),
+    ("timestamp", "event_time", "time"),
+)
+"""Names of one thing, here and elsewhere."""
+
+_BY_NAME: Final = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def argument_meant(given: str, owner: str, known: Iterable[str]) -> str:
+    """That there is no such argument, and which one was meant.
+
+    Args:
+        given: What it was called.
+        owner: Whose argument it is.
+        known: The arguments that there are.
+
+    >>> argument_meant("window", "WindowingStrategy", ["window_fn", "trigger"])
+    "WindowingStrategy has no argument 'window'; write window_fn="
+    """
+    names = list(known)
+    alike = [it for same in _SAME if given in same for it in same]
+    near = [it for it in (*alike, *difflib.get_close_matches(given, names)) if it in names]
+    meant = f"write {near[0]}=" if near else f"it takes {', '.join(names)}"
+    return f"{owner} has no argument {given!r}; {meant}"
+
+
+def by_name(
+    owner: str, error: type[BeamlikeError], others: Iterable[str] = (), **examples: str
+) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
+    """A function that says in words which argument there is not, has no name, or is missing.
+
+    Python says the former in a TypeError that does not know what was meant.
+
+    Args:
+        owner: What the function is called where people call it.
+        error: What is raised, in place of a TypeError.
+        others: What there is besides, of a function that takes a mapping of arguments. None of
+            them: that is for whoever it hands them on to to say.
+        examples: What to give for arguments without which nothing goes, as it is written.
+    """
+
+    others = tuple(others)
+
+    def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
+        every = inspect.signature(function).parameters.values()
+        known = [it.name for it in every if it.kind in _BY_NAME and it.name not in ("self", "cls")]
+        known += others
+        open_end = any(it.kind is inspect.Parameter.VAR_KEYWORD for it in every) and not others
+        places = [it.name for it in every if it.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+        named = [it.name for it in every if it.kind is inspect.Parameter.KEYWORD_ONLY]
+
+        @wraps(function)
+        def checked(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
+            for name in kwargs:
+                if name not in known and not open_end:
+                    raise error(argument_meant(name, owner, known))
+            for value, name in zip(args[len(places) :], named, strict=False):
+                raise error(f"{owner}: {reprlib.repr(value)} has no name; write {name}=...")
+            for name, example in examples.items():
+                if name not in kwargs and name not in places[: len(args)]:
+                    raise error(f"{owner} needs {name}; give {example}")
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate
