@@ -1,15 +1,15 @@
 """The process that is killed: ``python -m tests.crash.child HOME FEED WORK...``.
 
 It runs some works over the files of a feed, which arrive one after the other: the next one when
-the micro-batch of the last has ended in each query. So micro-batches are cut the same in each run.
-It goes on where the process before it was killed, and leaves ``HOME/done`` at the end.
+the micro-batch of the last has ended in each query, and one that has seen its watermark in those
+that the clock wakes. So micro-batches are cut the same in each run, but for these. It goes on where
+the process before it was killed, and leaves ``HOME/done`` at the end.
 
 A query that fails is started again, from its checkpoint and in the same session; ``HOME/failures``
 tells why it failed. The process ends, with all that it has started, when its standard input does.
 """
 
 import argparse
-import contextlib
 import json
 import os
 import signal
@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.crash.feed import put_next
+from tests.crash.noted import file_in, last_commit
 from tests.crash.sinks import lines_of
-from tests.crash.works import WORKS, Work
+from tests.crash.work import NO_DATA, Work
+from tests.crash.works import WORKS
 
-__all__ = ["Queries", "last_commit", "main", "make_session"]
+__all__ = ["Queries", "main", "make_session"]
 
 ENOUGH: Final = 20
 """So often in a row a query may fail without having ended a micro-batch."""
@@ -64,8 +66,8 @@ def _die_with_parent() -> None:
 def make_session(home: Path, retries: int) -> Any:
     """A session whose files all lie in the folder, and that cleans up after few micro-batches.
 
-    Micro-batches without data are switched off: Spark leaves one out after a restart, and then
-    late rows are judged by the watermark before.
+    Micro-batches without data are switched off, but for works that want them: Spark leaves one out
+    after a restart, and then late rows are judged by the watermark before.
     """
     from pyspark.sql import SparkSession
 
@@ -107,7 +109,7 @@ def make_session(home: Path, retries: int) -> Any:
         "spark.sql.streaming.minBatchesToRetain": 3,
         "spark.sql.streaming.fileSource.log.compactInterval": 3,
         "spark.sql.streaming.fileSink.log.compactInterval": 3,
-        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+        NO_DATA: "false",
     }
     builder = SparkSession.builder.master(f"local[2,{retries}]").appName("crash")
     for name, value in settings.items():
@@ -115,14 +117,6 @@ def make_session(home: Path, retries: int) -> Any:
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
-
-
-def last_commit(checkpoint: Path) -> int:
-    """The last micro-batch that has ended, -1 if none has."""
-    with contextlib.suppress(FileNotFoundError):
-        names = (it.name for it in (checkpoint / "commits").iterdir())
-        return max((int(name) for name in names if name.isdecimal()), default=-1)
-    return -1
 
 
 class Queries:
@@ -150,9 +144,10 @@ class Queries:
         self.stop_all()
 
     def start_all(self) -> None:
+        # One after the other: each starts processes, for which Spark waits a few seconds only.
         for work in self._works:
             self.start(work)
-        self.settle()
+            self._settle(work)
 
     def stop_all(self) -> None:
         for query in self._running.values():
@@ -161,13 +156,16 @@ class Queries:
     def start(self, work: Work) -> Any:
         home = self._home / work.name
         home.mkdir(exist_ok=True)
-        self._running[work.name] = work.start(self._spark, self._inbox, home)
+        usual = {name: self._spark.conf.get(name) for name in work.settings}
+        try:
+            # A query keeps the settings that it has started with.
+            for name, value in work.settings.items():
+                self._spark.conf.set(name, value)
+            self._running[work.name] = work.start(self._spark, self._inbox, home)
+        finally:
+            for name, value in usual.items():
+                self._spark.conf.set(name, value)
         return self._running[work.name]
-
-    def settle(self) -> None:
-        """Wait until all that has arrived is done with."""
-        for work in self._works:
-            self._settle(work)
 
     def next(self) -> bool:
         """Have the next file arrive and wait until it is done with; False if there is none."""
@@ -175,6 +173,7 @@ class Queries:
         if not put_next(self._feed, self._inbox):
             return False
         for work in self._works:
+            self._settle(work)
             # A query may have looked for files just before.
             while last_commit(self.checkpoint(work)) == before[work.name]:
                 self._settle(work)
@@ -185,12 +184,24 @@ class Queries:
 
         while True:
             try:
-                self._running[work.name].processAllAvailable()
+                self._wait(work)
                 return
             except StreamingQueryException as error:
                 self._tell(work, error)
                 self.mend()
                 self.start(work)
+
+    def _wait(self, work: Work) -> None:
+        query = self._running[work.name]
+        if not work.ticks:
+            query.processAllAvailable()
+            return
+        arrived = len([it for it in self._inbox.iterdir() if not it.name.startswith(".")])
+        checkpoint = self.checkpoint(work)
+        # One micro-batch more than the one that took the last file: by then it is known how far
+        # the watermark has come.
+        while arrived and file_in(checkpoint, last_commit(checkpoint) - 1) < arrived - 1:
+            query.awaitTermination(0.05)
 
     def _tell(self, work: Work, error: Exception) -> None:
         """Note a failure; raise it if the query does not get on."""

@@ -17,7 +17,8 @@ from typing import Any, Final
 
 from tests.crash.child import Queries
 from tests.crash.processes import DAEMON, Process, processes_of
-from tests.crash.works import WORKS, Work
+from tests.crash.work import Work
+from tests.crash.works import WORKS
 
 __all__ = ["FAULTS", "FIRST", "Fault", "try_faults"]
 
@@ -119,10 +120,10 @@ class StateCommitFails(_WhileCommitting):
         state.with_name("aside").rename(state)
 
 
-class DiskIsFull(_WhileCommitting):
+class NoFileMayGrow(_WhileCommitting):
     """No process of Java may write to a file: the same as a full disk, but for the error's name.
 
-    A file system that is full needs the right to mount one.
+    One that is really full needs the right to mount it: see `full_disk`.
     """
 
     def hinder(self, state: Path) -> None:
@@ -161,6 +162,6 @@ FAULTS: Final[Mapping[str, Callable[[Queries, Work, Path, int], Fault]]] = {
     "sink fails before": SinkFailsBefore,
     "sink fails after": SinkFailsAfter,
     "state commit fails": StateCommitFails,
-    "disk is full": DiskIsFull,
+    "no file may grow": NoFileMayGrow,
     "replayed": Replayed,
 }

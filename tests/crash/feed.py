@@ -11,11 +11,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["BALLAST", "SCHEMA", "put_next", "write_feed"]
+__all__ = ["BALLAST", "LAST", "SCHEMA", "arriving", "put_next", "rows_of", "write_feed"]
 
 SCHEMA: Final = "user string, at string, points long, tag string"
 BALLAST: Final = "ballast"
 """Users whose windows are open all day. They make the state so large that a step appends to it."""
+
+LAST: Final = "end"
+"""The user of the last two files. The window of the very last row is never over."""
 
 START: Final = datetime(2020, 1, 1, 8, tzinfo=UTC)
 END: Final = datetime(2020, 1, 9, tzinfo=UTC)
@@ -30,7 +33,7 @@ def write_feed(folder: Path, files: int, seed: int) -> None:
     draw = random.Random(seed)
     for number in range(files):
         if number >= files - 2:
-            rows = [_row("end", END + timedelta(days=number), 0, "end")]
+            rows = [_row(LAST, END + timedelta(days=number), 0, f"{number}.0")]
         else:
             now = START + timedelta(minutes=2 * number)
             rows = [_some_row(draw, now, f"{number}.{at}") for at in range(ROWS)]
@@ -50,6 +53,19 @@ def put_next(feed: Path, inbox: Path) -> bool:
     hidden.write_bytes((feed / waiting[0]).read_bytes())
     hidden.rename(inbox / waiting[0])
     return True
+
+
+def rows_of(feed: Path, number: int) -> list[dict[str, Any]]:
+    """The rows of a file that anybody but the ballast sends."""
+    lines = (feed / f"{number:04}.json").read_text("utf-8").splitlines()
+    rows = map(json.loads, lines)
+    return [row for row in rows if not (row["user"] or "").startswith(BALLAST)]
+
+
+def arriving(spark: Any, inbox: Path, *, ballast: bool = False) -> Any:
+    """The stream of what has arrived: a file in each micro-batch."""
+    rows = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(str(inbox))
+    return rows if ballast else rows.where(f"user is null or user not like '{BALLAST}%'")
 
 
 def _some_row(draw: random.Random, now: datetime, tag: str) -> dict[str, Any]:

@@ -3,20 +3,16 @@
 import random
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
 
 import attrs
 
-from tests.crash.child import last_commit
+from tests.crash.judging import wrong
 from tests.crash.moments import MOMENTS, Victim
-from tests.crash.outputs import differences, output_of
+from tests.crash.outputs import output_of
 from tests.crash.processes import Child
 from tests.crash.works import WORKS
 
-__all__ = ["Kill", "Round", "deck", "kill_until_done", "rounds"]
-
-OBEYING: Final = ("sessions", "days", "reference", "stages", "beam", "database")
-"""Works whose sink kills by itself when it is told to."""
+__all__ = ["Kill", "Round", "deck", "failures", "judged", "kill_until_done", "rounds"]
 
 
 @attrs.frozen
@@ -73,11 +69,11 @@ def kill_until_done(
             while child.runs and len(hit) < kills:
                 name = next(moments)
                 moment = MOMENTS[name]
-                exposed = [it for it in works if it in OBEYING or moment.point is None]
+                exposed = [it for it in works if WORKS[it].obeys or moment.point is None]
                 if not exposed:
                     continue
                 work = draw.choice(exposed)
-                victim = _victim(home, work, files, kills - len(hit), draw)
+                victim = Victim.soon(home, WORKS[work], files, kills - len(hit), draw)
                 batch = moment.strike(child, victim, draw)
                 if batch is None:
                     continue
@@ -90,15 +86,6 @@ def kill_until_done(
     return hit, starts
 
 
-def _victim(home: Path, work: str, files: int, left: int, draw: random.Random) -> Victim:
-    """A micro-batch that comes soon: the kills that are left are spread over the files."""
-    checkpoint = home / work / WORKS[work].checkpoint
-    coming = last_commit(checkpoint) + 1
-    most = max(1, 2 * (files - coming) // (left + 1))
-    batch = min(coming + draw.randrange(most), files - 1)
-    return Victim(home / work, checkpoint, batch, files - 1)
-
-
 def rounds(
     home: Path,
     feed: Path,
@@ -108,30 +95,47 @@ def rounds(
     draw: random.Random,
     tell: Callable[[Kill], None],
     only: Sequence[str] = (),
+    per_run: int | None = None,
 ) -> Iterator[Round]:
     """Runs with kills, as many as it takes. Each has a group of works, in turn.
+
+    A run has no more kills than files, or than ``per_run``.
 
     Raises:
         ChildFailed: A child failed by itself.
     """
     moments = deck(draw, only)
-    files = len(list(feed.iterdir()))
+    most = len(list(feed.iterdir())) if per_run is None else per_run
     done, number = 0, 0
     while done < kills:
         works = groups[number % len(groups)]
         of_round = home / f"round-{number}"
         hit, starts = kill_until_done(
-            of_round, feed, works, min(kills - done, files), moments, draw, tell
+            of_round, feed, works, min(kills - done, most), moments, draw, tell
         )
         done, number = done + len(hit), number + 1
-        different, repeated = [], 0
-        for work in works:
-            found = output_of(of_round / work)
-            repeated += len(found.repeated)
-            different += [
-                f"{of_round.name}, {work}: {it}"
-                for it in differences(output_of(undisturbed / work), found)
-            ]
-        failures = of_round / "failures"
-        failed = len(failures.read_text("utf-8").splitlines()) if failures.exists() else 0
-        yield Round(works, hit, starts, failed, repeated, different)
+        yield judged(of_round, feed, undisturbed, works, hit, starts)
+
+
+def judged(
+    home: Path,
+    feed: Path,
+    undisturbed: Path,
+    works: Sequence[str],
+    hit: Sequence[Kill],
+    starts: int,
+) -> Round:
+    """A run that is done, and what is wrong with it."""
+    different = [
+        f"{home.name}, {work}: {it}"
+        for work in works
+        for it in wrong(WORKS[work], home, feed, undisturbed)
+    ]
+    repeated = sum(len(output_of(home / work).repeated) for work in works)
+    return Round(works, hit, starts, failures(home), repeated, different)
+
+
+def failures(home: Path) -> int:
+    """How many queries of a run have failed so far, and went on."""
+    path = home / "failures"
+    return len(path.read_text("utf-8").splitlines()) if path.exists() else 0

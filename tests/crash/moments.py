@@ -4,6 +4,7 @@ import contextlib
 import os
 import random
 import re
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import Final
 
 import attrs
 
+from tests.crash.noted import last_commit
 from tests.crash.processes import PATIENCE, Child
+from tests.crash.work import Work
 
-__all__ = ["MOMENTS", "Moment", "Victim"]
+__all__ = ["MOMENTS", "Moment", "Victim", "wait_until"]
 
 
 @attrs.frozen
@@ -25,6 +28,26 @@ class Victim:
     batch: int
     last: int
     """The last micro-batch that can be hit."""
+
+    @classmethod
+    def soon(cls, home: Path, work: Work, files: int, left: int, draw: random.Random) -> "Victim":
+        """A work of a run, and a micro-batch that comes soon.
+
+        Args:
+            home: The folder of the run.
+            work: The work.
+            files: So many will have arrived in the end.
+            left: So many kills are left, which are spread over the files.
+            draw: The chance.
+        """
+        own = home / work.name
+        checkpoint = own / work.checkpoint
+        coming = last_commit(checkpoint) + 1
+        if work.ticks:  # there is no last one, nor any telling how many there will be
+            return cls(own, checkpoint, coming + draw.randrange(6), sys.maxsize)
+        last = files - 1 if work.windowing is None else 2 * files
+        most = max(1, 2 * (last + 1 - coming) // (left + 1))
+        return cls(own, checkpoint, min(coming + draw.randrange(most), last), last)
 
 
 Reached = Callable[[Victim], bool]
@@ -59,19 +82,9 @@ class Moment:
         A moment that has been is waited for in the micro-batches that come.
         """
         if self.point is not None:
-            hit = self._strike_in_sink(child, victim)
-            return victim.batch if hit else None
-        reached = self.reached
-        if reached is not None:
-            while reached(victim):
-                if victim.batch == victim.last:
-                    _wait(child, lambda: False)
-                    return None
-                victim = attrs.evolve(victim, batch=victim.batch + 1)
-            if not _wait(child, lambda: reached(victim)):
-                return None
-        due = time.monotonic() + draw.uniform(0, self.late)
-        if not _wait(child, lambda: time.monotonic() >= due):
+            return victim.batch if self._strike_in_sink(child, victim) else None
+        batch = self.wait(child, victim, draw)
+        if batch is None:
             return None
         hit = True
         match self.kills:
@@ -81,14 +94,28 @@ class Moment:
                 child.kill_java()
             case _:
                 child.kill()
-        return victim.batch if hit else None
+        return batch if hit else None
+
+    def wait(self, child: Child, victim: Victim, draw: random.Random) -> int | None:
+        """Wait for the moment alone; what it gives is that of `strike`."""
+        reached = self.reached
+        if reached is not None:
+            while reached(victim):
+                if victim.batch == victim.last:
+                    wait_until(child, lambda: False)
+                    return None
+                victim = attrs.evolve(victim, batch=victim.batch + 1)
+            if not wait_until(child, lambda: reached(victim)):
+                return None
+        due = time.monotonic() + draw.uniform(0, self.late)
+        return victim.batch if wait_until(child, lambda: time.monotonic() >= due) else None
 
     def _strike_in_sink(self, child: Child, victim: Victim) -> bool:
         out = victim.home / "out"
         out.mkdir(parents=True, exist_ok=True)
         (out / "die obeyed").unlink(missing_ok=True)
         (out / "die").write_text(f"{self.point} {victim.batch}")
-        _wait(child, lambda: (out / "die obeyed").exists())
+        wait_until(child, lambda: (out / "die obeyed").exists())
         if (out / "die obeyed").exists():
             child.kill()
             return True
@@ -96,7 +123,7 @@ class Moment:
         return False
 
 
-def _wait(child: Child, until: Callable[[], bool]) -> bool:
+def wait_until(child: Child, until: Callable[[], bool]) -> bool:
     """Look every millisecond; False if the child ended before."""
     deadline = time.monotonic() + PATIENCE
     while not until():

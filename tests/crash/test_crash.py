@@ -1,30 +1,13 @@
 """Five kills and each fault change nothing. ``python -m tests.crash`` kills more often."""
 
-import importlib
 import json
 import os
 import signal
 import subprocess
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-class Modules:
-    """The modules of the command, as they are found from the top of the checkout."""
-
-    def __getattr__(self, name: str) -> ModuleType:
-        return importlib.import_module(f"tests.crash.{name}")
-
-
-@pytest.fixture
-def crash(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(ROOT))
-    return Modules()
 
 
 @pytest.mark.spark
@@ -32,12 +15,13 @@ def crash(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_kills_and_faults_lose_nothing_and_double_nothing(
     crash: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    moments = ["task", "states", "sink half", "workers", "workers later"]
-    works = ["sessions", "days"]
-    size = ["--kills", "5", "--files", "9", "--seed", "3"]
+    moments = ["states", "sink half", "workers early", "workers", "workers later"]
+    works = ["sessions", "days", "chain", "clock", "no-data"]
+    runs = ["--kills", "5", "--per-run", "3", "--together", "3", "--full-disks", "0"]
+    feed = ["--files", "8", "--seed", "1"]
 
     status = crash.__main__.main(
-        [*size, "--works", *works, "--moments", *moments, "--home", str(tmp_path)]
+        [*runs, *feed, "--works", *works, "--moments", *moments, "--home", str(tmp_path)]
     )
 
     told = capsys.readouterr().out
@@ -51,8 +35,14 @@ def test_kills_and_faults_lose_nothing_and_double_nothing(
     kinds = {
         "dropped" if row["dropped"] else (row["pane"]["timing"], row["retraction"]) for row in rows
     }
-    withdrawn = {("EARLY", True), ("ON_TIME", True)}
+    withdrawn = {("EARLY", True), ("ON_TIME", True), ("LATE", True)}
     assert kinds == {"dropped", ("EARLY", False), ("ON_TIME", False), ("LATE", False), *withdrawn}
+    # Ticks came between the files, and micro-batches without data.
+    for work in ("clock", "no-data"):
+        notes = crash.noted.noted(tmp_path / "round-1" / work / "checkpoint")
+        files = [at for it in notes for at in it.files]
+        assert files == list(range(8))
+        assert len(notes) > 8, work
     # Every fault has happened, in its micro-batch.
     faults = tmp_path / "undisturbed" / "faults"
     failed = [json.loads(line) for line in (faults / "failures").read_text().splitlines()]
@@ -83,7 +73,8 @@ def test_what_is_lost_doubled_moved_or_changed_is_named(crash: Any) -> None:
     whole = output(crash, [ann, bob, more], [ann])
 
     def found(*batches: list[str], changed: tuple[str, ...] = ()) -> list[str]:
-        return crash.outputs.differences(whole, output(crash, *batches, changed=changed))
+        told: list[str] = crash.outputs.differences(whole, output(crash, *batches, changed=changed))
+        return told
 
     assert found([ann, bob, more], [ann]) == []
     assert found([ann, bob], [ann, ann]) == [
