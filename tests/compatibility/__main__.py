@@ -1,39 +1,39 @@
 """Does it work with these versions, and elsewhere? ``python -m tests.compatibility``.
 
-Each setting gets a fresh environment in a temporary folder, into which pip installs this checkout.
-Versions of PySpark and Python run the tests that need no Spark, and on Spark the conformance suite,
-the stories and the tests of the DataFrame API. Spark Connect, ``local-cluster`` and a standalone
-master with two workers run a streaming query and compare its panes; on the clusters the workers
-have no beamlike of their own, it is shipped to them. Spark Connect then runs tests of single
-groupings. ``--list`` names the settings.
+Each setting gets an environment in a temporary folder, into which pip installs a copy of this
+checkout. Versions of PySpark run all tests that meet Spark; versions of Python those that do not,
+and the scenarios on Spark. Over Spark Connect, on ``local-cluster``, on a standalone master with
+two workers, and by ``spark-submit``, a script runs a streaming query and compares its panes; on the
+clusters the workers have no beamlike of their own, it is shipped to them. Spark Connect then runs
+the scenarios and the tests of the DataFrame API. ``--list`` names the settings, and what runs in
+each.
 
-Exit status: 0 if all is well, 1 if something is wrong, or cannot be had here.
+A step that fails is named, with its last lines. Exit status: 0 if all is well, 1 if something is
+wrong, or cannot be had here.
 """
 
 import argparse
-import os
 import platform
-import re
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import attrs
 
-from tests.compatibility.settings import ON_SPARK, OVER_CONNECT, PLAIN, QUICK, SETTINGS, Setting
+from tests.compatibility.environments import environment, install, told, wheel
+from tests.compatibility.settings import QUICK, SETTINGS, Probe, Setting, Suite
+from tests.compatibility.steps import LIMIT, Ended, StepFailed, after_table, checkout, ran, rows_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PROBE: Final = Path(__file__).with_name("probe.py")
 NEEDS: Final = ("attrs", "cloudpickle", "numpy", "pandas<3", "protobuf", "pyarrow")
 """What workers need besides beamlike."""
 LATEST: Final = Path(__file__).with_name("LATEST.md")
+VERSIONS: Final = "import platform, pyspark; print(platform.python_version(), pyspark.__version__)"
 
 
 @attrs.frozen
@@ -46,10 +46,14 @@ class Outcome:
     pyspark: str
     saw: str
     seconds: int
+    day: str
 
-
-class Unavailable(Exception):
-    """Something that a setting needs cannot be had here."""
+    def __str__(self) -> str:
+        """A row of the table."""
+        seen = self.saw.replace("|", "/")
+        good = "ok" if self.good else "wrong"
+        cells = (self.setting.name, self.python, self.pyspark, good, seen, self.seconds, self.day)
+        return f"| {' | '.join(map(str, cells))} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,15 +62,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = [it for it in SETTINGS if not options.only or it.name in options.only]
     if options.list:
         for it in settings:
-            print(f"{it.name:15}Python {it.python}, {it.pyspark}, {it.kind}")
+            does = ", ".join(each.what for each in it.does)
+            print(f"{it.name:15}Python {it.python}, {it.pyspark}: {does}")
         return 0
     outcomes = []
     for setting in settings:
-        outcome = tried(setting, quick=options.quick)
+        print(setting.name, flush=True)
+        outcome = tried(setting, quick=options.quick, limit=options.limit, keep=options.keep)
         print(f"{setting.name}: {'ok' if outcome.good else 'WRONG'}, {outcome.saw}", flush=True)
         outcomes.append(outcome)
-    if options.write:
-        LATEST.write_text(page(outcomes, quick=options.quick), encoding="utf-8")
+        if options.write:
+            before = LATEST.read_text(encoding="utf-8") if LATEST.exists() else ""
+            LATEST.write_text(page([outcome], before), encoding="utf-8")
     return 0 if all(it.good for it in outcomes) else 1
 
 
@@ -82,135 +89,101 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--only", nargs="+", metavar="NAME", choices=names, help=", ".join(names))
     add("--list", action="store_true", help="name the settings and stop")
     add("--quick", action="store_true", help="few tests of each kind")
-    add("--write", action="store_true", help=f"write what was seen to {LATEST.name}")
+    add("--write", action="store_true", help=f"write what was seen to {LATEST.name}, row by row")
+    add("--limit", type=float, default=LIMIT, metavar="SECONDS", help="of a step, %(default)g")
+    add("--keep", type=Path, metavar="FOLDER", help="keep environments and logs here, and use them")
     return parser.parse_args(arguments)
 
 
-def tried(setting: Setting, *, quick: bool) -> Outcome:
+def tried(setting: Setting, *, quick: bool, limit: float, keep: Path | None) -> Outcome:
     """Make the environment, run what is to be run."""
-    began, version, pyspark = time.monotonic(), setting.python, setting.pyspark
-    try:
-        with tempfile.TemporaryDirectory(prefix="beamlike-compatibility-") as made:
-            home = Path(made)
-            python = environment(home / "env", setting.python)
-            asked = f"{ROOT}[test]" if setting.kind in ("tests", "connect") else str(ROOT)
-            # Editable: from the folder of the checkout, its own ``beamlike`` would be imported
-            # first, without ``beamlike.testing``, which lies beside it.
-            install(python, "--editable", asked, setting.pyspark, *setting.extras)
-            version = told(python, "import platform; print(platform.python_version())")
-            pyspark = told(python, "import pyspark; print(pyspark.__version__)")
-            good, saw = ran(setting, python, home, quick=quick)
-    except Unavailable as missing:
-        good, saw = False, str(missing)
-    return Outcome(setting, good, version, pyspark, saw, round(time.monotonic() - began))
+    began, python, pyspark = time.monotonic(), setting.python, setting.pyspark
+    ended: list[Ended] = []
+    temporary = tempfile.TemporaryDirectory(prefix="beamlike-compatibility-")
+    with temporary if keep is None else nullcontext(str(keep / setting.name)) as made:
+        home = Path(made).resolve()
+        home.mkdir(parents=True, exist_ok=True)
+        try:
+            source = checkout(ROOT, home / "checkout")
+            interpreter = prepared(setting, home, source)
+            python, _, pyspark = told(interpreter, VERSIONS, home).partition(" ")
+            for each in few(setting) if quick else setting.does:
+                ended.append(done(each, setting, interpreter, home, source, limit))
+                print(f"  {ended[-1]}", flush=True)
+        except StepFailed as failed:
+            ended.append(failed.ended)
+            print(f"  {failed.ended}", flush=True)
+    saw = "; ".join(f"{it.step}: {it.saw}" for it in ended)
+    seconds, day = round(time.monotonic() - began), f"{datetime.now(UTC):%Y-%m-%d}"
+    good = all(it.good for it in ended)
+    return Outcome(setting, good, python, pyspark, f"{'few: ' * quick}{saw}", seconds, day)
 
 
-def environment(home: Path, version: str) -> Path:
-    """A fresh virtual environment of this Python; its interpreter.
+def prepared(setting: Setting, home: Path, source: Path) -> Path:
+    """The interpreter of an environment that has what the setting needs."""
+    python = environment(home / "env", setting.python, home)
+    wanted = [setting.pyspark, *setting.extras]
+    if any(it == Probe("submit") for it in setting.does):
+        # As on a cluster: what beamlike needs is there, and beamlike is not.
+        install(python, *wanted, *NEEDS, logs=home)
+        return python
+    # Editable: from the folder of the checkout, its own ``beamlike`` would be imported first,
+    # without ``beamlike.testing``, which lies beside it.
+    asked = f"{source}[test]" if setting.tests else str(source)
+    install(python, *wanted, "--editable", asked, logs=home)
+    return python
 
-    Raises:
-        Unavailable: There is no such Python.
-    """
-    found = interpreter(version)
-    if found is None:
-        raise Unavailable(f"there is no Python {version} on this machine (PATH, pyenv, uv)")
-    if found == sys.executable:
-        venv.create(home, with_pip=True)
-    else:
-        subprocess.run([found, "-m", "venv", str(home)], check=True)
-    return home / "bin" / "python"
+
+def few(setting: Setting) -> Sequence[Suite | Probe]:
+    """What can be had quickly: the probe, and otherwise a few tests."""
+    return [it for it in setting.does if isinstance(it, Probe)] or [QUICK]
 
 
-def interpreter(version: str) -> str | None:
-    """A Python of this version: this one, one on PATH, or one of pyenv's or uv's."""
-    if platform.python_version().startswith(f"{version}."):
-        return sys.executable
-    candidates = [shutil.which(f"python{version}")]
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    candidates += [str(it / "bin" / "python") for it in sorted(pyenv.glob(f"{version}.*"))]
-    if (uv := shutil.which("uv")) is not None:
-        asked = subprocess.run(
-            [uv, "python", "find", version], capture_output=True, text=True, check=False
+def done(
+    what: Suite | Probe, setting: Setting, python: Path, home: Path, source: Path, limit: float
+) -> Ended:
+    """Run tests, or the probe."""
+    log = home / f"{what.what.replace(' ', '-')}.log"
+    if isinstance(what, Suite):
+        return ran(
+            what.what,
+            [python, "-m", "pytest", "-q", *what.options],
+            log=log,
+            folder=source,
+            # Workers of Spark Connect are started elsewhere, and import what tests have defined.
+            variables={"PYTHONPATH": str(source), **what.variables},
+            limit=limit,
         )
-        candidates.append(asked.stdout.strip())
-    for candidate in filter(None, candidates):
-        command = [candidate, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.stdout.strip() == version:
-            return candidate
-    return None
+    probe, workers = home / "probe.py", python
+    probe.write_text(Path(__file__).with_name("probe.py").read_text())
+    arguments: list[str | Path] = []
+    if what.kind == "submit":
+        arguments.append(wheel(python, source, home, home))
+    elif what.kind != "connect":
+        workers = environment(home / "workers", setting.python, home)
+        install(workers, *NEEDS, logs=home)
+    command = [python, probe, what.kind, workers, *arguments]
+    return ran(what.what, command, log=log, folder=home, limit=limit)
 
 
-def install(python: Path, *wanted: str) -> None:
-    """Have pip install these.
-
-    Raises:
-        Unavailable: It could not.
-    """
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    done = subprocess.run([*command, *wanted], capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or ["no words"]
-        raise Unavailable(f"pip could not install it: {last[0]}")
-
-
-def told(python: Path, script: str) -> str:
-    """What a script prints."""
-    command = [str(python), "-c", script]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def ran(setting: Setting, python: Path, home: Path, *, quick: bool) -> tuple[bool, str]:
-    """Run the tests, or the probe: whether all is well, and what was seen."""
-    if setting.kind == "tests":
-        seen = [tests(python, options) for options in ([QUICK] if quick else [PLAIN, ON_SPARK])]
-        return all(good for good, _ in seen), "; ".join(saw for _, saw in seen)
-    workers = python
-    if setting.kind != "connect":
-        workers = environment(home / "workers", setting.python)
-        install(workers, *NEEDS)
-    command = [str(python), str(PROBE), setting.kind, str(workers)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=home)
-    lines = (done.stdout if done.returncode == 0 else done.stderr).strip().splitlines()
-    last = next((it for it in reversed(lines) if it.startswith("ok: ")), lines[-1] if lines else "")
-    good, saw = done.returncode == 0, last.removeprefix("ok: ")
-    if good and setting.kind == "connect" and not quick:
-        good, told = tests(python, OVER_CONNECT, BEAMLIKE_TEST_REMOTE="local[2]")
-        saw = f"{saw}; {told}"
-    return good, saw
-
-
-def tests(python: Path, options: Sequence[str], **variables: str) -> tuple[bool, str]:
-    """Run some tests; whether they passed, and pytest's last line."""
-    command = [str(python), "-m", "pytest", "-q", *options]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ | variables
-    )
-    lines = done.stdout.strip().splitlines()
-    failed = [it.split(" ")[1] for it in lines if it.startswith(("FAILED ", "ERROR "))]
-    last = re.sub(r" in [\d.]+s.*", "", lines[-1].strip("= ")) if lines else "no words"
-    if failed:
-        last += f" (first: {failed[0]})"
-    return done.returncode == 0, last
-
-
-def page(outcomes: Sequence[Outcome], *, quick: bool) -> str:
-    """What was seen, to be kept."""
+def page(outcomes: Sequence[Outcome], before: str) -> str:
+    """What was seen, to be kept: these rows, those of other settings as they were, the notes."""
+    rows = rows_of(before) | {it.setting.name: str(it) for it in outcomes}
     lines = [
         "# Latest run",
         "",
-        f"`python -m tests.compatibility{' --quick' if quick else ''}` on {platform.system()}, "
-        f"{datetime.now(UTC):%Y-%m-%d}.",
+        f"`python -m tests.compatibility`, on {platform.system()}, each setting on its own day.",
+        "[settings.py](settings.py) says what runs in each, and why that. The newest PySpark with",
+        "Python 3.11 is what all tests run with.",
         "",
-        "| setting | Python | PySpark | | saw | seconds |",
-        "|---|---|---|---|---|---|",
+        "| setting | Python | PySpark | | saw | seconds | day |",
+        "|---|---|---|---|---|---|---|",
+        *(rows[it.name] for it in SETTINGS if it.name in rows),
+        "",
     ]
-    lines += [
-        f"| {it.setting.name} | {it.python} | {it.pyspark} | {'ok' if it.good else 'wrong'} "
-        f"| {it.saw.replace('|', '/')} | {it.seconds} |"
-        for it in outcomes
-    ]
-    return "\n".join([*lines, ""])
+    if notes := after_table(before):
+        lines += [notes, ""]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 Run as a script, in an environment where beamlike is installed: ``python probe.py KIND [PYTHON]``.
 On a cluster the workers run another Python, which has all that beamlike needs, and not beamlike: it
 comes to them as a zip file. So does the process of a stateful query beside the driver, to which
-Spark does not add that file: it finds it by its ``PYTHONPATH``. The last line that is printed is
-``ok``, and what was seen there.
+Spark does not add that file: it finds it by its ``PYTHONPATH``. ``python probe.py submit PYTHON
+FILE`` has ``spark-submit`` send that file to a master and two workers; there the driver has no
+beamlike of its own either. The last line that is printed is ``ok``, and what was seen there.
 """
 
 import json
@@ -124,7 +125,10 @@ def builder_of(kind: str, master: str, home: Path) -> Any:
     """How the session of a kind of Spark is made."""
     from pyspark.sql import SparkSession
 
-    builder, package = SparkSession.builder, str(zipped(home))
+    builder = SparkSession.builder
+    if kind == "submitted":  # all that a cluster needs to know was said to spark-submit
+        return builder
+    package = str(zipped(home))
     builder = builder.remote("local[2]") if kind == "connect" else builder.master(master)
     builder = (
         builder.config("spark.sql.shuffle.partitions", 2)
@@ -207,18 +211,56 @@ def run(kind: str, master: str) -> str:
             if kind != "connect":
                 assert all("beamlike.zip" in place for place in places), places
                 # Their own copies, and not the file that the driver has.
-                assert not any(place.startswith(str(home)) for place in places), places
+                given = str(home) if kind != "submitted" else sys.argv[-1]
+                assert not any(place.startswith(given) for place in places), places
+            if kind == "submitted":
+                import beamlike
+
+                assert "beamlike.zip" in str(beamlike.__file__), beamlike.__file__
             return f"{len(panes)} panes as they must be, with PySpark {spark.version}"
         finally:
             spark.stop()
 
 
-def main(kind: str, python: str = sys.executable) -> None:
+def submit(master: str, package: str) -> str:
+    """The same by ``spark-submit``, as notebooks/operating.md has it; what was seen.
+
+    Raises:
+        CalledProcessError: It failed.
+    """
+    import pyspark
+
+    spark_submit = Path(str(pyspark.__file__)).parent / "bin" / "spark-submit"
+    settings = {
+        "spark.executorEnv.PYTHONPATH": package,
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.executor.memory": "512m",
+        "spark.cores.max": "2",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        STATE_STORE: ROCKSDB,
+    }
+    command = [str(spark_submit), "--master", master, "--py-files", package]
+    for name, value in settings.items():
+        command += ["--conf", f"{name}={value}"]
+    command += [__file__, "submitted", sys.executable, package]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    last = done.stdout.strip().splitlines()[-1]
+    assert last.startswith("ok: "), last
+    return last.removeprefix("ok: ")
+
+
+def main(kind: str, python: str = sys.executable, package: str = "") -> None:
     os.environ["PYSPARK_PYTHON"] = python
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if kind == "standalone":
         with standalone() as master:
             print("ok:", run(kind, master))
+    elif kind == "submit":
+        with standalone() as master:
+            print("ok:", submit(master, package))
     else:
         print("ok:", run(kind, "local-cluster[2,1,1024]"))
 

@@ -6,9 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.compatibility.__main__ import Outcome, interpreter, main, page
+from tests.compatibility import __main__ as command
+from tests.compatibility.__main__ import Outcome, main, page
+from tests.compatibility.environments import interpreter
 from tests.compatibility.probe import zipped
-from tests.compatibility.settings import SETTINGS
+from tests.compatibility.settings import CANNOT_CONNECT, SETTINGS, Setting, Suite
+from tests.compatibility.steps import Ended, StepFailed
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = [
+    "| setting | Python | PySpark | | saw | seconds | day |",
+    "|---|---|---|---|---|---|---|",
+]
+
+
+def outcome(name: str, saw: str) -> Outcome:
+    (setting,) = (it for it in SETTINGS if it.name == name)
+    return Outcome(setting, True, "3.11.7", "4.1.4", saw, 90, "2026-02-03")
 
 
 def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -17,13 +31,28 @@ def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert told == [
         "pyspark-4.1",
         "pyspark-4.2",
-        "pyspark-4.3",
         "python-3.12",
         "python-3.13",
         "connect",
         "local-cluster",
         "standalone",
+        "submit",
     ]
+
+
+def test_the_settings_name_tests_that_are_there() -> None:
+    named = {
+        word.partition("::")[0]
+        for setting in SETTINGS
+        for each in setting.does
+        if isinstance(each, Suite)
+        for word in each.options
+        if word.startswith("tests/")
+    }
+    assert {name for name in named if not (ROOT / name).exists()} == set()
+    for test in CANNOT_CONNECT:
+        file, _, rest = test.partition("::")
+        assert f"def {rest.partition('[')[0]}(" in (ROOT / file).read_text(), test
 
 
 def test_this_python_is_found_and_one_that_there_is_not_is_not() -> None:
@@ -33,11 +62,63 @@ def test_this_python_is_found_and_one_that_there_is_not_is_not() -> None:
 
 
 def test_what_was_seen_is_kept_as_a_table() -> None:
-    outcome = Outcome(SETTINGS[0], True, "3.11.7", "4.1.4", "7 passed | 1 deselected", 90)
-    assert page([outcome], quick=True).splitlines()[4:] == [
-        "| setting | Python | PySpark | | saw | seconds |",
-        "|---|---|---|---|---|---|",
-        "| pyspark-4.1 | 3.11.7 | 4.1.4 | ok | 7 passed / 1 deselected | 90 |",
+    assert page([outcome("pyspark-4.1", "7 passed | 1 deselected")], "").splitlines()[6:] == [
+        *HEAD,
+        "| pyspark-4.1 | 3.11.7 | 4.1.4 | ok | 7 passed / 1 deselected | 90 | 2026-02-03 |",
+    ]
+
+
+def test_the_rows_of_other_settings_and_the_notes_stay_as_they_are() -> None:
+    before = page([outcome("connect", "old"), outcome("submit", "as it was")], "")
+    before += "\nA note that somebody wrote.\n\n| of | its own |\n|---|---|\n| a | table |\n"
+
+    after = page([outcome("connect", "new"), outcome("pyspark-4.2", "first")], before)
+
+    assert after.splitlines()[6:] == [
+        *HEAD,
+        "| pyspark-4.2 | 3.11.7 | 4.1.4 | ok | first | 90 | 2026-02-03 |",
+        "| connect | 3.11.7 | 4.1.4 | ok | new | 90 | 2026-02-03 |",
+        "| submit | 3.11.7 | 4.1.4 | ok | as it was | 90 | 2026-02-03 |",
+        "",
+        "A note that somebody wrote.",
+        "",
+        "| of | its own |",
+        "|---|---|",
+        "| a | table |",
+    ]
+    assert page([], after) == after
+
+
+def test_a_setting_that_cannot_be_had_says_so_and_the_next_one_is_tried(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def prepared(setting: Setting, home: Path, source: Path) -> Path:
+        if setting.name == "submit":
+            return Path(sys.executable)
+        saw = "exit status 1"
+        raise StepFailed(Ended("pip install", False, saw, ["ERROR: no such version"], 3))
+
+    monkeypatch.setattr(command, "prepared", prepared)
+    monkeypatch.setattr(command, "done", lambda *_: Ended("probe submit", True, "2 panes", (), 9))
+    monkeypatch.setattr(command, "told", lambda *_: "3.11.7 4.3.0")
+    monkeypatch.setattr(command, "checkout", lambda root, to: to)
+    monkeypatch.setattr(command, "LATEST", tmp_path / "LATEST.md")
+
+    assert main(["--only", "standalone", "submit", "--write"]) == 1
+
+    assert capsys.readouterr().out.splitlines() == [
+        "standalone",
+        "  pip install: WRONG, exit status 1 (3 s)",
+        "    | ERROR: no such version",
+        "standalone: WRONG, pip install: exit status 1",
+        "submit",
+        "  probe submit: ok, 2 panes (9 s)",
+        "submit: ok, probe submit: 2 panes",
+    ]
+    rows = (tmp_path / "LATEST.md").read_text().splitlines()[8:]
+    assert [row.split(" | ")[:5] for row in rows] == [
+        ["| standalone", "3.11", "pyspark>=4.1,<4.4", "wrong", "pip install: exit status 1"],
+        ["| submit", "3.11.7", "4.3.0", "ok", "probe submit: 2 panes"],
     ]
 
 
