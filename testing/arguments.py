@@ -4,11 +4,11 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from beamlike.errors import TestStreamError
 
-__all__ = ["by_name", "names_of", "no_argument"]
+__all__ = ["by_name", "names_of", "no_argument", "several"]
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -56,3 +56,14 @@ def by_name(method: Callable[Given, Answer]) -> Callable[Given, Answer]:
         return method(*args, **kwargs)
 
     return checked
+
+
+def several(elements: Iterable[Any], owner: str) -> tuple[Any, ...]:
+    """The elements that a matcher is given.
+
+    Raises:
+        TestStreamError: They are none that can be listed.
+    """
+    if not isinstance(elements, Iterable):
+        raise TestStreamError(f"{owner} needs a list of elements, got {elements!r}")
+    return tuple(elements)

@@ -16,12 +16,13 @@ from beamlike.hosts.pipeline import PipelineRun
 from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Pane
 from beamlike.model.windows import Window
+from beamlike.testing.arguments import several
 from beamlike.testing.collections import asking, results_of
 from beamlike.testing.failures import Failure, some_lines
 from beamlike.testing.results import NO_KEY, Matcher, Results
 from beamlike.testing.selection import Selection, judge
 from beamlike.testing.spelling import WindowLike, read_window
-from beamlike.testing.values import BeEmpty, Contain, several
+from beamlike.testing.values import BeEmpty, Contain
 
 __all__ = [
     "BeamAssertException",

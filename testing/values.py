@@ -15,6 +15,7 @@ import attrs
 
 from beamlike.errors import TestStreamError
 from beamlike.model.time import InstantLike, instant_ms
+from beamlike.testing.arguments import several
 from beamlike.testing.failures import Failure, some_lines
 from beamlike.testing.results import Results
 from beamlike.testing.selection import Mismatch, Question, Selection, judge, show_element
@@ -38,7 +39,6 @@ __all__ = [
     "have_size",
     "satisfy",
     "satisfy_single_value",
-    "several",
 ]
 
 
@@ -341,17 +341,6 @@ def _time_and_element(element: Any, name: str) -> tuple[InstantLike, Any]:
         )
     time, rest = element
     return time, rest
-
-
-def several(elements: Iterable[Any], owner: str) -> tuple[Any, ...]:
-    """The elements that a matcher is given.
-
-    Raises:
-        TestStreamError: They are none that can be listed.
-    """
-    if not isinstance(elements, Iterable):
-        raise TestStreamError(f"{owner} needs a list of elements, got {elements!r}")
-    return tuple(elements)
 
 
 def _stamped(time: InstantLike, element: Any, name: str) -> tuple[Any, int]:
