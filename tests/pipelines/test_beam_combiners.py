@@ -106,8 +106,10 @@ def test_a_value_of_something_is_the_only_one_and_stands_at_the_end_of_its_windo
 def test_a_function_that_has_no_value_of_nothing_is_told_that_there_are_no_elements():
     with pytest.raises(TransformError) as failure:
         of(beam.CombineGlobally(max))
+    with pytest.raises(ValueError, match="empty") as of_python:
+        max([])
     assert str(failure.value) == (
-        "'CombineGlobally(max)/InjectDefault' raised ValueError: max() arg is an empty sequence; "
+        f"'CombineGlobally(max)/InjectDefault' raised ValueError: {of_python.value}; "
         "there are no elements, and max knows no answer for that: write without_defaults(), or "
         "take a function that does for None at -infinity"
     )

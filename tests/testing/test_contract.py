@@ -1,5 +1,6 @@
 """The contract of window functions: the built-in ones keep it, and each rule can be broken."""
 
+import pickle
 from itertools import count
 
 import attrs
@@ -179,9 +180,11 @@ def test_a_class_without_equality_is_found_out():
 
     broken = broken_window_fn_rules(Plain(), timestamps=[0])
     local = "test_a_class_without_equality_is_found_out.<locals>.Plain"
+    with pytest.raises(Exception, match="local object") as unpicklable:
+        pickle.dumps(Plain())  # each version of Python has its own words
     assert [sentence.split("0x")[0] for sentence in broken] == [
-        f"it cannot be pickled (Can't pickle local object '{local}'); put its class, and functions "
-        "that it holds, at the top of a module",
+        f"it cannot be pickled ({unpicklable.value}); put its class, and functions that it holds, "
+        "at the top of a module",
         "its field size can be set; write @attrs.frozen above the class",
         f"it prints an address in memory, <{__name__}.{local} object at ",
     ]
@@ -230,7 +233,7 @@ class OfAFunction(WindowFn):
 
 def test_sessions_with_a_lambda_cannot_be_saved():
     (sentence,) = broken_window_fn_rules(Sessions(lambda value: 10), timestamps=[0, 1])
-    assert sentence.startswith("it cannot be pickled (Can't pickle ")
+    assert sentence.startswith("it cannot be pickled (Can't ")
     assert sentence.endswith(
         "); put its class, and functions that it holds, at the top of a module"
     )
