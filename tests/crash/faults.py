@@ -26,6 +26,8 @@ FIRST: Final = 2
 """The micro-batch of the first fault; the others follow, one in each."""
 
 WORK: Final = "sessions"
+_QUIET: Final = 0.3
+"""Seconds without a command, after which a file is taken for opened."""
 
 
 def try_faults(spark: Any, home: Path, feed: Path) -> None:
@@ -96,9 +98,7 @@ class _WhileCommitting(Fault):
             time.sleep(0.001)
         workers = [it for it in processes_of(os.getpid()) if DAEMON in it.command]
         _send(signal.SIGSTOP, workers)
-        # Java opens a file with a command's help.
-        while any("chmod" in it.command for it in processes_of(os.getpid())):
-            time.sleep(0.001)
+        _wait_for_chmod()
         self.hinder(state)
         _send(signal.SIGCONT, workers)
 
@@ -139,6 +139,19 @@ class NoFileMayGrow(_WhileCommitting):
                 _, most = resource.prlimit(process.number, resource.RLIMIT_FSIZE)
                 limits = (most if size is None else size, most)
                 resource.prlimit(process.number, resource.RLIMIT_FSIZE, limits)
+
+
+def _wait_for_chmod() -> None:
+    """Until Java has opened its file, which it does with the help of a command.
+
+    Between the file and the command there is a moment without either, so it has to be quiet for
+    a while. On a machine that takes longer, the file cannot be opened, which is as good a fault.
+    """
+    since = time.monotonic()
+    while time.monotonic() - since < _QUIET:
+        if any("chmod" in it.command for it in processes_of(os.getpid())):
+            since = time.monotonic()
+        time.sleep(0.001)
 
 
 def _send(number: int, processes: Sequence[Process]) -> None:

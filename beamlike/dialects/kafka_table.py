@@ -1,0 +1,282 @@
+"""A table of Kafka's sessions: how its results come out, in memory and over a DataFrame.
+
+Source: Kafka Streams ``KTable``, ``KafkaStreams.store``.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Unpack
+
+import attrs
+
+from beamlike.api.arguments import A_KEY, A_TIMESTAMP
+from beamlike.dialects.arguments import check_kind
+from beamlike.dialects.folds import Fold
+from beamlike.dialects.frames import GROUP_OPTIONS, GroupOptions
+from beamlike.dialects.kafka_driver import CachingDriver, Driver, Rules
+from beamlike.dialects.kafka_store import Materialized, ReadOnlySessionStore
+from beamlike.dialects.kafka_suppress import Suppressed
+from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
+from beamlike.errors import ColumnError, UnsupportedError, WindowingError
+from beamlike.model.combine import CombineFn
+from beamlike.model.naming import by_name
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import (
+    AccumulationMode,
+    LateCheck,
+    OnTimeBehavior,
+    WindowingStrategy,
+)
+from beamlike.model.time import DurationLike
+from beamlike.model.triggers import AfterCount, Never, Repeatedly
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["UNNAMED", "KTable", "open_store"]
+
+UNNAMED = Materialized("sessions")
+_TABLE = "windowed_by(...).count(), what the query was made from"
+_CHECKPOINT = "the folder of the query, its checkpointLocation"
+
+
+@attrs.frozen
+class KTable:
+    """A table of sessions. Source: Kafka Streams ``KTable<Windowed<K>, V>``."""
+
+    windows: SessionWindows
+    emit: EmitStrategy
+    combine: CombineFn
+    materialized: Materialized = UNNAMED
+    suppressed: Suppressed | None = None
+    old_values: bool = False
+    most_open: int | None = None
+    """So many sessions may wait for their final result; None: any number."""
+
+    def __attrs_post_init__(self) -> None:
+        check_kind("materialized", self.materialized, Materialized, 'Materialized.as_("visits")')
+        _ = self.retention
+
+    @property
+    def retention(self) -> int:
+        """How long the store keeps sessions in memory (ms)."""
+        return self.materialized.kept_for(self.windows.inactivity_gap, self.windows.grace)
+
+    def suppress(self, what: Suppressed) -> "KTable":
+        """Hold changes back: only final results, as with `EmitStrategy.on_window_close`, or one
+        change of each session at a time.
+
+        Kafka lets a final result through a millisecond before its session is closed, so that
+        another one can follow it. Here a final result is final, unless it ``repeats``. It waits in
+        the state, and of a buffer only the limit counts.
+
+        Raises:
+            WindowingError: It does not say what to hold back.
+        """
+        check_kind("suppress", what, Suppressed, "Suppressed.until_window_closes()")
+        if what.repeats:
+            closes = self.windows.inactivity_gap + self.windows.grace
+            return attrs.evolve(self, suppressed=attrs.evolve(what, limit=closes))
+        if what.limit is None:
+            return attrs.evolve(self, emit=EmitStrategy.ON_WINDOW_CLOSE, most_open=what.buffer.most)
+        return attrs.evolve(self, suppressed=what)
+
+    def send_old_values(self) -> "KTable":
+        """Changes tell what they replace, in ``old`` of their rows.
+
+        As in Kafka, a change that comes without a record cache tells of sessions that are gone,
+        and not what the session itself had before.
+        """
+        return attrs.evolve(self, old_values=True)
+
+    @property
+    def strategy(self) -> WindowingStrategy:
+        """The same in the words of the model."""
+        on_update = self.emit is EmitStrategy.ON_WINDOW_UPDATE
+        return WindowingStrategy(
+            self._sessions,
+            Repeatedly(AfterCount(1)) if on_update else Never(),
+            AccumulationMode.RETRACTING if on_update else AccumulationMode.DISCARDING,
+            self.windows.grace,
+            on_time_behavior=OnTimeBehavior.FIRE_IF_NON_EMPTY,
+            late_check=LateCheck.MERGED,
+        )
+
+    @property
+    def _sessions(self) -> Sessions:
+        # Half open, and touching ones are one: the same sessions, which expire a millisecond
+        # earlier.
+        if self._hides_early:
+            return Sessions(self.windows.inactivity_gap, merge_touching=True)
+        return Sessions(self.windows.inactivity_gap + 1)
+
+    @property
+    def _hides_early(self) -> bool:
+        kept_while_open = self.retention > self.windows.inactivity_gap + self.windows.grace
+        on_update = self.emit is EmitStrategy.ON_WINDOW_UPDATE
+        return on_update and not self.materialized.caching and not kept_while_open
+
+    def driver(self) -> Driver:
+        """The table in memory, to be fed record by record, without a record cache."""
+        return Driver(self.strategy, self.combine, self._rules())
+
+    def caching_driver(self) -> CachingDriver:
+        """The table in memory, behind a record cache that is flushed when somebody commits."""
+        return CachingDriver(self.strategy, self.combine, self._rules())
+
+    @by_name("KTable.on_dataframe", WindowingError, GROUP_OPTIONS, key=A_KEY, timestamp=A_TIMESTAMP)
+    def on_dataframe(
+        self,
+        df: "DataFrame",
+        *,
+        key: str | Sequence[str],
+        timestamp: str,
+        value: str | None = None,
+        stream: str | None = None,
+        returns: str | None = None,
+        watermark: DurationLike | None = 0,
+        **options: Unpack[GroupOptions],
+    ) -> "DataFrame":
+        """The table of a DataFrame's rows, streaming or bounded; see `beamlike.dialects.frames`.
+
+        ``start`` and ``end`` are the times of the first and the last record of a session, and
+        ``timestamp`` is the end, also in tombstones. The result is a changelog: of a micro-batch
+        it has the last value of each session, as a record cache that is flushed after each, and
+        no tombstone where a session only got another value.
+
+        Stream time is the greatest timestamp of all partitions, and moves at the end of a
+        micro-batch. The sessions that are open can be asked for with `open_store`. Times before
+        1970, which records of Kafka cannot have, are times like others.
+
+        Args:
+            key: The key's columns. Rows without a key are dropped.
+            timestamp: The column with the records' times.
+            value: The column that is aggregated; a count needs none.
+            stream: Of streams that are aggregated together: the column that has their number.
+            returns: The type of the result as DDL, such as ``"bigint"``; a count needs none.
+            watermark: By how much stream time trails the greatest timestamp; Kafka's by nothing.
+            options: See `Stream.group`. The grouping has the name of the store.
+
+        Raises:
+            UnsupportedError: The rule of KIP-94 (`SessionWindows.until`), or that of
+                `Materialized.with_caching_disabled`, whose answers to late records are in no
+                state; `Suppressed.until_time_limit`, or final results that repeat; a limit of what
+                waits; old values.
+            CombineError: ``returns`` is missing.
+            ColumnError: A column is missing or has a type that cannot be used; ``value`` is not
+                given, or ``stream`` is for one stream, or not for several.
+        """
+        from beamlike.dialects import kafka_frames
+
+        if self.windows.answers_expired:
+            raise UnsupportedError(
+                "until(...) answers records that are too late and stores nothing, which a query "
+                "cannot; give the windows a grace in its place"
+            )
+        if self._hides_early:
+            raise UnsupportedError(
+                "with_caching_disabled and the shortest retention let a record of the last "
+                "millisecond be aggregated alone and not stored, which a query cannot; leave it "
+                "out, or give a retention of more than gap and grace"
+            )
+        if self.most_open is not None:
+            raise UnsupportedError(
+                f"a query does not count the sessions that are open, and no more than "
+                f"{self.most_open} may be; leave the buffer out: Suppressed.until_window_closes()"
+            )
+        if self.suppressed is not None or self.old_values:
+            raise UnsupportedError(
+                "a query holds nothing back by stream time and tells no old values; say it in the "
+                "words of this package, Stream.window(trigger=Repeatedly(AfterProcessingTime(...)))"
+                ' for a rate and render="retractions" for what is withdrawn'
+            )
+        if isinstance(self.combine, Fold):
+            self._check_columns(value, stream)
+        options.setdefault("name", self.materialized.name)
+        return kafka_frames.on_dataframe(
+            df,
+            self.strategy,
+            self.combine,
+            self.windows.inactivity_gap,
+            key=key,
+            value=value,
+            timestamp=timestamp,
+            stream=stream,
+            returns=returns,
+            watermark=watermark,
+            **options,
+        )
+
+    def _check_columns(self, value: str | None, stream: str | None) -> None:
+        if value is None:
+            raise ColumnError('value is missing; name the column that is aggregated: value="v"')
+        if self._streams > 1 and stream is None:
+            raise ColumnError(
+                f"stream is missing, and the table is of {self._streams} streams; name the column "
+                "that has the number of each record's stream, counted from 0"
+            )
+        if self._streams == 1 and stream is not None:
+            raise ColumnError(f"stream={stream!r} is for several streams, and the table is of one")
+
+    @property
+    def _streams(self) -> int:
+        return len(self.combine.adders) if isinstance(self.combine, Fold) else 1
+
+    def _rules(self) -> Rules:
+        said = self.windows
+        return Rules(
+            said.inactivity_gap,
+            self.retention,
+            self._hides_early,
+            said.answers_expired,
+            self.old_values,
+            self.suppressed,
+            self._streams,
+            self.most_open,
+        )
+
+
+@by_name("open_store", WindowingError, checkpoint=_CHECKPOINT, table=_TABLE)
+def open_store(
+    spark: "SparkSession",
+    checkpoint: "str | PathLike[str]",
+    table: KTable,
+    *,
+    batch: int | None = None,
+    unpickle: bool = False,
+) -> ReadOnlySessionStore:
+    """The sessions that a query keeps of a table, which may be running: those that are open.
+
+    A query forgets a session as it closes, however long the retention of the store is. Keys are
+    as in the columns, a tuple of them if they are several. What functions of your own have
+    accumulated rests as pickles.
+
+    Args:
+        spark: A session with the RocksDB state store, as `local_session` has.
+        checkpoint: The query's ``checkpointLocation``.
+        table: What the query was made from with `KTable.on_dataframe`. Its store has its name.
+        batch: After which micro-batch; the last one that was finished if None.
+        unpickle: Whether pickles are opened, which runs code that is in them: only for
+            checkpoints whose writers you trust.
+
+    Raises:
+        StateError: There is no such checkpoint, batch or store; its sessions rest as pickles, and
+            these are not to be opened.
+        EnvironmentProblem: The session has another state store.
+
+    Source: Kafka Streams ``KafkaStreams.store``, ``QueryableStoreTypes.sessionStore``.
+    """
+    from beamlike.dialects import kafka_frames
+
+    check_kind("table", table, KTable, _TABLE)
+    sessions = kafka_frames.saved_sessions(
+        spark,
+        checkpoint,
+        table.materialized.name,
+        table.combine,
+        table.windows.inactivity_gap,
+        batch,
+        unpickle=unpickle,
+    )
+    return ReadOnlySessionStore(sessions, table.retention)
