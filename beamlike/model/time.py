@@ -84,12 +84,13 @@ def duration_ms(value: DurationLike, argument: str) -> int:
                 raise TimeError(
                     f"{argument} must be whole milliseconds, got {value!r}; round it first"
                 )
+        case str() if value.strip().startswith("-"):
+            # Whatever number of them it is, "-0 s" too, it is told as negative.
+            milliseconds = None if _parse_duration(value.strip()[1:]) is None else -1
         case str():
             milliseconds = _parse_duration(value)
         case _:
             milliseconds = None
-    if isinstance(value, str) and value.strip().startswith("-"):
-        milliseconds = -1 if _parse_duration(value.strip()[1:]) is not None else None
     if milliseconds is None:
         raise TimeError(
             f"{argument} is not a duration: {value!r}; write 600000 (milliseconds), "

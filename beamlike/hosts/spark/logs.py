@@ -104,13 +104,13 @@ def log_rows(stage: str, keys: Sequence[str], rows: pa.Table) -> None:
 
 def log_effects(stage: str, effects: Iterable[tuple[Any, Effect]]) -> None:
     """The same of panes and drops of a pipeline, by key; it withdraws no pane."""
+    panes = logs_all()
     for key, effect in effects:
-        window = _shown(effect.window)
         if isinstance(effect, Drop):
-            _log_drop(stage, f"key={key!r}", window, effect.reason.value)
-        else:
+            _log_drop(stage, f"key={key!r}", _shown(effect.window), effect.reason.value)
+        elif panes:
             info = {"timing": effect.info.timing.value, "index": effect.info.index}
-            _log_pane(stage, f"key={key!r}", window, info)
+            _log_pane(stage, f"key={key!r}", _shown(effect.window), info)
 
 
 def log_merges(stage: str, merges: Iterable[tuple[Mapping[str, Any], Merged]]) -> None:

@@ -223,9 +223,8 @@ class Layer:
         name = self.layers.nodes[at].label
         if logs_all():
             log_merges(name, (({"key": self._key_of(key)}, it) for (key,), it in merges))
+        if logs_drops():
             log_effects(name, effects)
-        elif logs_drops():
-            log_effects(name, [(key, it) for key, it in effects if isinstance(it, Drop)])
 
     @contextmanager
     def _keys_named(self, arriving: Iterable[Arriving]) -> Iterator[None]:
