@@ -1,5 +1,6 @@
 """Several strategies over one stream."""
 
+import inspect
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -8,7 +9,7 @@ import attrs
 
 from beamlike.errors import TestStreamError
 from beamlike.hosts.script import Arrive, ScriptStep
-from beamlike.testing.arguments import names_of, no_argument
+from beamlike.model.naming import argument_meant
 from beamlike.testing.results import Results
 from beamlike.testing.stream import FinishedTestStream
 
@@ -65,11 +66,11 @@ def compare(
             '{"as it is": {}, "an hour more": {"allowed_lateness": "1h"}}; '
             f"got {variants!r}"
         )
-    known = names_of(FinishedTestStream.run)
+    known = [it for it in inspect.signature(FinishedTestStream.run).parameters if it != "self"]
     for variant, own in variants.items():
         for argument in {**common, **own}:
             if argument not in known:
-                raise TestStreamError(f"{variant!r}: {no_argument('run', argument, known)}")
+                raise TestStreamError(f"{variant!r}: {argument_meant(argument, 'run', known)}")
     play = partial(_again, stream) if isinstance(stream, Results) else stream.run
     return side_by_side(
         {name: play(**{**common, **own}).recording for name, own in variants.items()}

@@ -20,6 +20,7 @@ from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import Given
+from beamlike.model.naming import by_name
 from beamlike.model.options import (
     AccumulationMode,
     ClosingBehavior,
@@ -40,7 +41,6 @@ from beamlike.model.time import (
 )
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
-from beamlike.testing.arguments import by_name
 from beamlike.testing.groupings import Asserted, ran_by_itself
 from beamlike.testing.results import Results
 from beamlike.testing.spelling import TimestampedValue, said_otherwise, script_code
@@ -234,7 +234,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
 
     steps: Script
 
-    @by_name
+    @by_name("run", TestStreamError, window="window=FixedWindows(...)")
     def run(
         self,
         *,

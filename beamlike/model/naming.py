@@ -79,6 +79,7 @@ def by_name(
 
         @wraps(function)
         def checked(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
+            __tracebackhide__ = True  # pytest then shows the line that gave the argument
             for name in kwargs:
                 if name not in known and not open_end:
                     raise error(argument_meant(name, owner, known))

@@ -168,6 +168,11 @@ def test_fractions_that_are_none_are_refused(fractions: Any, told: str) -> None:
             "more, got 1",
         ),
         (
+            lambda: ApproxQuantiles(2**80),  # type: ignore[arg-type]
+            "ApproxQuantiles fractions, as a number of quantiles, must be 65535 at most, got "
+            "1208925819614629174706176",
+        ),
+        (
             lambda: ApproxQuantiles([0.5], 9),
             "ApproxQuantiles compression must be a whole number of 10 or more, got 9",
         ),

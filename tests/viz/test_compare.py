@@ -205,7 +205,7 @@ def test_a_comparison_has_its_rows_as_values() -> None:
         (
             {"one": {}, "other": {"lateness": "1h"}},
             {},
-            "'other': run takes no argument 'lateness'; did you mean allowed_lateness?",
+            "'other': run has no argument 'lateness'; write allowed_lateness=",
         ),
     ],
 )

@@ -19,6 +19,8 @@ from beamlike.model.options import whole_number
 __all__ = ["ApproxDistinct", "ApproxQuantiles"]
 
 _EMPTY = b""
+_MOST = 65_535
+"""The largest sketch: the library keeps its size in 16 bits. It tells no more quantiles apart."""
 
 
 def _library(needed_by: str) -> Any:
@@ -35,7 +37,7 @@ def _library(needed_by: str) -> Any:
 def _fractions(given: Any) -> tuple[float, ...]:
     if isinstance(given, int) and not isinstance(given, bool):
         argument = "ApproxQuantiles fractions, as a number of quantiles,"
-        number = whole_number(given, 2, argument, CombineError)
+        number = _whole_number(given, 2, _MOST, argument)
         return tuple(at / (number - 1) for at in range(number))
     if not isinstance(given, Iterable) or isinstance(given, str | bytes):
         given = (given,)
@@ -49,6 +51,13 @@ def _fractions(given: Any) -> tuple[float, ...]:
             f"or how many quantiles, 2 or more; got {', '.join(map(repr, given)) or 'none'}"
         )
     return tuple(float(fraction) for fraction in given)
+
+
+def _whole_number(value: object, least: int, most: int, argument: str) -> int:
+    number = whole_number(value, least, argument, CombineError)
+    if number > most:
+        raise CombineError(f"{argument} must be {most} at most, got {number}")
+    return number
 
 
 def _is_fraction(value: Any) -> bool:
@@ -68,13 +77,14 @@ class ApproxQuantiles(CombineFn):
     Null, NaN and infinities are not counted. Empty pane: the empty list, as in Beam.
 
     Args:
-        fractions: Numbers from 0 to 1, or how many quantiles at equal distances, 2 or more, the
-            least and the greatest included: 5 stands for ``[0, 0.25, 0.5, 0.75, 1]``.
-        compression: The size of the sketch, 10 or more. By default it has 5 kB at most; twice the
+        fractions: Numbers from 0 to 1, or how many quantiles at equal distances, 2 to 65,535,
+            the least and the greatest included: 5 stands for ``[0, 0.25, 0.5, 0.75, 1]``.
+        compression: The size of the sketch, 10 to 65,535. By default it has 5 kB at most; twice the
             compression is twice the size and half the error.
 
     Raises:
-        CombineError: A fraction lies outside 0 to 1, or there is none.
+        CombineError: A fraction lies outside 0 to 1, or there is none, or a number is
+            outside its range.
         EnvironmentProblem: The library is not installed.
 
     Source: Beam ``ApproximateQuantiles``, Scio ``approxQuantilesByKey``; the sketch is a t-digest.
@@ -86,11 +96,7 @@ class ApproxQuantiles(CombineFn):
     compression: int = 200
 
     def __attrs_post_init__(self) -> None:
-        # The library keeps it in 16 bits.
-        if whole_number(self.compression, 10, "ApproxQuantiles compression", CombineError) > 65_535:
-            raise CombineError(
-                f"ApproxQuantiles compression must be 65535 at most, got {self.compression}"
-            )
+        _whole_number(self.compression, 10, _MOST, "ApproxQuantiles compression")
         _library("ApproxQuantiles")
 
     def create(self) -> bytes:
@@ -149,8 +155,7 @@ class ApproxDistinct(CombineFn):
     precision: int = 12
 
     def __attrs_post_init__(self) -> None:
-        if whole_number(self.precision, 7, "ApproxDistinct precision", CombineError) > 21:
-            raise CombineError(f"ApproxDistinct precision must be 21 at most, got {self.precision}")
+        _whole_number(self.precision, 7, 21, "ApproxDistinct precision")
         _library("ApproxDistinct")
 
     def create(self) -> bytes:
