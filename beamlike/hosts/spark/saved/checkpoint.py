@@ -63,13 +63,15 @@ class Checkpoint:
         """
         check_state_store(spark)
         path = path.rstrip("/")
+        # Spark 4.1 makes a folder that it does not find, so what is there is looked at before.
+        otherwise = StateError(_what_it_is(path))
         for folder in (path, f"{path}/query"):  # a pipeline keeps its query in a folder of it
             found = _operators(spark, folder)
             if found:
                 path = folder
                 break
         else:
-            raise StateError(_what_it_is(path))
+            raise otherwise
         # Spark counts from the end of a query: the last one is nearest to the source.
         numbers = {it.number for it in found if _BLOBS in it.variables}
         ours = tuple(sorted(numbers, reverse=True))
