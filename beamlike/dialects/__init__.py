@@ -23,9 +23,9 @@ pass), `stages` (one stage in memory, and what comes out of one element), `folds
 that they need), `frames` (what all of them share over a DataFrame), then the dialects. Kafka
 Streams: `kafka`, with `kafka_windows`, `kafka_table`, `kafka_store`, `kafka_suppress`,
 `kafka_driver` and `kafka_frames`. Flink: `flink`, with `flink_triggers`, `flink_evictors`,
-`flink_words`, `flink_harness` and `flink_frames`. Apex: `apex`, with `apex_words`,
-`apex_accumulations`, `apex_joins`, `apex_strategy`, `apex_keys`, `apex_storage`, `apex_rows`,
-`apex_run`, `apex_frames` and `apex_stream`. Akka: `akka` and `akka_frames`.
+`flink_words`, `flink_operator`, `flink_harness` and `flink_frames`. Apex: `apex`, with
+`apex_words`, `apex_accumulations`, `apex_joins`, `apex_strategy`, `apex_keys`, `apex_storage`,
+`apex_rows`, `apex_run`, `apex_frames` and `apex_stream`. Akka: `akka` and `akka_frames`.
 
 What a dialect decides, in the words of this package
     ========================================  ====================================================
@@ -80,7 +80,8 @@ What is a mapping at the edge
     * Processing time (Flink, Akka): elements stamped with their arrival, and the clock as
       watermark. Asking only from time to time whether a session is over (Akka), or at the end of a
       batch (Apex): a watermark that moves only then.
-    * Elements in none of their windows (Flink's late output): those with as many drops as windows.
+    * Elements in none of their windows (Flink's late output): those with as many drops as windows;
+      and in memory those between windows, once the watermark and the lateness have passed them.
     * Elements for which a session has no room (Akka): the edge sees them, in memory by looking into
       the state, over a DataFrame in what the session gives out.
     * Elements that are judged by themselves, by another convention of the watermark (Apex): judged
@@ -99,6 +100,7 @@ What is otherwise on Spark
       is of one task and includes the record that is judged.
     * What is kept is in the query's state, and ends with it: sessions that are open can be asked
       for (``kafka.open_store``), closed ones are gone.
+    * An element between sliding windows is in no row, late or not. Flink gives out late ones.
     * Refused there: what stream time holds back, old values, KIP-94's answers (Kafka); inherited
       windows and conditions of all keys (Apex); looking only from time to time (Akka).
 

@@ -3,7 +3,7 @@
 Source: Flink ``KeyedOneInputStreamOperatorTestHarness``, ``WindowOperator``.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from beamlike.dialects.rows import Row
@@ -105,13 +105,12 @@ class Harness:
         else:
             at = instant_ms(timestamp, "process_element timestamp")
         outputs = self._stage.arrive(key, value, at)
-        drops = [output for output in outputs if isinstance(output.effect, Drop)]
-        if drops and len(drops) == len(self._stage.strategy.window_fn.assign(at, value)):
-            # No window took it. What one of several windows took is in a result.
-            if self._late_output:
-                return [Row("late", key, value, None, at)]
-            return [Row("dropped", key, value, None, at, "expired_window")]
-        return self._rows(outputs)
+        why = self._why_late(outputs, value, at)
+        if why is None:
+            return self._rows(outputs)
+        if self._late_output:
+            return [Row("late", key, value, None, at)]
+        return [Row("dropped", key, value, None, at, why)]
 
     def process_watermark(self, timestamp: InstantLike) -> list[Row]:
         """What comes out because nothing at or before this instant will come any more.
@@ -145,6 +144,17 @@ class Harness:
         if self._processing_time:
             return self._rows(self._advance_both(to))
         return self._rows(self._advance_clock(to + 1)) if self._needs_clock else []
+
+    def _why_late(self, outputs: Sequence[Output], value: Any, at: int) -> str | None:
+        """Why an element is too late, if it is: no window took it. What one of several windows took
+        is in a result. An element between windows is late by its own time, and else nothing."""
+        said = self._stage.strategy
+        drops = [output for output in outputs if isinstance(output.effect, Drop)]
+        if drops:
+            is_late = len(drops) == len(said.window_fn.assign(at, value))
+            return "expired_window" if is_late else None
+        is_past = not self._processing_time and at + said.allowed_lateness < self._stage.watermark
+        return "no_window" if is_past and not said.window_fn.assign(at, value) else None
 
     def _in_time(self, value: Any) -> int:
         """When it is, for an element that comes now, in processing time (ms)."""

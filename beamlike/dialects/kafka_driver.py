@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from beamlike.dialects.folds import Record
-from beamlike.dialects.kafka_store import SessionStore
+from beamlike.dialects.kafka_store import SessionStore, key_bytes
 from beamlike.dialects.kafka_suppress import Buffer, Suppressed
 from beamlike.dialects.rows import Bounds, Row
 from beamlike.dialects.stages import Stage
@@ -40,6 +40,7 @@ class Rules:
         suppressed: What holds changes back; None: nothing.
         streams: How many streams are aggregated together.
         most_open: How many sessions may be open at once; None: any number.
+        caches: Whether there can be a record cache. Where results come on close there is none.
     """
 
     gap: int
@@ -50,6 +51,7 @@ class Rules:
     suppressed: Suppressed | None = None
     streams: int = 1
     most_open: int | None = None
+    caches: bool = True
 
 
 class Driver:
@@ -186,7 +188,8 @@ class CachingDriver(Driver):
     """A table behind a record cache. Make one with ``KTable.caching_driver``.
 
     What changes waits for `commit`, and of several changes of a session only the last is left. A
-    session that nobody saw leaves no tombstone. The cache has no limit.
+    session that nobody saw leaves no tombstone. The cache has no limit. Results that come on close
+    (`EmitStrategy.on_window_close`) do not wait, because Kafka caches none of these.
     """
 
     def __init__(self, strategy: WindowingStrategy, combine: CombineFn, rules: Rules) -> None:
@@ -198,6 +201,8 @@ class CachingDriver(Driver):
         self, key: Hashable, value: Any, timestamp: InstantLike, stream: int = 0
     ) -> list[Row]:
         """What is dropped, at once. The changes wait."""
+        if not self._rules.caches:
+            return super().pipe_input(key, value, timestamp, stream)
         rows = self._changes(key, value, timestamp, stream)
         for row in rows:
             if row.kind != "dropped":
@@ -239,8 +244,7 @@ def _without_needless(rows: list[Row]) -> list[Row]:
 
 def _order(row: Row) -> tuple[int, int, bytes]:
     start, end = _bounds(row)
-    key = row.key.encode() if isinstance(row.key, str) else row.key
-    return end, start, key if isinstance(key, bytes) else b""
+    return end, start, key_bytes(row.key)
 
 
 def _bounds(row: Row) -> Bounds:

@@ -14,7 +14,7 @@ from beamlike.errors import WindowError, WindowingError
 from beamlike.model.naming import by_name
 from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms, show_duration
 
-__all__ = ["Materialized", "ReadOnlySessionStore", "Session", "SessionStore"]
+__all__ = ["Materialized", "ReadOnlySessionStore", "Session", "SessionStore", "key_bytes"]
 
 _SHORTEST_SEGMENT = 60_000
 """A segment of Kafka's stores is never shorter than this (ms)."""
@@ -36,7 +36,15 @@ class Materialized:
 
     @classmethod
     def as_(cls, name: str) -> "Materialized":
-        """A store of this name. It keeps sessions for as long as they are open."""
+        """A store of this name. It keeps sessions for as long as they are open.
+
+        Raises:
+            WindowingError: The name is no text.
+        """
+        if not isinstance(name, str) or not name:
+            raise WindowingError(
+                f'the name of a store must be a text such as "visits", got {name!r}'
+            )
         return cls(name)
 
     def with_retention(self, retention: DurationLike) -> "Materialized":
@@ -86,7 +94,8 @@ class Session:
 
 
 class ReadOnlySessionStore:
-    """Sessions by key and bounds. Looking for something finds it in order of end and start.
+    """Sessions by key and bounds. Looking for something finds it in order of its end, then of its
+    key, if that is text or bytes, and then of its start.
 
     Args:
         sessions: What is in it.
@@ -134,23 +143,27 @@ class ReadOnlySessionStore:
     def find_sessions_ending(
         self, from_: InstantLike, to: InstantLike, *, backward: bool = False
     ) -> list[Session]:
-        """The sessions of all keys that end in this range (ms), both ends included.
+        """The sessions of all keys that end in this range (ms), both ends included. They come in
+        order of end, start and key, as results do on close.
 
         Raises:
             TimeError: A time cannot be read.
         """
         least = _millis("find_sessions_ending from_", from_)
         most = _millis("find_sessions_ending to", to)
-        return self._sorted((it for it in self._sessions if least <= it[2] <= most), backward)
+        found = self._sorted((it for it in self._sessions if least <= it[2] <= most), False)
+        found.sort(key=lambda it: (it.window[1], it.window[0]))
+        return found[::-1] if backward else found
 
     @by_name("fetch", WindowingError, key=_KEY)
     def fetch(self, key: Any, *, to_key: Any = None, backward: bool = False) -> list[Session]:
         """The sessions of a key, or of all keys from ``key`` to ``to_key``.
 
         Raises:
-            WindowingError: There is a key that has no place in that range: its values and theirs
-                have no order.
+            WindowingError: The key is None, or there is one that has no place in that range: its
+                values and theirs have no order.
         """
+        _check_key(key)
         if to_key is None:
             return self._sorted((it for it in self._sessions if it[0] == key), backward)
         try:
@@ -168,9 +181,9 @@ class ReadOnlySessionStore:
 
         Raises:
             TimeError: A time cannot be read.
-            WindowingError: The key cannot be hashed.
+            WindowingError: The key is None, or cannot be hashed.
         """
-        check_key(key)
+        _check_key(key)
         return self._sessions.get(
             (key, _millis("fetch_session start", start), _millis("fetch_session end", end))
         )
@@ -197,7 +210,9 @@ class ReadOnlySessionStore:
         return found
 
     def _sorted(self, found: Iterable[tuple[Any, int, int]], backward: bool) -> list[Session]:
-        ordered = sorted(found, key=lambda it: (it[2], it[1]), reverse=backward)
+        ordered = sorted(found, key=lambda it: (it[2], key_bytes(it[0]), it[1]))
+        if backward:  # those that are equal, too
+            ordered.reverse()
         return [Session(it[0], (it[1], it[2]), self._sessions[it]) for it in ordered]
 
 
@@ -218,10 +233,10 @@ class SessionStore(ReadOnlySessionStore):
         """Keep a session; a value of None removes it.
 
         Raises:
-            WindowingError: The key cannot be hashed, or these are no bounds.
+            WindowingError: The key is None or cannot be hashed, or these are no bounds.
         """
         _check_bounds(window)
-        check_key(key)
+        _check_key(key)
         self._latest = window[1] if self._latest is None else max(self._latest, window[1])
         if value is None:
             self.remove(key, window)
@@ -234,14 +249,30 @@ class SessionStore(ReadOnlySessionStore):
         """Forget a session, if it is there.
 
         Raises:
-            WindowingError: The key cannot be hashed, or these are no bounds.
+            WindowingError: The key is None or cannot be hashed, or these are no bounds.
         """
         _check_bounds(window)
-        check_key(key)
+        _check_key(key)
         self._sessions.pop((key, *window), None)
 
     def _is_there(self, end: int) -> bool:
         return self._latest is None or end > self._latest - self.retention
+
+
+def key_bytes(key: object) -> bytes:
+    """A key as Kafka's stores and buffers compare it. Of a text its UTF-8; of what is serialized by
+    no rule of ours nothing, so that such keys are all equal."""
+    encoded = key.encode(errors="surrogatepass") if isinstance(key, str) else key
+    return encoded if isinstance(encoded, bytes) else b""
+
+
+def _check_key(key: object) -> None:
+    if key is None:
+        raise WindowingError(
+            "a key must not be None, because a record without one is in no session; give a key, "
+            "and all() has the sessions of every key"
+        )
+    check_key(key)
 
 
 def _check_bounds(window: Bounds) -> None:

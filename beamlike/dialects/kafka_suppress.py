@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import attrs
 
+from beamlike.dialects.kafka_store import key_bytes
 from beamlike.dialects.rows import Row
 from beamlike.errors import BufferFullError, UnsupportedError, WindowError
 from beamlike.model.options import whole_number
@@ -31,12 +32,13 @@ class BufferConfig:
 
     @classmethod
     def max_records(cls, most: int) -> "BufferConfig":
-        """At most so many. If there are more, those that wait longest come out early.
+        """At most so many. If there are more, those that wait longest come out early: with 0
+        everything at once.
 
         Raises:
-            WindowError: It is no whole number of 1 or more.
+            WindowError: It is no whole number of 0 or more.
         """
-        return cls(whole_number(most, 1, "max_records", WindowError))
+        return cls(whole_number(most, 0, "max_records", WindowError))
 
     @classmethod
     def max_bytes(cls, most: int) -> NoReturn:
@@ -163,10 +165,9 @@ class Buffer:
 
     def _first(self) -> tuple[Any, Any]:
         """Which waits longest; of several the least by key, end and start."""
-        return min(self._since, key=lambda it: (self._since[it], *_in_bytes(*it)))
+        return min(self._since, key=lambda it: (self._since[it], *_serialized(*it)))
 
 
-def _in_bytes(key: Any, window: Any) -> tuple[bytes, int, int]:
-    encoded = key.encode() if isinstance(key, str) else key
+def _serialized(key: Any, window: Any) -> tuple[bytes, int, int]:
     start, end = window
-    return encoded if isinstance(encoded, bytes) else b"", end, start
+    return key_bytes(key), end, start

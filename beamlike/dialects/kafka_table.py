@@ -53,6 +53,8 @@ class KTable:
     old_values: bool = False
     most_open: int | None = None
     """So many sessions may wait for their final result; None: any number."""
+    is_suppressed: bool = False
+    """Whether it is `suppress` that makes results final. What it is fed with may be cached."""
 
     def __attrs_post_init__(self) -> None:
         check_kind("materialized", self.materialized, Materialized, 'Materialized.as_("visits")')
@@ -79,7 +81,12 @@ class KTable:
             closes = self.windows.inactivity_gap + self.windows.grace
             return attrs.evolve(self, suppressed=attrs.evolve(what, limit=closes))
         if what.limit is None:
-            return attrs.evolve(self, emit=EmitStrategy.ON_WINDOW_CLOSE, most_open=what.buffer.most)
+            return attrs.evolve(
+                self,
+                emit=EmitStrategy.ON_WINDOW_CLOSE,
+                most_open=what.buffer.most,
+                is_suppressed=self.is_suppressed or self.emit is EmitStrategy.ON_WINDOW_UPDATE,
+            )
         return attrs.evolve(self, suppressed=what)
 
     def send_old_values(self) -> "KTable":
@@ -122,7 +129,11 @@ class KTable:
         return Driver(self.strategy, self.combine, self._rules())
 
     def caching_driver(self) -> CachingDriver:
-        """The table in memory, behind a record cache that is flushed when somebody commits."""
+        """The table in memory, behind a record cache that is flushed when somebody commits.
+
+        Kafka has no cache where results come on close (`EmitStrategy.on_window_close`), and they
+        do not wait here either.
+        """
         return CachingDriver(self.strategy, self.combine, self._rules())
 
     @by_name("KTable.on_dataframe", WindowingError, GROUP_OPTIONS, key=A_KEY, timestamp=A_TIMESTAMP)
@@ -234,6 +245,7 @@ class KTable:
             self.suppressed,
             self._streams,
             self.most_open,
+            self.emit is EmitStrategy.ON_WINDOW_UPDATE or self.is_suppressed,
         )
 
 

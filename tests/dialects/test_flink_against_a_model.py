@@ -139,7 +139,7 @@ def one_stream(seed: int) -> tuple[Setting, list[tuple[str, int, int] | int]]:
     some = random.Random(seed)
     windows = some.choice(["session", "dynamic", "tumbling", "sliding"])
     size = some.randint(2, 8)
-    slide = some.randint(1, size) if windows == "sliding" else size
+    slide = some.randint(1, size + 3) if windows == "sliding" else size
     count = some.choice([0, 0, 1, 2, 3])
     said = Setting(windows, size, slide, some.choice([0, 0, 1, 4, 15]), count, some.random() < 0.5)
     # Sessions that merge leave the order of their elements open, so that none is the newest.

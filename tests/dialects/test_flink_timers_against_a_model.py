@@ -326,7 +326,7 @@ def one_stream(seed: int) -> tuple[Setting, list[Step]]:
         timeout = some.randint(1, 8)
     evictors = ["", "", "delta"] if merges else ["", "count", "delta"]
     size = some.randint(1, 9)
-    slide = some.randint(1, size) if windows == "sliding" else size
+    slide = some.randint(1, size + 3) if windows == "sliding" else size
     said = Setting(
         windows,
         by_clock,
@@ -362,7 +362,7 @@ def operator(said: Setting) -> flink.WindowedOperator:
     windows: dict[str, flink.Assigner] = {
         "session": flink.EventTimeSessionWindows.with_gap(said.size),
         "dynamic": flink.EventTimeSessionWindows.with_dynamic_gap(gap_of),
-        "tumbling": flink.TumblingEventTimeWindows.of(said.size, said.offset),
+        "tumbling": flink.TumblingEventTimeWindows.of(said.size, said.offset % said.size),
         "sliding": flink.SlidingEventTimeWindows.of(said.size, said.slide, said.offset),
         "global": flink.GlobalWindows.create(),
     }
@@ -370,7 +370,7 @@ def operator(said: Setting) -> flink.WindowedOperator:
         windows = {
             "session": flink.ProcessingTimeSessionWindows.with_gap(said.size),
             "dynamic": flink.ProcessingTimeSessionWindows.with_dynamic_gap(gap_of),
-            "tumbling": flink.TumblingProcessingTimeWindows.of(said.size, said.offset),
+            "tumbling": flink.TumblingProcessingTimeWindows.of(said.size, said.offset % said.size),
             "sliding": flink.SlidingProcessingTimeWindows.of(said.size, said.slide, said.offset),
         }
     of_time = flink.ProcessingTimeTrigger if said.by_clock else flink.EventTimeTrigger
