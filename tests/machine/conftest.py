@@ -1,19 +1,24 @@
-"""`play`: a script of one stage, and everything that came out as one line each."""
+"""`play`: a script of one stage, and everything that came out as one line each.
+
+`play_in_both` is the same, through the columnar machine too.
+"""
 
 from collections.abc import Callable
 
 import pytest
 
 from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Output, ScriptStep
+from beamlike.hosts.script import Arrive, Output, Script, ScriptStep
 from beamlike.machine.events import Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CollectByTimestamp, CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow
+from beamlike.testing.in_columns import unlike_memory
 
 Play = Callable[..., list[str]]
-Step = list[int] | dict[str, list[int]] | ScriptStep
+Times = list[int] | list[tuple[object, int]]
+Step = Times | dict[str, Times] | ScriptStep
 
 
 def line(output: Output) -> str:
@@ -39,12 +44,29 @@ def line(output: Output) -> str:
     return " ".join(words)
 
 
+def script_of(*steps: Step) -> Script:
+    script: list[ScriptStep] = []
+    for step in steps:
+        if isinstance(step, list | dict):
+            bundles = {"k": step} if isinstance(step, list) else step
+            arrivals = [(key, element(one)) for key, some in bundles.items() for one in some]
+            script.append(Arrive(tuple(arrivals)))
+        else:
+            script.append(step)
+    return tuple(script)
+
+
+def element(one: int | tuple[object, int]) -> Element:
+    return Element(*one) if isinstance(one, tuple) else Element(one, one)
+
+
 @pytest.fixture
 def play() -> Play:
     """Play steps and return the whole output, in order.
 
-    A step is a list of timestamps (a bundle for key ``k``; each value is its timestamp), a
-    dict of such lists by key, an advance of a clock, or an arrival written out.
+    A step is a list of timestamps (a bundle for key ``k``; each value is its timestamp, or comes
+    with it in a pair), a dict of such lists by key, an advance of a clock, or an arrival written
+    out.
     """
 
     def play(
@@ -53,15 +75,21 @@ def play() -> Play:
         combine: CombineFn | None = None,
         on_error: str = "fail",
     ) -> list[str]:
-        script: list[ScriptStep] = []
-        for step in steps:
-            if isinstance(step, list | dict):
-                bundles = {"k": step} if isinstance(step, list) else step
-                arrivals = [(key, t) for key, times in bundles.items() for t in times]
-                script.append(Arrive(tuple((key, Element(t, t)) for key, t in arrivals)))
-            else:
-                script.append(step)
         machine = Grouping(strategy, combine or CollectByTimestamp(), on_error)
-        return [line(output) for output in run_in_memory(machine, tuple(script)).outputs]
+        return [line(output) for output in run_in_memory(machine, script_of(*steps)).outputs]
 
     return play
+
+
+@pytest.fixture
+def play_in_both(play: Play) -> Play:
+    """The same, once the columnar machine has said and remembered all that the reference did."""
+
+    def play_in_both(
+        strategy: WindowingStrategy, *steps: Step, combine: CombineFn | None = None
+    ) -> list[str]:
+        combine = combine or CollectByTimestamp()
+        assert unlike_memory(strategy, script_of(*steps), combine) == []
+        return play(strategy, *steps, combine=combine)
+
+    return play_in_both

@@ -552,9 +552,6 @@ def test_clocks_do_not_go_back(back: AdvanceWatermark | AdvanceClock) -> None:
     assert "cannot go back" in refusal(WatermarkError, lambda: machine.step(KeyState(5, 7), back))
 
 
-# -- window functions that raise -------------------------------------------------------------
-
-
 def test_the_watermark_of_the_side_input_does_not_go_back() -> None:
     ahead = AdvanceWatermark(5, side=40)
     stage, machine = MemoryStage(SideInputs(TENS, TENS)), SideInputs(TENS, TENS)
@@ -581,6 +578,9 @@ def test_a_trigger_of_somebody_s_own_says_nothing_of_its_first_pane_and_is_refus
     assert "is not a trigger that beamlike knows" in refusal(
         UnsupportedError, lambda: SideInputs(TENS, TENS, side_trigger=Sometimes())
     )
+
+
+# -- window functions that raise -------------------------------------------------------------
 
 
 class Scaled(FixedWindows):

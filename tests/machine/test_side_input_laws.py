@@ -37,8 +37,8 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import Window, expiry
-from beamlike.testing.generate import any_window_fn
 from beamlike.testing.laws import Restarting, cut_bundles, in_any_order, run_lazily
+from beamlike.testing.random_strategies import any_window_fn
 
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "150")),

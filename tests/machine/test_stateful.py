@@ -36,8 +36,9 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window, expiry
-from beamlike.testing.generate import any_script, any_window_fn
+from beamlike.testing.generate import any_script
 from beamlike.testing.laws import Restarting, cut_bundles, in_any_order, run_lazily
+from beamlike.testing.random_strategies import any_window_fn
 
 W = IntervalWindow
 law = settings(

@@ -31,8 +31,9 @@ __all__ = ["take_in"]
 class Grown:
     """The windows after a bundle came in, before any of them fires.
 
-    ``rows`` are those that got elements, ``arrived`` says for each where the first of them lies
-    in the bundle. ``others`` are all other windows, ``merges`` those that are part of another now.
+    ``rows`` are those that got elements or were merged, ``arrived`` says for each where the first
+    of them lies in the bundle; those that got none come last. ``others`` are all other windows,
+    ``merges`` those that are part of another now.
     """
 
     others: Table
@@ -61,13 +62,16 @@ def take_in(
     others, rows = keep(table, stays), _merged(rules, state, homes)
     merges = _merges(table, keep(homes, homes.parts.lengths > 1))
     gets = homes.arrivals.lengths > 0
-    if not gets.all():
-        # Sessions that may stay apart may merge where another one closed between them.
-        others, rows = concat([others, keep(rows, ~gets)]), keep(rows, gets)
     arrivals = keep(homes.arrivals, gets)
     arrived = incoming.row[arrivals.items[arrivals.first]]
-    added = _added(rules, state, rows, bundle, incoming, arrivals)
-    return Grown(others, added, arrived, merges), drops
+    if gets.all():
+        added = _added(rules, state, rows, bundle, incoming, arrivals)
+        return Grown(others, added, arrived, merges), drops
+    # Sessions that may stay apart may merge where another one closed between them.
+    alone = keep(rows, ~gets)
+    added = _added(rules, state, keep(rows, gets), bundle, incoming, arrivals)
+    after = np.arange(len(alone)) + arrived.max(initial=0) + 1
+    return Grown(others, concat([added, alone]), np.concatenate([arrived, after]), merges), drops
 
 
 def _closed(rules: Rules, table: Table, homes: Homes) -> tuple[Bools, Ints]:

@@ -136,7 +136,7 @@ def _add_bundle(work: Work, items: Iterable[Item]) -> None:
 
 
 def _take_in(work: Work, arrivals: list[Arrival]) -> list[Window]:
-    """Merge windows and add the elements; the windows that got any."""
+    """Merge windows and add the elements; the windows that got any, or were merged."""
     home = merge_windows(work, arrivals)
     if work.strategy.late_check is LateCheck.MERGED:
         arrivals = _drop_late_after_merging(work, arrivals, home)
@@ -152,6 +152,10 @@ def _take_in(work: Work, arrivals: list[Arrival]) -> list[Window]:
                 work.drop(item, window, DropReason.CLOSED)
         else:
             work.windows[window] = add(work, window, current, arrived)
+            touched.append(window)
+    for window in dict.fromkeys(home.values()):
+        # Live windows that merge by another's element are ready, perhaps, with nothing added.
+        if window not in by_window and window in work.windows and not work.windows[window].closed:
             touched.append(window)
     return touched
 
