@@ -7,7 +7,7 @@ Importing beamlike does not import pyspark; the first use of a Spark host does.
 
 To read the code, go from the ground up: `errors`, `model` (values), `machine` (the rules), `hosts`
 (where they run), `api` (what users call; `beam` and `scio` are names of it), `dialects` (other
-systems' windows by name), `viz`, `metrics` (what queries count) and `testing`, `demo`, `cli`.
+systems' windows by name), `metrics` (what queries count), `viz` and `testing`, `demo`, `cli`.
 """
 
 from beamlike.api.explain import explain_plan

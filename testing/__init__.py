@@ -24,21 +24,22 @@ files, `differences` says how a run differs from what a scenario expects. Import
 not import pyspark.
 
 Read in this order. Scenarios: `spelling` (times and windows as a test writes them), `arguments` (of
-verbs, and what misspelt ones meant), `stream`, `as_code` (a run as a test stream to be pasted),
-`changes` (a run as the changes of a table), `results`, `comparing` (several strategies).
-Assertions: `equality`, `values` (what must be in panes), `selection` and `matchers` (in which
-panes), `expected` and `complete` (the whole output), `groupings` (what an assertion is about),
-`failures` (what a failure says). Pipelines: `checks` (when assertions are asked), `collections`,
-`runs`, `overrides` and `wiring` (what a test puts in place of parts), `pipelines`, `jobs`,
-`inside_pipelines` (what happened in their groupings), `beam` (Beam Python's words), `plugin` (of
-pytest), `plugin_examples` (of hypothesis) and `plugin_reports` (what it adds to a failure).
-Scenarios as files: `json_places` and `transcript_places` (where a
-mistake is), `transcript_schema`, `transcripts`, `transcript_results`, `transcript_writing`,
-`conformance`; those of other systems: `dialect_cases`, `dialect_player`, `akka_plays`,
-`apex_plays`, `flink_plays`, `kafka_plays`, `dialect_plays`, `dialect_replays` (on Spark),
-`apex_questions`, `dialect_questions`. Laws: `generate` (random scenarios), `streams` (of many keys
-at once), `laws` (of machines), `bundles` (of how elements arrive), `in_shard`, `shard_of_numbers`
-(at rest), `every_aggregate` (of every column), `rows_of_plans`, `hand_made_rows`, `either_machine`,
+verbs, and what misspelt ones meant), `finished_stream` (a test stream that can be run), `stream`
+(the verbs that make one), `as_code` (a run as a test stream to be pasted), `changes` (a run as the
+changes of a table), `results`, `comparing` (several strategies). Assertions: `equality`, `values`
+(what must be in panes), `selection` and `matchers` (in which panes), `expected` and `complete` (the
+whole output), `groupings` (what an assertion is about), `failures` (what a failure says).
+Pipelines: `checks` (when assertions are asked), `collections`, `runs`, `overrides` and `wiring`
+(what a test puts in place of parts), `pipelines`, `jobs`, `inside_pipelines` (what happened in
+their groupings), `beam` (Beam Python's words), `plugin` (of pytest), `plugin_examples` (of
+hypothesis) and `plugin_reports` (what it adds to a failure). Scenarios as files: `json_places` and
+`transcript_places` (where a mistake is), `transcript_schema`, `transcripts`, `transcript_results`,
+`transcript_writing`, `conformance`; those of other systems: `dialect_cases`, `dialect_player`,
+`akka_plays`, `apex_plays`, `flink_plays`, `kafka_plays`, `dialect_plays`, `dialect_replays` (on
+Spark), `apex_questions`, `dialect_questions`. Laws: `random_strategies`, `generate` (random
+scenarios), `streams` (of many keys at once), `laws` (of machines), `bundles` (of how elements
+arrive), `chain` (several groupings, one after the other), `in_shard`, `shard_of_numbers` (at rest),
+`every_aggregate` (of every column), `rows_of_plans`, `hand_made_rows`, `either_machine`,
 `both_machines`, `in_columns` and `differential` (all of them, on many scenarios), `shrinking` (what
 breaks one), `contract_case`, `contract_rules` and `contract` (of window functions),
 `combine_contract` (of combine functions). Laws of pipelines: `random_pipelines`, `told_runs` (what
@@ -82,6 +83,7 @@ from beamlike.testing.expected import (
     pane,
 )
 from beamlike.testing.failures import PaneAssertionError
+from beamlike.testing.finished_stream import FinishedTestStream
 from beamlike.testing.inside_pipelines import inside
 from beamlike.testing.jobs import JobTest
 from beamlike.testing.matchers import (
@@ -110,7 +112,7 @@ from beamlike.testing.runs import (
     expect_gauge,
 )
 from beamlike.testing.spelling import TimestampedValue
-from beamlike.testing.stream import FinishedTestStream, TestStream, test_stream_of
+from beamlike.testing.stream import TestStream, test_stream_of
 from beamlike.testing.transcripts import Scenario, differences, load_transcripts, to_document
 from beamlike.testing.values import (
     be_empty,

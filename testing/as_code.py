@@ -12,7 +12,7 @@ from enum import Enum
 from textwrap import indent
 from typing import Any, Final
 
-from beamlike.errors import TestStreamError, TimeError, WindowingError
+from beamlike.errors import TestStreamError, WindowingError
 from beamlike.hosts.script import Arrive, Script
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.failures import OnFailure
@@ -23,9 +23,9 @@ from beamlike.model.calendar import CalendarWindows
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MAX_TIMESTAMP, duration_ms, show_duration
+from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.testing.groupings import with_assigned_windows
-from beamlike.testing.spelling import instant_code
+from beamlike.testing.spelling import duration_code, instant_code
 
 __all__ = ["as_test_stream"]
 
@@ -122,7 +122,7 @@ class _Code:
                         bound(_chain(begun, calls))
                         begun = "TestStream(stream.steps)"
                 case AdvanceClock(to) if to > clock:
-                    calls.append(f".advance_processing_time({_duration(to - clock)})")
+                    calls.append(f".advance_processing_time({duration_code(to - clock)})")
                     clock = to
                 case AdvanceClock(to):  # it stands still, which no verb says
                     bound(_chain(begun, calls))
@@ -175,7 +175,7 @@ class _Code:
             if part == "trigger":
                 written[part] = self.trigger(value)
             else:
-                written[part] = _duration(value) if part == "allowed_lateness" else f'"{value}"'
+                written[part] = duration_code(value) if part == "allowed_lateness" else f'"{value}"'
         if on_error is not OnFailure.FAIL:
             written["on_error"] = f'"{on_error.value}"'
         if aggregate is not None and aggregate != Collect():
@@ -195,9 +195,9 @@ class _Code:
             case w.GlobalWindows():
                 return f"{name}()"
             case Sessions():
-                parts = [self.value(fn.gap) if callable(fn.gap) else _duration(fn.gap)]
+                parts = [self.value(fn.gap) if callable(fn.gap) else duration_code(fn.gap)]
                 if fn.max_duration is not None:
-                    parts.append(f"max_duration={_duration(fn.max_duration)}")
+                    parts.append(f"max_duration={duration_code(fn.max_duration)}")
                 if fn.max_elements is not None:
                     parts.append(f"max_elements={fn.max_elements}")
                 if fn.merge_touching:
@@ -220,11 +220,11 @@ class _Code:
             case own.EveryProcessingTime() | own.EveryEventTime():
                 parts = _durations(trigger.interval, trigger.offset)
                 if isinstance(trigger, own.EveryProcessingTime) and trigger.tick != 1:
-                    parts.append(f"tick={_duration(trigger.tick)}")
+                    parts.append(f"tick={duration_code(trigger.tick)}")
                 flags = ("since_firing", "to_end", "fire_unchanged")
                 parts += [f"{name}=True" for name in flags if getattr(trigger, name, False)]
             case own.AfterSilence():
-                parts = [_duration(trigger.silence)]
+                parts = [duration_code(trigger.silence)]
             case own.AfterDelta():
                 parts = [repr(trigger.threshold)]
                 if trigger.delta is not own.difference:
@@ -312,23 +312,14 @@ def _is_declarable(strategy: WindowingStrategy, given: dict[str, Any]) -> bool:
 
 def _transform(transform: t.Delay | t.AlignTo) -> str:
     if isinstance(transform, t.Delay):
-        return f"bl.Delay({_duration(transform.by)})"
+        return f"bl.Delay({duration_code(transform.by)})"
     return f"bl.AlignTo({', '.join(_durations(transform.period, transform.offset))})"
 
 
 def _durations(*parts: int) -> list[str]:
     """Durations as arguments, of which the last is left out if it is 0."""
     *first, last = parts
-    return [*map(_duration, first), *([_duration(last)] if last else [])]
-
-
-def _duration(milliseconds: int) -> str:
-    text = show_duration(milliseconds)
-    try:
-        reads_back = duration_ms(text, "duration") == milliseconds
-    except TimeError:
-        reads_back = False
-    return f'"{text}"' if reads_back else repr(milliseconds)
+    return [*map(duration_code, first), *([duration_code(last)] if last else [])]
 
 
 def _chain(begun: str, calls: Sequence[str]) -> str:

@@ -70,7 +70,8 @@ def assert_that(
             takes, or a function that is given the list of all elements, and raises an
             `AssertionError` or returns False if they are wrong.
         label: Taken, so that tests of Beam need no change; assertions here need no names.
-        reify_windows: Look at each element, in each of its windows, as `TestWindowedValue`.
+        reify_windows: Look at each element as `TestWindowedValue`. Either way an element of
+            several windows is there once for each of them.
 
     Raises:
         PipelineError: The pipeline is none of a test.
@@ -83,8 +84,7 @@ def assert_that(
     edge, windowing = actual.edge, actual.windowing
 
     def ask(run: PipelineRun) -> str | None:
-        each_window = reify_windows or isinstance(matcher, _EqualToPerWindow)
-        results = results_of(run, edge, windowing, each_window=each_window)
+        results = results_of(run, edge, windowing)
         if reify_windows and not isinstance(matcher, _EqualToPerWindow):
             results = _reified(results)
         if isinstance(matcher, Matcher):

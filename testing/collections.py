@@ -33,22 +33,19 @@ __all__ = ["Expectation", "asking", "expect", "results_of"]
 Equal = Callable[[Any, Any], bool]
 
 
-def results_of(
-    run: PipelineRun, edge: Edge, windowing: WindowingStrategy, *, each_window: bool = True
-) -> Results:
-    """What came out of an edge, ready to be asked about.
+def results_of(run: PipelineRun, edge: Edge, windowing: WindowingStrategy) -> Results:
+    """What came out of an edge, ready to be asked about: each element in each of its windows.
 
     Args:
         run: What came out of everything.
         edge: The collection.
         windowing: Its windowing.
-        each_window: Whether an element counts for each window that it is in, or once.
     """
     came = [
         Output(at.step, NO_KEY, Pane(window, it.value, it.timestamp, it.pane))
         for at in run.out_of(edge)
         for it in (at.element,)
-        for window in it.windows[: None if each_window else 1]
+        for window in it.windows
     ]
     before = {node.label for node in in_order([edge.node])}
     missing = [it for it in run.lost if it.label in before]

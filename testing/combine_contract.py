@@ -108,7 +108,7 @@ def broken_combine_fn_laws(
     sizes = sorted({*range(min(4, len(elements))), len(elements)})
     for size in sizes:
         check.laws(elements[:size])
-    check.of_the_function(elements)
+    check.of_the_function()
     return list(check.broken.values())
 
 
@@ -138,7 +138,7 @@ class _Check:
         except _Raised as raised:
             self._note("raises", str(raised))
 
-    def of_the_function(self, elements: Elements) -> None:
+    def of_the_function(self) -> None:
         if " at 0x" in str(self.fn):
             self._note(
                 "words",

@@ -10,8 +10,8 @@ import attrs
 from beamlike.errors import TestStreamError
 from beamlike.hosts.script import Arrive, ScriptStep
 from beamlike.model.naming import argument_meant
+from beamlike.testing.finished_stream import FinishedTestStream
 from beamlike.testing.results import Results
-from beamlike.testing.stream import FinishedTestStream
 
 if TYPE_CHECKING:
     from beamlike.viz.compare import Comparison

@@ -101,7 +101,11 @@ class Case:
         return ", ".join(f"{window} with {size}" for window, size in given.items())
 
     def refuse_nothing(self) -> None:
-        """Refuse a check that could not have failed."""
+        """Refuse a check that could not have failed.
+
+        Raises:
+            TestStreamError: No element has a window, or no windows merge.
+        """
         if not any(windows for _, windows in self.assigned):
             raise TestStreamError(
                 f"check_window_fn has nothing to check: {self.fn} assigns no window to any of "
@@ -118,7 +122,8 @@ class Case:
 
 
 def within_time(timestamp: int) -> int:
-    # Elements of the last day of time belong to the instant before it.
+    """The time (ms) that windows are asked for: elements of the last day of time belong to the
+    instant before it."""
     return min(timestamp, END_OF_GLOBAL_WINDOW)
 
 
@@ -129,6 +134,7 @@ def call(element: tuple[int, Any]) -> str:
 
 
 def listed(windows: Iterable[Window]) -> str:
+    """Windows in words."""
     return ", ".join(map(str, windows)) or "no windows"
 
 
@@ -137,4 +143,5 @@ _SHORT.maxother = _SHORT.maxstring = 120
 
 
 def short(value: Any) -> str:
+    """The ``repr`` of a value, cut where it is long."""
     return _SHORT.repr(value)

@@ -19,10 +19,10 @@ from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.errors import PipelineError, TestStreamError
 from beamlike.hosts.pipeline import PipelineRun
 from beamlike.testing.checks import Ask, Place, Waiting, born, here, lose, unfinished
+from beamlike.testing.finished_stream import FinishedTestStream
 from beamlike.testing.overrides import TransformOverride
 from beamlike.testing.pipelines import TestPipeline
 from beamlike.testing.runs import Kind, metric_check
-from beamlike.testing.stream import FinishedTestStream
 from beamlike.testing.wiring import Assertion, Source, Wiring, checked_overrides
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from beamlike.model.graph import Assigned, Given
 from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.testing.generate import any_strategy
+from beamlike.testing.random_strategies import any_strategy
 
 __all__ = ["any_pipeline"]
 

@@ -117,6 +117,7 @@ def combined_rows(plan: Plan, table: pa.Table, watermark: int) -> pa.Table:
             "count": pa.array([one.count for one in ones], _WHOLE),
             "ts": pa.array([one.timestamp for one in ones], _WHOLE),
             "judged": pa.array([one.judged for one in ones], pa.bool_()),
+            "merged": pa.array([one.merged for one in ones], pa.bool_()),
             **dict(zip(layout.types(), accumulators, strict=True)),
             "bucket": _buckets(plan, [key for (key,), _ in lifted]),
         }
@@ -128,4 +129,5 @@ def _buckets(plan: Plan, keys: Sequence[Hashable]) -> pa.Array:
 
 
 def bucket_of(plan: Plan, key: Hashable) -> int:
+    """The bucket of a key; on Spark its hash says which."""
     return zlib.crc32(repr(key).encode()) % plan.buckets

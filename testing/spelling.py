@@ -1,18 +1,26 @@
 """Instants, windows and timestamped values as a test writes them, in both directions."""
 
 import reprlib
+from collections.abc import Callable
 from typing import Any
 
 from beamlike.api.pipelines.dofn import TimestampedValue
 from beamlike.errors import TestStreamError, TimeError
 from beamlike.hosts.script import Arrive, Script
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
-from beamlike.model.time import InstantLike, instant_ms, show_duration, show_instant
+from beamlike.model.time import (
+    InstantLike,
+    duration_ms,
+    instant_ms,
+    show_duration,
+    show_instant,
+)
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
 
 __all__ = [
     "TimestampedValue",
     "WindowLike",
+    "duration_code",
     "instant_code",
     "read_window",
     "said_otherwise",
@@ -57,9 +65,22 @@ def instant_code(milliseconds: int) -> str:
     >>> instant_code(90_000), instant_code(-1_000), instant_code(9_223_372_036_854_774)
     ('"00:01:30"', '"1969-12-31 23:59:59"', '9223372036854774')
     """
-    text = show_instant(milliseconds)
+    return _code(show_instant(milliseconds), milliseconds, instant_ms)
+
+
+def duration_code(milliseconds: int) -> str:
+    """A duration as code that `duration_ms` reads back.
+
+    >>> duration_code(90_000)
+    '"1m 30s"'
+    """
+    return _code(show_duration(milliseconds), milliseconds, duration_ms)
+
+
+def _code(text: str, milliseconds: int, read: Callable[[str, str], int]) -> str:
+    """The text if it means these milliseconds, else their number."""
     try:
-        reads_back = instant_ms(text, "instant") == milliseconds
+        reads_back = read(text, "time") == milliseconds
     except TimeError:
         reads_back = False
     return f'"{text}"' if reads_back else repr(milliseconds)
@@ -82,7 +103,7 @@ def script_code(steps: Script) -> str:
             case AdvanceWatermark(to):
                 calls.append(f".advance_watermark_to({instant_code(to)})")
             case AdvanceClock(to):
-                calls.append(f'.advance_processing_time("{show_duration(to - clock)}")')
+                calls.append(f".advance_processing_time({duration_code(to - clock)})")
                 clock = to
     return "".join(calls)
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.model.aggregates import Aggregate
+from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms
 
 __all__ = [
@@ -31,15 +32,24 @@ AN_AGGREGATE: Final = 'what is to be in a pane, such as aggregate={"n": bl.count
 """What to write where aggregates are missing."""
 
 
-def check_dataframe(df: object, argument: str = "df") -> None:
+def check_dataframe(df: object) -> None:
+    """Refuse what is no DataFrame.
+
+    Raises:
+        ColumnError: It is something else.
+    """
     from pyspark.sql import DataFrame
 
     if not isinstance(df, DataFrame):
-        raise ColumnError(f"{argument} must be a DataFrame of Spark, got {df!r}")
+        raise ColumnError(f"df must be a DataFrame of Spark, got {df!r}")
 
 
 def aggregates(given: object) -> Mapping[str, Aggregate]:
-    """What is aggregated under which name, once everything is of the right kind."""
+    """What is aggregated under which name, once everything is of the right kind.
+
+    Raises:
+        ColumnError: It is no mapping, it is empty, or a name is no text.
+    """
     example = 'such as {"n": bl.count()}'
     if not isinstance(given, Mapping):
         raise ColumnError(f"aggregate must map names to aggregates, {example}, got {given!r}")
@@ -52,6 +62,11 @@ def aggregates(given: object) -> Mapping[str, Aggregate]:
 
 
 def column_names(given: object, argument: str) -> list[str]:
+    """The names of columns, given as a list or one alone.
+
+    Raises:
+        ColumnError: These are no names.
+    """
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise ColumnError(f"{argument} must be a column's name or a list of names, got {given!r}")
@@ -59,23 +74,45 @@ def column_names(given: object, argument: str) -> list[str]:
 
 
 def check_choice(argument: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse a word that is none of the choices.
+
+    Raises:
+        WindowingError: With those that there are.
+    """
     if value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
         raise WindowingError(f"{argument} must be one of {known}, got {value!r}")
 
 
 def counted(argument: str, number: object) -> int:
-    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        raise WindowingError(f"{argument} must be a whole number of 1 or more, got {number!r}")
-    return number
+    """A number of 1 or more.
+
+    Raises:
+        WindowingError: It is less, or no whole number.
+    """
+    return whole_number(number, 1, argument, WindowingError)
 
 
 def check_name(name: object) -> None:
+    """Refuse what cannot be the name of a grouping.
+
+    Raises:
+        WindowingError: It is no text, or empty.
+    """
     if not isinstance(name, str) or not name:
         raise WindowingError(f'name must be a text such as "sales per hour", got {name!r}')
 
 
 def check_watermark(present: bool, wanted: object) -> None:
+    """Refuse a stream without a watermark, or with two.
+
+    Args:
+        present: Whether its DataFrame has one already.
+        wanted: The one that is asked for; None if none is.
+
+    Raises:
+        WindowingError: There is none, or there would be two.
+    """
     if not present and wanted is None:
         raise WindowingError(
             "watermark is missing, and without one no window of a stream ever ends; add "
@@ -90,7 +127,12 @@ def check_watermark(present: bool, wanted: object) -> None:
 
 
 def positive_duration(argument: str, given: DurationLike) -> int:
-    """A duration in milliseconds that is more than 0."""
+    """A duration in milliseconds that is more than 0.
+
+    Raises:
+        TimeError: It cannot be read.
+        WindowingError: It is 0.
+    """
     duration = duration_ms(given, argument)
     if duration == 0:
         raise WindowingError(f'{argument} must be more than 0 ms; give one such as "5 seconds"')

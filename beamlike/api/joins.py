@@ -174,7 +174,11 @@ def join(
 
 
 def check_both(left: Stream, own: Sequence[str], others: Sequence[str]) -> None:
-    """Refuse a name that both sides give to a column of the result, as Spark reads names."""
+    """Refuse a name that both sides give to a column of the result, as Spark reads names.
+
+    Raises:
+        ColumnError: There is such a name.
+    """
     from beamlike.hosts.spark.inputs import duplicate
 
     for name in others:
@@ -268,7 +272,11 @@ def own_columns(stream: Stream, keys: Sequence[str]) -> list[str]:
 
 
 def row_type(name: str, stream: Stream, keys: Sequence[str]) -> "T.StructType":
-    """The type of a stream's rows without their key."""
+    """The type of a stream's rows without their key.
+
+    Raises:
+        ColumnError: Nothing is left of them, or a name means two columns.
+    """
     from pyspark.sql import types as T
 
     from beamlike.hosts.spark.inputs import type_of

@@ -18,6 +18,7 @@ from beamlike.demo.results import (
     show_local,
     show_minutes,
 )
+from beamlike.model.words import how_many
 
 __all__ = ["Latecomer", "Summary", "render", "summarise"]
 
@@ -139,7 +140,7 @@ def _changed(summary: Summary) -> list[str]:
 
 
 def _hours(count: int) -> str:
-    return f"{count:,} carrier-hour" + ("" if count == 1 else "s")
+    return how_many(count, "carrier-hour")
 
 
 def _value(pane: Flown) -> str:

@@ -1,7 +1,6 @@
-"""The machine's own time. The only place in beamlike that reads a clock.
+"""The computer's own time. The only place in beamlike that reads the time of day.
 
-Machines are told what time it is; a `TestStream` makes its time up. Only what runs live
-asks here.
+Machines are told what time it is, and a `TestStream` makes its time up. What runs live asks here.
 """
 
 import time

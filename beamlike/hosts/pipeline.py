@@ -19,8 +19,10 @@ import attrs
 
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.metrics import Recorder
-from beamlike.hosts.nodes import StagedWorker, Worker, worker_of
+from beamlike.hosts.nodes import worker_of
 from beamlike.hosts.script import Run, Script, ScriptStep
+from beamlike.hosts.staged import StagedWorker
+from beamlike.hosts.worker import Worker
 from beamlike.machine.events import AdvanceClock, Drop
 from beamlike.model.graph import Edge, Given, Grouped, Node, Windowed, in_order
 

@@ -12,8 +12,8 @@ from typing import Final
 import attrs
 
 from beamlike.metrics.families import Family, Sample
+from beamlike.metrics.progress import Progress
 from beamlike.metrics.readings import Counted, Reading
-from beamlike.viz.live.progress import Progress
 
 __all__ = ["QUERIES", "Totals"]
 

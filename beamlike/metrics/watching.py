@@ -68,9 +68,12 @@ class MetricsListener:
             return
         name = self._totals.name_of(reading.progress.query)
         log_batch(name, reading)
-        if self._lines is not None:
-            print(line_of(name, reading), file=self._lines, flush=True)
         self._write()
+        if self._lines is not None:
+            try:
+                print(line_of(name, reading), file=self._lines, flush=True)
+            except (OSError, ValueError) as error:  # closed, full, or without that character
+                LOGGER.error("a line cannot be printed: %s", error)
 
     def ended(self, query: str, run: str, exception: str | None, at: int) -> None:
         """A query has stopped, or failed with these words, at this clock (epoch ms)."""
@@ -83,7 +86,7 @@ class MetricsListener:
             return
         try:
             _replace(self._file, self.text())
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             # The query is not to suffer; the next micro-batch tries again.
             LOGGER.error("the metrics cannot be written to %s: %s", self._file, error)
 
@@ -91,7 +94,7 @@ class MetricsListener:
 
     def listen(self, spark: "SparkSession") -> Self:
         """Listen to all queries of a session from now on, and catch up with those that run."""
-        from beamlike.viz.live.listening import Listener
+        from beamlike.metrics.listening import Listener
 
         self._streams = spark.streams
         self._listener = Listener(self, read=Reading.of)
@@ -132,6 +135,23 @@ def _replace(file: Path, text: str) -> None:
         raise
 
 
+def _checked(file: str | os.PathLike[str]) -> Path:
+    """Where metrics can be written."""
+    if not isinstance(file, str | os.PathLike) or not os.fspath(file):
+        raise EnvironmentProblem(f"file={file!r} is no name of a file; give one in a folder")
+    path = Path(file)
+    if path.is_dir():
+        raise EnvironmentProblem(
+            f"file={str(path)!r} is a folder; name a file in it, such as beamlike.prom"
+        )
+    if not path.parent.is_dir():
+        raise EnvironmentProblem(
+            f"file={str(path)!r} cannot be written: there is no folder {str(path.parent)!r}; make "
+            "it first"
+        )
+    return path
+
+
 def metrics_listener(
     spark: "SparkSession",
     *,
@@ -164,20 +184,15 @@ def metrics_listener(
             Left out, it does so if there is neither file nor port.
 
     Raises:
-        EnvironmentProblem: The port cannot be had, the folder of the file is not there, nothing
-            can be printed to ``lines``, or ``spark`` is no session.
+        EnvironmentProblem: The port or the address cannot be had, the file is none or its folder
+            is not there, nothing can be printed to ``lines``, or ``spark`` is no session.
     """
     if not hasattr(spark, "streams"):
         raise EnvironmentProblem(
             f"metrics_listener takes a SparkSession, got {type(spark).__name__}; pass the session "
             "that the queries run in"
         )
-    path = None if file is None else Path(file)
-    if path is not None and not path.parent.is_dir():
-        raise EnvironmentProblem(
-            f"file={str(path)!r} cannot be written: there is no folder {str(path.parent)!r}; make "
-            "it first"
-        )
+    path = None if file is None else _checked(file)
     if lines is None:
         lines = file is None and port is None
     elif not isinstance(lines, bool) and not hasattr(lines, "write"):

@@ -20,6 +20,7 @@ __all__ = [
     "TimestampCombiner",
     "Unchanged",
     "option",
+    "whole_number",
 ]
 
 
@@ -118,6 +119,8 @@ def whole_number(value: object, least: int, argument: str, error: type[BeamlikeE
     """A parameter that counts something.
 
     Args:
+        least: The least that it may be.
+        argument: What it is called in the message.
         error: What is raised if it is no whole number, or below ``least``.
     """
     if not isinstance(value, int) or isinstance(value, bool) or value < least:

@@ -16,6 +16,14 @@ import attrs
 
 from beamlike.errors import UnsafeTriggerError, WindowingError
 from beamlike.model.continuation import continuation
+from beamlike.model.fitting import (
+    check_comes_out,
+    check_retained,
+    check_unchanged,
+    check_without_accumulation,
+    check_without_lateness,
+    data_loss,
+)
 from beamlike.model.naming import by_name
 from beamlike.model.options import (
     USUAL,
@@ -28,7 +36,7 @@ from beamlike.model.options import (
     option,
 )
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, DurationLike, duration_ms, show_duration
-from beamlike.model.triggers import AfterWatermark, DefaultTrigger, Never, Trigger
+from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import GlobalWindows, MergingWindowFn, WindowFn, check_deterministic
 from beamlike.model.windows import Window
 from beamlike.model.words import SPELLING, Spelling
@@ -68,11 +76,11 @@ class WindowingStrategy:
     `WindowingStrategy` takes any combination that has a meaning, and takes every part as
     said. `declared` is the door for pipelines and refuses what Beam refuses.
 
-    ``already_merged`` says that a grouping has merged these windows. Elements then come with
-    the windows that came of it, which stay as they are until `remerge` or a new window
-    function. ``said`` names the parts that somebody
-    chose; it decides which combinations are refused, never which panes come out, and two
-    strategies that differ only in it are equal.
+    ``allowed_lateness`` is in milliseconds. ``already_merged`` says that a grouping has merged
+    these windows. Elements then come with the windows that came of it, which stay as they are
+    until `remerge` or a new window function. ``said`` names the parts that somebody chose; it
+    decides which combinations are refused, never which panes come out, and two strategies that
+    differ only in it are equal.
 
     Raises:
         WindowingError: A part is of the wrong kind; ``late_check`` is ``retain`` and nobody knows
@@ -127,8 +135,9 @@ class WindowingStrategy:
             option(LateCheck, late_check, "late_check"),
             option(Unchanged, unchanged, "unchanged"),
         )
-        self._check_retained()
-        self._check_unchanged()
+        if self.late_check is LateCheck.RETAIN and self.is_merging:
+            check_retained(self.window_fn)
+        check_unchanged(self.unchanged, self.accumulation)
 
     @classmethod
     def unwindowed(cls) -> Self:
@@ -208,7 +217,7 @@ class WindowingStrategy:
 
         Source: Beam Java, ``Window.getOutputStrategyInternal`` and ``Window.applicableTo``.
         """
-        given = {
+        given: dict[str, Any] = {
             "window_fn": window_fn,
             "trigger": trigger,
             "accumulation": accumulation,
@@ -220,17 +229,24 @@ class WindowingStrategy:
             "unchanged": unchanged,
         }
         given = {part: value for part, value in given.items() if value is not None}
-        kept: dict[str, Any] = {part: getattr(self, part) for part in _PARTS}
         if allowed_lateness is not None:
-            longer = max(self.allowed_lateness, duration_ms(allowed_lateness, "allowed_lateness"))
-            strategy = type(self)(**(kept | given | {"allowed_lateness": longer}))
-        else:
-            strategy = type(self)(**(kept | given))
-        strategy = strategy._with(
+            asked = duration_ms(allowed_lateness, "allowed_lateness")
+            given["allowed_lateness"] = max(self.allowed_lateness, asked)
+        kept = {part: getattr(self, part) for part in _PARTS}
+        strategy = type(self)(**(kept | given))._with(
             said=self.said | given.keys(),
             already_merged=self.already_merged and window_fn is None,
         )
-        strategy._check_said(allowed_lateness, spelling)
+        if "allowed_lateness" not in strategy.said:
+            check_without_lateness(strategy.window_fn, strategy.trigger)
+        if "accumulation" not in strategy.said:
+            check_without_accumulation(
+                strategy.window_fn,
+                strategy.trigger,
+                strategy.allowed_lateness,
+                allowed_lateness,
+                spelling,
+            )
         if window_fn is not None:
             check_deterministic(window_fn)
         return strategy
@@ -263,13 +279,8 @@ class WindowingStrategy:
             WindowingError: A global window on a stream that never fires.
             UnsafeTriggerError: The trigger can finish and lose data.
         """
-        in_global = isinstance(self.window_fn, GlobalWindows)
-        if unbounded and in_global and isinstance(self.trigger, DefaultTrigger):
-            raise WindowingError(
-                "a stream in the global window with the default trigger never emits anything; "
-                "use FixedWindows, SlidingWindows or Sessions, or a trigger such as "
-                "Repeatedly(AfterCount(100))"
-            )
+        if unbounded:
+            check_comes_out(self.window_fn, self.trigger)
         self.check_safe()
 
     def check_safe(self) -> None:
@@ -287,67 +298,7 @@ class WindowingStrategy:
 
         Source: Beam Java, ``GroupByKey.triggerIsSafe``.
         """
-        trigger = self.trigger
-        if not trigger.may_finish or isinstance(trigger, Never):
-            return None
-        if isinstance(trigger, AfterWatermark):
-            if self.allowed_lateness == 0:
-                return None
-            early = f"early={trigger.early}, " if trigger.early else ""
-            return (
-                f"{trigger} finishes at the end of the window, and data within the "
-                f"allowed lateness of {show_duration(self.allowed_lateness)} would be dropped; "
-                f"write AfterWatermark({early}late=AfterCount(1)), or allowed_lateness=0"
-            )
-        return (
-            f"{trigger} may finish, and data that arrives afterwards would be "
-            f"dropped; write Repeatedly({trigger})"
-        )
-
-    def _check_said(self, given_lateness: DurationLike | None, spelling: Spelling) -> None:
-        """Refuse what needs a part that nobody has chosen. Source: ``Window.applicableTo``."""
-        in_global = isinstance(self.window_fn, GlobalWindows)
-        plain = isinstance(self.trigger, DefaultTrigger)
-        if not plain and not in_global and "allowed_lateness" not in self.said:
-            raise WindowingError(
-                f"trigger {self.trigger} requires that the allowed lateness be specified; "
-                'add allowed_lateness="0 s", or as long as late data shall be waited for'
-            )
-        waits = not in_global and self.allowed_lateness > 0
-        if "accumulation" not in self.said and (not plain or waits):
-            if not plain:
-                cause = f"trigger {self.trigger}"
-            elif given_lateness is not None:
-                cause = f"allowed_lateness={given_lateness!r}"
-            else:
-                cause = f"an allowed lateness of {show_duration(self.allowed_lateness)}"
-            raise WindowingError(
-                f"{cause} requires that the accumulation mode be specified, because a window may "
-                f'emit several panes; add {spelling.accumulation}="discarding" (each pane holds '
-                f'what is new) or {spelling.accumulation}="accumulating" (each pane holds '
-                "everything so far)"
-            )
-
-    def _check_retained(self) -> None:
-        if self.late_check is not LateCheck.RETAIN or not self.is_merging:
-            return
-        if self.window_fn.longest_own_window is None:
-            raise WindowingError(
-                'late_check="retain" keeps an expired session for as long as the window of one '
-                f"element can reach it, but how long such a window of {self.window_fn} can be is "
-                'not known; for Sessions with a function for the gap, add max_duration="1 hour", '
-                "or as long as a gap can be; for a window function of your own, define the "
-                "property longest_own_window"
-            )
-
-    def _check_unchanged(self) -> None:
-        retracting = self.accumulation is AccumulationMode.RETRACTING
-        if self.unchanged is Unchanged.OMIT and not retracting:
-            raise WindowingError(
-                'unchanged="omit" leaves out a pane that would withdraw an equal one, but '
-                f'accumulation="{self.accumulation.value}" withdraws nothing; write '
-                'unchanged="re_emit", or accumulation="retracting"'
-            )
+        return data_loss(self.trigger, self.allowed_lateness)
 
     def __str__(self) -> str:
         """In one line: what is always decided, then what is not the default."""
@@ -364,12 +315,15 @@ class WindowingStrategy:
     @property
     def chosen(self) -> Mapping[str, Enum]:
         """The options that are not as usual, see `USUAL`."""
-        said = (
-            *(self.timestamp_combiner, self.closing_behavior, self.on_time_behavior),
-            *(self.late_check, self.unchanged),
+        mine = (
+            self.timestamp_combiner,
+            self.closing_behavior,
+            self.on_time_behavior,
+            self.late_check,
+            self.unchanged,
         )
-        named = zip(USUAL.items(), said, strict=True)
-        return {name: chosen for (name, usual), chosen in named if chosen is not usual}
+        pairs = zip(USUAL.items(), mine, strict=True)
+        return {name: chosen for (name, usual), chosen in pairs if chosen is not usual}
 
     def _with(self, **changes: Any) -> Self:
         parts = {part.name: getattr(self, part.name) for part in attrs.fields(type(self))}
@@ -397,7 +351,10 @@ class WindowingStrategy:
         return self.accumulation is not AccumulationMode.DISCARDING
 
     def expiry(self, window: Window) -> int:
-        """The last watermark (ms) at which data for ``window`` is accepted; see `expiry`."""
+        """The last watermark (ms) at which data for ``window`` is accepted.
+
+        The same as `beamlike.model.windows.expiry`.
+        """
         # Written out: it is asked several times for each element.
         return min(window.end - 1 + self.allowed_lateness, END_OF_GLOBAL_WINDOW)
 

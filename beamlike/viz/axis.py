@@ -93,7 +93,8 @@ def _labelled(instants: Sequence[int], distance: int, zone: tzinfo) -> list[tupl
     texts, shown_date = [], ""
     for instant in instants:
         text = show_instant(instant) if zone is UTC else _in_zone(instant, zone)
-        date, _, time = text.partition(" ")
+        # What no calendar has is told in other words, which have spaces too.
+        date, _, time = text.partition(" ") if ":" in text else (text, "", "")
         if time and distance >= DAY:
             text = date
         elif time and date == shown_date:
@@ -114,5 +115,8 @@ def _without_seconds(text: str) -> str:
 
 
 def _in_zone(instant: int, zone: tzinfo) -> str:
-    moment = (_EPOCH + timedelta(milliseconds=instant)).astimezone(zone)
-    return f"{moment:%Y-%m-%d %H:%M:%S}"
+    try:
+        moment = (_EPOCH + timedelta(milliseconds=instant)).astimezone(zone)
+    except OverflowError:  # beyond the calendar, which has zones
+        return show_instant(instant)
+    return moment.replace(tzinfo=None).isoformat(" ", "seconds")

@@ -305,7 +305,7 @@ def silent_because(by: str, fresh: int, strategy: WindowingStrategy) -> str:
 # -- windows that wait -----------------------------------------------------------------------
 
 
-def waits(view: WindowView, moment: Moment) -> str:
+def waits(view: WindowView) -> str:
     """What an open window waits for: the end of a sentence that begins with it."""
     waits_for = view.trigger.waits_for
     if not waits_for.startswith("nothing"):

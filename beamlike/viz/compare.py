@@ -13,6 +13,7 @@ from beamlike.machine.events import Drop, Effect
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import Window
+from beamlike.model.words import how_many
 from beamlike.viz.cells import columns, cut, padded
 from beamlike.viz.happened import identity, is_same_value
 from beamlike.viz.recording import Recording
@@ -86,15 +87,13 @@ class Comparison:
             lost = sum(row.cells[at] is None for row in mine)
             new = sum(row.cells[0] is None for row in mine)
             other = sum(not _is_same(row.cells[0], row.cells[at]) for row in mine) - lost - new
-            if new != lost:
-                plural = f"{kind}{'s' * (abs(new - lost) > 1)}"
-                more = new > lost
-                counted.append(
-                    f"{new - lost} more {plural}" if more else f"{lost - new} {plural} less"
-                )
+            if new > lost:
+                counted.append(how_many(new - lost, f"more {kind}"))
+            elif lost > new:
+                counted.append(f"{how_many(lost - new, kind)} less")
             for number, how in ((min(new, lost), "elsewhere"), (other, "not the same")):
                 if number:
-                    counted.append(f"{number} {kind}{'s' * (number > 1)} {how}")
+                    counted.append(f"{how_many(number, kind)} {how}")
         return ", ".join(counted) or "nothing differs"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:

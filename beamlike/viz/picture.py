@@ -20,11 +20,13 @@ from xml.sax.saxutils import escape
 
 from beamlike.errors import EnvironmentProblem, RecordingError
 from beamlike.hosts.script import Run
+from beamlike.model.words import how_many
 from beamlike.viz.axis import round_instants
 from beamlike.viz.happened import busiest, identity, keys_of
 from beamlike.viz.labels import missing_letters
 from beamlike.viz.painting import Panel, single_window
-from beamlike.viz.scene import End, Fate, Scene, scenes_of
+from beamlike.viz.scene import End, Fate, Scene
+from beamlike.viz.staging import scenes_of
 from beamlike.viz.table import shorten
 
 if TYPE_CHECKING:
@@ -140,9 +142,7 @@ def figure(scenes: Scene | Sequence[Scene], note: str = "") -> "Figure":
         panel.draw(last=number + 1 == len(every))
         left_out.update(panel.unnamed)
     if left_out:
-        parts = [
-            f"{left_out[kind]} {kind}{'s' * (left_out[kind] != 1)}" for kind in sorted(left_out)
-        ]
+        parts = [how_many(left_out[kind], kind) for kind in sorted(left_out)]
         lines.append(f"without a label, for want of room: {' and '.join(parts)}")
     title = every[0].title if len(every) == 1 else f"{len(every)} keys"
     place = _LEFT / _WIDTH * 0.25

@@ -7,22 +7,18 @@ values on paper, and a test can read them.
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from datetime import UTC, tzinfo
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import attrs
 
-from beamlike.hosts.script import Run
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GlobalWindow, Window
+from beamlike.model.words import how_many
 from beamlike.viz.axis import FoldedTime
 
-if TYPE_CHECKING:
-    from beamlike.model.strategy import WindowingStrategy
-
-__all__ = ["Box", "End", "Fate", "Fold", "Life", "Mark", "Scene", "Tick", "scenes_of"]
+__all__ = ["Box", "End", "Fate", "Fold", "Life", "Mark", "Scene", "Tick"]
 
 _MOST_TOLD: Final = 12
 """So many panes and drops are named one by one in the text of a picture."""
@@ -166,20 +162,6 @@ class Scene:
     arrival_axis: str = "order of arrival"
     zone: tzinfo = UTC
 
-    @classmethod
-    def of(cls, run: Run, strategy: "WindowingStrategy | None", key: Any) -> "Scene":
-        """One key of a run.
-
-        Args:
-            run: A run of any host. Where it tells no story, merges are worked out from the
-                strategy.
-            strategy: How it was windowed; without it windows show from their first pane on,
-                and nobody knows when they expire.
-            key: The key.
-        """
-        (scene,) = scenes_of(run, strategy, [key])
-        return scene
-
     @property
     def lanes(self) -> int:
         """How many windows lie above each other at most."""
@@ -198,15 +180,15 @@ class Scene:
         late, lost = fates[Fate.LATE], fates[Fate.DROPPED]
         sentences = [
             f"{self.title}.",
-            f"{_count(sum(fates.values()), 'element')}, {late} late and taken, {lost} dropped"
+            f"{how_many(sum(fates.values()), 'element')}, {late} late and taken, {lost} dropped"
             + (f", {fates[Fate.NOWHERE]} in no window" if fates[Fate.NOWHERE] else "")
-            + f"; {_count(len({life.window for life in self.lives}), 'window')}, "
-            f"{_count(len(self.boxes), 'pane')}.",
+            + f"; {how_many(len({life.window for life in self.lives}), 'window')}, "
+            f"{how_many(len(self.boxes), 'pane')}.",
         ]
         sentences += _some([_told(box) for box in self.boxes], "pane")
         merges = [life for life in self.lives if len(life.sources) > 1]
         sentences += _some(
-            [f"{_count(len(it.sources), 'window')} merged into {it.window}." for it in merges],
+            [f"{how_many(len(it.sources), 'window')} merged into {it.window}." for it in merges],
             "merge",
         )
         drops = [mark for mark in self.marks if mark.fate is Fate.DROPPED]
@@ -226,15 +208,6 @@ class Scene:
         return " ".join(sentences)
 
 
-def scenes_of(
-    run: Run, strategy: "WindowingStrategy | None", keys: Sequence[Any]
-) -> tuple[Scene, ...]:
-    """Some keys of a run, a scene for each, with the same rows and the same event time."""
-    from beamlike.viz.staging import stage
-
-    return stage(run, strategy, keys)
-
-
 def _told(box: Box) -> str:
     where = "" if isinstance(box.window, GlobalWindow) else f" of {box.window}"
     withdrawn = "" if box.withdrawn is None else ", withdrawn later"
@@ -243,8 +216,4 @@ def _told(box: Box) -> str:
 
 def _some(sentences: list[str], noun: str) -> list[str]:
     more = len(sentences) - _MOST_TOLD
-    return sentences[:_MOST_TOLD] + ([f"And {_count(more, f'more {noun}')}."] if more > 0 else [])
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+    return sentences[:_MOST_TOLD] + ([f"And {how_many(more, f'more {noun}')}."] if more > 0 else [])

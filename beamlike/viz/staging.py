@@ -16,7 +16,7 @@ from beamlike.viz.lives import LEVEL, Happened
 from beamlike.viz.scene import Fold, Life, Scene, Tick
 from beamlike.viz.table import shorten, show_clock
 
-__all__ = ["stage"]
+__all__ = ["scenes_of"]
 
 _FARTHEST: Final = 3.0
 """No two steps are farther apart than so many rows."""
@@ -28,8 +28,17 @@ _MARGIN: Final = 0.7
 _TITLE: Final = 60
 
 
-def stage(run: Run, strategy: WindowingStrategy | None, keys: Sequence[Any]) -> tuple[Scene, ...]:
-    """A scene for each of these keys, with the same rows and the same event time."""
+def scenes_of(
+    run: Run, strategy: WindowingStrategy | None, keys: Sequence[Any]
+) -> tuple[Scene, ...]:
+    """A scene for each of these keys, with the same rows and the same event time.
+
+    Args:
+        run: A run of any host. Where it tells no story, merges are worked out from the strategy.
+        strategy: How it was windowed; without it windows show from their first pane on, and nobody
+            knows when they expire.
+        keys: The keys.
+    """
     parts = [Happened(run, strategy, key) for key in keys]
     rows = _Rows.of(run, parts)
     for part in parts:

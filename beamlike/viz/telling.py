@@ -17,7 +17,7 @@ from beamlike.machine.events import (
 from beamlike.model.options import LateCheck
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import Window, bounds
-from beamlike.model.words import visible
+from beamlike.model.words import how_many, visible
 from beamlike.viz import because
 from beamlike.viz.happened import own_windows
 from beamlike.viz.recording import Moment, Recording, WindowView
@@ -205,7 +205,7 @@ class Teller:
                 yield self._joined(moment, window, elements)
         for into in dict.fromkeys(home.get(window, window) for window in came):
             if into in views and into not in fired and not views[into].closed:
-                waits = because.waits(views[into], moment)
+                waits = because.waits(views[into])
                 text = f"Nothing comes out yet: {named(into)} {waits}."
                 yield Sentence(moment.step, "waiting", (into,), text)
 
@@ -377,10 +377,10 @@ class Teller:
                 reach = because.reaching(self._strategy.window_fn, "overlaps", "touches")
                 text = f"{name} has expired and rests: only an element that {reach} it wakes it."
             else:
-                number = view.waiting
-                came = f"{number} element{'s' * (number > 1)} that no pane has shown"
-                came = came if number else "nothing new"
-                text = f"{name} is open with {came}, and {because.waits(view, last)}."
+                came = "nothing new"
+                if view.waiting:
+                    came = f"{how_many(view.waiting, 'element')} that no pane has shown"
+                text = f"{name} is open with {came}, and {because.waits(view)}."
             yield Sentence(None, "waiting", (view.window,), text)
             if view.closed or view.resting:
                 continue

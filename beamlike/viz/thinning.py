@@ -5,6 +5,8 @@ from typing import Final
 
 import attrs
 
+from beamlike.model.words import how_many
+
 __all__ = ["Entry", "thinned"]
 
 _MARKS: Final = "xo*|"
@@ -112,6 +114,6 @@ def _left_out(entries: Sequence[Entry]) -> str:
         (sum(entry.panes for entry in entries), "pane"),
         (sum(entry.drops for entry in entries), "drop"),
     ]
-    told = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts if count)
+    told = ", ".join(how_many(count, noun) for count, noun in counts if count)
     steps = f"steps {entries[0].first} to {entries[-1].last}"
     return f"... {steps} left out{': ' + told if told else ''}"

@@ -26,7 +26,7 @@ from beamlike.model.options import whole_number
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
-from beamlike.model.words import on_one_line
+from beamlike.model.words import how_many, on_one_line
 from beamlike.viz.cells import cells, columns, cut, padded
 from beamlike.viz.columns import Columns, assigned
 from beamlike.viz.happened import busiest, by_step, identity, is_dropped, keys_of
@@ -169,7 +169,7 @@ class _Block:
             row[self.axis.column(timestamp)] = mark
         values = "+ " + ", ".join(on_one_line(element.value) for element in elements)
         if columns(values) > _GUTTER - 6:
-            values = f"+ {len(elements)} element{'s' * (len(elements) != 1)}"
+            values = f"+ {how_many(len(elements), 'element')}"
         return values, "".join(row)
 
     def _clock(self, step: AdvanceWatermark | AdvanceClock) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from beamlike.viz.live.progress import observed_metrics
+from beamlike.metrics.progress import observed_metrics
 
 Rows = list[dict[str, Any]]
 

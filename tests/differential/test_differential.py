@@ -27,7 +27,6 @@ from beamlike.model.strategy import (
     TimestampCombiner,
     Unchanged,
 )
-from beamlike.testing import generate
 from beamlike.testing.differential import (
     EITHER_MACHINE,
     KEYS,
@@ -41,6 +40,8 @@ from beamlike.testing.differential import (
     streams_of,
 )
 from beamlike.testing.either_machine import any_setting_of_shards
+from beamlike.testing.generate import AGGREGATIONS
+from beamlike.testing.random_strategies import TRIGGERS
 from beamlike.testing.rows_of_plans import PARTS
 from beamlike.testing.shrinking import smallest
 from beamlike.testing.streams import features_of
@@ -106,10 +107,10 @@ def test_scenarios_have_everything_that_a_scenario_can_have() -> None:
         "Sessions",
         "SlidingWindows",
     }
-    assert {type(node) for s in strategies for node in s.trigger.walk()} == set(generate.TRIGGERS)
+    assert {type(node) for s in strategies for node in s.trigger.walk()} == set(TRIGGERS)
     assert {strategy.accumulation for strategy in strategies} == set(AccumulationMode)
     assert {strategy.late_check for strategy in strategies} == set(LateCheck)
-    assert {case.scenario.aggregation for case in cases} == set(generate.AGGREGATIONS)
+    assert {case.scenario.aggregation for case in cases} == set(AGGREGATIONS)
     assert {DropReason.EXPIRED, DropReason.CLOSED} <= drops
     assert {Timing.EARLY, Timing.ON_TIME, Timing.LATE} <= timings
 
@@ -125,7 +126,7 @@ def test_streams_have_everything_that_a_columnar_machine_has_to_know() -> None:
         found.update({f"aggregate {part.name}": KEYS for part in setting.plan.parts})
         found["combined before they arrive"] += KEYS * setting.lift
 
-    triggers = {f"trigger {kind.__name__}" for kind in generate.TRIGGERS}
+    triggers = {f"trigger {kind.__name__}" for kind in TRIGGERS}
     common = {
         *triggers,
         *(f"trigger depth {depth}" for depth in (1, 2, 3)),

@@ -31,9 +31,9 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.testing.both_machines import BothMachines
 from beamlike.testing.either_machine import forgetful
-from beamlike.testing.generate import any_strategy
 from beamlike.testing.hand_made_rows import Row, panes, plan_of, table
 from beamlike.testing.in_shard import DictStore
+from beamlike.testing.random_strategies import any_strategy
 from beamlike.testing.rows_of_plans import PARTS
 
 pytestmark = pytest.mark.usefixtures("warnings_are_errors")

@@ -31,8 +31,9 @@ from beamlike.model.triggers import (
     Repeatedly,
 )
 from beamlike.model.windowfns import FixedWindows
-from beamlike.testing.generate import any_script, any_strategy
+from beamlike.testing.generate import any_script
 from beamlike.testing.laws import in_any_order
+from beamlike.testing.random_strategies import any_strategy
 
 
 class DictStore:

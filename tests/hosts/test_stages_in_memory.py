@@ -17,7 +17,6 @@ import pytest
 from pyspark.sql import Row
 
 from beamlike.errors import WindowingError
-from beamlike.hosts.chain import ChainStage, run_chain
 from beamlike.hosts.script import Arrive, Run, ScriptStep
 from beamlike.hosts.spark.blobs import unpack_blob
 from beamlike.hosts.spark.columns import PlainColumn
@@ -34,7 +33,8 @@ from beamlike.model.combine import Count, Sum
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows
-from beamlike.testing.generate import any_strategy
+from beamlike.testing.chain import ChainStage, run_chain
+from beamlike.testing.random_strategies import any_strategy
 
 NUMBER = pa.int64()
 WITHOUT_RETRACTIONS = (AccumulationMode.DISCARDING, AccumulationMode.ACCUMULATING)

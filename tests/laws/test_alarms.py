@@ -21,7 +21,8 @@ from beamlike.model.triggers import (
     DefaultTrigger,
 )
 from beamlike.model.windowfns import FixedWindows
-from beamlike.testing.generate import any_script, any_strategy
+from beamlike.testing.generate import any_script
+from beamlike.testing.random_strategies import any_strategy
 
 SEEDS = int(os.environ.get("BEAMLIKE_EXAMPLES", "400"))
 

@@ -25,8 +25,9 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import Window
-from beamlike.testing.generate import any_script, any_strategy, any_trigger, any_window_fn
+from beamlike.testing.generate import any_script
 from beamlike.testing.laws import in_any_order, run_lazily
+from beamlike.testing.random_strategies import any_strategy, any_trigger, any_window_fn
 
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "200")),

@@ -30,7 +30,8 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark, Always, Repeatedly, Trigger
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.testing.generate import any_script, any_trigger, any_window_fn
+from beamlike.testing.generate import any_script
+from beamlike.testing.random_strategies import any_trigger, any_window_fn
 
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "150")),

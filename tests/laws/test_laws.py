@@ -23,13 +23,13 @@ from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows
-from beamlike.testing import generate
+from beamlike.testing import random_strategies
 from beamlike.testing.bundles import (
     by_content,
     is_patient,
     while_open,
 )
-from beamlike.testing.generate import any_script, patient_strategy
+from beamlike.testing.generate import any_script
 from beamlike.testing.laws import (
     Restarting,
     broken_conservation,
@@ -39,6 +39,7 @@ from beamlike.testing.laws import (
     in_any_order,
     run_lazily,
 )
+from beamlike.testing.random_strategies import patient_strategy
 
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "200")),
@@ -50,7 +51,7 @@ law = settings(
 chance = st.randoms(use_true_random=False)
 
 # The elements of `any_script` are whole numbers, so windows may look at them.
-any_strategy = partial(generate.any_strategy, gap_functions=True)
+any_strategy = partial(random_strategies.any_strategy, gap_functions=True)
 
 
 def machine_of(strategy: WindowingStrategy) -> Grouping:

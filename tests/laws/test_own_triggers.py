@@ -13,7 +13,7 @@ from beamlike.hosts.script import Script
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.testing.generate import OWN_TRIGGERS, TRIGGERS, any_script, any_strategy, any_trigger
+from beamlike.testing.generate import any_script
 from beamlike.testing.in_shard import micro_batches, run_in_shard
 from beamlike.testing.laws import (
     Restarting,
@@ -22,6 +22,7 @@ from beamlike.testing.laws import (
     in_any_order,
     run_lazily,
 )
+from beamlike.testing.random_strategies import OWN_TRIGGERS, TRIGGERS, any_strategy, any_trigger
 from beamlike.testing.transcripts import AGGREGATIONS
 
 EXAMPLES = int(os.environ.get("BEAMLIKE_EXAMPLES", "400"))

@@ -23,7 +23,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows, Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.testing.contract import check_window_fn
-from beamlike.testing.generate import any_script, any_strategy
+from beamlike.testing.generate import any_script
 from beamlike.testing.laws import (
     Restarting,
     broken_conservation,
@@ -33,6 +33,7 @@ from beamlike.testing.laws import (
     in_any_order,
     run_lazily,
 )
+from beamlike.testing.random_strategies import any_strategy
 
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "100")),

@@ -229,6 +229,57 @@ def test_a_file_that_cannot_be_written_does_not_stop_the_query(
     assert (folder / "beamlike.prom").read_text() == listener.text()
 
 
+class Full(StringIO):
+    """A text file on a disk that is full."""
+
+    def write(self, text: str) -> int:
+        raise OSError(28, "No space left on device")
+
+
+def test_lines_that_go_nowhere_take_nothing_from_the_file(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    closed = StringIO()
+    closed.close()
+    file = tmp_path / "beamlike.prom"
+    for lines, problem in ((closed, "I/O operation on closed file"), (Full(), "[Errno 28] No ")):
+        file.unlink(missing_ok=True)
+        caplog.clear()
+        listener = MetricsListener(lines=lines, file=file)
+        with caplog.at_level(logging.ERROR, "beamlike.metrics"):
+            listener.progressed(reading(0, {"elements": 3}))
+
+        (record,) = caplog.records
+        assert record.getMessage().startswith(f"a line cannot be printed: {problem}")
+        assert file.read_text() == listener.text()
+        assert "beamlike_batches_total" in listener.text()
+
+
+ODD = (
+    ('a"b\\c\nd', r"a\"b\\c\nd"),
+    ("\u202e</script>\x00\r", "\u202e</script>\x00\r"),
+    ("{}=,", "{}=,"),
+    (r"\n", r"\\n"),
+    ("", ""),
+)
+
+
+@pytest.mark.parametrize(("name", "written"), ODD)
+def test_names_of_any_kind_are_one_label(name: str, written: str) -> None:
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+    totals = Totals()
+    totals.progressed(Reading.of(report(0, metrics={name: HOURS}, name="sales")))
+
+    told = open_metrics(totals.families())
+
+    parsed = {it.name: it.samples for it in text_string_to_metric_families(told)}
+    assert [it.labels["grouping"] for it in parsed["beamlike_elements"]] == [name]
+    sample = f'beamlike_elements_total{{query="sales",id="the query",grouping="{written}"}} 10'
+    assert sample in told.split("\n")
+    assert told.endswith("\n# EOF\n")
+
+
 def test_the_log_tells_of_starts_drops_and_ends_at_their_levels(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -310,6 +361,36 @@ def test_what_is_no_session_is_refused_and_so_is_a_folder_that_is_not_there(
         bl.metrics_listener(Session(), file=tmp_path / "no" / "x.prom")  # type: ignore[arg-type]
     with pytest.raises(EnvironmentProblem, match=r"lines='out\.txt' cannot be printed to"):
         bl.metrics_listener(Session(), lines="out.txt")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"host": ""}, "host='' is no address; leave it out for this machine alone, or give "),
+        ({"host": None}, "host=None is no address; "),
+        ({"host": 5}, "host=5 is no address; "),
+        ({"host": "a\0b"}, r"port=0 of a\x00b cannot be had ("),
+        ({"host": "x" * 70}, f"port=0 of {'x' * 70} cannot be had ("),
+        ({"file": ""}, "file='' is no name of a file; give one in a folder"),
+        ({"file": 7}, "file=7 is no name of a file; give one in a folder"),
+        ({"file": "{folder}"}, "file='{folder}' is a folder; name a file in it, such as beam"),
+    ],
+)
+def test_an_address_or_a_file_that_is_none_is_refused_before_anybody_listens(
+    asked: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    class Session:
+        streams = None
+
+    folder = str(tmp_path)
+    asked = {
+        name: it.replace("{folder}", folder) if isinstance(it, str) else it
+        for name, it in ({"port": 0} | asked if "host" in asked else asked).items()
+    }
+    with pytest.raises(EnvironmentProblem) as refused:
+        bl.metrics_listener(Session(), **asked)  # type: ignore[arg-type]
+
+    assert str(refused.value).startswith(says.replace("{folder}", folder))
 
 
 def test_a_listener_shows_where_its_metrics_are(tmp_path: Path) -> None:

@@ -54,7 +54,8 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
-from beamlike.testing.generate import any_script, any_strategy, gap_of_number
+from beamlike.testing.generate import any_script
+from beamlike.testing.random_strategies import any_strategy, gap_of_number
 
 TEN, EVERYTHING, VISIT = FixedWindows(10), GlobalWindows(), Sessions(10)
 COUNT, DELAY, END = AfterCount(2), AfterProcessingTime(5), AfterWatermark()

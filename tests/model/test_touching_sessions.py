@@ -16,7 +16,7 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark
-from beamlike.testing.generate import gap_of_number
+from beamlike.testing.random_strategies import gap_of_number
 
 SEEDS = range(400)
 

@@ -15,7 +15,8 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterWatermark, Repeatedly, Trigger
 from beamlike.model.windowfns import FixedWindows
 from beamlike.testing.as_code import as_test_stream
-from beamlike.testing.generate import OWN_TRIGGERS, TRIGGERS, any_script, any_strategy, any_trigger
+from beamlike.testing.generate import any_script
+from beamlike.testing.random_strategies import OWN_TRIGGERS, TRIGGERS, any_strategy, any_trigger
 from beamlike.testing.transcript_writing import beyond_the_format, scenario_text, write_scenario
 from beamlike.testing.transcripts import differences, load_transcripts
 

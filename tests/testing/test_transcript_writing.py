@@ -15,7 +15,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.testing.differential import case_of
-from beamlike.testing.generate import gap_of_number
+from beamlike.testing.random_strategies import gap_of_number
 from beamlike.testing.transcript_writing import (
     beyond_the_format,
     scenario_text,

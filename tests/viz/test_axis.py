@@ -1,5 +1,6 @@
 """An axis of time with its empty stretches folded away, and the labels along it."""
 
+from datetime import UTC
 from zoneinfo import ZoneInfo
 
 from beamlike.viz.axis import FoldedTime, round_instants
@@ -69,6 +70,14 @@ def test_labels_are_in_the_zone_that_is_asked_for() -> None:
         (morning + 30 * MINUTE, "06:30"),
         (morning + HOUR, "07:00"),
     ]
+
+
+def test_times_that_no_calendar_has_are_in_no_zone() -> None:
+    far = 9 * 10**15
+    time = FoldedTime([(far, far + HOUR)], limit_ms=HOUR)
+    for zone in (ZoneInfo("America/New_York"), UTC):
+        labels = round_instants(time, far, far + HOUR, most=2, zone=zone)
+        assert labels == [(far, f"{far} ms"), (far + HOUR, f"{far + HOUR} ms")]
 
 
 def test_seconds_and_milliseconds_show_where_they_matter() -> None:

@@ -14,9 +14,10 @@ from beamlike.model.combine import Collect, Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.testing import Results, TestStream
-from beamlike.testing.stream import FinishedTestStream
+from beamlike.testing.finished_stream import FinishedTestStream
 from beamlike.viz.happened import keys_of
-from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick, scenes_of
+from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
+from beamlike.viz.staging import scenes_of
 from beamlike.viz.timeline import text_timeline
 
 MINUTE = 60_000
@@ -31,7 +32,12 @@ def played(stream: TestStream, **windowing: Any) -> Results:
 
 def stage(results: Results, key: Any) -> Scene:
     assert results.strategy is not None
-    return Scene.of(results.run, results.strategy, key)
+    return scene_of(results.run, results.strategy, key)
+
+
+def scene_of(run: Run, strategy: WindowingStrategy | None, key: Any) -> Scene:
+    (scene,) = scenes_of(run, strategy, [key])
+    return scene
 
 
 def minutes(start: int, end: int) -> IntervalWindow:
@@ -205,7 +211,7 @@ def test_an_element_that_all_its_windows_refused_has_every_reason_and_the_least_
         AdvanceWatermark(121_000),
         Arrive((("k", Element(2, 80_000)),)),
     )
-    scene = Scene.of(run_in_memory(Grouping(strategy, Collect()), script), strategy, "k")
+    scene = scene_of(run_in_memory(Grouping(strategy, Collect()), script), strategy, "k")
     assert scene.marks[1] == Mark(
         80_000, 2.55, "2", Fate.DROPPED, "expired, missed by 1s 1ms; closed"
     )
@@ -248,7 +254,7 @@ def test_a_window_whose_trigger_finished_is_closed_from_then_on() -> None:
         Arrive((("k", Element(2, 20_000)),)),
         AdvanceWatermark(120_000),
     )
-    scene = Scene.of(run_in_memory(Grouping(strategy, Collect()), script), strategy, "k")
+    scene = scene_of(run_in_memory(Grouping(strategy, Collect()), script), strategy, "k")
     assert scene.lives == (Life(minutes(0, 1), -0.3, 3.65, End.EXPIRED, closed=1.55),)
     assert [(mark.fate, mark.reason) for mark in scene.marks] == [
         (Fate.TAKEN, ""),
@@ -326,13 +332,13 @@ def test_scenes_of_several_keys_share_their_rows_and_their_event_time() -> None:
 
 def test_without_a_strategy_windows_show_from_their_first_pane_on() -> None:
     results = played(ORDERS, **BY_FIVE)
-    scene = Scene.of(results.run, None, "table 3")
+    scene = scene_of(results.run, None, "table 3")
     assert lives(scene) == [(FIVE, 0.7, 4.65, End.OPEN)]
     assert [mark.fate for mark in scene.marks] == [Fate.TAKEN, Fate.LATE, Fate.DROPPED]
 
 
 def test_a_key_of_which_nothing_is_known_has_an_empty_scene() -> None:
-    scene = Scene.of(Run((), ()), None, "nobody")
+    scene = scene_of(Run((), ()), None, "nobody")
     assert (scene.marks, scene.lives, scene.boxes, scene.ticks) == ((), (), (), ())
 
 
@@ -370,7 +376,7 @@ def test_elements_that_were_lost_with_their_pane_lie_at_the_end_of_their_window(
         AdvanceWatermark(60_000),
     )
     run = run_in_memory(Grouping(strategy, Modest(), "drop"), script)
-    assert Scene.of(run, strategy, "k").marks[2:] == (
+    assert scene_of(run, strategy, "k").marks[2:] == (
         Mark(59_999, 1.0, "2 elements", Fate.DROPPED, "failed", count=2),
     )
 
@@ -388,7 +394,7 @@ def test_a_session_that_is_retained_lives_until_it_merges_or_is_forgotten() -> N
     untold = attrs.evolve(results.run, story=())
 
     for run in (results.run, untold):
-        scene = Scene.of(run, results.strategy, "a")
+        scene = scene_of(run, results.strategy, "a")
         assert [(it.window, it.end, it.into) for it in scene.lives] == [
             (minutes(1, 11), End.MERGED, minutes(1, 20)),
             (minutes(1, 20), End.EXPIRED, None),
@@ -406,7 +412,7 @@ def test_nan_is_one_key_and_one_dropped_element_though_another_process_gave_it_b
     )
     run = Run(script, (Output(1, float("nan"), lost),))
 
-    scene = Scene.of(run, strategy, float("nan"))
+    scene = scene_of(run, strategy, float("nan"))
 
     assert [(it.label, it.fate) for it in scene.marks] == [
         ("[nan]", Fate.DROPPED),

@@ -16,6 +16,7 @@ from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
 from beamlike.errors import PipelineError
 from beamlike.model.graph import Windowed
+from beamlike.model.options import whole_number
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import Window
 
@@ -23,11 +24,7 @@ __all__ = ["BatchElements", "GroupIntoBatches", "ShardedKey"]
 
 
 def _size(value: Any, argument: str, owner: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise PipelineError(
-            f"{owner} {argument} must be a whole number of 1 or more, got {value!r}"
-        )
-    return value
+    return whole_number(value, 1, f"{owner} {argument}", PipelineError)
 
 
 class BatchElements(PTransform[Any, Any]):

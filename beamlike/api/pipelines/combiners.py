@@ -8,14 +8,19 @@ Source: Beam Python ``transforms.combiners``; `Sum`, `Min` and `Max` are Beam Ja
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import attrs
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.combinefn import SingleInputTupleCombineFn, TupleCombineFn
 from beamlike.api.pipelines.elements import Map
-from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey, check_defaults
+from beamlike.api.pipelines.groups import (
+    CombineGlobally,
+    CombinePerKey,
+    WithDefaults,
+    check_defaults,
+)
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
 from beamlike.model import combine
@@ -46,21 +51,10 @@ __all__ = [
 ]
 
 
-class _Global(PTransform[Any, Any]):
+class _Global(WithDefaults):
     """Something made of all elements of a window."""
 
     fn: CombineFn
-    has_defaults = True
-
-    def without_defaults(self) -> Self:
-        """The same, without a value for no elements."""
-        return self.with_defaults(False)
-
-    def with_defaults(self, has_defaults: bool = True) -> Self:
-        """The same, with or without a value for no elements."""
-        copy = self._copy()
-        copy.has_defaults = has_defaults
-        return copy
 
     def _combined(self, given: PCollection[Any]) -> PCollection[Any]:
         check_collection(given, self)

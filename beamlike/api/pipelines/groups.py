@@ -30,7 +30,8 @@ __all__ = [
     "CombineValues",
     "Distinct",
     "GroupByKey",
-    "grouped",
+    "WithDefaults",
+    "check_defaults",
 ]
 
 
@@ -50,7 +51,44 @@ class GroupByKey(PTransform[Any, Any]):
         return grouped(given, Collect())
 
 
-class CombinePerKey(PTransform[Any, Any], Generic[R]):
+class _Combining(PTransform[Any, Any], Generic[R]):
+    """What a combine function, or a plain function of all values, makes of them."""
+
+    @overload
+    def __init__(self, fn: Stepwise[Any, R], *args: Any, **kwargs: Any) -> None: ...
+
+    @overload
+    def __init__(self: "_Combining[Any]", fn: CombineFn) -> None: ...
+
+    @overload
+    def __init__(self, fn: Callable[..., R], *args: Any, **kwargs: Any) -> None: ...
+
+    def __init__(self, fn: Any, *args: Any, **kwargs: Any) -> None:
+        self.fn = fn
+        self.combine = combine_fn(fn, type(self).__name__, args, kwargs)
+
+    @property
+    def default_label(self) -> str:
+        return f"{type(self).__name__}({function_label(self.fn)})"
+
+
+class WithDefaults(PTransform[Any, Any]):
+    """Makes something of all elements of a window, and of none unless it is told not to."""
+
+    has_defaults = True
+
+    def without_defaults(self) -> Self:
+        """The same, without a value for no elements."""
+        return self.with_defaults(False)
+
+    def with_defaults(self, has_defaults: bool = True) -> Self:
+        """The same, with or without a value for no elements."""
+        copy = self._copy()
+        copy.has_defaults = has_defaults
+        return copy
+
+
+class CombinePerKey(_Combining[R]):
     """Pairs grouped by key and window, and the values of each pane made into one.
 
     Args:
@@ -63,23 +101,6 @@ class CombinePerKey(PTransform[Any, Any], Generic[R]):
 
     Source: Beam ``CombinePerKey``.
     """
-
-    @overload
-    def __init__(self, fn: Stepwise[Any, R], *args: Any, **kwargs: Any) -> None: ...
-
-    @overload
-    def __init__(self: "CombinePerKey[Any]", fn: CombineFn) -> None: ...
-
-    @overload
-    def __init__(self, fn: Callable[..., R], *args: Any, **kwargs: Any) -> None: ...
-
-    def __init__(self, fn: Any, *args: Any, **kwargs: Any) -> None:
-        self.fn = fn
-        self.combine = combine_fn(fn, type(self).__name__, args, kwargs)
-
-    @property
-    def default_label(self) -> str:
-        return f"{type(self).__name__}({function_label(self.fn)})"
 
     def with_hot_key_fanout(self, fanout: int | Callable[[Any], int]) -> Self:
         """The same. In Beam it says how many workers share a key, which hosts decide here.
@@ -118,7 +139,7 @@ def check_defaults(given: PCollection[Any], written: str) -> None:
         )
 
 
-class CombineValues(PTransform[Any, Any], Generic[R]):
+class CombineValues(_Combining[R]):
     """The values of each group made into one: pairs of a key and a list.
 
     Args:
@@ -128,23 +149,6 @@ class CombineValues(PTransform[Any, Any], Generic[R]):
 
     Source: Beam ``CombineValues``.
     """
-
-    @overload
-    def __init__(self, fn: Stepwise[Any, R], *args: Any, **kwargs: Any) -> None: ...
-
-    @overload
-    def __init__(self: "CombineValues[Any]", fn: CombineFn) -> None: ...
-
-    @overload
-    def __init__(self, fn: Callable[..., R], *args: Any, **kwargs: Any) -> None: ...
-
-    def __init__(self, fn: Any, *args: Any, **kwargs: Any) -> None:
-        self.fn = fn
-        self.combine = combine_fn(fn, type(self).__name__, args, kwargs)
-
-    @property
-    def default_label(self) -> str:
-        return f"{type(self).__name__}({function_label(self.fn)})"
 
     def expand(self, given: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
         return given | "Combine" >> ParDo(_CombineList(self.combine))
@@ -164,7 +168,7 @@ class _CombineList(DoFn[Any, Any]):
         yield key, fn.extract(fn.compact(accumulator))
 
 
-class CombineGlobally(PTransform[Any, Any], Generic[R]):
+class CombineGlobally(_Combining[R], WithDefaults):
     """All elements of each window made into one.
 
     In the global window there is a value also if there are no elements: that of none, at the
@@ -182,34 +186,6 @@ class CombineGlobally(PTransform[Any, Any], Generic[R]):
 
     Source: Beam ``CombineGlobally``, Beam Java ``Combine.Globally``.
     """
-
-    @overload
-    def __init__(self, fn: Stepwise[Any, R], *args: Any, **kwargs: Any) -> None: ...
-
-    @overload
-    def __init__(self: "CombineGlobally[Any]", fn: CombineFn) -> None: ...
-
-    @overload
-    def __init__(self, fn: Callable[..., R], *args: Any, **kwargs: Any) -> None: ...
-
-    def __init__(self, fn: Any, *args: Any, **kwargs: Any) -> None:
-        self.fn = fn
-        self.combine = combine_fn(fn, type(self).__name__, args, kwargs)
-        self.has_defaults = True
-
-    @property
-    def default_label(self) -> str:
-        return f"{type(self).__name__}({function_label(self.fn)})"
-
-    def without_defaults(self) -> Self:
-        """The same, without a value for no elements."""
-        return self.with_defaults(False)
-
-    def with_defaults(self, has_defaults: bool = True) -> Self:
-        """The same, with or without a value for no elements."""
-        copy = self._copy()
-        copy.has_defaults = has_defaults
-        return copy
 
     def with_fanout(self, fanout: int) -> Self:
         """The same. In Beam it says how many workers share the work, which hosts decide here.

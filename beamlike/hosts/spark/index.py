@@ -81,6 +81,11 @@ class Index:
 
     @classmethod
     def load(cls, plan: Plan, blob: bytes | None) -> "Index":
+        """What was saved, or an index of no rows if nothing was.
+
+        Raises:
+            StateError: It is damaged, or was written by another plan.
+        """
         if blob is None:
             none: list[Any] = [np.full(plan.buckets, NEVER, np.int64) for _ in _PER_BUCKET]
             return cls(Clock(), MIN_TIMESTAMP, Contents(), *none)
@@ -106,13 +111,14 @@ class Index:
                 column[:] = MIN_TIMESTAMP
         return index
 
-    def move(self, to: "Clock") -> None:
+    def move(self, to: Clock) -> None:
         """The clocks at the end of a step."""
         self.at = to
         self.output = promise(self.output, to.watermark, int(self.hold.min()))
 
     @property
     def standing(self) -> Standing:
+        """Where the shard stands now."""
         return Standing(
             self.contents.living,
             self.at.watermark,
@@ -132,6 +138,7 @@ class Index:
         return set(np.nonzero(due)[0].tolist())
 
     def dump(self, plan: Plan) -> bytes:
+        """As `load` reads it back."""
         table = pa.table({name: getattr(self, name) for name in _PER_BUCKET})
         header = {
             "plan": plan.identity,

@@ -5,11 +5,12 @@ time it is, the machine learns from the micro-batch. Spark's ``rate`` source wou
 for its pace: with a new row every second a query on a slow machine never comes to rest.
 """
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+
+from beamlike.hosts.clock import wall_clock_ms
 
 __all__ = ["TickSource"]
 
@@ -33,7 +34,7 @@ class _TickReader(DataSourceStreamReader):
         self._every_ms = every_ms
 
     def initialOffset(self) -> dict[str, int]:
-        return {"tick": time.time_ns() // 1_000_000 // self._every_ms}
+        return {"tick": wall_clock_ms() // self._every_ms}
 
     # Every version of Spark takes this form. With arguments, newer ones ask for limits as well.
     def latestOffset(self) -> dict[str, int]:  # type: ignore[override]

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from beamlike.viz.live.progress import Problem, Progress
+from beamlike.metrics.progress import Problem, Progress
 
 __all__ = ["BATCHES", "QUERIES", "History", "State"]
 

@@ -11,7 +11,6 @@ import socket
 import socketserver
 import sys
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from http import HTTPStatus
@@ -19,6 +18,7 @@ from http.server import BaseHTTPRequestHandler
 from importlib.resources import files
 from typing import Any, Final
 
+from beamlike.hosts.clock import wall_clock_ms
 from beamlike.metrics.serving import GONE, HERE, PATIENCE, Listening, is_asked_as_this_machine
 from beamlike.viz.live.history import History
 
@@ -143,7 +143,7 @@ def _handler(history: History) -> type[BaseHTTPRequestHandler]:
                 self._answer(HTTPStatus.NOT_MODIFIED, None, b"", {"ETag": tag})
                 return
             version, queries = history.told()
-            told = f'{{"now": {round(time.time() * 1000)}, "queries": {queries}}}'.encode()
+            told = f'{{"now": {wall_clock_ms()}, "queries": {queries}}}'.encode()
             self._answer(HTTPStatus.OK, "application/json", told, {"ETag": f'"{version}"'})
 
         def _refuse(self) -> None:

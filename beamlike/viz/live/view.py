@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery, StreamingQueryManager
 
-    from beamlike.viz.live.listening import Listener
+    from beamlike.metrics.listening import Listener
     from beamlike.viz.live.server import PageServer
 
 __all__ = ["LiveView", "live_view"]
@@ -87,8 +87,8 @@ def live_view(source: "SparkSession | StreamingQuery", port: int = 0) -> LiveVie
     """
     from pyspark.sql import SparkSession
 
+    from beamlike.metrics.listening import Listener
     from beamlike.viz.live.history import History
-    from beamlike.viz.live.listening import Listener
     from beamlike.viz.live.server import PageServer
 
     spark, query = _session_of(source, SparkSession)

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
+from beamlike.metrics.progress import Progress
 from beamlike.testing.query_reports import report
 from beamlike.viz.live.history import History
-from beamlike.viz.live.progress import Progress
 
 
 def told(history: History) -> list[dict[str, Any]]:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from beamlike.metrics import listening
+from beamlike.metrics.listening import Listener
 from beamlike.testing.query_reports import report
-from beamlike.viz.live import listening
 from beamlike.viz.live.history import History
-from beamlike.viz.live.listening import Listener
 
 
 class Streams:
@@ -33,7 +33,7 @@ def running(*batches: int) -> Any:
 def test_a_query_that_runs_already_runs_since_the_first_that_is_known_of_it(
     batches: tuple[int, ...], since: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listening, "now_ms", lambda: 1_767_225_700_000)
+    monkeypatch.setattr(listening, "wall_clock_ms", lambda: 1_767_225_700_000)
     history, streams = History(), Streams()
 
     Listener(history).begin(streams, [running(*batches)])  # type: ignore[arg-type]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from beamlike.metrics.progress import Progress
 from beamlike.testing.query_reports import report
 from beamlike.viz.live.history import History
-from beamlike.viz.live.progress import Progress
 from beamlike.viz.live.server import PageServer
 
 pytestmark = pytest.mark.browser

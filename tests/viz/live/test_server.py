@@ -15,9 +15,9 @@ import attrs
 import pytest
 
 from beamlike.errors import EnvironmentProblem
+from beamlike.metrics.progress import Progress
 from beamlike.testing.query_reports import report
 from beamlike.viz.live.history import History
-from beamlike.viz.live.progress import Progress
 from beamlike.viz.live.server import PageServer
 
 

@@ -16,6 +16,7 @@ from beamlike.api.pipelines.scio.steps import (
     stepped,
 )
 from beamlike.errors import PipelineError
+from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms
 
 if TYPE_CHECKING:
@@ -156,11 +157,7 @@ def _by_key(
 
 
 def _check(given: Verbs[Any], verb: str, argument: str, number: Any) -> None:
-    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        raise PipelineError(
-            f"{full_name(given, verb)!r}: {argument} must be a whole number of 1 or more, got "
-            f"{number!r}"
-        )
+    whole_number(number, 1, f"{full_name(given, verb)!r}: {argument}", PipelineError)
 
 
 def _refuse_bytes(given: Verbs[Any], verb: str, instead: str) -> NoReturn:

@@ -44,6 +44,9 @@ class ElementVerbs(Verbs[T_co]):
 
         A name can be used once. Without one, verbs are named after themselves and numbered.
 
+        Raises:
+            PipelineError: The name is no text, or empty.
+
         Source: Scio ``withName``.
         """
         if not isinstance(name, str) or not name:

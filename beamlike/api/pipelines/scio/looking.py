@@ -110,6 +110,9 @@ class LookingVerbs(Verbs[T_co]):
         discarding panes needs ``on_time_behavior="fire_if_non_empty"``, or nothing is left of it
         at the end of its window.
 
+        Raises:
+            PipelineError: One of them is no side input.
+
         Source: Scio ``withSideInputs``.
         """
         from beamlike.api.pipelines.scio.sides import SCollectionWithSideInput, SideInput
@@ -173,6 +176,9 @@ class LookingVerbs(Verbs[T_co]):
         self: "LookingVerbs[T]", *sides: "SideOutput[Any]"
     ) -> "SCollectionWithSideOutput[T]":
         """The same elements, for functions with more than one output.
+
+        Raises:
+            PipelineError: One of them is no side output.
 
         Source: Scio ``withSideOutputs``.
         """

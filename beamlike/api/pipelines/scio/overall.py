@@ -263,6 +263,10 @@ class OverallVerbs(Verbs[T_co]):
             cost: What an element costs, 0 or more.
             seed: For another sample, any whole number.
 
+        Raises:
+            PipelineError: The total is no number of 0 or more, or the cost no function.
+            TransformError: In the run: an element costs less than 0.
+
         Source: Scio ``sampleWeighted``.
         """
         if not isinstance(total_weight, int | float) or not total_weight >= 0:

@@ -76,7 +76,12 @@ class Frame:
     coder: Coder | None = None
 
     def letters(self, layers: Layers, node: int) -> "DataFrame":
-        """Its rows as letters from this node."""
+        """Its rows as letters from this node.
+
+        Raises:
+            ColumnError: A column is missing, has a type that does not fit, or a name that is
+                needed here.
+        """
         rows = self.rows
         for name in (_AT, _AHEAD):
             if name in rows.columns:

@@ -65,9 +65,8 @@ class Layers:
         nodes = tuple(in_order([*ends, *(edge.node for edge in wanted)]))
         clocks = {at: clock_of(node) for at, node in enumerate(nodes) if isinstance(node, Given)}
         layers = cls(nodes, tuple(dict.fromkeys(wanted)), clocks, Wire.declared())
-        _ = (
-            layers.packed
-        )  # here it can be said what is wrong: Spark hides it in an error of its own
+        # What is wrong with a function is said here: Spark hides it in an error of its own.
+        _ = layers.packed
         return layers
 
     @cached_property

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from beamlike.errors import UserFunctionError
 from beamlike.hosts.keys import key_of
-from beamlike.hosts.nodes import StagedWorker, worker_of
+from beamlike.hosts.nodes import worker_of
 from beamlike.hosts.spark.changes import strategy_words, unnumbered
 from beamlike.hosts.spark.columns import AccumulatorColumns, PickledColumn
 from beamlike.hosts.spark.graph.layers import Layers
@@ -29,6 +29,7 @@ from beamlike.hosts.spark.processor import SparkStore, blobs_of, paused_gc
 from beamlike.hosts.spark.replay_worker import OverPickles
 from beamlike.hosts.spark.shard import KeyedMerge, Shard
 from beamlike.hosts.spark.workers import ease_worker
+from beamlike.hosts.staged import StagedWorker
 from beamlike.hosts.wire import Wire
 from beamlike.machine.clocks import (
     Clocks,

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from beamlike.hosts.keys import key_bytes
 from beamlike.hosts.metrics import Recorder
-from beamlike.hosts.nodes import StagedWorker, Worker, worker_of
+from beamlike.hosts.nodes import worker_of
 from beamlike.hosts.spark.graph.layers import Layers, Reader
 from beamlike.hosts.spark.graph.mail import Addressed, Arriving, Came, Mail
 from beamlike.hosts.spark.graph.tally import TALLIES, tallies_array
@@ -18,6 +18,8 @@ from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.plan import spread_shards
 from beamlike.hosts.spark.processor import paused_gc
 from beamlike.hosts.spark.workers import ease_worker
+from beamlike.hosts.staged import StagedWorker
+from beamlike.hosts.worker import Worker
 from beamlike.model.graph import Edge, Windowed
 
 __all__ = ["finisher", "walker"]

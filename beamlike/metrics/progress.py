@@ -11,7 +11,7 @@ import attrs
 
 from beamlike.model.panes import Timing
 
-__all__ = ["Counts", "Problem", "Progress", "instant_ms", "observed_metrics"]
+__all__ = ["Counts", "Problem", "Progress", "observed_metrics", "spark_instant_ms"]
 
 _TIMINGS: Final = tuple(timing.value for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE))
 _WINDOWS_OPEN: Final = "windows_open"
@@ -23,14 +23,14 @@ _ASKING: Final = {"latestOffset", "getOffset"}
 """What takes time while nothing is new: the sources are asked, and no more."""
 
 
-def instant_ms(text: str | None) -> int | None:
+def spark_instant_ms(text: str | None) -> int | None:
     """An instant as Spark writes it, in epoch ms; None for none.
 
     Spark says 1970 while it knows no watermark.
 
-    >>> instant_ms("2020-01-01T00:15:00.000Z")
+    >>> spark_instant_ms("2020-01-01T00:15:00.000Z")
     1577837700000
-    >>> instant_ms("1970-01-01T00:00:00.000Z") is None
+    >>> spark_instant_ms("1970-01-01T00:00:00.000Z") is None
     True
     """
     if not text:
@@ -156,19 +156,19 @@ class Progress:
         stores = [it.get("customMetrics") or {} for it in states]
         disks = [store[_DISK] for store in stores if _DISK in store]
         own = [it.watermark for it in groupings.values() if it.watermark is not None]
-        watermark = instant_ms(times.get("watermark"))
+        watermark = spark_instant_ms(times.get("watermark"))
         return cls(
             told["id"],
             told["runId"],
             told.get("name"),
             told["batchId"],
-            instant_ms(told["timestamp"]) or 0,
+            spark_instant_ms(told["timestamp"]) or 0,
             took,
             told.get("numInputRows") or 0,
             _number(told.get("processedRowsPerSecond")),
             _number(told.get("inputRowsPerSecond")),
             min(own, default=None) if watermark is None else watermark,
-            instant_ms(times.get("max")),
+            spark_instant_ms(times.get("max")),
             {name: parts[name] for name in sorted(parts, key=parts.__getitem__, reverse=True)},
             sum(it.get("numRowsTotal") or 0 for it in states),
             sum(it.get("memoryUsedBytes") or 0 for it in states),

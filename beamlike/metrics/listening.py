@@ -1,7 +1,6 @@
 """Where Spark tells what its queries do. Importing this imports pyspark."""
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,7 +13,8 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from beamlike.viz.live.progress import Progress, instant_ms
+from beamlike.hosts.clock import wall_clock_ms
+from beamlike.metrics.progress import Progress, spark_instant_ms
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery, StreamingQueryManager
@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Listener"]
 
 
-def now_ms() -> int:
-    return round(time.time() * 1000)
-
-
 class Told(Protocol):
-    """What listens, as `beamlike.viz.live.history.History` does. Instants are epoch ms."""
+    """Who is told: `MetricsListener`, or the history of a live view. Instants are epoch ms."""
 
     def started(self, query: str, run: str, name: str | None, at: int) -> None: ...
 
@@ -40,33 +36,33 @@ class Listener(StreamingQueryListener):
     """Hands on what Spark tells, and decides nothing.
 
     Args:
-        history: Is told.
+        to: Who is told.
         query: The id of the only query it is told of; None: of all.
         read: What is told of a micro-batch, from the JSON of its progress; it has ``at``, when it
             began (epoch ms).
     """
 
     def __init__(
-        self, history: Told, query: str | None = None, read: Callable[[str], Any] = Progress.of
+        self, to: Told, query: str | None = None, read: Callable[[str], Any] = Progress.of
     ) -> None:
-        self._history, self._query, self._read = history, query, read
+        self._to, self._query, self._read = to, query, read
         self._gate = threading.Lock()
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:
         if self._wanted(event):
-            at = instant_ms(event.timestamp) or now_ms()
-            self._history.started(str(event.id), str(event.runId), event.name, at)
+            at = spark_instant_ms(event.timestamp) or wall_clock_ms()
+            self._to.started(str(event.id), str(event.runId), event.name, at)
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
         if self._wanted(event.progress):
-            self._history.progressed(self._read(event.progress.json))
+            self._to.progressed(self._read(event.progress.json))
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:
         pass
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
         if self._wanted(event):
-            self._history.ended(str(event.id), str(event.runId), event.exception, now_ms())
+            self._to.ended(str(event.id), str(event.runId), event.exception, wall_clock_ms())
 
     def _wanted(self, told: Any) -> bool:
         with self._gate:  # not before `begin` is done, which tells of what was before
@@ -91,9 +87,9 @@ class Listener(StreamingQueryListener):
         known = str(query.id), str(query.runId)
         recent = [self._read(progress.json) for progress in query.recentProgress]
         # Spark does not tell when it started; it ran by the first of these.
-        self._history.started(*known, query.name, recent[0].at if recent else now_ms())
+        self._to.started(*known, query.name, recent[0].at if recent else wall_clock_ms())
         for progress in recent:
-            self._history.progressed(progress)
+            self._to.progressed(progress)
         if not query.isActive:
             failure = query.exception()
-            self._history.ended(*known, None if failure is None else str(failure), now_ms())
+            self._to.ended(*known, None if failure is None else str(failure), wall_clock_ms())

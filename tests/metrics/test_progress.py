@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from beamlike.metrics.progress import Counts, Problem, Progress
 from beamlike.testing.query_reports import report
-from beamlike.viz.live.progress import Counts, Problem, Progress
 
 
 def test_a_report_of_spark_becomes_a_progress() -> None:

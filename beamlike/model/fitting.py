@@ -1,0 +1,138 @@
+"""Which parts of a strategy go together, and what to write where they do not.
+
+Source: Beam Java, the checks in ``Window.applicableTo`` and ``GroupByKey.applicableTo``. Retained
+sessions and unchanged panes are not in Beam.
+"""
+
+from beamlike.errors import WindowingError
+from beamlike.model.options import AccumulationMode, Unchanged
+from beamlike.model.time import DurationLike, show_duration
+from beamlike.model.triggers import AfterWatermark, DefaultTrigger, Never, Trigger
+from beamlike.model.windowfns import GlobalWindows, WindowFn
+from beamlike.model.words import Spelling
+
+__all__ = [
+    "check_comes_out",
+    "check_retained",
+    "check_unchanged",
+    "check_without_accumulation",
+    "check_without_lateness",
+    "data_loss",
+]
+
+
+def check_without_lateness(window_fn: WindowFn, trigger: Trigger) -> None:
+    """Refuse a trigger outside the global window while nobody has chosen an allowed lateness.
+
+    Raises:
+        WindowingError: These need one.
+    """
+    if isinstance(trigger, DefaultTrigger) or isinstance(window_fn, GlobalWindows):
+        return
+    raise WindowingError(
+        f"trigger {trigger} requires that the allowed lateness be specified; "
+        'add allowed_lateness="0 s", or as long as late data shall be waited for'
+    )
+
+
+def check_without_accumulation(
+    window_fn: WindowFn,
+    trigger: Trigger,
+    allowed_lateness: int,
+    given_lateness: DurationLike | None,
+    spelling: Spelling,
+) -> None:
+    """Refuse what may emit several panes of a window while nobody has chosen what is in them.
+
+    Args:
+        allowed_lateness: The one in force (ms).
+        given_lateness: What this window transform says, as it says it.
+        spelling: How the advice is spelled.
+
+    Raises:
+        WindowingError: These need an accumulation mode.
+    """
+    waits = allowed_lateness > 0 and not isinstance(window_fn, GlobalWindows)
+    if not isinstance(trigger, DefaultTrigger):
+        cause = f"trigger {trigger}"
+    elif not waits:
+        return
+    elif given_lateness is not None:
+        cause = f"allowed_lateness={given_lateness!r}"
+    else:
+        cause = f"an allowed lateness of {show_duration(allowed_lateness)}"
+    raise WindowingError(
+        f"{cause} requires that the accumulation mode be specified, because a window may "
+        f'emit several panes; add {spelling.accumulation}="discarding" (each pane holds '
+        f'what is new) or {spelling.accumulation}="accumulating" (each pane holds '
+        "everything so far)"
+    )
+
+
+def check_retained(window_fn: WindowFn) -> None:
+    """Refuse to retain expired sessions if nobody knows how long.
+
+    Raises:
+        WindowingError: The window of one element may be of any length.
+    """
+    if window_fn.longest_own_window is None:
+        raise WindowingError(
+            'late_check="retain" keeps an expired session for as long as the window of one '
+            f"element can reach it, but how long such a window of {window_fn} can be is "
+            'not known; for Sessions with a function for the gap, add max_duration="1 hour", '
+            "or as long as a gap can be; for a window function of your own, define the "
+            "property longest_own_window"
+        )
+
+
+def check_unchanged(unchanged: Unchanged, accumulation: AccumulationMode) -> None:
+    """Refuse to omit panes that withdraw an equal one where none withdraws any.
+
+    Raises:
+        WindowingError: The panes are not retracting.
+    """
+    if unchanged is Unchanged.OMIT and accumulation is not AccumulationMode.RETRACTING:
+        raise WindowingError(
+            'unchanged="omit" leaves out a pane that would withdraw an equal one, but '
+            f'accumulation="{accumulation.value}" withdraws nothing; write '
+            'unchanged="re_emit", or accumulation="retracting"'
+        )
+
+
+def check_comes_out(window_fn: WindowFn, trigger: Trigger) -> None:
+    """Refuse a stream that waits for the end of time.
+
+    Raises:
+        WindowingError: The default trigger in the global window.
+    """
+    if isinstance(window_fn, GlobalWindows) and isinstance(trigger, DefaultTrigger):
+        raise WindowingError(
+            "a stream in the global window with the default trigger never emits anything; "
+            "use FixedWindows, SlidingWindows or Sessions, or a trigger such as "
+            "Repeatedly(AfterCount(100))"
+        )
+
+
+def data_loss(trigger: Trigger, allowed_lateness: int) -> str | None:
+    """How a trigger may drop data that comes in time, and what to change; None if it cannot.
+
+    Args:
+        allowed_lateness: In milliseconds.
+
+    Source: Beam Java, ``GroupByKey.triggerIsSafe``.
+    """
+    if not trigger.may_finish or isinstance(trigger, Never):
+        return None
+    if isinstance(trigger, AfterWatermark):
+        if allowed_lateness == 0:
+            return None
+        early = f"early={trigger.early}, " if trigger.early else ""
+        return (
+            f"{trigger} finishes at the end of the window, and data within the "
+            f"allowed lateness of {show_duration(allowed_lateness)} would be dropped; "
+            f"write AfterWatermark({early}late=AfterCount(1)), or allowed_lateness=0"
+        )
+    return (
+        f"{trigger} may finish, and data that arrives afterwards would be "
+        f"dropped; write Repeatedly({trigger})"
+    )

@@ -1,0 +1,220 @@
+"""A test stream that has come to its end: it is run, by itself or in a pipeline."""
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.errors import TestStreamError
+from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.script import Arrive, Run, Script, ScriptStep
+from beamlike.machine.events import Element
+from beamlike.machine.failures import OnFailure
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Collect, CombineFn
+from beamlike.model.graph import Given
+from beamlike.model.naming import by_name
+from beamlike.model.options import (
+    AccumulationMode,
+    ClosingBehavior,
+    LateCheck,
+    OnTimeBehavior,
+    TimestampCombiner,
+    Unchanged,
+    option,
+)
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import DurationLike
+from beamlike.model.triggers import Trigger
+from beamlike.model.windowfns import WindowFn
+from beamlike.testing.groupings import Asserted, ran_by_itself
+from beamlike.testing.results import Results
+from beamlike.testing.spelling import script_code
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["FinishedTestStream"]
+
+Host = Literal["memory", "spark"]
+
+
+class _Played(PTransform[Pipeline, PCollection[Any]]):
+    """The source of a pipeline that plays a script."""
+
+    def __init__(self, steps: Script) -> None:
+        self.steps = steps
+
+    @property
+    def default_label(self) -> str:
+        return "TestStream"
+
+    def expand(self, given: Pipeline) -> PCollection[Any]:
+        node = Given(given.label, (), self.steps, bounded=False)
+        return given.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
+
+
+@attrs.frozen(repr=False)
+class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
+    """A stream that reached the end of time. It cannot be added to, only run.
+
+    ``pipeline | stream`` and ``pipeline | "name" >> stream`` make it a source of a pipeline.
+    Of several streams each has a watermark of its own, and they take turns, a step each.
+    """
+
+    steps: Script
+
+    @by_name("run", TestStreamError, window="window=FixedWindows(...)")
+    def run(
+        self,
+        *,
+        window: WindowFn,
+        trigger: Trigger | None = None,
+        accumulation: AccumulationMode | str | None = None,
+        allowed_lateness: DurationLike | None = None,
+        timestamp_combiner: TimestampCombiner | str = TimestampCombiner.END_OF_WINDOW,
+        closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
+        on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
+        late_check: LateCheck | str = LateCheck.ASSIGNED,
+        unchanged: Unchanged | str = Unchanged.RE_EMIT,
+        on_error: OnFailure | str = OnFailure.FAIL,
+        aggregate: CombineFn | None = None,
+        host: Host = "memory",
+        spark: "SparkSession | None" = None,
+        allow_unsafe_trigger: bool = False,
+    ) -> Results:
+        """Group the stream by key and window, and keep everything that comes out.
+
+        Processing time is the stream's own; no clock of the computer has a say.
+
+        Args:
+            window: How elements are assigned to windows.
+            trigger: When panes are emitted; None is the default trigger.
+            accumulation: Whether a pane holds what is new or everything so far. Must be said
+                where a window may emit several panes.
+            allowed_lateness: How far the watermark may pass the end of a window before data
+                for it is dropped. Must be said with a trigger outside the global window.
+            timestamp_combiner: Which event time a pane is stamped with.
+            closing_behavior: Whether an empty last pane is emitted.
+            on_time_behavior: Whether an empty on-time pane is emitted.
+            late_check: What decides that an element is too late; Beam's way by default.
+            unchanged: Whether a pane with an unchanged value comes out again, where panes are
+                withdrawn.
+            on_error: What to do when a function of the window function or of the aggregate
+                raises: ``"fail"``, or ``"drop"`` what it raised for.
+            aggregate: How a pane's elements become its value; `Collect` by default.
+            host: ``"memory"``, in this process, or ``"spark"``, a real streaming query.
+            spark: The session for host ``"spark"``; None takes the active one or starts one.
+            allow_unsafe_trigger: Take the strategy as it is, without the checks that a
+                pipeline makes: triggers that finish and lose data among them.
+
+        Raises:
+            TestStreamError: An element is no (key, value) pair, or its key cannot be hashed; an
+                argument is not known or not given by name; the host is unknown; the aggregate is
+                no combine function; or a Spark session was given to the memory host.
+            WindowingError: The parts do not go together; the message says what to change.
+            UnsafeTriggerError: The trigger can finish and lose data.
+            UserFunctionError: A function of the window function or of the aggregate raised.
+        """
+        combine = Collect() if aggregate is None else aggregate
+        if not isinstance(combine, CombineFn):
+            hint = f"; write {combine.__name__}()" if isinstance(combine, type) else ""
+            raise TestStreamError(
+                "aggregate must be a combine function such as Count() of beamlike.model.combine, "
+                f"got {combine!r}{hint}"
+            )
+        if allow_unsafe_trigger:
+            strategy = WindowingStrategy(
+                window,
+                trigger,
+                AccumulationMode.DISCARDING if accumulation is None else accumulation,
+                0 if allowed_lateness is None else allowed_lateness,
+                timestamp_combiner,
+                closing_behavior,
+                on_time_behavior,
+                late_check,
+                unchanged,
+            )
+        else:
+            strategy = WindowingStrategy.declared(
+                window,
+                trigger=trigger,
+                accumulation=accumulation,
+                allowed_lateness=allowed_lateness,
+                timestamp_combiner=timestamp_combiner,
+                closing_behavior=closing_behavior,
+                on_time_behavior=on_time_behavior,
+                late_check=late_check,
+                unchanged=unchanged,
+                unbounded=True,
+            )
+        failing = option(OnFailure, on_error, "on_error")
+        script = tuple(_keyed(step) for step in self.steps)
+        run = _run_on(host, strategy, combine, script, failing, spark)
+        ran_by_itself(Asserted("", run, strategy, combine))
+        return Results(run, strategy, combine)
+
+    @property
+    def default_label(self) -> str:
+        return "TestStream"
+
+    def expand(self, given: Pipeline) -> PCollection[Any]:
+        """The source of a pipeline that plays this stream."""
+        return _Played(self.steps).expand(given)
+
+    def __rrshift__(self, label: str) -> PTransform[Pipeline, PCollection[Any]]:  # type: ignore[override]
+        """A source of a pipeline under a name: ``"name" >> stream``."""
+        return label >> _Played(self.steps)
+
+    def __repr__(self) -> str:
+        return f"TestStream(){script_code(self.steps[:-1])}.advance_watermark_to_infinity()"
+
+
+def _run_on(
+    host: Host,
+    strategy: WindowingStrategy,
+    combine: CombineFn,
+    script: Script,
+    on_error: OnFailure,
+    spark: "SparkSession | None",
+) -> Run:
+    if host == "memory":
+        if spark is not None:
+            raise TestStreamError(
+                'a Spark session was given, but the host is "memory"; add host="spark"'
+            )
+        return run_in_memory(Grouping(strategy, combine, on_error), script)
+    if host == "spark":
+        from beamlike.hosts.spark.replay import run_on_spark
+
+        return run_on_spark(strategy, combine, script, spark, on_error=on_error)
+    raise TestStreamError(f'host must be "memory" or "spark", got {host!r}')
+
+
+def _keyed(step: ScriptStep) -> ScriptStep:
+    """A step whose elements are grouped by their keys."""
+    if not isinstance(step, Arrive):
+        return step
+    return Arrive(tuple(_pair(element) for _, element in step.elements))
+
+
+def _pair(element: Element) -> tuple[Hashable, Element]:
+    pair = element.value
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        raise TestStreamError(
+            f"a stream that is run by itself has (key, value) pairs, got {pair!r}; write "
+            '("joe", "open app") or TimestampedValue(("joe", "open app"), "00:01:00"), or give '
+            "the stream to a pipeline"
+        )
+    key, value = pair
+    try:
+        hash(key)
+    except TypeError:
+        raise TestStreamError(
+            f"the key of an element must be hashable, got {key!r} in {pair!r}; "
+            "write a tuple instead of a list"
+        ) from None
+    return key, Element(value, element.timestamp)
