@@ -88,6 +88,7 @@ def combined(plan: Plan, rows: Sequence[tuple[Any, ...]], judged: bool = True) -
                 for name, values in {"start": start, "end": end, "count": count, "ts": at}.items()
             },
             "judged": pa.array([judged] * len(rows)),
+            "merged": pa.array([False] * len(rows)),
             **dict(zip(layout.types(), layout.encode(accumulators), strict=True)),
             "bucket": pa.array([_bucket_of(it, plan.buckets) for it in key], pa.int32()),
         }

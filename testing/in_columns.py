@@ -193,6 +193,7 @@ class _Host:
             _whole([item.timestamp for item in lifted]),
             _whole([item.count for item in lifted]),
             np.array([item.judged for item in lifted]),
+            np.array([item.merged for item in lifted]),
             ((accumulators,),),
         )
 

@@ -49,7 +49,9 @@ class Lifted:
 
     ``count`` says how many they are, and ``timestamp`` is the greatest event time among them
     (ms). If they were ``judged`` for lateness where they were combined, they are not judged
-    again; else their window decides for all of them.
+    again; else their window decides for all of them. ``merged`` says that some came in other
+    windows than this one, which is what became of them: to a live window of the same bounds they
+    are a merge, as they would have been one by one.
 
     Source: Beam's combiner lifting.
     """
@@ -59,6 +61,7 @@ class Lifted:
     window: Window
     timestamp: int
     judged: bool = True
+    merged: bool = False
 
 
 Item = Element | Lifted

@@ -9,7 +9,7 @@ Source: Beam ``CombinePerKey`` with combiner lifting, ``withHotKeyFanout``.
 
 from collections.abc import Sequence
 
-from beamlike.machine.events import Bundle, Drop, Element, Lifted
+from beamlike.machine.events import Bundle, Drop, Element, Happening, Lifted, Merged
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.state import KeyState
@@ -71,10 +71,18 @@ class Lifting:
         """
         judged = watermark is not None and self._judges
         at = MIN_TIMESTAMP if watermark is None or not self._judges else watermark
-        before = KeyState.unseen(at, 0)
-        after, effects = self._grouping.step(before, Bundle(tuple(elements)))
+        before, story = KeyState.unseen(at, 0), list[Happening]()
+        after, effects = self._grouping.step(before, Bundle(tuple(elements)), story.append)
+        merged = {it.into for it in story if isinstance(it, Merged)}
         lifted = (
-            Lifted(state.accumulator, state.fresh, window, _greatest(elements, window), judged)
+            Lifted(
+                state.accumulator,
+                state.fresh,
+                window,
+                _greatest(elements, window),
+                judged,
+                window in merged,
+            )
             for window, state in after.windows.items()
         )
         return tuple(lifted), tuple(effect for effect in effects if isinstance(effect, Drop))

@@ -26,7 +26,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.testing.every_aggregate import bind, every_aggregate
-from beamlike.testing.generate import any_strategy
+from beamlike.testing.random_strategies import any_strategy
 
 NUMBER = pa.int64()
 YEAR_20000 = 568_971_820_800_000
@@ -133,7 +133,7 @@ def rows(*given: tuple[str, int, int], **more: list[int]) -> pa.Table:
 
 
 def combined(table: pa.Table) -> list[tuple[Any, ...]]:
-    """Key, window, count, time, whether it was judged, sum, count, hash."""
+    """Key, window, count, time, whether it was judged, and merged, sum, count, hash."""
     return sorted(tuple(row.values()) for row in table.to_pylist())
 
 
@@ -151,9 +151,9 @@ def test_rows_are_combined_by_key_and_window_and_those_too_late_are_told_apart(
     ]
     table, dropped = lifter_of(plan_of(strategy, machine_name=machine)).lift(given, 26)
     assert combined(table) == [
-        ("ann", 25, 40, 2, 30, True, 5, 2, 1),
-        ("ann", 41, 51, 1, 41, True, 5, 1, 1),
-        ("joe", 31, 41, 1, 31, True, 2, 1, 2),
+        ("ann", 25, 40, 2, 30, True, True, 5, 2, 1),
+        ("ann", 41, 51, 1, 41, True, False, 5, 1, 1),
+        ("joe", 31, 41, 1, 31, True, False, 2, 1, 2),
     ]
     shown = sorted(
         (key, drop.value, drop.timestamp, drop.missed_by, drop.nearly, drop.watermark)
@@ -167,9 +167,9 @@ def test_a_row_is_combined_in_each_of_its_windows(machine: Any) -> None:
     plan = plan_of(WindowingStrategy(SlidingWindows(10, 5)), machine_name=machine)
     table, dropped = lifter_of(plan).lift([rows(("ann", 1, 7), ("ann", 2, 12))], None)
     assert combined(table) == [
-        ("ann", 0, 10, 1, 7, False, 1, 1, 1),
-        ("ann", 5, 15, 2, 12, False, 3, 2, 1),
-        ("ann", 10, 20, 1, 12, False, 2, 1, 1),
+        ("ann", 0, 10, 1, 7, False, False, 1, 1, 1),
+        ("ann", 5, 15, 2, 12, False, False, 3, 2, 1),
+        ("ann", 10, 20, 1, 12, False, False, 2, 1, 1),
     ]
     assert dropped == []
 
@@ -180,8 +180,8 @@ def test_a_row_that_comes_in_a_window_stays_in_it(machine: Any) -> None:
     given = [rows(("ann", 1, 9)), rows(("ann", 2, 9), ("ann", 4, 29), start=[0, 0], end=[10, 30])]
     table, dropped = lifter_of(plan).lift(given, None)
     assert combined(table) == [
-        ("ann", 0, 10, 2, 9, False, 3, 2, 1),
-        ("ann", 0, 30, 1, 29, False, 4, 1, 1),
+        ("ann", 0, 10, 2, 9, False, False, 3, 2, 1),
+        ("ann", 0, 30, 1, 29, False, False, 4, 1, 1),
     ]
     assert dropped == []
 
@@ -191,8 +191,8 @@ def test_the_time_of_combined_rows_is_that_of_the_latest_among_them() -> None:
     given = rows(("ann", 1, 3), ("ann", 2, 7), ("ann", 4, 2), start=[0, 5, 0], end=[10, 15, 10])
     table, _ = lifter_of(plan).lift([given], None)
     assert combined(table) == [
-        ("ann", 0, 10, 2, 3, False, 5, 2, 1),
-        ("ann", 5, 15, 1, 7, False, 2, 1, 1),
+        ("ann", 0, 10, 2, 3, False, False, 5, 2, 1),
+        ("ann", 5, 15, 1, 7, False, False, 2, 1, 1),
     ]
 
 
@@ -201,7 +201,7 @@ def test_a_row_beyond_the_calendar_is_left_out_alone(machine: Any) -> None:
     plan = plan_of(WindowingStrategy(CalendarDays(1, "UTC")), machine_name=machine)
     given = [rows(("ann", 1, 5), ("joe", 2, YEAR_20000))]
     table, ((key, drop),) = lifter_of(plan).lift(given, None)
-    assert combined(table) == [("ann", 0, 86_400_000, 1, 5, False, 1, 1, 1)]
+    assert combined(table) == [("ann", 0, 86_400_000, 1, 5, False, False, 1, 1, 1)]
     assert (key, drop.value, drop.window, drop.reason) == (("joe",), (2,), None, DropReason.FAILED)
     assert "reaches from year 1 to year 9999" in str(drop.error)
 
@@ -242,7 +242,7 @@ UNLUCKY = rows(("ann", 1, 1), ("joe", 13, 2), ("ann", 3, 3))
 def test_a_row_that_a_function_of_ones_own_cannot_take_is_left_out() -> None:
     plan = plan_of(WindowingStrategy(FixedWindows(10)), LUCKY, on_error="drop")
     table, ((key, drop),) = lifter_of(plan).lift([UNLUCKY], None)
-    assert combined(table) == [("ann", 0, 10, 2, 3, False, 4, 2, 1)]
+    assert combined(table) == [("ann", 0, 10, 2, 3, False, False, 4, 2, 1)]
     assert (key, drop.value, drop.timestamp, drop.error) == (
         ("joe",),
         (13,),

@@ -115,6 +115,21 @@ def test_lifting_changes_no_pane_and_drops_the_same_number(
     assert lifted[1] == alone[1]
 
 
+def test_what_has_merged_beforehand_is_a_merge_to_a_live_window_of_the_same_bounds() -> None:
+    # The watermark passes the session while its pane waits for the clock. One by one the second
+    # bundle merges windows into it again, so that it holds the output watermark no longer.
+    strategy = WindowingStrategy(
+        Sessions(5), Repeatedly(AfterProcessingTime(3)), "discarding", allowed_lateness=6
+    )
+    bundle = [Element((1,), 12), Element((1,), 16)]
+    fed = [([], 20, 0), (bundle, 1, 0), (bundle, 0, 4)]
+    alone, lifted = run(strategy, fed, None), run(strategy, fed, 1)
+    assert lifted == alone
+    assert [(str(it.window), it.value[0], it.info.timing.name) for (it,) in alone[0]] == [
+        ("[00:00:00.012, 00:00:00.021)", 4, "LATE")
+    ]
+
+
 def test_late_elements_are_dropped_one_by_one_and_the_others_combined() -> None:
     lifting = Lifting(WindowingStrategy(Sessions(10)), AGGREGATES)
     lifted, dropped = lifting.lift([Element((5,), 3), Element((6,), 8), Element((7,), 1)], 13)

@@ -2,7 +2,8 @@
 
 A table of rows has the key columns, the value columns, ``ts`` (ms), ``bucket`` and, if rows come
 in windows, ``start`` and ``end`` (ms). A table of combined elements has the key columns,
-``start``, ``end``, ``count``, ``ts``, ``judged``, the columns of the accumulator, and ``bucket``.
+``start``, ``end``, ``count``, ``ts``, ``judged``, ``merged``, the columns of the accumulator, and
+``bucket``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,11 +37,11 @@ def elements_in(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Element]]:
 def _lifted_in(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Lifted]]:
     layout = plan.operation.accumulator
     accumulators = layout.decode([table.column(name) for name in layout.types()])
-    names = ("count", "start", "end", "ts", "judged")
+    names = ("count", "start", "end", "ts", "judged", "merged")
     columns = [table.column(name).to_pylist() for name in names]
     lifted = (
-        Lifted(accumulator, count, window_of(start, end), timestamp, judged)
-        for accumulator, count, start, end, timestamp, judged in zip(
+        Lifted(accumulator, count, window_of(start, end), timestamp, judged, merged)
+        for accumulator, count, start, end, timestamp, judged, merged in zip(
             accumulators, *columns, strict=True
         )
     )

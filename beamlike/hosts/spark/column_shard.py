@@ -181,11 +181,12 @@ class ColumnShard:
         return state, panes, drops, merges
 
     def _lifted(self, arrived: pa.Table, key: Ints) -> LiftedArrivals:
-        count, at, start, end, judged = (
-            arrived.column(name).to_numpy() for name in ("count", "ts", "start", "end", "judged")
+        start, end, at, count = (
+            arrived.column(name).to_numpy() for name in ("start", "end", "ts", "count")
         )
+        judged, merged = (arrived.column(name).to_numpy() for name in ("judged", "merged"))
         accumulators = self.layout.accumulators(arrived)
-        return LiftedArrivals(key, start, end, at, count, judged, accumulators)
+        return LiftedArrivals(key, start, end, at, count, judged, merged, accumulators)
 
     def _buckets(
         self, rows: Rows, active: Bools, before: State, keys: Numbered, arrived: Ints

@@ -58,7 +58,8 @@ def lifter_of(plan: Plan) -> Lifter:
 def _schema(plan: Plan) -> pa.Schema:
     fields = [(f"key_{name}", kind) for name, kind in plan.keys.items()]
     fields += [(name, pa.int64()) for name in ("start", "end", "count", "ts")]
-    fields += [("judged", pa.bool_()), *plan.operation.accumulator.types().items()]
+    fields += [("judged", pa.bool_()), ("merged", pa.bool_())]
+    fields += [*plan.operation.accumulator.types().items()]
     return pa.schema([*fields, ("hash", pa.int64())])
 
 
@@ -91,7 +92,7 @@ class _InColumns:
         hash_of_key = np.empty(keys.count, np.int64)
         hash_of_key[keys.number] = hashes
         of_row = pa.array(lifted.key)
-        columns = (lifted.start, lifted.end, lifted.count, lifted.at, lifted.judged)
+        columns = (lifted.start, lifted.end, lifted.count, lifted.at, lifted.judged, lifted.merged)
         arrays = [column.take(of_row) for column in keys.columns]
         arrays += map(pa.array, columns)
         for fold, accumulators in zip(self._folds, lifted.accumulators, strict=True):
@@ -137,6 +138,7 @@ class _KeyByKey:
             [one.count for one in ones],
             [one.timestamp for one in ones],
             [one.judged for one in ones],
+            [one.merged for one in ones],
             *layout.encode([one.accumulator for one in ones]),
             [hashes[key] for key, _ in lifted],
         ]

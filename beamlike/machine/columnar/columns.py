@@ -66,8 +66,8 @@ class LiftedArrivals:
     """Elements that were combined before they arrived, in order of arrival; see `Lifted`.
 
     Each row stands for ``count`` elements of one window, the latest of them at ``at`` (ms).
-    ``judged`` says which were judged for lateness where they were combined. ``accumulators``
-    are those of each fold.
+    ``judged`` says which were judged for lateness where they were combined, and ``merged`` which
+    came in other windows, too. ``accumulators`` are those of each fold.
     """
 
     key: Ints
@@ -76,6 +76,7 @@ class LiftedArrivals:
     at: Ints
     count: Ints
     judged: Bools
+    merged: Bools
     accumulators: tuple[Accumulators, ...]
 
 

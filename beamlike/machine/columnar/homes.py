@@ -56,6 +56,9 @@ def find_homes(
     home = of_each[count:]
     incoming, home, drops = split_expired_after_merging(rules, state, incoming, home, runs.end)
     is_part, merges = runs.order < count, runs.merges
+    if incoming.merged is not None:
+        # What has merged to the bounds of a live window beforehand, merges with it.
+        merges = merges | (np.bincount(home[incoming.merged], minlength=len(runs.key)) > 0)
     expired = merges & (state.watermark > rules.expiry(runs.end))
     if expired.any():
         # A window that is past its expiry takes nothing in, and what arrived for it is late.

@@ -20,7 +20,8 @@ class Incoming:
     """A row for each element with each of its windows, in order of arrival.
 
     ``row`` is the element's place in the bundle. ``count`` says how many elements it stands for,
-    and ``judged`` whether it was judged for lateness before; None: one each, and none of them.
+    ``judged`` whether it was judged for lateness before, and ``merged`` whether it came in other
+    windows before; None: one each, and none of them.
     """
 
     row: Ints
@@ -30,6 +31,7 @@ class Incoming:
     at: Ints
     count: Ints | None = None
     judged: Bools | None = None
+    merged: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.row)
@@ -97,7 +99,7 @@ class LiftedBundle:
     def incoming(self, window_fn: WindowFn) -> Incoming:
         it = self.lifted
         row = np.arange(len(it.key), dtype=np.int64)
-        return Incoming(row, it.key, it.start, it.end, it.at, it.count, it.judged)
+        return Incoming(row, it.key, it.start, it.end, it.at, it.count, it.judged, it.merged)
 
     def added(
         self, folds: tuple[Fold, ...], held: tuple[Accumulators, ...], row: Ints, first: Ints

@@ -57,7 +57,9 @@ class ColumnarLifting:
         homes, incoming, _ = find_homes(rules, before, incoming)
         arrived, count = homes.arrivals, len(homes)
         created = tuple(fold.create(count) for fold in rules.folds)
-        row = incoming.row[arrived.items]
+        row, of = incoming.row[arrived.items], arrived.owner
+        start, end = incoming.start[arrived.items], incoming.end[arrived.items]
+        elsewhere = (start != homes.start[of]) | (end != homes.end[of])
         lifted = LiftedArrivals(
             homes.key,
             homes.start,
@@ -65,6 +67,7 @@ class ColumnarLifting:
             _greatest(homes, incoming),
             arrived.lengths,
             np.full(count, judged),
+            np.bincount(of[elsewhere], minlength=count) > 0,
             bundle.added(rules.folds, created, row, arrived.first),
         )
         return lifted, drops

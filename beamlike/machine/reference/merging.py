@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from beamlike.machine.events import Merged
+from beamlike.machine.events import Lifted, Merged
 from beamlike.machine.failures import Failure
 from beamlike.machine.reference.state import WindowState
 from beamlike.machine.reference.work import Arrival, Failed, Work, count_of
@@ -35,7 +35,18 @@ def merge_windows(work: Work, arrivals: list[Arrival]) -> dict[Window, Window]:
         # A window that is past its expiry takes nothing in, and what arrived for it is late.
         if work.watermark > work.strategy.expiry(merge.into) or _merge(work, merge, arrivals):
             home |= dict.fromkeys(merge.sources, merge.into)
+    if work.lifted:
+        _merge_lifted(work, arrivals, home)
     return home
+
+
+def _merge_lifted(work: Work, arrivals: list[Arrival], home: dict[Window, Window]) -> None:
+    """Live windows that meet with nothing but what has merged to their bounds beforehand."""
+    for window, item in arrivals:
+        if isinstance(item, Lifted) and item.merged and window not in home:
+            home[window] = window
+            if isinstance(window, IntervalWindow) and window in work.live():
+                _merge(work, Merge((window,), window), arrivals)
 
 
 def _plan(work: Work, window_fn: MergingWindowFn, arrivals: list[Arrival]) -> tuple[Merge, ...]:

@@ -90,8 +90,8 @@ def combined(dice: Random, step: ScriptStep) -> ScriptStep:
     for key, element in step.elements:
         at, count = element.timestamp, dice.randint(1, 3)
         window = IntervalWindow(at - dice.randint(0, 9), at + dice.randint(1, 9))
-        judged = bool(dice.randrange(2))
-        items.append((key, Lifted((element.value,) * count, count, window, at, judged)))
+        flags = dice.random() < 0.5, dice.random() < 0.5
+        items.append((key, Lifted((element.value,) * count, count, window, at, *flags)))
     return Arrive(tuple(items))
 
 
@@ -176,7 +176,7 @@ def test_empty_bundles_and_keys_without_windows_change_nothing(
         state = machine.start(keys, MIN_TIMESTAMP, 0)
         state, *out = machine.add(state, Arrivals(NONE, NONE, (None,)))
         state, *more = machine.add_lifted(
-            state, LiftedArrivals(*[NONE] * 5, NONE > 0, (COUNT[0].create(0),))
+            state, LiftedArrivals(*[NONE] * 5, NONE > 0, NONE > 0, (COUNT[0].create(0),))
         )
         state, panes = machine.advance_watermark(state, 5)
         state, others = machine.advance_clock(state, 5)
