@@ -185,11 +185,11 @@ class Stream:
         """
         from pyspark.sql import functions as F
 
-        from beamlike.hosts.spark.inputs import check_expression
+        from beamlike.hosts.spark.expressions import check_expression
         from beamlike.hosts.spark.marks import LEFT_OUT, MARKS, is_data
 
         holds = F.expr(condition) if isinstance(condition, str) else condition
-        check_expression(holds)
+        check_expression(self.inputs.frame, holds)
         leave = is_data() & ~F.coalesce(holds, F.lit(False))
         kind = F.when(leave, F.lit(LEFT_OUT)).otherwise(F.col(f"{MARKS}.kind"))
         return self._each(lambda df: df.withColumn(MARKS, F.col(MARKS).withField("kind", kind)))
@@ -201,7 +201,8 @@ class Stream:
             ColumnError: A column is called ``dropped``; an expression such as ``F.explode``,
                 for which there is `explode`; a ``*`` inside an expression.
         """
-        from beamlike.hosts.spark.inputs import check_free, selected
+        from beamlike.hosts.spark.expressions import selected
+        from beamlike.hosts.spark.inputs import check_free
 
         given = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
         changed = self.inputs.select(selected(self.inputs.frame, given))
@@ -214,7 +215,8 @@ class Stream:
         Raises:
             ColumnError: As `select`.
         """
-        from beamlike.hosts.spark.inputs import check_expression, check_free
+        from beamlike.hosts.spark.expressions import check_expression
+        from beamlike.hosts.spark.inputs import check_free
 
         if not isinstance(columns, Mapping):
             raise ColumnError(
@@ -222,7 +224,7 @@ class Stream:
             )
         check_free(self.inputs.frame, columns, "with_columns")
         for each in columns.values():
-            check_expression(each)
+            check_expression(self.inputs.frame, each)
         return self._each(lambda df: df.withColumns(dict(columns)))
 
     def explode(self, column: "Column | str", as_: str) -> "Stream":
@@ -244,13 +246,14 @@ class Stream:
         from pyspark.sql import types as T
 
         from beamlike.hosts.spark import inputs
+        from beamlike.hosts.spark.expressions import check_expression
         from beamlike.hosts.spark.marks import is_data
 
         frame = self.inputs.frame
         if isinstance(column, str):
             kind, items = inputs.type_of(frame, column, "column"), inputs.column(column)
         else:
-            inputs.check_expression(column)
+            check_expression(frame, column)
             kind, items = frame.select(column).schema[0].dataType, column
         if not isinstance(kind, T.ArrayType):
             raise ColumnError(

@@ -1,7 +1,6 @@
 """Columns of a DataFrame: found by name, checked, and given a type in Arrow."""
 
 import inspect
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,24 +23,17 @@ __all__ = [
     "UNGROUPABLE",
     "Input",
     "arrow_type",
-    "check_expression",
     "check_free",
     "column",
     "duplicate",
     "own_names",
     "readable",
-    "selected",
     "type_of",
 ]
 
 # PySpark 4.3 asks for the zone of timestamps; before that it was always UTC.
 _ASKS_FOR_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
 _IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _ASKS_FOR_ZONE else {}
-
-# How PySpark shows an expression. It has no other face that is the same in Spark Connect.
-_QUOTED = re.compile(r"'[^']*'|`[^`]*`")
-_ROWS_OF_A_ROW = re.compile(r"\s*(?:(?:pos)?explode|inline|stack)(?:_outer)?\s*\(", re.IGNORECASE)
-_STAR_INSIDE = re.compile(r"[(,]\s*\*\s*[,)]")
 
 _NEEDED = (MARKS, "dropped")
 
@@ -54,6 +46,11 @@ def column(name: str) -> "Column":
 
 
 def type_of(df: "DataFrame", name: str, argument: str) -> T.DataType:
+    """The type of a column, which has to be there once.
+
+    Raises:
+        ColumnError: It is no name, or no column has it, or several have.
+    """
     if not isinstance(name, str):
         raise ColumnError(f"{argument}: a column is given by its name, a string, got {name!r}")
     if name not in df.columns:
@@ -91,50 +88,12 @@ def check_free(df: "DataFrame", names: Iterable[str], argument: str) -> None:
             )
 
 
-def selected(df: "DataFrame", given: Iterable["Column | str"]) -> list["Column | str"]:
-    """What is selected of rows with the hidden column: ``*`` stands for all others.
-
-    Raises:
-        ColumnError: As `check_expression`.
-    """
-    found: list[Column | str] = []
-    for each in given:
-        if each == "*" if isinstance(each, str) else _text(each) == "*":
-            found += [column(name) for name in own_names(df)]
-        else:
-            if not isinstance(each, str):
-                check_expression(each)
-            found.append(each)
-    return found
-
-
-def check_expression(given: "Column") -> None:
-    """Refuse what does not make one value of one row, or reads the hidden column by accident.
-
-    Judged by how PySpark shows the expression, so a literal that looks like a call of
-    ``explode`` may be refused, too.
-
-    Raises:
-        ColumnError: With what to write instead.
-    """
-    text = _QUOTED.sub("''", _text(given))
-    if _ROWS_OF_A_ROW.match(text):
-        raise ColumnError(
-            f"{_text(given)} makes several rows of one, or none; write stream.explode(array, name) "
-            "with an array of what it makes, which also keeps the watermark going"
-        )
-    if text == "*" or _STAR_INSIDE.search(text):
-        raise ColumnError(
-            f"{_text(given)}: a star among other things would take a hidden column, too; name the "
-            "columns, for example F.struct(*stream.columns)"
-        )
-
-
-def _text(given: "Column") -> str:
-    return str(given).removeprefix("Column<'").removesuffix("'>").strip()
-
-
 def arrow_type(kind: T.DataType, name: str, argument: str) -> pa.DataType:
+    """The type of a column as Arrow has it.
+
+    Raises:
+        ColumnError: Arrow has none for it.
+    """
     try:
         return to_arrow_type(kind, **_IN_UTC)
     except PySparkException as error:
@@ -159,15 +118,41 @@ class Input:
 
 
 def readable(value: "Column", kind: T.DataType) -> "Column":
-    """Null in place of the dates and times that Python has no value for. Arrays are not looked
-    into."""
+    """Null in place of the dates and times that Python has no value for.
+
+    And in place of a struct, an array or a map in which there is one.
+    """
     if isinstance(kind, T.TimestampType):
         return F.when(F.unix_millis(value).between(READABLE[0], READABLE[-1]), value)
     if isinstance(kind, T.DateType | T.TimestampNTZType):
         return F.when(F.year(value).between(1, 9999), value)
     if isinstance(kind, T.StructType):
         return _readable_struct(value, kind)
+    if isinstance(kind, T.ArrayType) and _has_times(kind):
+        return F.when(~_has_unreadable(value, kind.elementType), value)
+    if isinstance(kind, T.MapType) and _has_times(kind):
+        keys = _has_unreadable(F.map_keys(value), kind.keyType)
+        return F.when(~(keys | _has_unreadable(F.map_values(value), kind.valueType)), value)
     return value
+
+
+def _has_times(kind: T.DataType) -> bool:
+    """Whether a date or a time may be in values of a type. Most arrays need no look inside."""
+    match kind:
+        case T.ArrayType():
+            return _has_times(kind.elementType)
+        case T.MapType():
+            return _has_times(kind.keyType) or _has_times(kind.valueType)
+        case T.StructType():
+            return any(_has_times(field.dataType) for field in kind.fields)
+    return isinstance(kind, T.DateType | T.TimestampType | T.TimestampNTZType)
+
+
+def _has_unreadable(values: "Column", kind: T.DataType) -> "Column":
+    """Whether anything in an array cannot be read; null if there is no array."""
+    if not _has_times(kind):
+        return F.lit(False)
+    return F.exists(values, lambda it: it.isNotNull() & readable(it, kind).isNull())
 
 
 def _readable_struct(value: "Column", kind: T.StructType) -> "Column":
