@@ -84,15 +84,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         status = _run(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader, `head` say, has what it wanted. Python would complain once more when it
-        # flushes at exit, so it gets somewhere to flush to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader, `head` say, has what it wanted
+        _flush_to_nowhere()
         return _CLOSED_PIPE
     except KeyboardInterrupt:
         print("beamlike: interrupted", file=sys.stderr)
         return _INTERRUPTED
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and not isinstance(error, ConnectionError):
+            return _unreachable(error)
         traceback.print_exc()
         print(
             "beamlike: this should not have happened, and is a mistake in beamlike itself; please "
@@ -101,6 +101,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return _BROKEN
     return status
+
+
+def _unreachable(error: OSError) -> int:
+    """A disk that is full, a file that nobody may read."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _flush_to_nowhere()
+    where = "" if error.filename is None else f"{error.filename}: "
+    return _refuse(f"{where}{error.strerror or error}")
+
+
+def _flush_to_nowhere() -> None:
+    """Python flushes at exit, and would complain once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:

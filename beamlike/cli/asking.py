@@ -2,13 +2,20 @@
 
 import argparse
 import difflib
+import json
+import reprlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-__all__ = ["REFUSED", "Parser", "as_path", "place", "whole_number"]
+from beamlike.model.words import visible
+
+__all__ = ["REFUSED", "Parser", "as_path", "json_of", "number_of", "place", "whole_number"]
 
 REFUSED: Final = 2
+
+_MOST_DIGITS: Final = 30
+"""Of a number that anything here could be; Python does not read one of any length."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -16,7 +23,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse in two lines; argparse would show the whole usage before its line."""
-        words = message.removeprefix("argument ")
+        words = visible(message.removeprefix("argument "))
         self.exit(REFUSED, f"{self.prog}: {words}\n{self.prog} --help tells how it is used\n")
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
@@ -90,13 +97,28 @@ def whole_number(least: int) -> Callable[[str], int]:
     """What reads a whole number of so many or more."""
 
     def read(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
+        number = number_of(text)
+        if number is None or number < least:
             raise argparse.ArgumentTypeError(
-                f"must be a whole number of {least} or more, got {text!r}"
+                f"must be a whole number of {least} or more, got {reprlib.repr(text)}"
             )
-        return int(text)
+        return number
 
     return read
+
+
+def number_of(text: str) -> int | None:
+    """The whole number that is typed; None if it is none, or one that nothing here can be."""
+    digits = text.removeprefix("-")
+    return int(text) if digits.isdecimal() and len(digits) < _MOST_DIGITS else None
+
+
+def json_of(text: str) -> Any:
+    """What is typed as JSON; the text itself if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def place(text: str) -> str:
@@ -104,6 +126,8 @@ def place(text: str) -> str:
 
     An empty one would be the folder that this process stands in, and nobody means that by it.
     """
+    if "\0" in text:
+        raise argparse.ArgumentTypeError(f"no name of a file has a NUL in it, got {text!r}")
     if not text.strip():
         raise argparse.ArgumentTypeError(
             f"must be the name of a file or a folder, got {text!r}; is a variable of the shell not "

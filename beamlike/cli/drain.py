@@ -30,9 +30,9 @@ what to do then:
 
 exit status:
   0   the mark is there
-  2   it cannot be written: there is no checkpoint, its last micro-batch has not
-      run to its end, or a version of Spark has written it that keeps its
-      offsets otherwise
+  2   it cannot be written: there is no checkpoint, or none that can be reached,
+      its last micro-batch has not run to its end, or a version of Spark has
+      written it that keeps its offsets otherwise
 
 examples:
   beamlike drain /data/checkpoints/orders

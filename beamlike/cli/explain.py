@@ -2,12 +2,11 @@
 
 import argparse
 import difflib
-import json
 import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from beamlike.cli.asking import place
+from beamlike.cli.asking import json_of, number_of, place
 from beamlike.cli.scenarios import in_memory, load, problem_of, title_line
 from beamlike.errors import RecordingError, TranscriptError
 from beamlike.hosts.script import Run
@@ -122,10 +121,7 @@ def _key(recording: Recording, typed: str) -> Any:
 
     ``beamlike state`` reads keys so, too.
     """
-    try:
-        as_json = json.loads(typed)
-    except ValueError:
-        as_json = typed
+    as_json = json_of(typed)
     for known in recording.keys:
         if known == as_json and not isinstance(as_json, bool):  # True is no 1
             return known
@@ -136,9 +132,10 @@ def _key(recording: Recording, typed: str) -> Any:
 
 
 def _bounds(typed: Sequence[str]) -> tuple[int, int]:
+    numbers = map(number_of, typed)
     start, end = (
-        instant_ms(int(text) if text.lstrip("-").isdecimal() else text, f"--window {name}")
-        for name, text in zip(("START", "END"), typed, strict=True)
+        instant_ms(text if number is None else number, f"--window {name}")
+        for name, text, number in zip(("START", "END"), typed, numbers, strict=True)
     )
     return start, end
 

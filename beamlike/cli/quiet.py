@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from beamlike.model.words import visible
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -45,7 +47,7 @@ def quiet_session(app_name: str) -> Iterator["SparkSession"]:
         finally:
             spark.stop()
     except Exception:
-        lines = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
+        lines = visible(log.read_text(errors="replace")).splitlines()[-_LOG_LINES:]
         print("The last lines of Spark's log:", *lines, sep="\n  ", file=sys.stderr)
         raise
     finally:

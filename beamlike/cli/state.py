@@ -2,6 +2,8 @@
 
 import argparse
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -216,11 +218,27 @@ def _write(state: "SavedState", places: "pa.Array", args: argparse.Namespace) ->
             file=sys.stderr,
         )
     try:
-        pq.write_table(table, args.parquet)
-    except OSError as error:
-        raise EnvironmentProblem(f"--parquet {args.parquet} cannot be written: {error}") from error
+        _replace(args.parquet, partial(pq.write_table, table))
+    except (OSError, pa.ArrowException) as error:
+        raise EnvironmentProblem(
+            f"--parquet {args.parquet} cannot be written: {error}; --json tells the same"
+        ) from error
     written = how_many(table.num_rows, "window")
     print(f"beamlike: {written} written to {args.parquet}", file=sys.stderr)
+
+
+def _replace(path: Path, write: Callable[[Path], None]) -> None:
+    """Write a file. One that is there stays as it is until the new one is whole."""
+    if path.exists() and not path.is_file():
+        write(path)  # a pipe, or what else cannot be replaced
+        return
+    path = path.resolve()
+    part = path.with_name(f".{path.name}.part")
+    try:
+        write(part)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 class _Counting:

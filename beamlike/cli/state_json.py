@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from beamlike.hosts.spark.saved.choice import SavedWindow, windows_of
+from beamlike.hosts.spark.saved.choice import SavedWindow, largest, oldest, windows_of
 from beamlike.hosts.spark.saved.report import SavedState
 from beamlike.hosts.spark.saved.shard import SavedShard
 from beamlike.hosts.spark.saved.stage import SavedStage
@@ -52,15 +52,22 @@ def document(
 
 
 def _json_stage(state: SavedState, stage: SavedStage) -> dict[str, Any]:
-    shards = state.shards_of(stage)
+    shards, windows = state.shards_of(stage), stage.windows
     return {
         "name": stage.name,
         "operator": stage.operator,
         "watermark": _iso(stage.watermark),
         "output_watermark": _iso(stage.output_watermark),
         "identity": dict(stage.identity),
+        "oldest": _json_which(oldest(windows)) if windows.num_rows else None,
+        "largest": _json_which(largest(windows)) if windows.num_rows else None,
         "shards": [_json_shard(shard, it) for shard, it in zip(stage.shards, shards, strict=True)],
     }
+
+
+def _json_which(window: Mapping[str, Any]) -> dict[str, Any]:
+    span = _json_span(window["start"], window["end"])
+    return {"key": window["key"], "window": span, "bytes": window["bytes"]}
 
 
 def _json_shard(shard: SavedShard, it: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,7 +131,7 @@ def _iso(at: int | None) -> str | None:
         moment = _EPOCH + timedelta(milliseconds=at)
     except OverflowError:
         return show_instant(at)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % 1000:03}Z"
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def _dumped(value: Any) -> str:

@@ -6,9 +6,9 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.hosts.spark.saved.choice import SavedWindow, ages, windows_of
+from beamlike.hosts.spark.saved.choice import SavedWindow, largest, oldest, windows_of
 from beamlike.hosts.spark.saved.report import SavedState
-from beamlike.hosts.spark.saved.stage import SavedStage, times_in_ms
+from beamlike.hosts.spark.saved.stage import SavedStage, milliseconds
 from beamlike.hosts.spark.saved.trigger import node_in_words
 from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration, show_instant
@@ -62,7 +62,7 @@ def listing(
     """
     first, last = state.batches
     there = "the only one" if first == last else f"there are {first} to {last}"
-    yield f"{state.path}, after batch {state.batch} ({there})"
+    yield f"{_escaped(state.path)}, after batch {state.batch} ({there})"
     for stage in [state.stage(name) for name in stages] or state.stages:
         yield ""
         yield from _stage(state, stage)
@@ -93,13 +93,13 @@ def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
     yield f"stage {_escaped(stage.name)}, operator {stage.operator} of the query"
     told = dict(_totals(state, stage))
     if windows.num_rows:
-        told["oldest"] = _extreme(windows, "start", "ascending")
-        largest = pc.max(windows["bytes"]).as_py()
-        told["largest"] = f"{_extreme(windows, 'bytes', 'descending')}, {largest:,} bytes"
+        told["oldest"] = _which(oldest(windows))
+        most = largest(windows)
+        told["largest"] = f"{_which(most)}, {most['bytes']:,} bytes"
     for what, said in stage.identity.items():
         if what not in _OF_NO_USE and said != _UNSAID.get(what):
-            said = show_duration(int(said[:-3])) if said.endswith(" ms") else _escaped(said)
-            told[_escaped(what)] = said
+            length = milliseconds(said)
+            told[_escaped(what)] = _escaped(said) if length is None else show_duration(length)
     width = max(map(len, told)) + 2
     yield from (f"  {what:<{width}}{said}" for what, said in told.items())
     yield ""
@@ -198,13 +198,8 @@ def _holder(shard: Mapping[str, Any]) -> str:
     return f"{_key(shard['held_key'])} {_span(start, end)}"
 
 
-def _extreme(windows: pa.Table, by: str, order: str) -> str:
-    names = ["key", "start", "end", "bytes"]
-    rows = times_in_ms(windows.select(names))
-    sort = [(by, order), ("start", "ascending"), ("end", "ascending"), ("key", "ascending")]
-    first = pc.sort_indices(ages(rows), sort_keys=sort)[0].as_py()
-    row = rows.slice(first, 1).to_pylist()[0]
-    return f"{_key(row['key'])} {_span(row['start'], row['end'])}"
+def _which(window: Mapping[str, Any]) -> str:
+    return f"{_key(window['key'])} {_span(window['start'], window['end'])}"
 
 
 def _window_rows(windows: Sequence[SavedWindow], *, several: bool) -> Iterator[Row]:

@@ -77,8 +77,9 @@ def key_of(blob: bytes, coders: Coders = _NO_CODERS) -> Any:
     except BeamlikeError:
         raise
     except Exception as cause:
+        told = blob.decode(errors="backslashreplace")
         raise StateError(
-            f"the key {blob.decode()} was kept by an earlier run, and cannot be made again here: "
+            f"the key {told} was kept by an earlier run, and cannot be made again here: "
             f"{type(cause).__name__}: {cause}; bring back the class as it was, or start the query "
             "with a new checkpoint"
         ) from cause

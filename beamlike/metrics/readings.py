@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 
 import attrs
 
-from beamlike.viz.live.progress import Progress, observed_metrics
+from beamlike.metrics.progress import Progress, observed_metrics
 
 __all__ = ["Counted", "Reading"]
 

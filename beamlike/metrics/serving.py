@@ -8,6 +8,7 @@ from email.message import Message
 from typing import Final, Generic, TypeVar
 
 from beamlike.errors import EnvironmentProblem
+from beamlike.model.words import visible
 
 __all__ = ["GONE", "HERE", "PATIENCE", "Listening", "is_asked_as_this_machine"]
 
@@ -45,7 +46,7 @@ class Listening(Generic[Server]):
         name: What its thread is called.
 
     Raises:
-        EnvironmentProblem: The port is taken, or none.
+        EnvironmentProblem: The port is taken, or none; or the address is none.
     """
 
     def __init__(
@@ -56,11 +57,18 @@ class Listening(Generic[Server]):
                 f"port={port!r} must be a whole number from 0 to {_LAST_PORT}; 0 takes one that "
                 "is free"
             )
+        if not isinstance(host, str) or not host.strip():
+            # Of an empty name Python would make every address that this machine has.
+            raise EnvironmentProblem(
+                f"host={host!r} is no address; leave it out for this machine alone, or give "
+                '"0.0.0.0" for everybody who can reach it'
+            )
         try:
             self._server = make((host, port))
-        except OSError as error:
+        except (OSError, TypeError, UnicodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
             raise EnvironmentProblem(
-                f"port={port} of {host} cannot be had ({error.strerror}); pass another, or 0 for "
+                f"port={port} of {visible(host)} cannot be had ({why}); pass another, or 0 for "
                 "one that is free"
             ) from error
         self.address: tuple[str, int] = self._server.socket.getsockname()

@@ -41,6 +41,8 @@ DurationLike = int | timedelta | str
 InstantLike = int | datetime | str
 """Epoch milliseconds, a datetime, an ISO 8601 string, or a time of day on 1970-01-01."""
 
+_LONGEST: Final = 2**63 - 1
+"""As Beam Java has it. All of time is some five hundred times shorter."""
 _UNITS: Final = {
     **dict.fromkeys(("ms", "milli", "millis", "millisecond", "milliseconds"), 1),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1_000),
@@ -49,7 +51,7 @@ _UNITS: Final = {
     **dict.fromkeys(("d", "day", "days"), 86_400_000),
     **dict.fromkeys(("w", "week", "weeks"), 604_800_000),
 }
-_AMOUNT: Final = re.compile(r"(\d+)\s*([a-z]+)\s*", re.ASCII)
+_AMOUNT: Final = re.compile(r"(\d{1,30})\s*([a-z]+)\s*", re.ASCII)
 _TIME_OF_DAY: Final = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3}))?)?", re.ASCII)
 _LIKE_TIME_OF_DAY: Final = re.compile(r"\d+:\d+(:\d+(\.\d*)?)?", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -68,7 +70,8 @@ def duration_ms(value: DurationLike, argument: str) -> int:
         Whole milliseconds.
 
     Raises:
-        TimeError: Unreadable, negative, or not a whole number of milliseconds.
+        TimeError: Unreadable, negative, not a whole number of milliseconds, or 2**63 of them or
+            more.
 
     >>> duration_ms("1h 30m", "size")
     5400000
@@ -93,11 +96,16 @@ def duration_ms(value: DurationLike, argument: str) -> int:
             milliseconds = None
     if milliseconds is None:
         raise TimeError(
-            f"{argument} is not a duration: {value!r}; write 600000 (milliseconds), "
+            f"{argument} is not a duration: {_shown(value)}; write 600000 (milliseconds), "
             'timedelta(minutes=10), "10 minutes", "1h 30m" or "00:10:00"'
         )
     if milliseconds < 0:
-        raise TimeError(f"{argument} must not be negative, got {value!r}; give 0 or more")
+        raise TimeError(f"{argument} must not be negative, got {_shown(value)}; give 0 or more")
+    if milliseconds > _LONGEST:
+        raise TimeError(
+            f"{argument} is longer than 64 bits can tell: {_shown(value)}; give {_LONGEST} ms or "
+            "less"
+        )
     return milliseconds
 
 
@@ -134,12 +142,13 @@ def instant_ms(value: InstantLike, argument: str) -> int:
             pass
     if milliseconds is None:
         raise TimeError(
-            f"{argument} is not an instant: {value!r}; write epoch milliseconds, a datetime, "
+            f"{argument} is not an instant: {_shown(value)}; write epoch milliseconds, a datetime, "
             '"2013-01-01T06:00:00Z", or a time of day such as "00:01:30"'
         )
     if not MIN_TIMESTAMP <= milliseconds <= MAX_TIMESTAMP:
         raise TimeError(
-            f"{argument} must lie between {MIN_TIMESTAMP} and {MAX_TIMESTAMP} ms, got {value!r}"
+            f"{argument} must lie between {MIN_TIMESTAMP} and {MAX_TIMESTAMP} ms, got "
+            f"{_shown(value)}"
         )
     return milliseconds
 
@@ -164,7 +173,8 @@ def show_instant(milliseconds: int) -> str:
         moment = _EPOCH + timedelta(seconds=seconds)
     except OverflowError:
         return f"{milliseconds} ms"
-    return f"{moment:%Y-%m-%d %H:%M:%S}{fraction}"
+    # strftime would write the year 1 with one digit.
+    return f"{moment.replace(tzinfo=None).isoformat(' ')}{fraction}"
 
 
 def show_duration(milliseconds: int) -> str:
@@ -183,6 +193,14 @@ def show_duration(milliseconds: int) -> str:
     if milliseconds or not parts:
         parts.append(f"{milliseconds}ms")
     return " ".join(parts)
+
+
+def _shown(value: object) -> str:
+    """What was given, as Python writes it; not all of it if it is very long."""
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return f"a number of {value.bit_length():,} bits"
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:120]}... ({len(text):,} characters)"
 
 
 def _parse_duration(text: str) -> int | None:
@@ -207,13 +225,13 @@ def _parse_instant(text: str, argument: str) -> int | None:
             return milliseconds
         date = (_EPOCH + milliseconds * _MILLISECOND).isoformat()
         raise TimeError(
-            f"{argument} is no time of day: {text!r}; hours go from 00 to 23. For a day after "
-            f'1970-01-01 write its date, too: "{date.replace("+00:00", "Z")}"'
+            f"{argument} is no time of day: {_shown(text)}; hours go from 00 to 23. For a day "
+            f'after 1970-01-01 write its date, too: "{date.replace("+00:00", "Z")}"'
         )
     if _LIKE_TIME_OF_DAY.fullmatch(text):
         raise TimeError(
-            f"{argument} is no time of day: {text!r}; write it as 06:30, 06:30:00 or 06:30:00.250, "
-            "with hours up to 23, and minutes and seconds up to 59"
+            f"{argument} is no time of day: {_shown(text)}; write it as 06:30, 06:30:00 or "
+            "06:30:00.250, with hours up to 23, and minutes and seconds up to 59"
         )
     try:
         return _epoch_ms(datetime.fromisoformat(text))

@@ -38,6 +38,9 @@ __all__ = [
     "within_time",
 ]
 
+_MOST_WINDOWS = 1_000_000
+"""Windows of one element at most, of those who say how many."""
+
 
 @attrs.frozen
 class Merge:
@@ -223,7 +226,8 @@ class SlidingWindows(WindowFn):
         offset: Where windows start, ``0 <= offset < period``.
 
     Raises:
-        WindowError: Size or period is 0, or the offset is outside the period.
+        WindowError: Size or period is 0, or the offset is outside the period; or an element would
+            be in more than a million windows by the period that is given.
         TimeError: A duration cannot be read.
 
     Source: Beam ``SlidingWindows``, Scio ``withSlidingWindows``.
@@ -248,6 +252,12 @@ class SlidingWindows(WindowFn):
                 "SlidingWindows must have size > 0 and period > 0, "
                 f"got size={show_duration(size_ms)} and period={show_duration(period_ms)}; give "
                 'both such as "1 hour" and "5 minutes"'
+            )
+        if period is not None and size_ms > _MOST_WINDOWS * period_ms:
+            raise WindowError(
+                f"SlidingWindows of {show_duration(size_ms)} every {show_duration(period_ms)} put "
+                f"each element into {size_ms // period_ms:,} windows, and no memory holds these; "
+                f"give a period of {show_duration(-(-size_ms // _MOST_WINDOWS))} or more"
             )
         _check_offset("SlidingWindows", offset_ms, period_ms, "period")
         self.__attrs_init__(size_ms, period_ms, offset_ms)

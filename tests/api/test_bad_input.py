@@ -190,6 +190,27 @@ def test_a_time_beyond_the_calendar_of_python_is_a_bad_row(
         ) == [(1, None), (None, reason)]
 
 
+@pytest.mark.parametrize(
+    "made", ["array(null, {})", "array(named_struct('d', {}))", "map('x', {})"]
+)
+def test_a_time_beyond_the_calendar_is_bad_inside_of_something_too(
+    spark: Any, shown: Shown, made: str
+) -> None:
+    good, far = (made.format(f"date '{it}'") for it in ("2020-05-05", "+20205-05-05"))
+    frame = spark.sql(
+        f"""
+        select 'a' shop, timestamp '2020-01-01 00:00:01' at, {good} due
+        union all select 'a', timestamp '2020-01-01 00:00:02', {far}
+        """
+    )
+
+    out = hourly(frame, aggregate={"n": bl.count(), "due": bl.collect("due")}, output="all")
+
+    assert in_order(
+        [(row["n"], row["dropped"] and row["dropped"]["reason"]) for row in shown(out)]
+    ) == [(1, None), (None, "bad_value")]
+
+
 def test_a_sum_that_outgrows_its_type_says_which_one(spark: Any) -> None:
     from pyspark.errors import PySparkException
 

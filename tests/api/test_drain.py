@@ -189,7 +189,12 @@ def test_a_micro_batch_that_broke_off_has_to_run_first(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("offsets", "version"),
-    [("v2\n{}\n{}", "'v2'"), ("", "'nothing'"), ("v1\nno json", "'v1'"), ("v1\n{}", "'v1'")],
+    [
+        *(("v2\n{}\n{}", "'v2'"), ("", "'nothing'"), ("v1\nno json", "'v1'"), ("v1\n{}", "'v1'")),
+        *(("v1\n[7]", "'v1'"), ("v1\n7", "'v1'"), (f"v1\n{'[' * 9_000}", "'v1'")),
+        ('v1\n{"batchWatermarkMs":"7","batchTimestampMs":8}', "'v1'"),
+    ],
+    ids=["version", "nothing", "no JSON", "no facts", "a list", "a number", "deep", "a text"],
 )
 def test_offsets_that_are_kept_otherwise_are_refused(
     tmp_path: Path, offsets: str, version: str

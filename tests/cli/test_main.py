@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -160,11 +161,12 @@ def test_the_exit_status_of_all_commands_is_in_the_help(capsys: pytest.CaptureFi
     assert [line.split()[0] for line in section.splitlines()] == ["0", "1", "2", "70", "130", "141"]
 
 
+@pytest.mark.parametrize("error", [RuntimeError("impossible"), ConnectionError("impossible")])
 def test_a_mistake_of_beamlike_s_own_is_told_apart_from_a_difference(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     def wrong(options: object) -> int:
-        raise RuntimeError("impossible")
+        raise error
 
     monkeypatch.setattr("beamlike.cli.replay.run", wrong)
 
@@ -172,7 +174,7 @@ def test_a_mistake_of_beamlike_s_own_is_told_apart_from_a_difference(
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "Traceback (most recent call last):"
     assert said[-2:] == [
-        "RuntimeError: impossible",
+        f"{type(error).__name__}: impossible",
         "beamlike: this should not have happened, and is a mistake in beamlike itself; please "
         "report it with the lines above",
     ]
@@ -200,3 +202,61 @@ def test_replay_in_memory_imports_neither_spark_nor_plotting() -> None:
     )
 
     assert shown.stdout.splitlines()[-1] == "[]"
+
+
+LONG = "x" * 5_000
+DEEP = "[" * 100_000
+CASE = str(Path(__file__).parents[1] / "conformance" / "cases" / "blog" / "blog_session.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["replay", CASE, "--format", "html", "--out", LONG], f"beamlike: {LONG}: File name too "),
+        (["state", LONG], f"beamlike: {LONG}/offsets: File name too long"),
+        (["drain", LONG], f"beamlike: the files of {LONG} cannot be reached: "),
+        (["explain", "a\0b"], "beamlike explain: FILE: no name of a file has a NUL in it, got 'a"),
+        (["explain", CASE, "--key", DEEP], f"beamlike: there is no key '{DEEP}'; the only key is "),
+        (
+            ["explain", CASE, "--window", "7" * 5_000, "8"],
+            f"beamlike: --window START is not an instant: '{'7' * 119}... (5,002 characters); ",
+        ),
+        (
+            ["state", "f", "--batch", "7" * 5_000],
+            "beamlike state: --batch: must be a whole number of 0 or more, got '77777",
+        ),
+        (["--\x1b[2J"], r"beamlike: there is no option --\x1b[2J; its options are --help, "),
+        (
+            ["drain", "dbfs://orders"],
+            "beamlike: the files of dbfs://orders cannot be reached: ",
+        ),
+        (
+            ["state", "file:///no/such/folder"],
+            "beamlike: there is no folder /no/such/folder; give the folder that the query has",
+        ),
+    ],
+    ids=lambda it: it[0] if isinstance(it, list) else "",
+)
+def test_whatever_is_typed_is_refused_in_a_line_and_no_mistake_of_beamlike_s(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(says)
+    assert all(letter.isprintable() for line in err.splitlines() for letter in line)
+
+
+def test_a_disk_that_is_full_is_told_in_a_line() -> None:
+    program = "import sys; from beamlike.cli import main; sys.exit(main(sys.argv[1:]))"
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-c", program, "explain", CASE],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert (ran.returncode, ran.stderr) == (2, "beamlike: No space left on device\n")

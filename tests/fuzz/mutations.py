@@ -1,6 +1,7 @@
 """Bad inputs out of good ones, as hypothesis draws them."""
 
 import json
+from copy import deepcopy
 from typing import Any
 
 from hypothesis import strategies as st
@@ -53,7 +54,8 @@ def json_documents(draw: st.DrawFn, good: bytes) -> bytes:
             case "renamed" if isinstance(holder, dict):
                 holder[f"{at}s"] = holder.pop(at)
             case _:
-                holder[at] = draw(st.sampled_from(_ODD_VALUES))
+                # A copy: the next change may be inside of it.
+                holder[at] = deepcopy(draw(st.sampled_from(_ODD_VALUES)))
     return json.dumps(document).encode()
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -11,17 +12,21 @@ from typing import Final
 import attrs
 import pyarrow as pa
 
-from beamlike.errors import BeamlikeError
-from beamlike.hosts.keys import key_bytes, told_key
+from beamlike.cli.state_json import document
+from beamlike.cli.state_text import listing
+from beamlike.errors import BeamlikeError, StateError
+from beamlike.hosts.keys import key_bytes
 from beamlike.hosts.script import Arrive
 from beamlike.hosts.spark import pages
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.columns import ListColumn
+from beamlike.hosts.spark.drain import Log
 from beamlike.hosts.spark.graph.checkpoint import nodes_in
 from beamlike.hosts.spark.index import Index, open_index
 from beamlike.hosts.spark.pages import Contents
 from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.hosts.spark.saved.choice import choose, windows_of
+from beamlike.hosts.spark.saved.choice import choose
+from beamlike.hosts.spark.saved.keys import key_texts
 from beamlike.hosts.spark.saved.report import SavedState
 from beamlike.hosts.spark.saved.shard import INDEX, SavedShard
 from beamlike.hosts.spark.saved.stage import SavedStage
@@ -177,6 +182,15 @@ def _nodes(data: bytes) -> None:
     nodes_in(_text(data).splitlines(), "/checkpoint")
 
 
+def _offsets(data: bytes) -> None:
+    """The last micro-batch that Spark has noted, as ``beamlike drain`` reads it."""
+    home = Path(_folder().name) / "drained"
+    for folder in ("offsets", "commits"):
+        (home / folder).mkdir(parents=True, exist_ok=True)
+        (home / folder / "7").write_bytes(data)
+    Log.read(str(home)).is_drained  # noqa: B018
+
+
 # -- saved state ---------------------------------------------------------------------------------
 
 _ARRIVE = Arrive((("ann", Element(1, 5)), ("bob", Element(2, 9_000)), ("ann", Element(3, 70_000))))
@@ -232,18 +246,55 @@ def _taken_apart(data: bytes) -> dict[int, bytes]:
 
 
 def _saved(data: bytes) -> None:
-    """As ``beamlike state`` does: the shard, its windows, a line for each."""
-    pages._MEMORY = pages._Memory()  # a changed blob may have the digest of what was read before
     blobs = _taken_apart(data)
-    if INDEX not in blobs:
-        return
+    if INDEX in blobs:
+        _told(blobs)
+
+
+def _told(blobs: Mapping[int, bytes], *, in_pipeline: bool = False) -> None:
+    """As ``beamlike state`` does: the shard, its windows, all of them in lines and as JSON."""
+    pages._MEMORY = pages._Memory()  # a changed blob may have the digest of what was read before
     shard = SavedShard.of(0, 0, blobs)
-    stage = SavedStage("a grouping", 0, (shard,))
+    stage = SavedStage("a grouping", 0, (shard,), in_pipeline)
     state = SavedState("/checkpoint", 0, (0, 0), (stage,), None)  # type: ignore[arg-type]
-    state.shards_of(stage)
     for sort in ("oldest", "largest", "deadline"):
-        for window in windows_of(state, choose(state, sort=sort)):  # type: ignore[arg-type]
-            repr((window.window, window.trigger, window.key, window.holds))
+        places = choose(state, sort=sort)  # type: ignore[arg-type]
+        for in_full in (False, True):
+            lines = listing(
+                state, (), places, of=len(places), sort=sort, in_full=in_full, unpickle=False
+            )
+            odd = [line for line in lines if not line.isprintable()]
+            assert not odd, f"a terminal is told {odd[0]!r}"
+    json.loads("".join(document(state, (), places, None, unpickle=False)))
+
+
+@cache
+def _some_state() -> SavedState:
+    stage = SavedStage("a grouping", 0, (SavedShard.of(0, 0, _shards()[1]),))
+    return SavedState("/checkpoint", 0, (0, 0), (stage,), None)  # type: ignore[arg-type]
+
+
+def _typed_key(data: bytes) -> None:
+    """As ``--key`` of ``beamlike state`` does."""
+    choose(_some_state(), keys=[_text(data)])
+
+
+def _headers(data: bytes) -> None:
+    """An index whose words are any, and whose numbers and rows are those of a shard."""
+    blobs = dict(_shards()[1])
+    table, _ = open_index(blobs[INDEX])
+    sink = pa.BufferOutputStream()
+    table = table.replace_schema_metadata({b"beamlike": data})
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    _told({**blobs, INDEX: sink.getvalue().to_pybytes()})
+
+
+def _header_seeds() -> tuple[bytes, ...]:
+    _, header = open_index(_shards()[1][INDEX])
+    told = {"trigger": "Repeatedly(AfterCount(2))", "allowed lateness": 0, "retained": 5}
+    others = {**header, "inputs": [[7, 9, []], [None, 0, [3, 4]]], "side": 5, "about": told}
+    return tuple(json.dumps(it).encode() for it in (header, others))
 
 
 def _index(data: bytes) -> None:
@@ -264,7 +315,10 @@ def _rows(data: bytes) -> None:
     digest = blake2b(data, digest_size=16).hexdigest()
     header["contents"] = attrs.evolve(told, digests=(digest,)).to_json()
     (page,) = told.pages
-    _saved(_joined({INDEX: pack_blob(table, header), page: data}))
+    changed = {INDEX: pack_blob(table, header), page: data}
+    _told(changed)
+    with suppress(StateError):  # the keys of a pipeline are bytes, and these are texts
+        _told(changed, in_pipeline=True)
 
 
 def _row_seeds() -> tuple[bytes, ...]:
@@ -280,11 +334,11 @@ def _saved_seeds() -> tuple[bytes, ...]:
 
 
 def _key_bytes(data: bytes) -> None:
-    repr(told_key(data))
+    key_texts([pa.chunked_array([[data]])], 1, in_bytes=True)
 
 
 def _key_seeds() -> tuple[bytes, ...]:
-    return tuple(map(key_bytes, ("ann", 7, None, True, 1.5, ("ann", (7, b"x")), -0.0)))
+    return tuple(map(key_bytes, ("ann", 7, None, True, 1.5, ("ann", (7, b"x")), -0.0, "\udcff")))
 
 
 _JSON = _words('"', "{", "}", "[", "]", ":", ",", "null", "true", "1e999", "-1", "\\ud800", "\\")
@@ -295,7 +349,7 @@ READERS: Final = (
         "durations",
         _duration,
         _seeds("10 minutes", "1h 30m", "500 ms", "00:10:00"),
-        _words(":", " ", "9" * 30, "days", "ms", "\u0661", "-"),
+        _words(":", " ", "9" * 30, "9" * 4_400, "days", "ms", "\u0661", "-"),
     ),
     Reader(
         "instants",
@@ -325,7 +379,20 @@ READERS: Final = (
         ),
         _JSON,
     ),
+    Reader(
+        "offsets",
+        _offsets,
+        _seeds('v1\n{"batchWatermarkMs":0,"batchTimestampMs":5,"conf":{}}\n{"logOffset":1}\n-'),
+        (*_words("v1", "v2", "\n", "batchWatermarkMs"), *_JSON),
+    ),
+    Reader(
+        "typed_keys",
+        _typed_key,
+        _seeds("ann", '"bob"', '["ann"]', '{"key": "bob"}'),
+        (*_words("ann", "key", "9" * 4_400, "[" * 2_000), *_JSON),
+    ),
     Reader("saved_state", _saved, _saved_seeds, (b"\xff\xff\xff\xff", b"\x00" * 8, *_JSON)),
+    Reader("headers", _headers, _header_seeds, (*_MARKS, *_JSON)),
     Reader("saved_rows", _rows, _row_seeds, (b"\xff\xff\xff\xff", b"\x00" * 8)),
     Reader("index", _index, _index_seeds, (b"\xff\xff\xff\xff", b"\x00" * 8, *_JSON)),
     Reader("keys", _key_bytes, _key_seeds, _JSON),

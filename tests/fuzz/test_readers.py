@@ -8,7 +8,7 @@ from tests.fuzz.mutations import damaged, json_documents
 from tests.fuzz.readers import READERS, Reader, attempt
 
 BY_NAME = pytest.mark.parametrize("reader", READERS, ids=[it.name for it in READERS])
-OF_JSON = [it for it in READERS if it.name in ("scenarios", "results")]
+OF_JSON = [it for it in READERS if it.name in ("scenarios", "results", "headers")]
 A_FEW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 

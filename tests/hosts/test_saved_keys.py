@@ -165,6 +165,22 @@ def test_a_key_is_read_as_json_and_as_text_only_if_that_is_no_key(
     assert state.shards["keys"].to_pylist() == [7]
 
 
+@pytest.mark.parametrize("typed", ["caf\udce9", r"caf\udce9", r'"caf\udce9"'])
+def test_a_key_that_is_no_utf_8_is_found_by_its_bytes_and_as_it_is_listed(typed: str) -> None:
+    # A shell hands on bytes, and Python makes halves of characters of them.
+    assert chosen(saved("caf\udce9", "ann"), typed) == ["caf\udce9"]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["[" * 100_000, '{"a":' * 3_000, "7" * 5_000, "1e999"],
+    ids=["lists", "objects", "digits", "infinity"],
+)
+def test_json_that_no_key_could_be_means_none(typed: str) -> None:
+    with pytest.raises(StateError, match=r"^no window of the key "):
+        chosen(saved(7, "ann"), typed)
+
+
 def test_a_text_in_quotes_means_no_number() -> None:
     with pytest.raises(StateError) as refusal:
         chosen(saved(7), '"7"')

@@ -267,6 +267,16 @@ def test_folders_that_are_no_checkpoints_are_named(spark: Any, tmp_path: Path) -
         assert str(refusal.value) == says
 
 
+def test_a_place_that_spark_cannot_read_is_told_with_what_spark_says(spark: Any) -> None:
+    with pytest.raises(StateError) as refusal:
+        bl.open_state(spark, "nope://bucket/orders")
+
+    told = str(refusal.value)
+    assert told.startswith("nope://bucket/orders is no checkpoint with state that can be read (")
+    assert 'No FileSystem for scheme "nope"' in told
+    assert told.endswith("; give the folder that the query has as checkpointLocation")
+
+
 def test_a_session_with_another_state_store_is_refused(spark: Any, tmp_path: Path) -> None:
     setting = "spark.sql.streaming.stateStore.providerClass"
     before = spark.conf.get(setting)

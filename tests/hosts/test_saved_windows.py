@@ -31,14 +31,9 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
-from beamlike.testing.generate import (
-    OWN_TRIGGERS,
-    TRIGGERS,
-    any_script,
-    any_strategy,
-    any_trigger,
-)
+from beamlike.testing.generate import any_script
 from beamlike.testing.in_shard import DictStore, run_in_shard
+from beamlike.testing.random_strategies import OWN_TRIGGERS, TRIGGERS, any_strategy, any_trigger
 from beamlike.testing.shard_of_numbers import Worker
 
 Row = dict[str, Any]

@@ -223,3 +223,45 @@ def test_a_negative_duration_in_words_is_told_as_what_it_is(given: str) -> None:
     with pytest.raises(TimeError) as refused:
         duration_ms(given, "size")
     assert str(refused.value) == f"size must not be negative, got {given!r}; give 0 or more"
+
+
+LONG = "9" * 5_000
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (2**63, "gap is longer than 64 bits can tell: 9223372036854775808; give "),
+        ("20000000000 weeks", "gap is longer than 64 bits can tell: '20000000000 weeks'; give "),
+        (10**5_000, "gap is longer than 64 bits can tell: a number of 16,610 bits; give "),
+        (-(10**5_000), "gap must not be negative, got a number of 16,610 bits; give 0 or more"),
+        (LONG, f"gap is not a duration: '{LONG[:119]}... (5,002 characters); write 600000 "),
+        (f"{LONG} ms", f"gap is not a duration: '{LONG[:119]}... (5,005 characters); write "),
+    ],
+    ids=["bits", "weeks", "large", "below", "digits", "milliseconds"],
+)
+def test_a_duration_that_nobody_can_count_is_refused_in_few_words(
+    given: int | str, told: str
+) -> None:
+    with pytest.raises(TimeError) as refused:
+        duration_ms(given, "gap")
+
+    assert str(refused.value).startswith(told)
+    assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize("given", [10**5_000, LONG, f"{LONG}:00"], ids=["large", "long", "clock"])
+def test_an_instant_that_nobody_can_read_is_refused_in_few_words(given: int | str) -> None:
+    with pytest.raises(TimeError) as refused:
+        instant_ms(given, "timestamp")
+
+    assert len(str(refused.value)) < 300
+
+
+def test_the_longest_duration_is_that_of_beam_java() -> None:
+    assert duration_ms(2**63 - 1, "lateness") == 2**63 - 1
+
+
+def test_a_year_has_four_digits() -> None:
+    assert show_instant(-62_135_596_800_000) == "0001-01-01 00:00:00"
+    assert show_instant(-30_673_296_000_000 + 7) == "0998-01-01 00:00:00.007"

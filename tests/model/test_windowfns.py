@@ -123,6 +123,16 @@ def test_sliding_windows_need_a_size_and_a_period(size, period):
     )
 
 
+def test_sliding_windows_that_no_memory_holds_are_refused():
+    with pytest.raises(WindowError) as refused:
+        SlidingWindows("30 days", "1 ms")
+    assert str(refused.value) == (
+        "SlidingWindows of 30d every 1ms put each element into 2,592,000,000 windows, and no "
+        "memory holds these; give a period of 2s 592ms or more"
+    )
+    assert SlidingWindows("30 days", "2592 ms").period == 2_592
+
+
 def test_a_sliding_offset_of_a_whole_period_is_refused():
     with pytest.raises(WindowError) as refused:
         SlidingWindows(10, period=5, offset=5)

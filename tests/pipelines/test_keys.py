@@ -157,3 +157,13 @@ def test_both_hosts_have_the_same_keys() -> None:
     wanted = ["(0.0, 7)", "(1, 6)", "(1.0, 2)", "(True, 1)", "(nan, 15)"]
     assert found(run_pipeline(pipeline.nodes)) == wanted
     assert found(run_in_letters(pipeline.nodes, dice=Random(0))) == wanted
+
+
+@pytest.mark.parametrize("blob", [b"\xff", b"", b"[]", b'["oos:system","sx"]', b'"tdate x"', b"7"])
+def test_bytes_that_are_no_key_are_told_with_what_to_do(blob: bytes) -> None:
+    with pytest.raises(StateError) as refusal:
+        key_of(blob)
+
+    told = str(refusal.value)
+    assert told.startswith(f"the key {blob.decode(errors='backslashreplace')} was kept by an earl")
+    assert told.endswith("start the query with a new checkpoint")

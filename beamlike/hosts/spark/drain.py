@@ -10,13 +10,15 @@ Source: the layout of Spark's offset log, ``OffsetSeqLog``, version 1; Dataflow'
 """
 
 import json
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from beamlike.errors import StateError
+from beamlike.hosts.clock import wall_clock_ms
 from beamlike.model.time import MAX_TIMESTAMP
 
 if TYPE_CHECKING:
@@ -55,8 +57,13 @@ class Log:
 
         Raises:
             StateError: Nothing is, it is the checkpoint of a pipeline, or of a version of Spark
-                that notes things otherwise.
+                that notes things otherwise; or nobody can read there.
         """
+        with _reaching(path):
+            return cls._read(path)
+
+    @classmethod
+    def _read(cls, path: str) -> "Log":
         files, home = _opened(path)
         noted, done = _numbers(files, f"{home}/offsets"), _numbers(files, f"{home}/commits")
         if not noted and _numbers(files, f"{home}/query/offsets"):
@@ -71,7 +78,7 @@ class Log:
             )
         last = max(noted)
         with files.open_input_stream(f"{home}/offsets/{last}") as stream:
-            lines = tuple(stream.read().decode().splitlines())
+            lines = tuple(stream.read().decode(errors="replace").splitlines())
         log = cls(path, last, lines, last in done, files, home)
         log._check()
         return log
@@ -88,8 +95,10 @@ class Log:
     def _check(self) -> None:
         version = self.lines[0] if self.lines else "nothing"
         try:
-            known = version == _VERSION and {_WATERMARK, _TIME} <= self._facts.keys()
-        except (ValueError, IndexError):
+            facts = self._facts
+            numbers = {type(facts[it]) for it in (_WATERMARK, _TIME)}
+            known = version == _VERSION and numbers == {int}
+        except (ValueError, IndexError, KeyError, TypeError, RecursionError):
             known = False
         if not known:
             raise StateError(
@@ -101,7 +110,8 @@ class Log:
         """Note a micro-batch that reads nothing and ends all windows; its number.
 
         Raises:
-            StateError: The last one has not run to its end: it would be lost.
+            StateError: The last one has not run to its end: it would be lost. Or nothing can be
+                written there.
         """
         if self.is_drained:
             return self.last
@@ -110,9 +120,13 @@ class Log:
                 f"micro-batch {self.last} of the checkpoint {self.path} has not run to its end: "
                 "start the query once more, until it waits for data, stop it, and drain it then"
             )
+        with _reaching(self.path):
+            return self._end()
+
+    def _end(self) -> int:
         facts = self._facts
         facts[_WATERMARK] = MAX_TIMESTAMP
-        facts[_TIME] = max(facts[_TIME], time.time_ns() // 1_000_000)
+        facts[_TIME] = max(facts[_TIME], wall_clock_ms())
         version, _, *sources = self.lines
         text = "\n".join((version, json.dumps(facts, separators=(",", ":")), *sources))
         number = self.last + 1
@@ -138,7 +152,11 @@ def mark_end(path: str) -> int:
 
 
 def drain(writer: "DataStreamWriter", path: str) -> None:
-    """See `beamlike.drain`."""
+    """See `beamlike.drain`.
+
+    Raises:
+        StateError: The writer starts no query; or as `Log.read` and `Log.end`.
+    """
     if not hasattr(writer, "trigger"):
         raise StateError(
             f"drain takes what starts the query, got {type(writer).__name__}; pass "
@@ -162,6 +180,25 @@ def _run(query: "StreamingQuery") -> None:
         query.stop()
 
 
+@contextmanager
+def _reaching(path: str) -> Iterator[None]:
+    """Tell what keeps somebody from the files of a checkpoint.
+
+    Raises:
+        StateError: They cannot be read, or written.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        first, *_ = str(error).splitlines() or [""]
+        raise StateError(
+            f"the files of {path} cannot be reached: {first}; give the folder that the query has "
+            "as checkpointLocation, or its URL as pyarrow.fs reads it"
+        ) from error
+
+
 def _opened(path: str) -> tuple["FileSystem", str]:
     from pyarrow.fs import FileSystem, LocalFileSystem
 
@@ -175,4 +212,4 @@ def _numbers(files: "FileSystem", folder: str) -> set[int]:
     from pyarrow.fs import FileSelector
 
     found = files.get_file_info(FileSelector(folder, allow_not_found=True))
-    return {int(it.base_name) for it in found if it.base_name.isdigit()}
+    return {int(it.base_name) for it in found if it.base_name.isdecimal()}

@@ -9,7 +9,7 @@ folder of a standalone worker, to the container's log, or to the driver's own in
 
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -52,20 +52,19 @@ def prepare_logs() -> None:
     global _prepared
     if _prepared:
         return
-    _prepared = True
     wanted = os.environ.get(LEVEL)
-    if not wanted:
-        return
-    level = logging.getLevelNamesMapping().get(wanted.upper())
-    if level is None:
-        raise EnvironmentProblem(
-            f"{LEVEL}={wanted!r} is no level of logging; use DEBUG, INFO, WARNING or ERROR"
-        )
-    told = logging.StreamHandler()
-    told.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logger = logging.getLogger("beamlike")
-    logger.addHandler(told)
-    logger.setLevel(level)
+    if wanted:
+        level = logging.getLevelNamesMapping().get(wanted.upper())
+        if level is None:
+            raise EnvironmentProblem(
+                f"{LEVEL}={wanted!r} is no level of logging; use DEBUG, INFO, WARNING or ERROR"
+            )
+        told = logging.StreamHandler()
+        told.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        logger = logging.getLogger("beamlike")
+        logger.addHandler(told)
+        logger.setLevel(level)
+    _prepared = True  # only now: a task that is tried again in this worker fails again
 
 
 def logs_drops() -> bool:
@@ -89,7 +88,7 @@ def log_rows(stage: str, keys: Sequence[str], rows: pa.Table) -> None:
     if not logs_all():
         kind = pc.struct_field(rows.column(MARKS), "kind")
         rows = rows.filter(pc.equal(kind, DROPPED_ROW))
-    for row in rows.to_pylist():
+    for row in _told(rows, keys):
         marks = row[MARKS] or {}
         key = ", ".join(f"{name}={row[name]!r}" for name in keys)
         if marks.get("kind") == DROPPED_ROW:
@@ -100,6 +99,21 @@ def log_rows(stage: str, keys: Sequence[str], rows: pa.Table) -> None:
             pane = row["pane"]
             withdrawn = row.get("retraction") or pane is None
             _log_pane(stage, key, _of_row(row["window"]), None if withdrawn else pane)
+
+
+def _told(rows: pa.Table, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """What a line tells of each row. Other columns may hold times that no Python datetime can."""
+    marks = (MARKS, "window", "pane", "retraction")
+    columns = {name: rows.column(name).to_pylist() for name in marks if name in rows.column_names}
+    columns |= {name: _readable(rows.column(name)) for name in keys}
+    return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+
+
+def _readable(column: pa.ChunkedArray) -> list[Any]:
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError):
+        return pc.cast(column, pa.string()).to_pylist()  # type: ignore[no-any-return]
 
 
 def log_effects(stage: str, effects: Iterable[tuple[Any, Effect]]) -> None:

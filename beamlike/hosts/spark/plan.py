@@ -300,6 +300,15 @@ def spread_shards(count: int) -> tuple[int, ...]:
     return tuple(found[rest] for rest in sorted(found))
 
 
+def number_of_shard(group: int, count: int) -> int:
+    """Where an id stands among `spread_shards`, without making all of them.
+
+    >>> [number_of_shard(group, 3) for group in spread_shards(3)]
+    [0, 1, 2]
+    """
+    return _murmur3_int(group) % count
+
+
 def _murmur3_int(value: int, seed: int = 42) -> int:
     """Spark's hash of an integer column (Murmur3 x86 32), as a signed number."""
     mask = 0xFFFFFFFF

@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -64,14 +64,15 @@ class Checkpoint:
         check_state_store(spark)
         path = path.rstrip("/")
         # Spark 4.1 makes a folder that it does not find, so what is there is looked at before.
-        otherwise = StateError(_what_it_is(path))
+        otherwise, problem = _what_it_is(path), ""
         for folder in (path, f"{path}/query"):  # a pipeline keeps its query in a folder of it
-            found = _operators(spark, folder)
+            found, said = _operators(spark, folder)
+            problem = problem or said
             if found:
                 path = folder
                 break
         else:
-            raise otherwise
+            raise StateError(_what_it_is(path, problem) if _is_elsewhere(path) else otherwise)
         # Spark counts from the end of a query: the last one is nearest to the source.
         numbers = {it.number for it in found if _BLOBS in it.variables}
         ours = tuple(sorted(numbers, reverse=True))
@@ -128,8 +129,6 @@ class Checkpoint:
         self, operator: int
     ) -> Iterator[tuple[int, list[tuple[int, dict[str, int], bytes]]]]:
         """The blobs of each partition, with their group and place."""
-        from pyspark.errors import PySparkException
-
         # Spark 4.1 reads state only where something has asked for the streams of the session: that
         # starts what a state store reports to.
         _ = self._spark.streams.active
@@ -147,35 +146,40 @@ class Checkpoint:
                     partition, rows = row.partition_id, []
                 place = row.user_map_key.asDict()
                 rows.append((row.key[0], place, bytes(row.user_map_value.blob)))
-        except PySparkException as error:
-            first, *_ = str(error).splitlines() or [""]
+        except Exception as error:  # of Spark, or one of Java's that has no class in Python
             raise StateError(
                 f"the state after batch {self.batch} of the checkpoint {self.path} cannot be read: "
-                f"{first}; {_there(*self.batches)}, as far as Spark has not removed their files: "
-                "try the last one, by leaving the batch out"
+                f"{_said(error)}; {_there(*self.batches)}, as far as Spark has not removed their "
+                "files: try the last one, by leaving the batch out"
             ) from error
         if partition is not None:
             yield partition, rows
 
 
-def _operators(spark: "SparkSession", path: str) -> list[_Operator]:
-    from pyspark.errors import PySparkException
-
+def _operators(spark: "SparkSession", path: str) -> tuple[list[_Operator], str]:
+    """The stateful operators of a query; and why there are none, as far as Spark says so."""
     try:
         rows = spark.read.format("state-metadata").load(path).collect()
-    except PySparkException:
-        return []
-    return [
-        _Operator(
-            row.operatorId,
-            row.operatorName,
-            row.numPartitions,
-            row.minBatchId,
-            row.maxBatchId,
-            frozenset(_variables(row.operatorProperties)),
-        )
-        for row in rows
-    ]
+        return [_operator(row) for row in rows], ""
+    except Exception as error:  # of Spark, or one of Java's that has no class in Python
+        return [], _said(error)
+
+
+def _operator(row: Any) -> _Operator:
+    return _Operator(
+        row.operatorId,
+        row.operatorName,
+        row.numPartitions,
+        row.minBatchId,
+        row.maxBatchId,
+        frozenset(_variables(row.operatorProperties)),
+    )
+
+
+def _said(error: Exception) -> str:
+    """The line of an error that says what is wrong. Java's own come after one of Py4J."""
+    lines = str(error).splitlines() or [""]
+    return next((it.removeprefix(": ") for it in lines[:2] if it.startswith(": ")), lines[0])
 
 
 def _variables(properties: str | None) -> Iterator[str]:
@@ -193,18 +197,28 @@ def check_folder(path: str) -> None:
     Raises:
         StateError: It is not there, or something else.
     """
-    if "://" in path:
+    if _is_elsewhere(path):
         return
     folder = Path(path.removeprefix("file:"))
     if not any((it / "offsets").is_dir() for it in (folder, folder / "query")):
         raise StateError(_what_it_is(path))
 
 
-def _what_it_is(path: str) -> str:
-    """Why a folder without any state cannot be opened."""
+def _is_elsewhere(path: str) -> bool:
+    return "://" in path and not path.startswith("file://")
+
+
+def _what_it_is(path: str, problem: str = "") -> str:
+    """Why a folder without any state cannot be opened.
+
+    Args:
+        path: The folder.
+        problem: What Spark says of one that is not of this machine.
+    """
     ask = "give the folder that the query has as checkpointLocation"
-    if "://" in path:
-        return f"{path} is no checkpoint with state; {ask}"
+    if _is_elsewhere(path):
+        because = f" that can be read ({problem})" if problem else ""
+        return f"{path} is no checkpoint with state{because}; {ask}"
     folder = Path(path.removeprefix("file:"))
     if not folder.exists():
         return f"there is no folder {folder}; {ask}"
@@ -219,8 +233,8 @@ def _what_it_is(path: str) -> str:
 
 
 def _stage(operator: int, node: int | None, shards: list[SavedShard]) -> SavedStage:
-    first = shards[0]
-    name = first.about.get("stage") or first.identity.get("transform") or f"operator {operator}"
+    last = max(shards, key=lambda shard: shard.at.clock)  # others may have the name of before
+    name = last.about.get("stage") or last.identity.get("transform") or f"operator {operator}"
     by_number = SavedStage(name, operator, tuple(shards), in_pipeline=node is not None)
     in_order = sorted(zip(by_number.numbers, shards, strict=True), key=lambda it: it[0])
     return attrs.evolve(by_number, shards=tuple(shard for _, shard in in_order))

@@ -11,14 +11,14 @@ import pyarrow.compute as pc
 
 from beamlike.errors import StateError
 from beamlike.hosts.spark.saved.accumulators import held
-from beamlike.hosts.spark.saved.keys import keys_as_values, meant_by
+from beamlike.hosts.spark.saved.keys import arrow_text, keys_as_values, meant_by, rows_of
 from beamlike.hosts.spark.saved.report import SavedState
 from beamlike.hosts.spark.saved.stage import COMMON, SavedStage, times_in_ms
 from beamlike.machine.reference.running import TriggerView
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW, Window, window_of
 
-__all__ = ["SavedWindow", "SortBy", "ages", "choose", "windows_of"]
+__all__ = ["SavedWindow", "SortBy", "choose", "largest", "oldest", "windows_of"]
 
 SortBy = Literal["oldest", "largest", "deadline"]
 
@@ -114,7 +114,8 @@ def _as_json(key: str, stage: SavedStage) -> pa.Array:
 
 
 def _as_text(key: str, stage: SavedStage) -> pa.Array:
-    return pc.equal(stage.windows["key"], key).combine_chunks()
+    text = arrow_text(key)  # as the listing shows it
+    return pc.equal(stage.windows["key"], pa.scalar(text, pa.string())).combine_chunks()
 
 
 def windows_of(
@@ -151,7 +152,7 @@ def _rows(stage: SavedStage, places: Any, unpickle: bool) -> Iterator[SavedWindo
     common = times_in_ms(table.select(COMMON.names))
     keys = {name: table[f"key_{name}"] for name in stage.key_columns}
     told = keys_as_values(keys, table.num_rows, in_bytes=stage.in_pipeline)
-    accumulated = table.select(list(kinds)).to_pylist()
+    accumulated = rows_of({name: table[name] for name in kinds})
     if not kinds:
         accumulated = [{}] * table.num_rows
     for facts, key, row in zip(common.to_pylist(), told, accumulated, strict=True):
@@ -176,6 +177,23 @@ def ages(table: pa.Table) -> pa.Table:
         numbers = pc.fill_null(table[name].cast(pa.int64()), MIN_TIMESTAMP)
         table = table.set_column(table.schema.get_field_index(name), name, numbers)
     return table
+
+
+def oldest(windows: pa.Table) -> dict[str, Any]:
+    """Of some windows of a grouping, at least one, that which begins first; times in ms."""
+    return _first_of(windows, "start", "ascending")
+
+
+def largest(windows: pa.Table) -> dict[str, Any]:
+    """Likewise the one with the most bytes."""
+    return _first_of(windows, "bytes", "descending")
+
+
+def _first_of(windows: pa.Table, by: str, order: str) -> dict[str, Any]:
+    rows = times_in_ms(windows.select(["key", "start", "end", "bytes"]))
+    sort = [(by, order), ("start", "ascending"), ("end", "ascending"), ("key", "ascending")]
+    first = pc.sort_indices(ages(rows), sort_keys=sort)[0].as_py()
+    return rows.slice(first, 1).to_pylist()[0]  # type: ignore[no-any-return]
 
 
 def _waits(state: SavedState) -> Any:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from beamlike.hosts.keys import UnfitKeyError, key_bytes, told_key
 
-__all__ = ["count_keys", "key_texts", "keys_as_values", "meant_by"]
+__all__ = ["arrow_text", "count_keys", "key_texts", "keys_as_values", "meant_by", "rows_of"]
 
 _NULL = "null"
 _BETWEEN = ", "
@@ -25,13 +25,22 @@ def key_texts(columns: Sequence[pa.ChunkedArray], rows: int, *, in_bytes: bool) 
         in_bytes: Whether the only column has keys of a pipeline, as bytes.
     """
     if in_bytes:
-        return pa.array([str(told_key(blob)) for blob in columns[0].to_pylist()], pa.string())
+        (column,) = columns
+        return pa.array([arrow_text(told_key(blob)) for blob in column.to_pylist()], pa.string())
     if not columns:
         return pa.array([""] * rows, pa.string())
     texts = [_texts(column) for column in columns]
     if len(texts) == 1:
         return texts[0]
     return pc.binary_join_element_wise(*texts, _BETWEEN)
+
+
+def arrow_text(key: Any) -> str:
+    """The key as a text that Arrow takes.
+
+    It has none with halves of characters, which Python makes of bytes that are no UTF-8.
+    """
+    return str(key).encode("utf-8", "backslashreplace").decode()
 
 
 def _texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
@@ -41,7 +50,25 @@ def _texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if not plain:
         with suppress(pa.ArrowException):
             return pc.fill_null(pc.cast(column, pa.string()), _NULL)
-    return pa.array([_NULL if it is None else str(it) for it in column.to_pylist()], pa.string())
+    texts = [_NULL if it is None else arrow_text(it) for it in python_values(column)]
+    return pa.array(texts, pa.string())
+
+
+def python_values(column: pa.ChunkedArray | pa.Array) -> list[Any]:
+    """The values of a column. What Python has none for, a date after the year 9999, is a text."""
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError):
+        return [_python_value(column.slice(at, 1)) for at in range(len(column))]
+
+
+def _python_value(one: pa.ChunkedArray | pa.Array) -> Any:
+    try:
+        return one.to_pylist()[0]
+    except (OverflowError, ValueError):
+        with suppress(pa.ArrowException):
+            return pc.cast(one, pa.string()).to_pylist()[0]
+        return f"{one.type} that Python has no value for"
 
 
 def keys_as_values(
@@ -53,7 +80,13 @@ def keys_as_values(
         return [told_key(blob) for blob in column.to_pylist()]
     if not columns:
         return [{}] * rows
-    return pa.table(dict(columns)).to_pylist()  # type: ignore[no-any-return]
+    return rows_of(columns)
+
+
+def rows_of(columns: Mapping[str, pa.ChunkedArray]) -> list[dict[str, Any]]:
+    """Rows of these columns, of which there is at least one, see `python_values`."""
+    values = zip(*map(python_values, columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in values]
 
 
 def count_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> int:
@@ -86,7 +119,7 @@ def meant_by(
     none = pa.array([False] * rows, pa.bool_())
     try:
         given = json.loads(typed)
-    except ValueError:
+    except (ValueError, RecursionError):
         return none
     if in_bytes:
         return _with_bytes(_as_key(given), columns, none)

@@ -1,6 +1,7 @@
 """One shard of a saved grouping: its index and its rows, out of its blobs."""
 
 import re
+import reprlib
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from beamlike.hosts.spark.index import UNREADABLE, deadlines, open_index
 from beamlike.hosts.spark.pages import Contents, Pages
 from beamlike.hosts.spark.plan import LAYOUT_VERSION
 from beamlike.machine.columnar.arrays import NEVER
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 __all__ = ["INDEX", "SavedShard"]
 
@@ -80,7 +82,7 @@ class SavedShard:
             raise _unreadable(group, error) from error
         _check_version(identity)
         try:
-            int(identity["shards"])
+            _check_header(identity, header)
             event, timer, hold = (_least(table, it) for it in ("event", "timer", "hold"))
             # Earlier versions had none.
             side = _least(table, "side") if "side" in table.column_names else None
@@ -88,7 +90,7 @@ class SavedShard:
                 group,
                 partition,
                 identity,
-                header.get("about", {}),
+                _about(header),
                 Clock.from_json(header),
                 header["output"],
                 event,
@@ -134,6 +136,48 @@ def _living(contents: Contents, blobs: Mapping[int, bytes]) -> pa.Table:
     rows = Pages(schema, _Blobs(blobs), contents).read()
     _check_columns(rows.table)
     return rows.table if rows.lives.all() else rows.table.filter(pa.array(rows.lives))
+
+
+def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> None:
+    """Refuse words that are not what they should be: whoever wrote them may have meant harm.
+
+    Raises:
+        ValueError: Naming the first of them.
+    """
+    shards = identity["shards"]
+    if not (shards.isdecimal() and len(shards) < 10 and int(shards)):
+        raise ValueError(f"its number of shards is {reprlib.repr(shards)}")
+    clocks = Clock.from_json(header)
+    instants = {"output": header["output"], "watermark": clocks.watermark, "clock": clocks.clock}
+    if clocks.side is not None:
+        instants["side"] = clocks.side
+    for at, told in enumerate(clocks.inputs):
+        instants[f"input {at}"] = told.heard_at
+        if told.greatest is not None:
+            instants[f"the greatest time of input {at}"] = told.greatest
+        instants |= {f"shard {of} of input {at}": it for of, it in enumerate(told.shards)}
+    for what, instant in instants.items():
+        if type(instant) is not int or not MIN_TIMESTAMP <= instant <= MAX_TIMESTAMP:
+            raise ValueError(f"{what} is no instant: {reprlib.repr(instant)}")
+
+
+def _about(header: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was noted of the grouping.
+
+    Raises:
+        ValueError: Something in it is not what it should be; names it.
+    """
+    about = header.get("about", {})
+    if not isinstance(about, dict):
+        raise ValueError(f"what it notes of its grouping is no object: {reprlib.repr(about)}")
+    for what in ("stage", "trigger"):
+        if not isinstance(about.get(what, ""), str):
+            raise ValueError(f"its {what} is no text: {reprlib.repr(about[what])}")
+    for what in ("allowed lateness", "retained"):
+        length = about.get(what, 0)
+        if type(length) is not int or length < 0:
+            raise ValueError(f"its {what} is no length of time: {reprlib.repr(length)}")
+    return about
 
 
 def _check_columns(table: pa.Table) -> None:

@@ -9,21 +9,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from beamlike.errors import StateError
 from beamlike.hosts.spark.column_state import whole
-from beamlike.hosts.spark.plan import spread_shards
+from beamlike.hosts.spark.index import UNREADABLE
+from beamlike.hosts.spark.plan import number_of_shard
 from beamlike.hosts.spark.saved.keys import key_texts
 from beamlike.hosts.spark.saved.shard import SavedShard
 from beamlike.hosts.spark.saved.sizes import row_sizes
 from beamlike.hosts.spark.saved.trigger import SavedTrigger
 from beamlike.machine.columnar.arrays import NOTHING, Ints
 from beamlike.machine.reference.running import Now, TriggerView
-from beamlike.model.time import END_OF_GLOBAL_WINDOW
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW, bounds, window_of
 
-__all__ = ["COMMON", "TIME", "SavedStage", "times_in_ms"]
+__all__ = ["COMMON", "TIME", "SavedStage", "milliseconds", "times_in_ms"]
 
 TIME = pa.timestamp("ms", "UTC")
 _GLOBAL = bounds(GLOBAL_WINDOW)
+_ALL_OF_TIME = MAX_TIMESTAMP - MIN_TIMESTAMP
 
 COMMON = pa.schema(
     [
@@ -78,7 +81,12 @@ class SavedStage:
     @property
     def identity(self) -> Mapping[str, str]:
         """What its state depends on, in words."""
-        return self.shards[0].identity
+        return self._latest.identity
+
+    @cached_property
+    def _latest(self) -> SavedShard:
+        """The shard that stepped last. What the query was changed to others do not know yet."""
+        return max(self.shards, key=lambda shard: shard.at.clock)
 
     @property
     def watermark(self) -> int:
@@ -92,26 +100,41 @@ class SavedStage:
 
     @cached_property
     def trigger(self) -> SavedTrigger | None:
-        """Its trigger; None if it has none, or the checkpoint does not say which."""
-        about = self.shards[0].about
-        return SavedTrigger.known(about.get("trigger", self.identity.get("trigger")))
+        """Its trigger; None if it has none, or the checkpoint does not say which.
+
+        Or if it is not the trigger that these windows had.
+        """
+        text = self._latest.about.get("trigger", self.identity.get("trigger"))
+        found = SavedTrigger.known(text)
+        slots = {len(_numbered("t", it.rows)) for it in self.shards if it.rows.num_rows}
+        return found if found is not None and slots <= {len(found.slots)} else None
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
         """The position of each shard among all that there are."""
         count = int(self.identity["shards"])
-        at = {group: number for number, group in enumerate(spread_shards(count))}
-        return tuple(at.get(shard.group, shard.group) for shard in self.shards)
+        return tuple(number_of_shard(shard.group, count) for shard in self.shards)
 
     @cached_property
     def windows(self) -> pa.Table:
-        """The windows, with the key's columns and the accumulators; see the package."""
-        parts = [
-            self._windows(shard, number)
-            for shard, number in zip(self.shards, self.numbers, strict=True)
-            if shard.rows.num_rows
-        ]
-        return pa.concat_tables(parts).combine_chunks() if parts else COMMON.empty_table()
+        """The windows, with the key's columns and the accumulators; see the package.
+
+        Raises:
+            StateError: Its rows are none that beamlike writes.
+        """
+        try:
+            parts = [
+                self._windows(shard, number)
+                for shard, number in zip(self.shards, self.numbers, strict=True)
+                if shard.rows.num_rows
+            ]
+            return pa.concat_tables(parts).combine_chunks() if parts else COMMON.empty_table()
+        except UNREADABLE as error:
+            first, *_ = str(error).splitlines() or [""]
+            raise StateError(
+                f"the windows of {self.name!r} cannot be read: {type(error).__name__}: {first}; "
+                "the checkpoint is damaged: open a copy of it"
+            ) from error
 
     @property
     def key_columns(self) -> Mapping[str, pa.DataType]:
@@ -183,11 +206,12 @@ class SavedStage:
 
     def _due(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
         """When each window is asked again, as the machine would say; see `wakes`."""
-        lateness = shard.about.get("allowed lateness", _lateness(self.identity))
+        about, last = self._latest.about, END_OF_GLOBAL_WINDOW
+        lateness = about.get("allowed lateness", _lateness(self.identity))
         if lateness is None:
             return pa.nulls(len(end), TIME)
-        retained = shard.about.get("retained", 0)
-        last = END_OF_GLOBAL_WINDOW
+        # More than all of time changes nothing, and would be too much for 64 bits.
+        lateness, retained = (min(it, _ALL_OF_TIME) for it in (lateness, about.get("retained", 0)))
         # The end of a window is at most a day from the end of time: cut before adding.
         expiry = np.minimum(np.minimum(end, last) - 1 + lateness, last)
         expiry = np.where(end > last, last, expiry)
@@ -207,7 +231,7 @@ class SavedStage:
 
     @property
     def _has_trigger(self) -> bool:
-        return "trigger" in self.shards[0].about or "trigger" in self.identity
+        return "trigger" in self._latest.about or "trigger" in self.identity
 
 
 def _numbered(letter: str, rows: pa.Table) -> list[str]:
@@ -225,8 +249,13 @@ def times_in_ms(table: pa.Table) -> pa.Table:
 
 def _lateness(identity: Mapping[str, str]) -> int | None:
     """As earlier versions left it among the words."""
-    said = identity.get("allowed lateness", "").removesuffix(" ms")
-    return int(said) if said.isdigit() else None
+    return milliseconds(identity.get("allowed lateness", ""))
+
+
+def milliseconds(said: str) -> int | None:
+    """The number in words such as ``60000 ms``; None if they are no such words."""
+    number = said.removesuffix(" ms")
+    return int(number) if said != number and number.isdecimal() and len(number) < 20 else None
 
 
 def _lengths(column: pa.ChunkedArray | None, count: int) -> pa.Array:

@@ -11,6 +11,10 @@ from beamlike.model.trigger_text import trigger_of
 __all__ = ["SavedTrigger", "node_in_words"]
 
 
+_NODES = 62
+"""So many have a bit each; see `beamlike.hosts.spark.state`."""
+
+
 class SavedTrigger:
     """The trigger of a grouping.
 
@@ -22,6 +26,8 @@ class SavedTrigger:
         # Whether windows merge changes what a trigger does next, and not what it waits for.
         self._running = run_trigger(trigger_of(text), False)
         nodes = list(self._running.walk())
+        if len(nodes) > _NODES:
+            raise TriggerError(f"a trigger of {len(nodes)} nodes has no bits in saved state")
         self.slots = [at for at, node in enumerate(nodes) if node.keeps_value]
         self.marks = [slot for slot, at in enumerate(self.slots) if nodes[at].waits_for_watermark]
         """Which of the values are event times."""
@@ -33,7 +39,7 @@ class SavedTrigger:
             return None
         try:
             return cls(text)
-        except TriggerError:
+        except (TriggerError, RecursionError):
             return None
 
     def view(self, finished: int, values: Sequence[int | None], now: Now) -> TriggerView:
