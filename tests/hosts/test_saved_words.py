@@ -22,7 +22,7 @@ from beamlike.hosts.spark.saved.shard import SavedShard
 from beamlike.hosts.spark.saved.stage import SavedStage, times_in_ms
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark, Trigger
 from beamlike.model.windowfns import FixedWindows
 from beamlike.testing.in_shard import run_in_shard
@@ -151,6 +151,7 @@ def of_plan(**words: str) -> dict[str, Any]:
         ({"watermark": 2**63}, "ValueError: watermark is no instant: 9223372036854775808; "),
         ({"side": 0.5}, "ValueError: side is no instant: 0.5; "),
         ({"inputs": [["x", 0, []]]}, "ValueError: the greatest time of input 0 is no instant: "),
+        ({"inputs": [[2**63, 0, []]]}, "ValueError: the greatest time of input 0 is no instant: "),
         ({"inputs": [[0, 0, [None]]]}, "ValueError: shard 0 of input 0 is no instant: None; "),
     ],
 )
@@ -159,6 +160,14 @@ def test_words_that_are_none_are_named(words: dict[str, Any], says: str) -> None
         SavedShard.of(4, 0, changed(words))
 
     assert str(refusal.value).startswith(f"the state of the group 4 cannot be read: {says}")
+
+
+def test_a_source_that_was_drained_has_heard_of_a_time_past_the_end_of_time() -> None:
+    # The watermark trails it by the source's delay, and stands at the end itself.
+    greatest = MAX_TIMESTAMP + 10_000
+    shard = SavedShard.of(4, 0, changed({"inputs": [[greatest, 0, []]]}))
+
+    assert [it.greatest for it in shard.at.inputs] == [greatest]
 
 
 def test_shards_of_different_rows_are_no_grouping() -> None:
