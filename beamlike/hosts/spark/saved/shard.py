@@ -152,7 +152,7 @@ def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> Non
     if clocks.side is not None:
         instants["side"] = clocks.side
     for at, told in enumerate(clocks.inputs):
-        # A drain puts it so far behind the end of time that the watermark, with its delay, is there.
+        # A drain puts it past the end of time, so that the watermark, which trails it, is there.
         if told.greatest is not None and (
             type(told.greatest) is not int or told.greatest.bit_length() > 63
         ):
