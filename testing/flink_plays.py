@@ -1,16 +1,38 @@
-"""Cases of Flink, played by `beamlike.dialects.flink`."""
+"""Cases of Flink, played by `beamlike.dialects.flink`, and steps that are written by hand."""
 
 import copy
 from collections.abc import Mapping
 from typing import Any
 
 from beamlike.dialects import flink
+from beamlike.dialects.flink_harness import Harness
 from beamlike.dialects.rows import Row
 from beamlike.errors import UnsupportedError
 from beamlike.testing.dialect_cases import DialectCase
 from beamlike.testing.dialect_player import Player, unknown
 
-__all__ = ["play_flink"]
+__all__ = ["Step", "brings", "by_clock", "play_flink"]
+
+Step = int | tuple[Any, ...]
+"""A watermark or the clock, or an element: key, value and perhaps time."""
+
+
+def brings(harness: Harness, *steps: Step) -> list[list[Row]]:
+    """What each step brings."""
+    return [
+        harness.process_watermark(step) if isinstance(step, int) else harness.process_element(*step)
+        for step in steps
+    ]
+
+
+def by_clock(harness: Harness, *steps: Step) -> list[list[Row]]:
+    """The same, where the clock goes on and no watermark."""
+    return [
+        harness.set_processing_time(step)
+        if isinstance(step, int)
+        else harness.process_element(*step)
+        for step in steps
+    ]
 
 
 def _trigger(said: Mapping[str, Any]) -> flink.Trigger:

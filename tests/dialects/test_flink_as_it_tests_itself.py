@@ -12,6 +12,7 @@ import pytest
 from beamlike.dialects import flink
 from beamlike.dialects.flink_harness import Harness
 from beamlike.dialects.rows import Row
+from beamlike.testing.flink_plays import Step, brings, by_clock
 
 KEYED = flink.key_by()
 GLOBAL = KEYED.window(flink.GlobalWindows.create())
@@ -20,8 +21,6 @@ SLIDING = flink.SlidingEventTimeWindows.of("3 seconds", "1 second")
 SESSIONS = flink.EventTimeSessionWindows.with_gap("3 seconds")
 AT_END = flink.EventTimeTrigger.create()
 
-Step = int | tuple[Any, ...]
-"""A watermark, or an element: key, value and perhaps time."""
 Told = tuple[str, Any, int, int]
 """Key, value, start and end of a window."""
 
@@ -34,24 +33,6 @@ OUT_OF_ORDER = [
 
 def add(one: int, other: int) -> int:
     return one + other
-
-
-def brings(harness: Harness, *steps: Step) -> list[list[Row]]:
-    """What each step brings."""
-    return [
-        harness.process_watermark(step) if isinstance(step, int) else harness.process_element(*step)
-        for step in steps
-    ]
-
-
-def by_clock(harness: Harness, *steps: Step) -> list[list[Row]]:
-    """The same, where the clock goes on and no watermark."""
-    return [
-        harness.set_processing_time(step)
-        if isinstance(step, int)
-        else harness.process_element(*step)
-        for step in steps
-    ]
 
 
 def told(rows: Sequence[Row]) -> list[Told]:

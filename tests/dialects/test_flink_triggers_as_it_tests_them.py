@@ -4,39 +4,16 @@ Each docstring names the class of Flink's tests, and the one that plays the scen
 `tests/conformance/dialects` has already is not repeated.
 """
 
-from typing import Any
-
 import pytest
 
 from beamlike.dialects import flink
-from beamlike.dialects.flink_harness import Harness
 from beamlike.dialects.rows import Row
 from beamlike.errors import WindowingError
+from beamlike.testing.flink_plays import brings, by_clock
 
 KEYED = flink.key_by()
 GLOBAL = KEYED.window(flink.GlobalWindows.create())
 TWO = GLOBAL.trigger(flink.CountTrigger.of(2))
-
-Step = int | tuple[Any, ...]
-"""A watermark or the clock, or an element: key, value and perhaps time."""
-
-
-def brings(harness: Harness, *steps: Step) -> list[list[Row]]:
-    """What each step brings."""
-    return [
-        harness.process_watermark(step) if isinstance(step, int) else harness.process_element(*step)
-        for step in steps
-    ]
-
-
-def by_clock(harness: Harness, *steps: Step) -> list[list[Row]]:
-    """The same, where the clock goes on and no watermark."""
-    return [
-        harness.set_processing_time(step)
-        if isinstance(step, int)
-        else harness.process_element(*step)
-        for step in steps
-    ]
 
 
 # -- EvictingWindowOperatorTest --------------------------------------------------------------------

@@ -43,10 +43,12 @@ def merge_windows(work: Work, arrivals: list[Arrival]) -> dict[Window, Window]:
 def _merge_lifted(work: Work, arrivals: list[Arrival], home: dict[Window, Window]) -> None:
     """Live windows that meet with nothing but what has merged to their bounds beforehand."""
     for window, item in arrivals:
-        if isinstance(item, Lifted) and item.merged and window not in home:
+        known = work.windows.get(window)
+        if known is None or known.closed or window in home:
+            continue
+        if isinstance(window, IntervalWindow) and isinstance(item, Lifted) and item.merged:
             home[window] = window
-            if isinstance(window, IntervalWindow) and window in work.live():
-                _merge(work, Merge((window,), window), arrivals)
+            _merge(work, Merge((window,), window), arrivals)
 
 
 def _plan(work: Work, window_fn: MergingWindowFn, arrivals: list[Arrival]) -> tuple[Merge, ...]:
