@@ -1,6 +1,8 @@
 """Frames in and rows out, for the tests of the DataFrame face."""
 
 import json
+import os
+import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -51,6 +53,7 @@ class Feed:
         self._inbox = home / "in"
         self._inbox.mkdir(parents=True)
         self._files = 0
+        self._started = time.time() - 3600
         self._sink = Sink(spark, home / "out")
         self.schema = schema
         self.query: Any = None
@@ -77,6 +80,9 @@ class Feed:
         self._files += 1
         hidden = self._inbox / f".{name}"
         hidden.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        # Spark takes files by their times, and those of one millisecond in any order.
+        written = self._started + self._files
+        os.utime(hidden, (written, written))
         hidden.rename(self._inbox / name)
 
     def send(self, *rows: dict[str, Any]) -> Rows:

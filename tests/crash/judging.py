@@ -56,8 +56,8 @@ def _played(work: Work, feed: Path, notes: Sequence[Noted]) -> Rows:
     """What must come out of these micro-batches of the work."""
     assert work.windowing is not None
     if work.watermark == "spark":
-        return played(feed, work.windowing, notes)
-    rows = played(feed, work.windowing, seen_by_rows(feed, notes))
+        return played(feed, work.windowing, notes, begins=True)
+    rows = played(feed, work.windowing, seen_by_rows(feed, notes), begins=False)
     # What a pipeline loses it counts, and writes nowhere.
     return {at: [row for row in of if "dropped" not in row] for at, of in rows.items()}
 

@@ -26,9 +26,16 @@ Plain = dict[str, Any]
 
 
 def played(
-    feed: Path, windowing: Mapping[str, Any], notes: Sequence[Noted]
+    feed: Path, windowing: Mapping[str, Any], notes: Sequence[Noted], *, begins: bool
 ) -> dict[int, list[Plain]]:
-    """Everything that must come out of these micro-batches, by their numbers."""
+    """Everything that must come out of these micro-batches, by their numbers.
+
+    Args:
+        feed: What arrived.
+        windowing: How it is grouped.
+        notes: The micro-batches.
+        begins: Whether each begins with its watermark, as Spark's own; else it ends with it.
+    """
     options = dict(windowing)
     strategy = WindowingStrategy.declared(options.pop("window"), unbounded=True, **options)
     script: list[ScriptStep] = []
@@ -36,7 +43,9 @@ def played(
     rows: dict[int, list[Plain]] = {it.number: [] for it in notes}
     clock = watermark = 0
     for it in notes:
-        steps: list[ScriptStep] = [AdvanceClock(it.clock)] if it.clock > clock else []
+        moves = [AdvanceWatermark(it.watermark)] if it.watermark > watermark else []
+        steps: list[ScriptStep] = [*moves] if begins else []
+        steps += [AdvanceClock(it.clock)] if it.clock > clock else []
         arrived = []
         for row, at in (one for number in it.files for one in timed(feed, number)):
             if row["user"] is None or at is None:
@@ -45,7 +54,7 @@ def played(
             else:
                 arrived.append((row["user"], Element((row["tag"], row["points"]), at)))
         steps += [Arrive(tuple(arrived))] if arrived else []
-        steps += [AdvanceWatermark(it.watermark)] if it.watermark > watermark else []
+        steps += [] if begins else moves
         clock, watermark = max(clock, it.clock), max(watermark, it.watermark)
         script += steps
         batches += [it.number] * len(steps)

@@ -41,7 +41,7 @@ class Run:
             (checkpoint / "commits" / str(at)).touch()
         self.notes = crash.noted.noted(checkpoint)
         seen = crash.noted.seen_by_rows(self.feed, self.notes)
-        played: Rows = crash.played.played(self.feed, self.work.windowing, seen)
+        played: Rows = crash.played.played(self.feed, self.work.windowing, seen, begins=False)
         self.rows = {at: [it for it in of if "dropped" not in it] for at, of in played.items()}
 
     def wrong(self) -> list[str]:
@@ -128,12 +128,13 @@ def test_what_does_not_follow_from_them_is_named(
 def test_what_a_window_holds_does_not_follow_from_the_clock(
     name: str, crash: Any, tmp_path: Path
 ) -> None:
-    crash.feed.write_feed(tmp_path / "feed", 9, seed=1)
+    feed = tmp_path / "feed"
+    crash.feed.write_feed(feed, 9, seed=1)
     windowing = crash.works.WORKS[name].windowing
-    still = crash.noted.still_notes(tmp_path / "feed")
+    still = crash.noted.still_notes(feed)
     moving = [attrs.evolve(it, clock=NOON + it.number * SECOND) for it in still]
     rows = [
-        [row for of in crash.played.played(tmp_path / "feed", windowing, it).values() for row in of]
+        [row for of in crash.played.played(feed, windowing, it, begins=True).values() for row in of]
         for it in (still, moving)
     ]
     contents = [crash.rules.content(it, merging=name == "intervals") for it in rows]

@@ -34,6 +34,10 @@ class Clock:
     inputs: tuple[InputState, ...] = ()
     side: int | None = None
 
+    def begin(self, watermark: int) -> Self:
+        """The clocks as a micro-batch begins with this input watermark (ms)."""
+        return attrs.evolve(self, watermark=max(watermark, self.watermark))
+
     def after(self, plan: Plan, watermark: int | Sequence[Heard], clock: int) -> Self:
         """The clocks now. Neither ever goes back: a restarted query may report older ones.
 

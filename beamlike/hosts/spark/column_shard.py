@@ -24,6 +24,7 @@ from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.columnar.columns import Drops, LiftedArrivals, Merges, Panes, State
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.columnar.wakes import wakes
+from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["ColumnShard", "ColumnsStepped"]
 
@@ -68,6 +69,7 @@ class ColumnShard:
         arrivals: Sequence[pa.Table],
         watermark: int | Sequence[Heard],
         clock: int,
+        begins_at: int = MIN_TIMESTAMP,
     ) -> ColumnsStepped:
         """Take one shard through one micro-batch; as `beamlike.hosts.spark.shard.Shard.step`.
 
@@ -76,7 +78,7 @@ class ColumnShard:
             InputRowError: A value outgrew its type.
         """
         index = Index.load(self.plan, store.read_index())
-        judged_at = index.at.watermark
+        judged_at = index.at.begin(begins_at).watermark
         to = index.at.after(self.plan, watermark, clock)
         arrived, buckets = None, np.zeros(0, np.int64)
         if arrivals:
@@ -93,7 +95,7 @@ class ColumnShard:
             deadlines = wakes(self.machine.rules, resting)
             active, keys = self._active(rows, deadlines, arrived, to)
             before = self._wake(rows, resting, active, keys)
-            after, panes, drops, merges = self._run(before, keys.number, arrived, to)
+            after, panes, drops, merges = self._run(before, keys.number, arrived, judged_at, to)
             index.merges = 0 if merges is None else merges.merged_away
             bucket = self._buckets(rows, active, before, keys, buckets)
             saved = self.layout.rest(after, keys)
@@ -156,12 +158,14 @@ class ColumnShard:
         return self.machine.at(state, state.watermark, state.clock)
 
     def _run(
-        self, state: State, number: Ints, arrived: pa.Table | None, to: Clock
+        self, state: State, number: Ints, arrived: pa.Table | None, judged_at: int, to: Clock
     ) -> tuple[State, list[Panes], list[Drops], Merges | None]:
         """The events of one micro-batch, for the keys that they can change anything for."""
         machine = self.machine
         panes, drops = list[Panes](), list[Drops]()
         merges: Merges | None = None
+        if judged_at > state.watermark:
+            state, panes = machine.advance_watermark(state, judged_at)
         if to.clock > state.clock:
             state, out = machine.advance_clock(state, to.clock)
             panes += out

@@ -63,10 +63,16 @@ class FanoutProcessor(GroupProcessor):
         self._group = _Group(self._plan)
 
     def step(
-        self, group: int, arrived: Arrived, heard: int | Sequence[Heard], clock: int
+        self,
+        group: int,
+        arrived: Arrived,
+        heard: int | Sequence[Heard],
+        clock: int,
+        begins_at: int,
     ) -> Iterator[Row]:
         saved = self._seen.get()
         before = Clock() if saved is None else Clock.from_json(json.loads(saved[0]))
+        before = before.begin(begins_at)
         passed = self._group.pass_on(group, arrived, before.watermark)
         after = before.after(self._plan, heard, clock)
         self._seen.update((json.dumps(after.to_json()),))

@@ -131,17 +131,20 @@ class GroupProcessor(StatefulProcessor, ABC):
     def _step(self, group: int, arrived: Arrived, times: Any) -> Iterator[Row]:
         self._stepped.add(group)
         heard: int | Sequence[Heard] = arrived.heard
+        begins_at = MIN_TIMESTAMP
         spark_watermark = times.getCurrentWatermarkInMs()
         if spark_watermark >= MAX_TIMESTAMP:
             heard = MAX_TIMESTAMP  # the query is drained: all inputs have come to their end
         elif self._plan.clocks is None:
             wake_at_next_watermark(self._handle, spark_watermark)
-            heard = beam_watermark(spark_watermark)
+            # Spark's watermark follows from the micro-batches before: it is there first.
+            heard = begins_at = beam_watermark(spark_watermark)
         else:
             # Its inputs tell how far they are, and wake it. Only if it is drained nobody does. Once
             # would do; to ask whether it has been done takes as long as to do it again.
             self._handle.registerTimer(MAX_TIMESTAMP)
-        yield from self.step(group, arrived, heard, times.getCurrentProcessingTimeInMs())
+        clock = times.getCurrentProcessingTimeInMs()
+        yield from self.step(group, arrived, heard, clock, begins_at)
 
     @abstractmethod
     def open(self, handle: StatefulProcessorHandle) -> None:
@@ -149,7 +152,12 @@ class GroupProcessor(StatefulProcessor, ABC):
 
     @abstractmethod
     def step(
-        self, group: int, arrived: Arrived, heard: int | Sequence[Heard], clock: int
+        self,
+        group: int,
+        arrived: Arrived,
+        heard: int | Sequence[Heard],
+        clock: int,
+        begins_at: int,
     ) -> Iterator[Row]:
         """Take the group through the micro-batch.
 
@@ -158,6 +166,7 @@ class GroupProcessor(StatefulProcessor, ABC):
             arrived: What it was sent.
             heard: The input watermark (ms), or what the plan's inputs told about theirs.
             clock: Processing time (ms).
+            begins_at: The input watermark (ms) that the micro-batch begins with, if Spark has it.
         """
 
     def close(self) -> None:
@@ -172,7 +181,12 @@ class ShardProcessor(GroupProcessor):
         self._stepper = stepper_of(self._plan)
 
     def step(
-        self, group: int, arrived: Arrived, heard: int | Sequence[Heard], clock: int
+        self,
+        group: int,
+        arrived: Arrived,
+        heard: int | Sequence[Heard],
+        clock: int,
+        begins_at: int,
     ) -> Iterator[Row]:
         yield from (Row(blob=blob) for blob in arrived.finished)
         if group not in self._plan.shard_ids:
@@ -180,7 +194,9 @@ class ShardProcessor(GroupProcessor):
             Index.load(self._plan, self._store.read_index())
         shard = self._plan.shard_ids.index(group)
         with paused_gc():
-            out, standing = self._stepper.step(self._store, arrived.tables, heard, clock, shard)
+            out, standing = self._stepper.step(
+                self._store, arrived.tables, heard, clock, shard, begins_at=begins_at
+            )
         told = {"kind": "out", "elements": arrived.elements, "standing": attrs.astuple(standing)}
         yield Row(blob=pack_blob(_NOTHING if out is None else out, told))
 

@@ -3,10 +3,12 @@
 No Spark here. A `Store` gives and takes blobs; the processor puts one over Spark's state, a
 test puts one over a dict.
 
-The order within a step: the clock moves, then the elements arrive at the watermark of the
-shard's last step, then the watermark moves. So elements of a micro-batch are judged before
-the watermark that they arrive with, as Spark itself judges them. And panes of a grouping
-before arrive before the watermark that let them out, and are not late.
+The order within a step: the watermark moves to where the micro-batches before have brought it,
+if Spark carries it; the clock moves; the elements arrive; the watermark moves to where messages
+of this micro-batch bring it. So elements are judged by all micro-batches before their own and by
+nothing else, whichever carries the watermark, and however Spark cuts the stream around a
+micro-batch without data. And panes of a grouping before arrive before the watermark that let
+them out, and are not late.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,6 +38,7 @@ from beamlike.machine.events import (
 from beamlike.machine.reference.state import KeyState, earliest_hold
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.reference.wakes import Wakes
+from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["KeyedEffect", "KeyedMerge", "Shard", "Stepped"]
 
@@ -70,6 +73,7 @@ class Shard:
         arrivals: Sequence[pa.Table],
         watermark: int | Sequence[Heard],
         clock: int,
+        begins_at: int = MIN_TIMESTAMP,
     ) -> Stepped:
         """Take one shard through one micro-batch.
 
@@ -81,18 +85,21 @@ class Shard:
                 theirs. A lower one than before is ignored: a restarted query may report an
                 older watermark at first.
             clock: Processing time now (ms), likewise.
+            begins_at: The input watermark (ms) before the elements arrive, if another than that
+                of the shard's last step.
 
         Raises:
             StateError: The state was written by another plan.
             UserFunctionError: A function of the user's raised, and the plan says to fail then.
         """
         index = Index.load(self.plan, store.read_index())
+        begin = index.at.begin(begins_at)
         to = index.at.after(self.plan, watermark, clock)
         bundles = self._bundles(arrivals)
         touched = set(bundles) | index.due(to)
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()
         if touched:
-            effects, merges = self._step_buckets(store, touched, bundles, index, to)
+            effects, merges = self._step_buckets(store, touched, bundles, index, begin, to)
             index.merges = sum(len(merged.sources) - 1 for _, merged in merges)
         if touched or to != index.at:
             index.move(to)
@@ -105,6 +112,7 @@ class Shard:
         touched: set[int],
         bundles: dict[int, dict[Key, list[Item]]],
         index: Index,
+        begin: Clock,
         to: Clock,
     ) -> tuple[list[KeyedEffect], list[KeyedMerge]]:
         """Step the keys of some buckets, write what changed, and note it in the index."""
@@ -118,7 +126,7 @@ class Shard:
             for key in [*of_bucket, *(key for key in arrived if key not in of_bucket)]:
                 try:
                     out, merged, wakes = self._step_key(
-                        of_bucket, key, arrived.get(key), index.at, to
+                        of_bucket, key, arrived.get(key), (index.at, begin, to)
                     )
                 except UserFunctionError as error:
                     # The machine does not know the key's name.
@@ -146,20 +154,27 @@ class Shard:
         states: dict[Key, KeyState],
         key: Key,
         arrived: list[Item] | None,
-        at: Clock,
-        to: Clock,
+        clocks: tuple[Clock, Clock, Clock],
     ) -> tuple[list[KeyedEffect], list[KeyedMerge], Wakes]:
-        """The events of one key in one micro-batch, those that can change anything."""
-        machine = self.machine
+        """The events of one key in one micro-batch, those that can change anything.
+
+        ``clocks`` are those after the step before, as this one begins, and as it ends.
+        """
+        machine, (at, begin, to) = self.machine, clocks
         state = states.get(key) or KeyState.unseen(at.watermark, at.clock, at.side)
         effects: tuple[Effect, ...] = ()
         merges: list[Merged] = []
         wakes = None
+        if begin != at and machine.wakes(state).event_due(begin.watermark):
+            state = state.at(at.watermark, at.clock)
+            state, effects = machine.step(state, AdvanceWatermark(begin.watermark))
+        at = begin
         if not arrived or machine.needs_clock:
             wakes = machine.wakes(state)
             if wakes.clock_due(to.clock):
                 state = state.at(at.watermark, at.clock)
-                state, effects = machine.step(state, AdvanceClock(to.clock))
+                state, out = machine.step(state, AdvanceClock(to.clock))
+                effects += out
                 wakes = None
         if arrived:
             state = state.at(at.watermark, to.clock)

@@ -18,6 +18,7 @@ from beamlike.hosts.spark.pages import Store
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.shard import KeyedMerge, Shard
 from beamlike.machine.clocks import Heard
+from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["Choice", "Stepper", "choose_machine", "stepper_of"]
 
@@ -37,6 +38,8 @@ class Stepper:
         watermark: int | Sequence[Heard],
         clock: int,
         shard: int | None = None,
+        *,
+        begins_at: int = MIN_TIMESTAMP,
     ) -> tuple[pa.Table | None, Standing]:
         """Take one shard through one micro-batch.
 
@@ -49,17 +52,18 @@ class Stepper:
             clock: Processing time (ms).
             shard: Its position among all. If it is told to the stage after this one where the
                 shard's output watermark is, the report carries it.
+            begins_at: See `beamlike.hosts.spark.shard.Shard.step`.
         """
         if self._in_columns is not None:
             # Some element may be beyond the calendar. Which one, and what becomes of it, is seen
             # key by key; nothing was written yet, and both machines read the same state.
             with suppress(WindowError):
-                stepped = self._in_columns.step(store, arrivals, watermark, clock)
+                stepped = self._in_columns.step(store, arrivals, watermark, clock, begins_at)
                 if logs_all():
                     self._log(told_merges(self._plan, stepped))
                 told = self._report(shard, stepped.output_watermark)
                 return self._columns.build(stepped, told), stepped.standing
-        out = self._key_by_key.step(store, arrivals, watermark, clock)
+        out = self._key_by_key.step(store, arrivals, watermark, clock, begins_at)
         if logs_all():
             self._log(out.merges)
         report = self._report(shard, out.output_watermark)

@@ -83,11 +83,10 @@ class NotingShard(Shard):
         states: dict[Key, KeyState],
         key: Key,
         arrived: list[Item] | None,
-        at: Clock,
-        to: Clock,
+        clocks: tuple[Clock, Clock, Clock],
     ) -> tuple[list[KeyedEffect], list[KeyedMerge], Wakes]:
         (self._ear.key,) = key  # which the machine is never told
-        return super()._step_key(states, key, arrived, at, to)
+        return super()._step_key(states, key, arrived, clocks)
 
 
 class _Ear:
