@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from beamlike.hosts.local import run_in_local
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Arrive, Output, Run, Script, ScriptStep
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason
@@ -165,6 +166,14 @@ def _shard(case: Case) -> list[str] | None:
     if not case.lazy.states and store.buckets:
         found.append(f"no window is left, and state is, in buckets {list(store.buckets)}")
     return found
+
+
+def _local(case: Case) -> list[str] | None:
+    """The runtime of production, as `TestStream.run(host="local")` has it."""
+    if not _is_drawn(case, "local drawn"):
+        return None
+    combine = AGGREGATIONS[case.scenario.aggregation] or Collect()
+    return _unlike(run_in_local(case.strategy, combine, case.script).outputs, case.run.outputs)
 
 
 def _micro_batches(case: Case) -> list[str] | None:
@@ -319,6 +328,7 @@ LAWS: Final[Mapping[str, Law]] = {
     "a restart before every step changes nothing": _restart,
     "a key may be stepped only when it is due": _due_keys_only,
     "the Spark shard emits what memory does": _shard,
+    "the local host emits what memory does": _local,
     "the Spark shard does not care how steps are spread over micro-batches": _micro_batches,
     "the columnar machine says what the reference machine says, and remembers the same": _columns,
     EITHER_MACHINE: _either_machine,

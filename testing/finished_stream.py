@@ -1,7 +1,7 @@
 """A test stream that has come to its end: it is run, by itself or in a pipeline."""
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import attrs
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FinishedTestStream"]
 
-Host = Literal["memory", "spark"]
+Host = Literal["memory", "local", "spark"]
 
 
 class _Played(PTransform[Pipeline, PCollection[Any]]):
@@ -106,7 +106,9 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
             on_error: What to do when a function of the window function or of the aggregate
                 raises: ``"fail"``, or ``"drop"`` what it raised for.
             aggregate: How a pane's elements become its value; `Collect` by default.
-            host: ``"memory"``, in this process, or ``"spark"``, a real streaming query.
+            host: ``"memory"``, the reference machine, which explains what it did; ``"local"``, the
+                runtime of production in this process, without Spark; or ``"spark"``, a real
+                streaming query.
             spark: The session for host ``"spark"``; None takes the active one or starts one.
             allow_unsafe_trigger: Take the strategy as it is, without the checks that a
                 pipeline makes: triggers that finish and lose data among them.
@@ -114,10 +116,11 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         Raises:
             TestStreamError: An element is no (key, value) pair, or its key cannot be hashed; an
                 argument is not known or not given by name; the host is unknown; the aggregate is
-                no combine function; or a Spark session was given to the memory host.
+                no combine function; or a Spark session was given to another host.
             WindowingError: The parts do not go together; the message says what to change.
             UnsafeTriggerError: The trigger can finish and lose data.
             UserFunctionError: A function of the window function or of the aggregate raised.
+            UnsupportedError: On host ``"local"`` or ``"spark"``: the state has no layout there.
         """
         combine = Collect() if aggregate is None else aggregate
         if not isinstance(combine, CombineFn):
@@ -181,17 +184,21 @@ def _run_on(
     on_error: OnFailure,
     spark: "SparkSession | None",
 ) -> Run:
-    if host == "memory":
-        if spark is not None:
-            raise TestStreamError(
-                'a Spark session was given, but the host is "memory"; add host="spark"'
-            )
-        return run_in_memory(Grouping(strategy, combine, on_error), script)
+    if host not in get_args(Host):
+        raise TestStreamError(f'host must be "memory", "local" or "spark", got {host!r}')
     if host == "spark":
         from beamlike.hosts.spark.replay import run_on_spark
 
         return run_on_spark(strategy, combine, script, spark, on_error=on_error)
-    raise TestStreamError(f'host must be "memory" or "spark", got {host!r}')
+    if spark is not None:
+        raise TestStreamError(
+            f'a Spark session was given, but the host is "{host}"; add host="spark"'
+        )
+    if host == "local":
+        from beamlike.hosts.local import run_in_local
+
+        return run_in_local(strategy, combine, script, on_error=on_error)
+    return run_in_memory(Grouping(strategy, combine, on_error), script)
 
 
 def _keyed(step: ScriptStep) -> ScriptStep:

@@ -12,6 +12,7 @@ import attrs
 import cloudpickle
 import pyarrow as pa
 
+from beamlike.hosts.local import DictStore
 from beamlike.hosts.script import Arrive, Output, Script, ScriptStep
 from beamlike.hosts.spark.columns import (
     AccumulatorColumns,
@@ -53,29 +54,6 @@ RESULTS: Final[Mapping[str, pa.DataType]] = {
 
 MicroBatch = tuple[ScriptStep, ...]
 """Steps that the shard takes at once: at most one of each kind, clock, elements, watermark."""
-
-
-class DictStore:
-    """A shard's state in memory."""
-
-    def __init__(self) -> None:
-        self.buckets: dict[int, bytes] = {}
-        self.index: bytes | None = None
-
-    def read(self, bucket: int) -> bytes | None:
-        return self.buckets.get(bucket)
-
-    def write(self, bucket: int, blob: bytes | None) -> None:
-        if blob is None:
-            del self.buckets[bucket]
-        else:
-            self.buckets[bucket] = blob
-
-    def read_index(self) -> bytes | None:
-        return self.index
-
-    def write_index(self, blob: bytes) -> None:
-        self.index = blob
 
 
 def micro_batches(script: Script, *, together: bool) -> tuple[list[MicroBatch], list[int]]:

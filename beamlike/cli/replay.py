@@ -16,6 +16,7 @@ from beamlike.cli.quiet import quiet_session
 from beamlike.cli.replayed import Replay, lines_of
 from beamlike.cli.scenarios import (
     Outcome,
+    in_local,
     in_memory,
     load,
     on_spark_in_turn,
@@ -123,9 +124,10 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--host",
-        choices=("memory", "spark"),
+        choices=("memory", "local", "spark"),
         default="memory",
-        help="memory: in this process, at once (default); spark: a real streaming query",
+        help="memory: the reference machine (default); local: the runtime of production in this "
+        "process, without Spark; spark: a real streaming query",
     )
     parser.add_argument(
         "--watermark",
@@ -168,8 +170,9 @@ def run(args: argparse.Namespace) -> int:
     scenarios = _load(args.files)
     # Tables come one by one, and show by themselves how far it is.
     told = partial(counted, total=len(scenarios), doing="replaying", speaks=args.format != "json")
-    if args.host == "memory":
-        return _show(show, scenarios, told(map(in_memory, scenarios)))
+    if args.host != "spark":
+        run_one = in_memory if args.host == "memory" else in_local
+        return _show(show, scenarios, told(map(run_one, scenarios)))
     own = args.watermark == "own" if args.watermark else len(scenarios) <= _FEW
     print("beamlike: starting Spark", file=sys.stderr, flush=True)
     with quiet_session("beamlike replay") as spark:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Outcome",
+    "in_local",
     "in_memory",
     "load",
     "on_spark_in_turn",
@@ -67,6 +68,16 @@ def in_memory(scenario: Scenario) -> Outcome:
     try:
         return run_in_memory(scenario.machine(), scenario.script)
     except Exception as error:  # an aggregation that cannot take these values, for one
+        return error
+
+
+def in_local(scenario: Scenario) -> Outcome:
+    """Run a scenario in this process as production would; what it raises, if it raises."""
+    from beamlike.hosts.local import run_in_local
+
+    try:
+        return run_in_local(*_stage(scenario))
+    except Exception as error:
         return error
 
 

@@ -1,7 +1,8 @@
 """Hosts carry events in and panes out. They decide nothing: every rule is a machine's.
 
-Read in this order: `script` (what a test tells a host, and the record of a run), `memory` (runs it
-in this process), `clock` (the time of day), `live` (a stage that runs on it). Whole pipelines:
+Read in this order: `script` (the steps of a test, and the record of a run), `memory` (the reference
+machine runs it in this process), `local` (what runs in production does), `clock` (the time of day),
+`live` (a stage that runs on it). Whole pipelines:
 `wire` (values as bytes), `keys` (keys as bytes), `metrics` (what users' functions count), `worker`
 (what is asked of a node), `staged` (nodes that remember), `nodes` (the others, and which is which),
 `pipeline` (a graph in this process). Then `spark` (streaming queries and bounded DataFrames).

@@ -130,10 +130,14 @@ def test_an_unchecked_strategy_has_the_same_defaults() -> None:
             {"aggregate": sum},
             "aggregate must be a combine function such as Count() of beamlike.model.combine, got ",
         ),
-        ({"host": "flink"}, 'host must be "memory" or "spark", got \'flink\''),
+        ({"host": "flink"}, 'host must be "memory", "local" or "spark", got \'flink\''),
         (
             {"spark": object()},
             'a Spark session was given, but the host is "memory"; add host="spark"',
+        ),
+        (
+            {"spark": object(), "host": "local"},
+            'a Spark session was given, but the host is "local"; add host="spark"',
         ),
     ],
 )

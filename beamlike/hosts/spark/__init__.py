@@ -19,7 +19,8 @@ all keys at once), `stepping` (which of the two, and why), `workers` (what keeps
 first), `ticks` (what wakes a query without data). The edges: `inputs` (columns of a DataFrame and
 their types), `expressions` (stars and generators among them), `aggregates` (what each aggregate
 needs of them), `bind` (from the columns of a DataFrame to a plan), `session` (a Spark session that
-fits), `scratch` (folders that go with the process), `replay` and `replay_worker` (scripts on a real
-query, on the driver and on the workers), `saved` (state that a person can open), `drain` (an end
-for all windows). Whole pipelines of Python functions are in `graph`.
+fits), `scratch` (folders that go with the process), `scripted` (scripts as stages of shards),
+`replay` and `replay_worker` (on a real query, on the driver and on the workers), `saved` (state
+that a person can open), `drain` (an end for all windows). Whole pipelines of Python functions are
+in `graph`.
 """

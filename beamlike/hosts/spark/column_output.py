@@ -27,7 +27,7 @@ from beamlike.machine.columnar.effects import drops_of, merges_of, panes_of
 from beamlike.machine.columnar.folds import values_array
 from beamlike.machine.events import Drop
 
-__all__ = ["ColumnOutput", "told_drops", "told_merges", "told_panes"]
+__all__ = ["ColumnOutput", "panes_as_they_are", "told_drops", "told_merges", "told_panes"]
 
 
 class ColumnOutput:
@@ -94,6 +94,14 @@ def told_panes(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
     names = _names(plan, stepped.keys)
     pairs = chain.from_iterable(panes_of(one, _rows(plan, one)) for one in stepped.panes)
     return [(names[key], pane) for key, pane in sorted(pairs, key=itemgetter(0))]
+
+
+def panes_as_they_are(plan: Plan, stepped: ColumnsStepped) -> Iterator[KeyedEffect]:
+    """The panes with the values that the folds have made, in the order in which they came out."""
+    names = _names(plan, stepped.keys)
+    for one in stepped.panes:
+        values = zip(*(column.to_pylist() for column in one.values), strict=True)
+        yield from ((names[key], pane) for key, pane in panes_of(one, values))
 
 
 def told_merges(plan: Plan, stepped: ColumnsStepped) -> list[KeyedMerge]:

@@ -10,7 +10,6 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from beamlike.errors import UnsupportedError
 from beamlike.hosts.spark.clock import Clock
 from beamlike.hosts.spark.column_state import ColumnState
 from beamlike.hosts.spark.index import Index, Standing
@@ -56,8 +55,6 @@ class ColumnShard:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        if plan.retracts and any(part.columns.pickles for part in plan.parts):
-            raise UnsupportedError("values without an Arrow type are withdrawn one by one")
         folds = [fold_of_part(part, plan.values) for part in plan.parts]
         self.machine = ColumnarGrouping(plan.strategy, folds)
         self.layout = ColumnState(plan, self.machine)

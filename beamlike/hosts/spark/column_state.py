@@ -6,12 +6,13 @@ What one of the two machines saved, the other reads.
 from typing import Any
 
 import attrs
+import cloudpickle
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.hosts.spark.keys import Numbered
-from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.state import StateLayout
 from beamlike.machine.columnar.arrays import NOTHING, Array, Ints, Lists
 from beamlike.machine.columnar.columns import State
@@ -134,7 +135,7 @@ class ColumnState:
         field = dict(zip(rows.type.names, rows.flatten(), strict=True))
         none = Outstanding.none(self._machine.folds)
         values = tuple(
-            _values_again(field[f"value_{part.name}"], like)
+            _values_again(part, field[f"value_{part.name}"], like)
             for part, like in zip(self._plan.parts, none.values, strict=True)
         )
         panes = Outstanding(
@@ -167,7 +168,10 @@ class ColumnState:
         kind = self.schema.field("outstanding").type.value_type
         for part, values in zip(self._plan.parts, panes.values, strict=True):
             name = f"value_{part.name}"
-            field[name] = values_array(values, kind.field(name).type, part.name)
+            if part.columns.pickles:
+                field[name] = pa.array(map(cloudpickle.dumps, values.to_pylist()), pa.binary())
+            else:
+                field[name] = values_array(values, kind.field(name).type, part.name)
         rows = pa.StructArray.from_arrays([field[it.name] for it in kind], fields=list(kind))
         return _list_array(outstanding, rows)
 
@@ -201,8 +205,10 @@ def _list_array(lists: Lists, items: pa.Array) -> pa.Array:
     return list_array(Lists(lists.lengths, items), pa.list_(items.type))
 
 
-def _values_again(array: pa.Array, like: Values) -> Values:
+def _values_again(part: Part, array: pa.Array, like: Values) -> Values:
     """The values of panes that rested, in the form in which their fold makes new ones."""
+    if part.columns.pickles:
+        return Values.of_objects([cloudpickle.loads(value) for value in array.to_pylist()])
     if isinstance(like.data, Lists):
         return Values(Lists(_lengths(array), array.flatten()))
     if isinstance(like.data, pa.Array):

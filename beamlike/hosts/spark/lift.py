@@ -20,6 +20,7 @@ from beamlike.hosts.spark.state import Key
 from beamlike.hosts.spark.stepping import choose_machine
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.columns import LiftedArrivals
+from beamlike.machine.columnar.folds import FunctionRaised
 from beamlike.machine.columnar.lifting import ColumnarLifting
 from beamlike.machine.events import Drop, Element, Lifted
 from beamlike.model.time import MIN_TIMESTAMP
@@ -81,8 +82,9 @@ class _InColumns:
         arrivals = arrivals_of(plan, self._folds, arrived, keys.number)
         try:
             lifted, drops = self._lifting.lift(arrivals, watermark)
-        except WindowError:
-            # The calendar has no window for some row: the reference machine says for which.
+        except (WindowError, FunctionRaised):
+            # The calendar has no window for some row, or a function of the user's raised: the
+            # reference machine says for which.
             return _KeyByKey(plan).lift(tables, watermark)
         at = MIN_TIMESTAMP if watermark is None else watermark
         dropped = list(told_drops(plan, drops, arrived, at))

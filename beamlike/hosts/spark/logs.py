@@ -26,6 +26,7 @@ from beamlike.model.windows import GlobalWindow, Window, bounds
 __all__ = [
     "LEVEL",
     "log_effects",
+    "log_key_by_key",
     "log_merges",
     "log_rows",
     "logs_all",
@@ -114,6 +115,12 @@ def _readable(column: pa.ChunkedArray) -> list[Any]:
         return column.to_pylist()  # type: ignore[no-any-return]
     except (OverflowError, ValueError):
         return pc.cast(column, pa.string()).to_pylist()  # type: ignore[no-any-return]
+
+
+def log_key_by_key(stage: str, cause: BaseException) -> None:
+    """A warning: the columnar machine could not do a micro-batch, so it is done key by key."""
+    problem = f"{type(cause).__name__}: {cause}"
+    _LOGGER.warning("%s: a micro-batch is stepped key by key, because of %s", stage, problem)
 
 
 def log_effects(stage: str, effects: Iterable[tuple[Any, Effect]]) -> None:

@@ -7,6 +7,7 @@ import pyarrow as pa
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.spark.column_state import whole
 from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.hosts.spark.values import pickled_value
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.columns import Arrivals
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
@@ -28,18 +29,29 @@ def fold_of_part(part: Part, values: Mapping[str, pa.DataType]) -> Fold:
     """The fold of an aggregate over the plan's values, resting in the columns that it has.
 
     Raises:
-        UnsupportedError: Its function is a user's own.
+        UnsupportedError: Its function evicts elements.
     """
-    if type(part.fn) not in _BUILT_IN:
+    if part.fn.evicts:
         raise UnsupportedError(
-            f"aggregate {part.name!r}: the columnar machine has no columns for {part.fn}, which "
-            "is not one of beamlike's own functions; the reference machine runs it"
+            f"aggregate {part.name!r}: {part.fn} evicts elements from each pane, key by key"
         )
+    if part.pickled:
+        return _OverPickles(part.fn, part.columns)
+    if type(part.fn) not in _BUILT_IN:
+        return Objects(part.fn, part.columns)
     kinds = list(values.values())
     fold = fold_of(part.fn, [kinds[at] for at in _positions(part)], part.columns)
     if fold.types() != list(part.columns.types().values()):
         return Objects(part.fn, part.columns)
     return fold
+
+
+class _OverPickles(Objects):
+    """Any combine function over values that are pickled on their way."""
+
+    def values_of(self, columns: Sequence[pa.Array]) -> Values:
+        (column,) = columns
+        return Values.of_objects([pickled_value((blob,)) for blob in column.to_pylist()])
 
 
 def inputs_of_part(part: Part, fold: Fold, table: pa.Table) -> Values | None:

@@ -34,7 +34,8 @@ class Part:
 
     ``input`` is the position of its column among the plan's values, None if it needs none, a
     tuple of positions if its elements are tuples of several columns.
-    ``result`` is the Arrow type of its value in the output.
+    ``result`` is the Arrow type of its value in the output. The values of its input and of its
+    panes are ``pickled`` where they have no Arrow type.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Part:
     input: int | tuple[int, ...] | None
     columns: AccumulatorColumns
     result: pa.DataType
+    pickled: bool = False
 
 
 def _together(parts: Iterable[Part]) -> Together:

@@ -6,11 +6,10 @@ scripts side by side, step n of all of them in one micro-batch; their watermarks
 the control row, because a query has only one of its own.
 """
 
-import ast
 import atexit
 import json
 import shutil
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -20,38 +19,29 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from beamlike.errors import UnsupportedError, UserFunctionError
-from beamlike.hosts.script import Arrive, Machine, Output, Run, Script
-from beamlike.hosts.spark.columns import PickledColumn
-from beamlike.hosts.spark.options import OnError
-from beamlike.hosts.spark.plan import Part, Plan
+from beamlike.hosts.script import Arrive, Output, Run, Script
+from beamlike.hosts.spark.blobs import pack_blob
 from beamlike.hosts.spark.replay_worker import (
     LANE_ROWS,
     OUTPUT,
     LaneProcessor,
-    OverPickles,
-    ScriptedPlan,
     WatermarkScale,
     lane_packer,
 )
 from beamlike.hosts.spark.scratch import scratch_folder
+from beamlike.hosts.spark.scripted import ScriptedStage, Staged
 from beamlike.hosts.spark.session import local_session
 from beamlike.hosts.spark.state import StateLayout
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Pane
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.machine.failures import OnFailure
-from beamlike.machine.passthrough import PassThrough
 from beamlike.model.combine import CombineFn
-from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration
-from beamlike.model.windowfns import WindowFn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 __all__ = ["Replayer", "replay_on_spark", "run_on_spark"]
-
-Staged = WindowingStrategy | WindowFn | Machine
-"""What a stage does. A bare window function only assigns windows and groups nothing."""
 
 Stage = tuple[Staged, CombineFn | None, Script]
 """A stage and its script. Only a strategy has a combine function."""
@@ -61,11 +51,7 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 _ROWS = pa.schema(
     [
         ("lane", pa.int32()),
-        ("key", pa.int64()),
-        ("ts", pa.int64()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("value", pa.binary()),
+        ("rows", pa.binary()),
         ("control", pa.string()),
         ("mark", pa.timestamp("us", tz="UTC")),
     ]
@@ -246,13 +232,11 @@ class Replayer:
 
 @attrs.define
 class _Lane:
-    """One stage on its way through its script. Keys travel as numbers."""
+    """One stage on its way through its script."""
 
     number: int
-    stage: str
-    groups: bool
+    stage: ScriptedStage
     script: Script
-    keys: list[Hashable]
     watermark: int = MIN_TIMESTAMP
     clock: int = 0
 
@@ -265,19 +249,15 @@ class _Lane:
         script: Script,
         on_error: OnFailure,
     ) -> "_Lane":
-        plan = _plan(does, combine, on_error)
-        StateLayout(plan)  # refuses here what would otherwise end the query in a worker
-        known: dict[Hashable, None] = {}
+        stage = ScriptedStage.of(does, combine, script, on_error)
+        StateLayout(stage.plan)  # refuses here what would otherwise end the query in a worker
         for step in script:
             if isinstance(step, AdvanceWatermark) and step.side is not None:
                 raise UnsupportedError(
-                    f"{step} tells the watermark of a side input, and a replay on Spark has one "
+                    f"{step} moves the watermark of a side input, and a replay on Spark has one "
                     "watermark for all inputs; leave side out, or run the script in memory"
                 )
-            if isinstance(step, Arrive):
-                known.update(dict.fromkeys(key for key, _ in step.elements))
-        stage, groups = cloudpickle.dumps(plan).hex(), isinstance(does, WindowingStrategy)
-        return cls(number, stage, groups, script, list(known))
+        return cls(number, stage, script)
 
     def collect(self, rows: Sequence[Any]) -> Run:
         """The run, from the rows of this lane.
@@ -285,38 +265,14 @@ class _Lane:
         Raises:
             UserFunctionError: One of them is that.
         """
-        rows = sorted(rows, key=lambda row: row.step)
-        return Run(
-            self.script,
-            tuple(
-                Output(row.step, self.keys[row.key], effect)
-                for row in rows
-                for effect in (self._restored(cloudpickle.loads(row.effect)),)
-            ),
-        )
-
-    def _restored(self, effect: Effect | UserFunctionError) -> Effect:
-        """An effect as the machine in memory would have made it."""
-        if isinstance(effect, UserFunctionError):
-            # Its key is the number by which it travelled, as the only part of a plan's key.
-            (number,) = ast.literal_eval(effect.key or "")
-            raise effect.of_key(self.keys[number])
-        if self.groups and isinstance(effect, Pane):
-            return attrs.evolve(effect, value=effect.value[0])
-        return effect
-
-
-def _plan(does: Staged, combine: CombineFn | None, on_error: OnFailure) -> Plan:
-    keys, values = {"key": pa.int64()}, {"value": pa.binary()}
-    if isinstance(does, WindowingStrategy):
-        if combine is None:
-            raise UnsupportedError("a grouping needs a combine function, got None")
-        part = Part("value", combine, 0, PickledColumn(), pa.binary())
-        told: OnError = "drop" if on_error is OnFailure.DROP else "fail"
-        return ScriptedPlan(does, keys, values, (part,), shards=1, buckets=1, on_error=told)
-    machine = PassThrough(does) if isinstance(does, WindowFn) else does
-    nothing = WindowingStrategy.unwindowed()
-    return Plan(nothing, keys, values, (), shards=1, buckets=1, does=OverPickles(machine))
+        found: list[Output] = []
+        for row in sorted(rows, key=lambda row: row.step):
+            effect = cloudpickle.loads(row.effect)
+            if isinstance(effect, UserFunctionError):
+                raise self.stage.named(effect)
+            shown = self.stage.shown([((row.key,), effect)])
+            found += (Output(row.step, key, it) for key, it in shown)
+        return Run(self.script, tuple(found))
 
 
 def _step_rows(
@@ -328,18 +284,8 @@ def _step_rows(
     for lane in lanes:
         happens = lane.script[step]
         if isinstance(happens, Arrive):
-            rows += [
-                {
-                    "lane": lane.number,
-                    "key": lane.keys.index(key),
-                    "ts": element.timestamp,
-                    "start": element.window and element.window.start,
-                    "end": element.window and element.window.end,
-                    "value": cloudpickle.dumps(element.value),
-                    "mark": 0,
-                }
-                for key, element in happens.elements
-            ]
+            blob = pack_blob(lane.stage.rows(happens), {})
+            rows.append({"lane": lane.number, "rows": blob, "mark": 0})
         elif isinstance(happens, AdvanceClock):
             lane.clock = happens.to
         else:
@@ -351,7 +297,7 @@ def _step_rows(
         "scale": scale and attrs.astuple(scale),
         "lanes": {
             lane.number: {
-                "stage": lane.stage if step == 0 else None,
+                "stage": cloudpickle.dumps(lane.stage.plan).hex() if step == 0 else None,
                 "watermark": lane.watermark,
                 "clock": lane.clock,
             }

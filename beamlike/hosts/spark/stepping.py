@@ -1,23 +1,28 @@
 """Which machine steps the shards of a plan, why, and the step with its output rows."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 import attrs
 import pyarrow as pa
 
 from beamlike.errors import UnsupportedError, WindowError
-from beamlike.hosts.spark.column_output import ColumnOutput, told_merges
-from beamlike.hosts.spark.column_shard import ColumnShard
+from beamlike.hosts.spark.column_output import (
+    ColumnOutput,
+    panes_as_they_are,
+    told_drops,
+    told_merges,
+)
+from beamlike.hosts.spark.column_shard import ColumnShard, ColumnsStepped
 from beamlike.hosts.spark.index import Standing
 from beamlike.hosts.spark.keys import can_number
-from beamlike.hosts.spark.logs import log_merges, logs_all
+from beamlike.hosts.spark.logs import log_key_by_key, log_merges, logs_all
 from beamlike.hosts.spark.options import MachineName
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pages import Store
 from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.shard import KeyedMerge, Shard
+from beamlike.hosts.spark.shard import KeyedEffect, KeyedMerge, Shard
 from beamlike.machine.clocks import Heard
+from beamlike.machine.columnar.folds import FunctionRaised
 from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["Choice", "Stepper", "choose_machine", "stepper_of"]
@@ -54,21 +59,59 @@ class Stepper:
                 shard's output watermark is, the report carries it.
             begins_at: See `beamlike.hosts.spark.shard.Shard.step`.
         """
-        if self._in_columns is not None:
-            # Some element may be beyond the calendar. Which one, and what becomes of it, is seen
-            # key by key; nothing was written yet, and both machines read the same state.
-            with suppress(WindowError):
-                stepped = self._in_columns.step(store, arrivals, watermark, clock, begins_at)
-                if logs_all():
-                    self._log(told_merges(self._plan, stepped))
-                told = self._report(shard, stepped.output_watermark)
-                return self._columns.build(stepped, told), stepped.standing
+        stepped = self._step_columns(store, arrivals, watermark, clock, begins_at)
+        if stepped is not None:
+            if logs_all():
+                self._log(told_merges(self._plan, stepped))
+            told = self._report(shard, stepped.output_watermark)
+            return self._columns.build(stepped, told), stepped.standing
         out = self._key_by_key.step(store, arrivals, watermark, clock, begins_at)
         if logs_all():
             self._log(out.merges)
         report = self._report(shard, out.output_watermark)
         silent = not out.effects and report is None
         return None if silent else self._rows.build(out.effects, report), out.standing
+
+    def effects(
+        self,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        watermark: int | Sequence[Heard],
+        clock: int,
+        *,
+        begins_at: int = MIN_TIMESTAMP,
+    ) -> list[KeyedEffect]:
+        """The same step. Returns what comes out as values: of each key drops, then panes."""
+        stepped = self._step_columns(store, arrivals, watermark, clock, begins_at)
+        if stepped is None:
+            out = self._key_by_key.step(store, arrivals, watermark, clock, begins_at)
+            return out.effects
+        dropped = told_drops(self._plan, stepped.drops, stepped.arrived, stepped.judged_at)
+        return [*dropped, *panes_as_they_are(self._plan, stepped)]
+
+    def _step_columns(
+        self,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        watermark: int | Sequence[Heard],
+        clock: int,
+        begins_at: int,
+    ) -> ColumnsStepped | None:
+        """The step by the columnar machine; None if that has to be done key by key.
+
+        An element may be beyond the calendar, or a function of the user's may raise for one. Which
+        one, and what becomes of it, is seen key by key. Nothing was written yet, and both machines
+        read the same state.
+        """
+        if self._in_columns is None:
+            return None
+        try:
+            return self._in_columns.step(store, arrivals, watermark, clock, begins_at)
+        except WindowError as error:
+            log_key_by_key(self._plan.name, error)
+        except FunctionRaised as error:
+            log_key_by_key(self._plan.name, error.__cause__ or error)
+        return None
 
     def _log(self, merges: list[KeyedMerge]) -> None:
         names = list(self._plan.keys)

@@ -26,7 +26,7 @@ from beamlike.hosts.spark.logs import log_effects, log_merges, logs_all, logs_dr
 from beamlike.hosts.spark.pages import Store
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import SparkStore, blobs_of, paused_gc
-from beamlike.hosts.spark.replay_worker import OverPickles
+from beamlike.hosts.spark.scripted import OverPickles
 from beamlike.hosts.spark.shard import KeyedMerge, Shard
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.hosts.staged import StagedWorker

@@ -10,7 +10,7 @@ Read in this order: `base` (what a fold is), `buffers` (between Arrow and NumPy)
 fold).
 """
 
-from beamlike.machine.columnar.folds.base import Accumulators, Fold, Resting, Values
+from beamlike.machine.columnar.folds.base import Accumulators, Fold, FunctionRaised, Resting, Values
 from beamlike.machine.columnar.folds.buffers import from_objects, values_array
 from beamlike.machine.columnar.folds.choice import fold_of
 from beamlike.machine.columnar.folds.objects import Objects
@@ -18,6 +18,7 @@ from beamlike.machine.columnar.folds.objects import Objects
 __all__ = [
     "Accumulators",
     "Fold",
+    "FunctionRaised",
     "Objects",
     "Resting",
     "Values",

@@ -10,10 +10,17 @@ import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Bools, Ints, Lists
 
-__all__ = ["Accumulators", "Fold", "Resting", "Values", "objects"]
+__all__ = ["Accumulators", "Fold", "FunctionRaised", "Resting", "Values", "objects"]
 
 Accumulators = tuple[Any, ...]
 """The columns of one fold, of any kind that `arrays` knows, a row for each window."""
+
+
+class FunctionRaised(Exception):
+    """A combine function raised while it folded many windows; its ``__cause__`` is what it raised.
+
+    For which element, only a machine that takes one key after the other can say.
+    """
 
 
 @attrs.frozen(eq=False)

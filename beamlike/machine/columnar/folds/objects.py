@@ -1,13 +1,21 @@
 """Combine functions that work on Python's values, window by window."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Array, Ints
-from beamlike.machine.columnar.folds.base import Accumulators, Fold, Resting, Values, objects
+from beamlike.machine.columnar.folds.base import (
+    Accumulators,
+    Fold,
+    FunctionRaised,
+    Resting,
+    Values,
+    objects,
+)
 from beamlike.model.combine import CombineFn
 
 __all__ = ["Objects"]
@@ -29,7 +37,8 @@ class Objects(Fold):
         return list(self._resting.types().values())
 
     def create(self, count: int) -> Accumulators:
-        return (objects([self.fn.create() for _ in range(count)]),)
+        with _raising():
+            return (objects([self.fn.create() for _ in range(count)]),)
 
     def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
         return self.add(self.create(len(first)), values, at, first, counts)
@@ -39,34 +48,35 @@ class Objects(Fold):
     ) -> Accumulators:
         fn, times = self.fn, at.tolist()
         given = [None] * len(times) if values is None else values.to_pylist()
-        ends = (first + counts).tolist()
-        return (
-            objects(
-                [
-                    fn.compact(fn.add(accumulator, given[begin:end], times[begin:end]))
-                    for accumulator, begin, end in zip(held[0], first.tolist(), ends, strict=True)
-                ]
-            ),
-        )
+        spans = zip(held[0], first.tolist(), (first + counts).tolist(), strict=True)
+        with _raising():
+            added = [
+                fn.compact(fn.add(accumulator, given[begin:end], times[begin:end]))
+                for accumulator, begin, end in spans
+            ]
+        return (objects(added),)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         fn = self.fn
         pairs = zip(one[0], other[0], strict=True)
-        return (objects([fn.compact(fn.merge(first, second)) for first, second in pairs]),)
+        with _raising():
+            return (objects([fn.compact(fn.merge(first, second)) for first, second in pairs]),)
 
     def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
         column: Array = parts[0]
         found = column[first]
         ends = np.append(first[1:], len(column))
-        for at in np.nonzero(ends - first > 1)[0].tolist():
-            accumulator = found[at]
-            for part in column[first[at] + 1 : ends[at]]:
-                accumulator = self.fn.merge(accumulator, part)
-            found[at] = self.fn.compact(accumulator)
+        with _raising():
+            for at in np.nonzero(ends - first > 1)[0].tolist():
+                accumulator = found[at]
+                for part in column[first[at] + 1 : ends[at]]:
+                    accumulator = self.fn.merge(accumulator, part)
+                found[at] = self.fn.compact(accumulator)
         return (found,)
 
     def extract(self, accumulators: Accumulators) -> Values:
-        return Values.of_objects([self.fn.extract(each) for each in accumulators[0]])
+        with _raising():
+            return Values.of_objects([self.fn.extract(each) for each in accumulators[0]])
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values | None:
         if not columns:
@@ -85,3 +95,12 @@ class Objects(Fold):
     def _resting(self) -> Any:
         assert self.resting is not None, f"it is unknown how accumulators of {self.fn} rest"
         return self.resting
+
+
+@contextmanager
+def _raising() -> Iterator[None]:
+    """What a function raises inside the block leaves it as `FunctionRaised`."""
+    try:
+        yield
+    except Exception as cause:
+        raise FunctionRaised from cause

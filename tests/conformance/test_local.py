@@ -1,0 +1,90 @@
+"""Every scenario of the conformance suite on the local host: production's runtime without Spark.
+
+Its state rests as bytes between any two steps. The columnar machine steps all that group.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from beamlike.dialects.stages import journals_kept
+from beamlike.hosts.local import run_in_local
+from beamlike.hosts.spark.scripted import ScriptedStage, Staged
+from beamlike.hosts.spark.stepping import Choice, choose_machine
+from beamlike.testing.dialect_cases import CaseRow, DialectCase, load_dialect_cases, row_differences
+from beamlike.testing.dialect_plays import play
+from beamlike.testing.dialect_replays import play_on_local
+from beamlike.testing.transcripts import Scenario, differences, load_transcripts
+
+HERE = Path(__file__).parent
+SCENARIOS = [
+    (file.stem, scenario)
+    for file in sorted((HERE / "cases").glob("*/*.json"))
+    for scenario in load_transcripts(file, must_expect=True)
+    if not scenario.contested
+]
+STREAMS = {
+    case.id: case
+    for file in sorted((HERE / "dialects").glob("*.json"))
+    for case in load_dialect_cases(file)
+    if case.kind == "stream"
+}
+
+
+def does(scenario: Scenario) -> Staged:
+    return scenario.strategy if scenario.combine is not None else scenario.strategy.window_fn
+
+
+@pytest.mark.parametrize(
+    "scenario", [pytest.param(s, id=f"{file}-{s.id}") for file, s in SCENARIOS]
+)
+def test_all_panes_and_drops_are_those_expected(scenario: Scenario) -> None:
+    run = run_in_local(does(scenario), scenario.combine, scenario.script)
+
+    assert differences(scenario, run) == []
+
+
+def test_the_columnar_machine_steps_all_that_group() -> None:
+    stages = (ScriptedStage.of(does(s), s.combine, s.script) for _, s in SCENARIOS)
+    choices = Counter((it.machine, it.why) for it in (choose_machine(s.plan) for s in stages))
+
+    assert choices == {
+        ("columnar", ""): 641,
+        ("reference", "PassThrough takes one key after the other"): 4,
+    }
+
+
+@pytest.fixture(scope="module")
+def rows() -> dict[str, list[CaseRow]]:
+    """What comes out of each stream of another system."""
+    return dict(play_on_local(list(STREAMS.values())))
+
+
+@pytest.mark.parametrize("case", STREAMS.values(), ids=list(STREAMS))
+def test_rows_of_other_systems_are_those_of_memory(
+    case: DialectCase, rows: dict[str, list[CaseRow]]
+) -> None:
+    assert row_differences(play(case), rows[case.id], case.order) == []
+
+
+def test_the_columnar_machine_steps_most_streams_of_other_systems() -> None:
+    with journals_kept() as journals:
+        for case in STREAMS.values():
+            play(case)
+    stages = (ScriptedStage.of(it.strategy, it.combine, tuple(it.script)) for it in journals)
+    choices = Counter(_short(choose_machine(stage.plan)) for stage in stages)
+
+    assert choices == {
+        "columnar": 65,
+        "asked key by key": 11,
+        "asked about one element at a time": 2,
+        "evicts elements": 1,
+    }
+
+
+def _short(choice: Choice) -> str:
+    if choice.machine == "columnar":
+        return "columnar"
+    reasons = ("asked key by key", "asked about one element at a time", "evicts elements")
+    return next(reason for reason in reasons if reason in choice.why)
