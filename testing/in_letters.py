@@ -74,7 +74,7 @@ def run_in_letters(
     for mail in letters_of(layers, *answers.sources):
         letters = [layers.dump(mail)]
         for at in range(layers.depth):
-            sent = _through(walker(_sent(layers), at, shards), letters, dice)
+            sent = _through(walker(_sent(layers), at, shards, buckets), letters, dice)
             layer = _sent(Layer(layers, at + 1, shards, buckets, notes=True))
             letters = list(_stepped(layer, sent, stores, shards))
         left = _through(finisher(_sent(layers)), letters, dice)

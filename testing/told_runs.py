@@ -6,8 +6,8 @@ from typing import Any
 import attrs
 
 from beamlike.hosts.pipeline import PipelineRun
-from beamlike.hosts.script import Arrive, Run, Told
-from beamlike.machine.events import Drop, Fired
+from beamlike.hosts.script import Arrive, Run
+from beamlike.machine.events import Drop
 
 __all__ = ["told", "told_inside"]
 
@@ -34,7 +34,10 @@ def told(run: PipelineRun) -> Mapping[str, list[str]]:
 
 
 def told_inside(run: Run) -> list[str]:
-    """The steps of a grouping, and what came of each; the order of keys and of lists is open."""
+    """The steps of a grouping, and what came of each; the order of keys and of lists is open.
+
+    Only the reference machine says how it came about.
+    """
     lines: list[str] = []
     for number, step in enumerate(run.script):
         if isinstance(step, Arrive):
@@ -44,16 +47,7 @@ def told_inside(run: Run) -> list[str]:
             lines.append(f"{number} {step}")
         outputs = (it for it in run.outputs if it.step == number)
         lines += sorted(f"{number} comes {it.key!r} {_plain(it.effect)}" for it in outputs)
-        story = (it for it in run.story if it.step == number)
-        lines += sorted(f"{number} tells {it.key!r} {_happening(it)}" for it in story)
     return lines
-
-
-def _happening(it: Told) -> Any:
-    happening = it.happening
-    if isinstance(happening, Fired):
-        return attrs.evolve(happening, pane=_plain(happening.pane))
-    return _plain(happening) if isinstance(happening, Drop) else happening
 
 
 def _plain(has_value: Any) -> Any:

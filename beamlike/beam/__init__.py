@@ -100,7 +100,7 @@ from beamlike.beam import (
     window,
 )
 from beamlike.beam.absent import watch
-from beamlike.model.graph import Windowed as WindowedValue
+from beamlike.model.bundle import Windowed as WindowedValue
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.triggers import (

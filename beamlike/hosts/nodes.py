@@ -4,16 +4,16 @@ Those that remember are `beamlike.hosts.staged`; the others are here.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from beamlike.errors import PipelineError, TransformError, UnsupportedError
 from beamlike.hosts.script import Arrive, ScriptStep
 from beamlike.hosts.staged import GroupingWorker, RememberingWorker, SeeingWorker
 from beamlike.hosts.wire import Wire
 from beamlike.hosts.worker import Tagged, Worker
-from beamlike.machine.assigning import windows_of
-from beamlike.machine.events import AdvanceWatermark, Drop, Element
-from beamlike.machine.failures import OnFailure
+from beamlike.machine.events import AdvanceWatermark, Element
+from beamlike.machine.failures import Failure
+from beamlike.model.bundle import Bundle
 from beamlike.model.graph import (
     MAIN,
     Assigned,
@@ -23,12 +23,13 @@ from beamlike.model.graph import (
     Grouped,
     Joined,
     Node,
+    RaisedFor,
     Remembered,
     Seen,
-    Windowed,
 )
+from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import show_instant
-from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.model.windows import GLOBAL_WINDOW, Window
 
 __all__ = ["worker_of"]
 
@@ -42,7 +43,7 @@ class _Source(Worker):
         super().__init__(label)
         self._wire = Wire.declared()
 
-    def take(self, given: Sequence[Sequence[Windowed]]) -> Tagged:
+    def take(self, given: Sequence[Bundle]) -> Tagged:
         raise AssertionError("a source reads nothing")
 
     def happen(self, events: Sequence[ScriptStep]) -> Tagged:
@@ -50,10 +51,13 @@ class _Source(Worker):
             if isinstance(event, AdvanceWatermark):
                 self.watermark = event.to
             elif isinstance(event, Arrive):
-                for _, element in event.elements:
-                    window = GLOBAL_WINDOW if element.window is None else element.window
-                    value = self._wire.through(element.value)
-                    yield MAIN, Windowed(value, element.timestamp, (window,))
+                elements = [element for _, element in event.elements]
+                windows: list[tuple[Window, ...]] = [
+                    (it.window or GLOBAL_WINDOW,) for it in elements
+                ]
+                values = self._wire.all_through([element.value for element in elements])
+                times = [element.timestamp for element in elements]
+                yield MAIN, Bundle(values, times, windows, [NO_FIRING] * len(elements))
 
 
 class _Doing(Worker):
@@ -69,18 +73,18 @@ class _Doing(Worker):
     def teardown(self) -> None:
         self._guard(self._do.teardown, "teardown")
 
-    def take(self, given: Sequence[Sequence[Windowed]]) -> Tagged:
-        (elements,) = given
+    def take(self, given: Sequence[Bundle]) -> Tagged:
+        (bundle,) = given
         self._guard(self._do.start_bundle, "start_bundle")
-        found: list[tuple[str, Windowed]] = []
-        for element in elements:
-            try:
-                found += self._do.process(element)
-            except Exception as cause:
-                place = f"{self._do.in_words(element)} at {show_instant(element.timestamp)}"
-                raise _raised(self.label, cause, place) from cause
-        found += self._guard(lambda: list(self._do.finish_bundle()), "finish_bundle")
-        return found
+        try:
+            found = list(self._do.run(bundle))
+        except RaisedFor as failure:
+            element, cause = failure.element, failure.__cause__
+            assert isinstance(cause, Exception), "it says what was raised"
+            place = f"{self._do.in_words(element)} at {show_instant(element.timestamp)}"
+            raise _raised(self.label, cause, place) from cause
+        kept = self._guard(lambda: list(self._do.finish_bundle()), "finish_bundle")
+        return [*found, *((tag, Bundle.of([element])) for tag, element in kept)]
 
     def _guard(self, what: Callable[[], Answer], name: str) -> Answer:
         try:
@@ -102,22 +106,25 @@ class _Assigning(Worker):
         super().__init__(node.label)
         self._node = node
 
-    def take(self, given: Sequence[Sequence[Windowed]]) -> Tagged:
-        # An element of several windows is one element in each, and one of none is no more.
-        for element in (one for one in given[0] for _ in one.windows):
-            plain = Element(element.value, element.timestamp)
-            windows = windows_of(plain, self._node.window_fn, OnFailure.FAIL, self.watermark)
-            assert not isinstance(windows, Drop), "a failure is raised"
-            yield MAIN, Windowed(element.value, element.timestamp, windows, element.pane)
+    def take(self, given: Sequence[Bundle]) -> Tagged:
+        bundle = given[0].one_window_each()
+        yield MAIN, bundle.with_windows([*map(self._windows, bundle.values, bundle.timestamps)])
+
+    def _windows(self, value: Any, timestamp: int) -> tuple[Window, ...]:
+        window_fn = self._node.window_fn
+        try:
+            return tuple(window_fn.assign(timestamp, value))
+        except Exception as cause:
+            failure = Failure.of(window_fn, "assign", cause, (Element(value, timestamp),))
+            raise failure.error from cause
 
 
 class _Joining(Worker):
     """Makes one collection of several."""
 
-    def take(self, given: Sequence[Sequence[Windowed]]) -> Tagged:
-        for elements in given:
-            for element in elements:
-                yield MAIN, element
+    def take(self, given: Sequence[Bundle]) -> Tagged:
+        for bundle in given:
+            yield MAIN, bundle
 
 
 def worker_of(node: Node) -> Worker:

@@ -1,4 +1,4 @@
-"""Whole pipelines in memory: every node of a graph in this process, step by step.
+"""Whole pipelines in this process: every node of a graph, step by step.
 
 A step is one event of a source: elements, a move of its watermark or of the clock. It runs
 through the graph once, in the order of the nodes, before the next one happens. A node that
@@ -12,21 +12,24 @@ take turns, one event each; of several nobody knows in Beam which comes first.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import attrs
 
 from beamlike.errors import UnsupportedError
+from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.metrics import Recorder
 from beamlike.hosts.nodes import worker_of
 from beamlike.hosts.script import Run, Script, ScriptStep
-from beamlike.hosts.staged import StagedWorker
-from beamlike.hosts.worker import Worker
+from beamlike.hosts.worker import Recorded, Worker
 from beamlike.machine.events import AdvanceClock, Drop
-from beamlike.model.graph import Edge, Given, Grouped, Node, Windowed, in_order
+from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.graph import Edge, Given, Grouped, Node, in_order
 
-__all__ = ["Came", "Lost", "PipelineRun", "Step", "run_pipeline", "steps_of"]
+__all__ = ["Came", "Lost", "OutOf", "PipelineRun", "Step", "run_pipeline", "steps_of"]
+
+_NOTHING: Final = Bundle()
 
 
 @attrs.frozen
@@ -47,21 +50,43 @@ class Lost:
     drop: Drop
 
 
-class HasRun(Protocol):
-    """What knows everything that happened to a node."""
+class OutOf(Sequence[Came]):
+    """All elements that came out of an edge. Objects are made of them for those who look."""
 
-    @property
-    def run(self) -> Run: ...
+    def __init__(self) -> None:
+        self._steps: list[int] = []
+        self._elements = Bundle()
+
+    def add(self, step: int, bundle: Bundle) -> None:
+        """What a step brought out."""
+        self._steps += [step] * len(bundle)
+        self._elements.extend(bundle)
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __iter__(self) -> Iterator[Came]:
+        return map(Came, self._steps, self._elements)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return [*self][at]
+        return Came(self._steps[at], self._elements[at])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @attrs.frozen
 class PipelineRun:
     """Everything that came out of every edge of a graph, in order, and what was dropped."""
 
-    came: Mapping[Edge, tuple[Came, ...]]
+    came: Mapping[Edge, Sequence[Came]]
     lost: tuple[Lost, ...]
     metrics: Recorder = attrs.field(factory=Recorder, eq=False, repr=False)
-    _inside: Mapping[Node, HasRun] = attrs.field(factory=dict, eq=False, repr=False)
+    _inside: Mapping[Node, Recorded] = attrs.field(factory=dict, eq=False, repr=False)
 
     def inside(self, node: Node) -> Run | None:
         """What a node that groups was given, step by step, and all that came of it.
@@ -79,7 +104,7 @@ class PipelineRun:
 
     def out_of(self, edge: Edge) -> tuple[Came, ...]:
         """What came out of an edge; nothing if it was not part of the graph."""
-        return self.came.get(edge, ())
+        return tuple(self.came.get(edge, ()))
 
 
 @attrs.frozen
@@ -92,24 +117,31 @@ class Step:
     """Processing time (ms), which all sources share."""
 
 
-def run_pipeline(ends: Sequence[Node]) -> PipelineRun:
+def run_pipeline(
+    ends: Sequence[Node], worker_of: Callable[[Node], Worker] = worker_of
+) -> PipelineRun:
     """Run these nodes and all that they read, from the beginning of time to its end.
 
     The ``origin`` of each source is a `Script`. The keys of its elements mean nothing.
+
+    Args:
+        ends: The nodes that are to be reached.
+        worker_of: What does the work of a node: on the memory host the reference machine, on the
+            local host the runtime of production.
 
     Raises:
         TransformError: A function of the user's raised.
         PipelineError: An element that is no pair of key and value reached a grouping.
         UnsupportedError: A source has an origin that only Spark can read.
     """
-    return _Run(in_order(ends)).play()
+    return _Run({node: worker_of(node) for node in in_order(ends)}).play()
 
 
 class _Run:
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self._workers = {node: worker_of(node) for node in nodes}
+    def __init__(self, workers: Mapping[Node, Worker]) -> None:
+        self._workers = workers
         self._metrics = Recorder()
-        self._came: dict[Edge, list[Came]] = defaultdict(list)
+        self._came: dict[Edge, OutOf] = defaultdict(OutOf)
         self._lost: list[Lost] = []
         self._clock = 0
         self._step = 0
@@ -123,17 +155,15 @@ class _Run:
                     worker.setup()
                 started.append(worker)
             for step in steps_of(self._workers):
-                self._play(step)
+                with paused_gc():
+                    self._play(step)
             done = True
         finally:
             self._end(started, done)
-        came = {edge: tuple(found) for edge, found in self._came.items()}
         staged = {
-            node: worker
-            for node, worker in self._workers.items()
-            if isinstance(worker, StagedWorker)
+            node: worker for node, worker in self._workers.items() if isinstance(worker, Recorded)
         }
-        return PipelineRun(came, tuple(self._lost), self._metrics, staged)
+        return PipelineRun(dict(self._came), tuple(self._lost), self._metrics, staged)
 
     def _end(self, started: Sequence[Worker], done: bool) -> None:
         """Let all that began come to its end, also if one of them fails there."""
@@ -149,27 +179,27 @@ class _Run:
 
     def _play(self, step: Step) -> None:
         moved, self._clock = step.clock > self._clock, step.clock
-        out: dict[Edge, list[Windowed]] = defaultdict(list)
+        out: dict[Edge, Bundle] = defaultdict(Bundle)
         for node, worker in self._workers.items():
-            found: list[tuple[str, Windowed]] = []
+            found: list[tuple[str, Bundle]] = []
             with self._metrics.step(node.label), worker.blamed():
                 if moved:
                     found += worker.clock(self._clock)
                 if node is step.source:
                     found += worker.happen(step.events)
                 elif node.sources:
-                    given = [out.get(edge, []) for edge in node.sources]
+                    given = [out.get(edge, _NOTHING) for edge in node.sources]
                     if any(given):
                         found += worker.take(given)
                     before = (self._workers[edge.node] for edge in node.sources)
                     found += worker.reached([each.output_watermark for each in before])
-            for tag, element in found:
-                out[Edge(node, tag)].append(element)
+            for tag, bundle in found:
+                out[Edge(node, tag)].extend(bundle)
             self._lost += (
                 Lost(self._step, node.label, key, drop) for key, drop in worker.dropped()
             )
-        for edge, elements in out.items():
-            self._came[edge] += (Came(self._step, element) for element in elements)
+        for edge, bundle in out.items():
+            self._came[edge].add(self._step, bundle)
         self._step += 1
 
 

@@ -12,19 +12,35 @@ from beamlike.hosts.keys import UncertainKeyError, key_bytes, key_of
 from beamlike.hosts.memory import MemoryStage
 from beamlike.hosts.script import Arrive, Machine, Run, ScriptStep
 from beamlike.hosts.wire import Wire
-from beamlike.hosts.worker import Tagged, Worker
+from beamlike.hosts.worker import Recorded, Tagged, Worker
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import Main, Side, SideInputs
 from beamlike.machine.stateful import StatefulMap
-from beamlike.model.graph import MAIN, Grouped, Remembered, Seen, Windowed
+from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.graph import MAIN, Grouped, Remembered, Seen
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.windows import Window
 from beamlike.model.words import in_words
 
-__all__ = ["GroupingWorker", "RememberingWorker", "SeeingWorker", "StagedWorker"]
+__all__ = ["GroupingWorker", "Keyed", "RememberingWorker", "SeeingWorker", "StagedWorker"]
 
 
-class StagedWorker(Worker):
+@attrs.frozen
+class Keyed:
+    """What a machine is given of a bundle, in columns; `beamlike.machine.events.Element` by key.
+
+    ``first`` are those that come before the others of a micro-batch, wherever they come from.
+    """
+
+    keys: Sequence[Hashable]
+    values: Sequence[Any]
+    timestamps: Sequence[int]
+    windows: Sequence[Window | None]
+    first: Sequence[bool]
+
+
+class StagedWorker(Worker, Recorded):
     """A node with a machine, which remembers."""
 
     def __init__(self, label: str, machine: Machine) -> None:
@@ -41,7 +57,6 @@ class StagedWorker(Worker):
 
     @property
     def run(self) -> Run:
-        """Everything that happened to the machine so far, with the keys as they came."""
         run = self._stage.run
         return Run(
             tuple(
@@ -61,7 +76,7 @@ class StagedWorker(Worker):
         self.watermark = to
         return self._play(AdvanceWatermark(to))
 
-    def take(self, given: Sequence[Sequence[Windowed]]) -> Tagged:
+    def take(self, given: Sequence[Bundle]) -> Tagged:
         arriving = self.arriving(given)
         return self._play(
             Arrive(tuple((self._known(key), self._through(element)) for key, element in arriving))
@@ -94,7 +109,7 @@ class StagedWorker(Worker):
         return drops
 
     def _play(self, step: ScriptStep) -> Tagged:
-        found: list[tuple[str, Windowed]] = []
+        found = Bundle()
         try:
             outputs = self._stage.play(step)
         except UserFunctionError as error:
@@ -106,13 +121,23 @@ class StagedWorker(Worker):
             if isinstance(output.effect, Drop):
                 self._drops.append((key, output.effect))
             else:
-                shown = self.shown(key, output.effect)
-                found.append((MAIN, attrs.evolve(shown, value=self._wire.through(shown.value))))
-        return found
+                found.append(self.shown(key, output.effect))
+        return [(MAIN, found.with_values(self._wire.all_through(found.values)))] if found else []
 
     @abstractmethod
-    def arriving(self, given: Sequence[Sequence[Windowed]]) -> Iterator[tuple[Hashable, Element]]:
+    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         """What the machine is given of the elements, by key."""
+
+    def keyed(self, given: Sequence[Bundle]) -> Keyed:
+        """The same in columns."""
+        arriving = list(self.arriving(given))
+        return Keyed(
+            [key for key, _ in arriving],
+            [element.value for _, element in arriving],
+            [element.timestamp for _, element in arriving],
+            [element.window for _, element in arriving],
+            [self.comes_first(element) for _, element in arriving],
+        )
 
     @abstractmethod
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
@@ -152,11 +177,22 @@ class GroupingWorker(StagedWorker):
     def __init__(self, node: Grouped) -> None:
         super().__init__(node.label, Grouping(node.strategy, node.combine))
 
-    def arriving(self, given: Sequence[Sequence[Windowed]]) -> Iterator[tuple[Hashable, Element]]:
+    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         for it in given[0]:
             key, value = _pair(it.value, self.label, "groups")
             for window in it.windows:
                 yield key, Element(value, it.timestamp, window)
+
+    def keyed(self, given: Sequence[Bundle]) -> Keyed:
+        bundle = given[0].one_window_each()
+        pairs = [_pair(value, self.label, "groups") for value in bundle.values]
+        return Keyed(
+            [key for key, _ in pairs],
+            [value for _, value in pairs],
+            bundle.timestamps,
+            [window for (window,) in bundle.windows],
+            [False] * len(pairs),
+        )
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)
@@ -182,7 +218,7 @@ class RememberingWorker(StagedWorker):
         )
         super().__init__(node.label, machine)
 
-    def arriving(self, given: Sequence[Sequence[Windowed]]) -> Iterator[tuple[Hashable, Element]]:
+    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         for it in given[0]:
             key, _ = _pair(it.value, self.label, "remembers")
             for window in it.windows:
@@ -214,7 +250,7 @@ class SeeingWorker(StagedWorker):
         self.watermark, self._side = to, side
         return self._play(AdvanceWatermark(to, side))
 
-    def arriving(self, given: Sequence[Sequence[Windowed]]) -> Iterator[tuple[Hashable, Element]]:
+    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         main, side = given
         for it in side:
             _, items = it.value

@@ -119,6 +119,10 @@ class Wire:
             return value  # it stays in this process
         return self.loads(sink.getvalue()) if pickler.coded else value
 
+    def all_through(self, values: list[Any]) -> list[Any]:
+        """Each as `through` has it."""
+        return [*map(self.through, values)] if self.coders else values
+
     def __getstate__(self) -> dict[str, Any]:
         return {"coders": self.coders}  # derived values stay behind
 

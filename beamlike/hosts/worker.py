@@ -16,15 +16,24 @@ from beamlike.errors import (
     UserFunctionError,
 )
 from beamlike.hosts.keys import UnfitKeyError
-from beamlike.hosts.script import ScriptStep
+from beamlike.hosts.script import Run, ScriptStep
 from beamlike.machine.events import Drop
-from beamlike.model.graph import Windowed
+from beamlike.model.bundle import Bundle
 from beamlike.model.time import MIN_TIMESTAMP
 
-__all__ = ["Tagged", "Worker"]
+__all__ = ["Recorded", "Tagged", "Worker"]
 
-Tagged = Iterable[tuple[str, Windowed]]
-"""Elements, each with the name of the output that it comes out of."""
+Tagged = Iterable[tuple[str, Bundle]]
+"""Elements, by the name of the output that they come out of."""
+
+
+class Recorded(ABC):
+    """What knows everything that happened to a node."""
+
+    @property
+    @abstractmethod
+    def run(self) -> Run:
+        """Everything that happened so far, with the keys as they came."""
 
 
 class Worker(ABC):
@@ -41,7 +50,7 @@ class Worker(ABC):
         return self.watermark
 
     @abstractmethod
-    def take(self, given: Sequence[Sequence[Windowed]]) -> Tagged:
+    def take(self, given: Sequence[Bundle]) -> Tagged:
         """A bundle of elements from each source."""
 
     def reached(self, watermarks: Sequence[int]) -> Tagged:

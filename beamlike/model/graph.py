@@ -10,11 +10,10 @@ from typing import Any, Final
 
 import attrs
 
+from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.combine import CombineFn
-from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
-from beamlike.model.windows import GLOBAL_WINDOW, Window
 
 __all__ = [
     "MAIN",
@@ -26,6 +25,7 @@ __all__ = [
     "Grouped",
     "Joined",
     "Node",
+    "RaisedFor",
     "Remembered",
     "Seen",
     "Windowed",
@@ -36,19 +36,12 @@ MAIN: Final = ""
 """The tag of the output that has no other name."""
 
 
-@attrs.frozen
-class Windowed:
-    """An element on its way through a pipeline.
+class RaisedFor(Exception):
+    """A function raised for an element; its ``__cause__`` is what it raised."""
 
-    Source: Beam ``WindowedValue``.
-    """
-
-    value: Any
-    timestamp: int
-    """Event time, ms."""
-    windows: tuple[Window, ...] = (GLOBAL_WINDOW,)
-    """The windows that it is in; several if they overlap and nobody looked at one of them."""
-    pane: PaneInfo = NO_FIRING
+    def __init__(self, element: Windowed) -> None:
+        super().__init__(element)
+        self.element = element
 
 
 class Do(ABC):
@@ -67,6 +60,21 @@ class Do(ABC):
     @abstractmethod
     def process(self, element: Windowed) -> Iterable[tuple[str, Windowed]]:
         """What one element becomes."""
+
+    def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
+        """What all elements of a bundle become: for each output its elements, in order.
+
+        Raises:
+            RaisedFor: The function raised for an element.
+        """
+        found: dict[str, Bundle] = {}
+        for element in bundle:
+            try:
+                for tag, output in self.process(element):
+                    found.setdefault(tag, Bundle()).append(output)
+            except Exception as cause:
+                raise RaisedFor(element) from cause
+        return found.items()
 
     def in_words(self, element: Windowed) -> str:
         """An element as its owner knows it, for the message when `process` fails."""

@@ -117,25 +117,33 @@ class Longest(bl.CombineFn):
 
 
 @pytest.mark.parametrize("accumulator", [None, "long"])
-def test_a_combine_function_of_the_users_is_called_by_the_reference_machine(
+def test_a_combine_function_of_the_users_is_called_by_the_columnar_machine(
     accumulator: str | None,
 ) -> None:
     fn = UserMade("longest", Longest(), NUMBER, "long", accumulator)
     state = CheckedColumn("longest", NUMBER, "long") if accumulator else PickledColumn()
 
-    told = why(plan_of(MINUTES, COUNT, Part("longest", fn, 0, state, NUMBER)))
+    part = Part("longest", fn, 0, state, NUMBER)
 
-    assert "aggregate 'longest'" in told
-    assert "Longest()" in told
+    assert choose_machine(plan_of(MINUTES, COUNT, part)).machine == "columnar"
+    retracting = plan_of(MINUTES, part, accumulation="retracting")
+    assert choose_machine(retracting).machine == "columnar"
 
 
-def test_values_that_rest_as_pickles_are_withdrawn_by_the_reference_machine() -> None:
-    part = Part("all", bl.model.combine.Collect(), 0, PickledColumn(), pa.list_(NUMBER))
+class Newest(Longest):
+    """Keeps no element for the next pane."""
 
-    assert why(plan_of(MINUTES, part, accumulation="retracting")) == (
-        "values without an Arrow type are withdrawn one by one"
+    @property
+    def evicts(self) -> bool:
+        return True
+
+
+def test_a_function_that_evicts_elements_is_called_key_by_key() -> None:
+    part = Part("newest", Newest(), 0, PickledColumn(), NUMBER)
+
+    assert why(plan_of(MINUTES, part)) == (
+        f"aggregate 'newest': {Newest()} evicts elements from each pane, key by key"
     )
-    assert choose_machine(plan_of(MINUTES, part)).machine == "columnar"
 
 
 def test_a_look_up_groups_nothing() -> None:

@@ -219,14 +219,28 @@ def test_a_shard_with_rows_and_a_due_timer_steps_once_and_waits_for_the_next_wat
     assert queries.batch(Event("ann", 2, 3), watermark=0) == []
     assert queries.state.timers == {(1, shard), (1, other)}
 
-    out = queries.batch(Event("ann", 4, 5), Event("ann", 6, 25), watermark=20)
-    assert out == [("ann", 0, "ON_TIME", 2, 6)]
+    out = queries.batch(Event("ann", 4, 15), Event("ann", 6, 25), watermark=12)
+    assert out == [("ann", 0, "ON_TIME", 1, 2)]
     assert sorted(queries.state.asked) == sorted([shard, other])
-    assert queries.state.timers == {(21, shard), (21, other)}
+    assert queries.state.timers == {(13, shard), (13, other)}
 
-    assert queries.batch(watermark=30) == [("ann", 20, "ON_TIME", 1, 6)]
+    assert queries.batch(watermark=30) == [
+        ("ann", 10, "ON_TIME", 1, 4),
+        ("ann", 20, "ON_TIME", 1, 6),
+    ]
     assert queries.state.timers == {(31, shard), (31, other)}
     assert [set(blobs) for blobs in queries.state.blobs.values()] == [{INDEX}] * 2
+
+
+def test_rows_are_judged_by_the_watermark_that_their_micro_batch_begins_with() -> None:
+    queries = Queries(WindowingStrategy(FixedWindows(10)), on_error="drop")
+    queries.batch(Event("ann", 2, 3), watermark=0)
+
+    assert queries.batch(Event("ann", 4, 3), Event("ann", 6, 12), watermark=10) == [
+        ("ann", "expired", None, '{"user": "ann", "v": 4}'),
+        ("ann", 0, "ON_TIME", 1, 2),
+    ]
+    assert queries.batch(watermark=20) == [("ann", 10, "ON_TIME", 1, 6)]
 
 
 def test_a_micro_batch_without_rows_wakes_all_shards_by_their_timers() -> None:
@@ -276,24 +290,24 @@ def test_an_element_beyond_the_calendar_is_dropped_and_all_others_come_out(
     out = queries.batch(
         *(Event("ann", 6, 6), Event("ann", 8, YEAR_20000), Event("ann", 10, DAY + 1)),
         *(Event("bob", 12, YEAR_20000), Event("bob", 14, 8), Event("dan", 3, 9)),
-        watermark=DAY,
+        watermark=1,
     )
     assert out == [
         ("ann", "failed", why_beyond(), '{"user": "ann", "v": 8}'),
-        ("ann", 0, "ON_TIME", 2, 8),
         ("bob", "failed", why_beyond(), '{"user": "bob", "v": 12}'),
-        ("bob", 0, "ON_TIME", 1, 14),
-        ("cid", 0, "ON_TIME", 1, 4),
-        ("dan", 0, "ON_TIME", 1, 3),
     ]
     # One shard is stepped anew, the other is not, and both are by the other query.
     assert steps == ["ColumnShard", "Shard", "ColumnShard", "Shard", "Shard"]
 
     steps.clear()
-    assert queries.batch(Event("ann", 16, DAY + 2), watermark=2 * DAY) == [
-        ("ann", DAY, "ON_TIME", 2, 26)
+    assert queries.batch(Event("ann", 16, DAY + 2), watermark=DAY) == [
+        ("ann", 0, "ON_TIME", 2, 8),
+        ("bob", 0, "ON_TIME", 1, 14),
+        ("cid", 0, "ON_TIME", 1, 4),
+        ("dan", 0, "ON_TIME", 1, 3),
     ]
     assert steps == ["ColumnShard", "ColumnShard", "Shard", "Shard"]
+    assert queries.batch(watermark=2 * DAY) == [("ann", DAY, "ON_TIME", 2, 26)]
     assert [set(blobs) for blobs in queries.state.blobs.values()] == [{INDEX}] * 2
 
 
@@ -302,8 +316,9 @@ def test_an_element_beyond_the_calendar_may_end_the_query_and_nothing_has_happen
     queries.batch(Event("ann", 2, 5), watermark=0)
 
     with pytest.raises(UserFunctionError) as raised:
-        queries.batch(Event("ann", 4, 6), Event("ann", 6, YEAR_20000), watermark=DAY)
+        queries.batch(Event("ann", 4, 6), Event("ann", 6, YEAR_20000), watermark=1)
 
     assert why_beyond() in str(raised.value)
     assert "'ann'" in str(raised.value)
-    assert queries.batch(Event("ann", 4, 6), watermark=DAY) == [("ann", 0, "ON_TIME", 2, 6)]
+    assert queries.batch(Event("ann", 4, 6), watermark=1) == []
+    assert queries.batch(watermark=DAY) == [("ann", 0, "ON_TIME", 2, 6)]

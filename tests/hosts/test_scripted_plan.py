@@ -7,7 +7,7 @@ import pytest
 from beamlike.errors import UserFunctionError
 from beamlike.hosts.spark.columns import PickledColumn
 from beamlike.hosts.spark.plan import Part
-from beamlike.hosts.spark.replay_worker import ScriptedPlan
+from beamlike.hosts.spark.scripted import ScriptedPlan
 from beamlike.machine.events import Bundle, Element
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.combine import Collect, EmptyPane, Sum

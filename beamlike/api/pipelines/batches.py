@@ -15,7 +15,7 @@ from beamlike.api.pipelines.keyed_batches import BatchByKey
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
 from beamlike.errors import PipelineError
-from beamlike.model.graph import Windowed
+from beamlike.model.bundle import Windowed
 from beamlike.model.options import whole_number
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import Window

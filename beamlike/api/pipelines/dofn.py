@@ -5,6 +5,7 @@ Source: Beam Python ``DoFn``, ``pvalue.TaggedOutput``, ``window.TimestampedValue
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from typing import Any, ClassVar, Final, Generic
 
 import attrs
@@ -13,7 +14,8 @@ from beamlike.api.pipelines.hints import add_hint
 from beamlike.api.pipelines.variables import In, T
 from beamlike.api.pipelines.views import AsSideInput, View
 from beamlike.errors import PipelineError
-from beamlike.model.graph import MAIN, Do, Windowed
+from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.model.time import (
     DurationLike,
     InstantLike,
@@ -24,7 +26,7 @@ from beamlike.model.time import (
 )
 from beamlike.model.words import in_words
 
-__all__ = ["DoFn", "Doing", "TaggedOutput", "TimestampedValue", "views_of"]
+__all__ = ["DoFn", "Doing", "Plain", "TaggedOutput", "TimestampedValue", "views_of"]
 
 
 @attrs.frozen
@@ -45,6 +47,20 @@ class TimestampedValue(Generic[T]):
 
     value: T
     timestamp: int = attrs.field(converter=_instant)
+
+
+_WRAPPERS: Final = frozenset((TaggedOutput, TimestampedValue, Windowed))
+
+
+class Plain(Enum):
+    """What the answer of a function of an element alone means."""
+
+    MADE = "made"
+    """It is what the element becomes."""
+    KEPT = "kept"
+    """Whether the element stays."""
+    LISTED = "listed"
+    """It lists what the element becomes."""
 
 
 @attrs.frozen
@@ -132,6 +148,10 @@ class DoFn(Generic[In, T]):
     def called(self) -> Callable[..., Any]:
         """What is called for each element: its parameters say what it asks for."""
         return self.process
+
+    def plain(self) -> "Plain | None":
+        """What its answer means, if `called` makes plain values of an element alone."""
+        return None
 
     def finish_bundle(self) -> Iterable[Windowed] | None:
         """After the last element of each bundle: what was kept back, each in its window."""
@@ -248,6 +268,74 @@ class Doing(Do):
             add_hint(error)
             raise
 
+    def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
+        plain = self.fn.plain()
+        if plain is None or self.views or self.asked or self.skew:
+            return super().run(bundle)
+        return self._run_plain(bundle, plain)
+
+    def _run_plain(self, bundle: Bundle, plain: Plain) -> Iterable[tuple[str, Bundle]]:
+        """The same for a function of elements alone: only values are touched.
+
+        Raises:
+            RaisedFor: The function raised for an element.
+        """
+        call, args, kwargs = self.fn.called(), self.args, self.kwargs
+        values: list[Any] = []
+        try:
+            # One by one: how many there are says for which element it raised.
+            if args or kwargs:
+                for value in bundle.values:
+                    values.append(call(value, *args, **kwargs))
+            else:
+                for value in bundle.values:
+                    values.append(call(value))
+        except Exception as cause:
+            if isinstance(cause, AttributeError | TypeError):
+                add_hint(cause)
+            raise RaisedFor(bundle[len(values)]) from cause
+        if plain is Plain.KEPT:
+            return [(MAIN, bundle.at([at for at, keeps in enumerate(values) if keeps]))]
+        if plain is Plain.LISTED:
+            return self._listed(bundle, values)
+        if _wrapped(values):
+            return self._outputs(bundle, range(len(bundle)), values)
+        return [(MAIN, bundle.with_values(values))]
+
+    def _listed(self, bundle: Bundle, answers: Sequence[Any]) -> Iterable[tuple[str, Bundle]]:
+        """The items of each answer."""
+        places: list[int] = []
+        values: list[Any] = []
+        at = 0
+        try:
+            for at, answer in enumerate(answers):
+                if answer is None:
+                    continue
+                self._check_answer(answer)
+                before = len(values)
+                values += answer
+                places += [at] * (len(values) - before)
+        except Exception as cause:
+            if isinstance(cause, AttributeError | TypeError):
+                add_hint(cause)
+            raise RaisedFor(bundle[at]) from cause
+        if _wrapped(values):
+            return self._outputs(bundle, places, values)
+        return [(MAIN, bundle.at(places, values))]
+
+    def _outputs(
+        self, bundle: Bundle, places: Iterable[int], answers: Iterable[Any]
+    ) -> Iterable[tuple[str, Bundle]]:
+        """Answers that say where or when they come out, each of the element at its place."""
+        found: dict[str, Bundle] = {}
+        for at, answer in zip(places, answers, strict=True):
+            try:
+                tag, output = self._output(answer, bundle[at])
+            except Exception as cause:
+                raise RaisedFor(bundle[at]) from cause
+            found.setdefault(tag, Bundle()).append(output)
+        return found.items()
+
     def finish_bundle(self) -> Iterator[tuple[str, Windowed]]:
         for kept in self.fn.finish_bundle() or ():
             tag, value = self._untagged(kept)
@@ -284,13 +372,16 @@ class Doing(Do):
         answers = self.fn.process(*args, **{**kwargs, **asked})
         if answers is None:
             return
+        self._check_answer(answers)
+        for answer in answers:
+            yield self._output(answer, element)
+
+    def _check_answer(self, answers: Any) -> None:
         if isinstance(answers, str | bytes | Mapping) or not isinstance(answers, Iterable):
             raise PipelineError(
                 f"{self.label!r} returned {answers!r} for one element; return a list of what "
                 "comes out, or yield it"
             )
-        for answer in answers:
-            yield self._output(answer, element)
 
     def _output(self, answer: Any, element: Windowed) -> tuple[str, Windowed]:
         tag, answer = self._untagged(answer)
@@ -323,6 +414,11 @@ class Doing(Do):
                 "of the DoFn"
             )
         return output
+
+
+def _wrapped(values: Sequence[Any]) -> bool:
+    """Whether some answers say more than a value."""
+    return not _WRAPPERS.isdisjoint(map(type, values))
 
 
 def views_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[AsSideInput[Any]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NoReturn, overload
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
-from beamlike.api.pipelines.dofn import DoFn, Doing, TimestampedValue, views_of
+from beamlike.api.pipelines.dofn import DoFn, Doing, Plain, TimestampedValue, views_of
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import In, K, R, T
@@ -205,22 +205,31 @@ class WithOutputs(PTransform[PCollection[Any], DoOutputs]):
 class _Calling(DoFn[Any, Any]):
     """A plain function as a `DoFn`; subclasses say what its answer means."""
 
+    means = Plain.LISTED
+
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn
 
     def called(self) -> Callable[..., Any]:
         return self.fn
 
+    def plain(self) -> Plain | None:
+        return self.means
+
     def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any] | None:
         return self.fn(element, *args, **kwargs)  # type: ignore[no-any-return]
 
 
 class _Mapping(_Calling):
+    means = Plain.MADE
+
     def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
         return (self.fn(element, *args, **kwargs),)
 
 
 class _Filtering(_Calling):
+    means = Plain.KEPT
+
     def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
         return (element,) if self.fn(element, *args, **kwargs) else ()
 

@@ -16,8 +16,8 @@ from beamlike.api.pipelines.stateful import ApplyPerKey
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.windowing import Flatten, WindowInto
 from beamlike.errors import PipelineError
+from beamlike.model.bundle import Windowed
 from beamlike.model.combine import Count
-from beamlike.model.graph import Windowed
 from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Never, Repeatedly

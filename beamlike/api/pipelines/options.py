@@ -12,7 +12,7 @@ from beamlike.errors import PipelineError
 
 __all__ = ["Host", "PipelineOptions", "SetupOptions", "StandardOptions", "host_of"]
 
-Host = Literal["memory", "spark"]
+Host = Literal["memory", "local", "spark"]
 
 Options = TypeVar("Options", bound="PipelineOptions")
 
@@ -143,8 +143,8 @@ class _Parser(ArgumentParser):
 
 
 _HOSTS: Final[dict[str, Host]] = {
-    "direct": "memory",
-    "bundlebaseddirect": "memory",
+    "direct": "local",
+    "bundlebaseddirect": "local",
     "spark": "spark",
 }
 

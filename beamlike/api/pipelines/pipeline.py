@@ -65,7 +65,7 @@ class Pipeline:
             raise PipelineError("options and argv say the same; give one of them")
         self.options = PipelineOptions(argv or []) if options is None else options
         said = self.options.view_as(StandardOptions).runner if runner is None else runner
-        self._host: Host = host_of(said) or "memory"
+        self._host: Host = host_of(said) or "local"
         self.nodes: list[Node] = []
         self.edges: dict[Edge, None] = {}
         self.sinks: list[Sink] = []
@@ -151,9 +151,10 @@ class Pipeline:
         open windows; `live_view` shows that.
 
         Args:
-            host: ``"memory"``, in this process, or ``"spark"``: one query, in which each step of
-                a test stream is a micro-batch. None: as the pipeline's runner says, which is
-                in this process if nobody says.
+            host: ``"local"``, the runtime of production in this process; ``"memory"``, the
+                reference machine, which explains what it did; or ``"spark"``: one query, in which
+                each step of a test stream is a micro-batch. None: as the pipeline's runner says,
+                which is ``"local"`` by default.
             spark: The session for host ``"spark"``; None takes the active one or starts one.
             checkpoint: The folder that a query over streams goes on from, see `SparkOptions`;
                 for the next three likewise.
@@ -169,7 +170,7 @@ class Pipeline:
         """
         host = self._host if host is None else host
         if host not in get_args(Host):
-            raise PipelineError(f'host must be "memory" or "spark", got {host!r}')
+            raise PipelineError(f'host must be "memory", "local" or "spark", got {host!r}')
         options = SparkOptions(spark, checkpoint, trigger, shards, wake_every)
         if host == "spark":
             self.result = run_on_spark(self.nodes, self.outputs, self.sinks, options)
@@ -178,13 +179,18 @@ class Pipeline:
             given = attrs.asdict(options, recurse=False)
             name = next(name for name, value in given.items() if value is not None)
             what = "a Spark session" if name == "spark" else f"{name}="
-            raise PipelineError(f'{what} was given, but the host is "memory"; add host="spark"')
+            raise PipelineError(f'{what} was given, but the host is "{host}"; add host="spark"')
         if self.sinks:
             label = self.sinks[0].edge.node.label
             raise PipelineError(
                 f'what {label!r} brings out is written as rows, which Spark does: run(host="spark")'
             )
-        self.result = PipelineResult(run_pipeline(self.nodes))
+        if host == "memory":
+            self.result = PipelineResult(run_pipeline(self.nodes))
+        else:
+            from beamlike.hosts.local_nodes import local_worker_of
+
+            self.result = PipelineResult(run_pipeline(self.nodes, local_worker_of))
         return self.result
 
     @property

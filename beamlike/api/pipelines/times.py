@@ -14,7 +14,7 @@ from beamlike.api.pipelines.elements import ParDo
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, T
 from beamlike.errors import PipelineError
-from beamlike.model.graph import Windowed
+from beamlike.model.bundle import Windowed
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import DurationLike, InstantLike, duration_ms
 from beamlike.model.windows import Window

@@ -18,8 +18,9 @@ from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.grouping import grouped
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError, WindowingError
+from beamlike.model.bundle import Windowed
 from beamlike.model.combine import Collect
-from beamlike.model.graph import MAIN, Do, Each, Seen, Windowed
+from beamlike.model.graph import MAIN, Do, Each, Seen
 from beamlike.model.side_inputs import side_input_window
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GLOBAL_WINDOW

@@ -27,7 +27,14 @@ from beamlike.machine.columnar.effects import drops_of, merges_of, panes_of
 from beamlike.machine.columnar.folds import values_array
 from beamlike.machine.events import Drop
 
-__all__ = ["ColumnOutput", "panes_as_they_are", "told_drops", "told_merges", "told_panes"]
+__all__ = [
+    "ColumnOutput",
+    "key_names",
+    "panes_as_they_are",
+    "told_drops",
+    "told_merges",
+    "told_panes",
+]
 
 
 class ColumnOutput:
@@ -91,14 +98,14 @@ class ColumnOutput:
 
 def told_panes(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
     """The panes as values, key by key."""
-    names = _names(plan, stepped.keys)
+    names = key_names(plan, stepped.keys)
     pairs = chain.from_iterable(panes_of(one, _rows(plan, one)) for one in stepped.panes)
     return [(names[key], pane) for key, pane in sorted(pairs, key=itemgetter(0))]
 
 
 def panes_as_they_are(plan: Plan, stepped: ColumnsStepped) -> Iterator[KeyedEffect]:
     """The panes with the values that the folds have made, in the order in which they came out."""
-    names = _names(plan, stepped.keys)
+    names = key_names(plan, stepped.keys)
     for one in stepped.panes:
         values = zip(*(column.to_pylist() for column in one.values), strict=True)
         yield from ((names[key], pane) for key, pane in panes_of(one, values))
@@ -108,11 +115,11 @@ def told_merges(plan: Plan, stepped: ColumnsStepped) -> list[KeyedMerge]:
     """The merges as values."""
     if stepped.merges is None or not len(stepped.merges.key):
         return []
-    names = _names(plan, stepped.keys)
+    names = key_names(plan, stepped.keys)
     return [(names[key], merged) for key, merged in merges_of(stepped.merges)]
 
 
-def _names(plan: Plan, keys: Numbered) -> list[Key]:
+def key_names(plan: Plan, keys: Numbered) -> list[Key]:
     """The keys by their numbers."""
     columns = (column.to_pylist() for column in keys.columns)
     return list(zip(*columns, strict=True)) if plan.keys else [()]

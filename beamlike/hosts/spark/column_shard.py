@@ -25,18 +25,26 @@ from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.columnar.wakes import wakes
 from beamlike.model.time import MIN_TIMESTAMP
 
-__all__ = ["ColumnShard", "ColumnsStepped"]
+__all__ = ["ARRIVAL", "CLOCK", "WATERMARK", "ColumnShard", "ColumnsStepped"]
+
+CLOCK, ARRIVAL, WATERMARK = range(3)
+"""In this order a micro-batch moves a shard whose watermark comes by messages."""
+
+Emitted = tuple[int, Panes]
+"""Panes, and what brought them out."""
 
 
 @attrs.frozen
 class ColumnsStepped:
     """What came out of a step, in columns, and the shard's output watermark (ms) after it.
 
+    ``phases`` says of each of ``panes`` what brought it out: `CLOCK`, `ARRIVAL` or `WATERMARK`.
     ``merges`` are live windows that became one, None if nothing arrived. ``arrived`` are the rows
     that ``drops`` are from, ``judged_at`` is the watermark (ms) that judged them.
     """
 
     panes: list[Panes]
+    phases: list[int]
     drops: list[Drops]
     merges: Merges | None
     keys: Numbered
@@ -82,7 +90,7 @@ class ColumnShard:
             # Tables without carried windows lack the columns of these.
             arrived = pa.concat_tables(arrivals, promote_options="default").combine_chunks()
             buckets = arrived.column("bucket").to_numpy()
-        panes, drops, keys = list[Panes](), list[Drops](), Numbered(buckets, [], 0)
+        panes, drops, keys = list[Emitted](), list[Drops](), Numbered(buckets, [], 0)
         merges: Merges | None = None
         touched = arrived is not None or bool(index.due(to))
         if touched:
@@ -109,7 +117,15 @@ class ColumnShard:
             index.move(to)
             store.write_index(index.dump(self.plan))
         return ColumnsStepped(
-            panes, drops, merges, keys, arrived, judged_at, index.output, index.standing
+            [one for _, one in panes],
+            [phase for phase, _ in panes],
+            drops,
+            merges,
+            keys,
+            arrived,
+            judged_at,
+            index.output,
+            index.standing,
         )
 
     def _resting(self, rows: Rows, index: Index) -> State:
@@ -156,16 +172,17 @@ class ColumnShard:
 
     def _run(
         self, state: State, number: Ints, arrived: pa.Table | None, judged_at: int, to: Clock
-    ) -> tuple[State, list[Panes], list[Drops], Merges | None]:
+    ) -> tuple[State, list[Emitted], list[Drops], Merges | None]:
         """The events of one micro-batch, for the keys that they can change anything for."""
         machine = self.machine
-        panes, drops = list[Panes](), list[Drops]()
+        panes, drops = list[Emitted](), list[Drops]()
         merges: Merges | None = None
         if judged_at > state.watermark:
-            state, panes = machine.advance_watermark(state, judged_at)
+            state, out = machine.advance_watermark(state, judged_at)
+            panes += ((WATERMARK, one) for one in out)
         if to.clock > state.clock:
             state, out = machine.advance_clock(state, to.clock)
-            panes += out
+            panes += ((CLOCK, one) for one in out)
         if arrived is not None:
             number = number[: arrived.num_rows]
             if "count" in arrived.column_names:
@@ -173,12 +190,12 @@ class ColumnShard:
             else:
                 bundle = arrivals_of(self.plan, machine.folds, arrived, number)
                 state, out, drops = machine.add(state, bundle)
-            panes += out
+            panes += ((ARRIVAL, one) for one in out)
             merges = state.merges
         # Also where no watermark moves: lateness may have been longer when a window was saved.
         if to.watermark > state.watermark or (wakes(machine.rules, state)[0] < to.watermark).any():
             state, out = machine.advance_watermark(state, to.watermark)
-            panes += out
+            panes += ((WATERMARK, one) for one in out)
         return state, panes, drops, merges
 
     def _lifted(self, arrived: pa.Table, key: Ints) -> LiftedArrivals:

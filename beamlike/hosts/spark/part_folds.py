@@ -7,7 +7,6 @@ import pyarrow as pa
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.spark.column_state import whole
 from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.hosts.spark.values import pickled_value
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.columns import Arrivals
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
@@ -35,8 +34,8 @@ def fold_of_part(part: Part, values: Mapping[str, pa.DataType]) -> Fold:
         raise UnsupportedError(
             f"aggregate {part.name!r}: {part.fn} evicts elements from each pane, key by key"
         )
-    if part.pickled:
-        return _OverPickles(part.fn, part.columns)
+    if part.read is not None:
+        return _Reading(part)
     if type(part.fn) not in _BUILT_IN:
         return Objects(part.fn, part.columns)
     kinds = list(values.values())
@@ -46,12 +45,17 @@ def fold_of_part(part: Part, values: Mapping[str, pa.DataType]) -> Fold:
     return fold
 
 
-class _OverPickles(Objects):
-    """Any combine function over values that are pickled on their way."""
+class _Reading(Objects):
+    """Any combine function over values without an Arrow type."""
+
+    def __init__(self, part: Part) -> None:
+        super().__init__(part.fn, part.columns)
+        self._part = part
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
+        assert self._part.read is not None, "else they are read as they are"
         (column,) = columns
-        return Values.of_objects([pickled_value((blob,)) for blob in column.to_pylist()])
+        return Values.of_objects([*self._part.read(column.to_pylist())])
 
 
 def inputs_of_part(part: Part, fold: Fold, table: pa.Table) -> Values | None:

@@ -1,6 +1,6 @@
 """The plan of a stage on Spark: everything that a worker needs to know, as one value."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypedDict
 
@@ -34,8 +34,8 @@ class Part:
 
     ``input`` is the position of its column among the plan's values, None if it needs none, a
     tuple of positions if its elements are tuples of several columns.
-    ``result`` is the Arrow type of its value in the output. The values of its input and of its
-    panes are ``pickled`` where they have no Arrow type.
+    ``result`` is the Arrow type of its value in the output. Where values have no Arrow type,
+    ``read`` makes them of what their column holds.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Part:
     input: int | tuple[int, ...] | None
     columns: AccumulatorColumns
     result: pa.DataType
-    pickled: bool = False
+    read: Callable[[Iterable[Any]], Iterable[Any]] | None = None
 
 
 def _together(parts: Iterable[Part]) -> Together:

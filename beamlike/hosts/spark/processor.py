@@ -1,9 +1,7 @@
 """The stateful processors of Spark: a shard is a group, its blobs are the group's state."""
 
-import gc
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -12,6 +10,7 @@ from pyspark.sql import Row
 from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.blobs import pack_blob
 from beamlike.hosts.spark.index import Index
 from beamlike.hosts.spark.logs import prepare_logs
@@ -85,21 +84,6 @@ def wake_at_next_watermark(handle: StatefulProcessorHandle, spark_watermark: int
     ahead of the watermark does that, and Spark removes it when it fires.
     """
     handle.registerTimer(spark_watermark + 1)
-
-
-@contextmanager
-def paused_gc() -> Iterator[None]:
-    """No garbage collection meanwhile: a step makes many objects and no cycles.
-
-    Looking for cycles all the same takes a sixth of a step's time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class GroupProcessor(StatefulProcessor, ABC):

@@ -6,7 +6,7 @@ columnar machine folds them typed. Else they are pickles, and are folded as the 
 Keys travel as numbers.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -28,7 +28,7 @@ from beamlike.hosts.spark.operation import Operation
 from beamlike.hosts.spark.options import OnError
 from beamlike.hosts.spark.plan import Aggregation, Part, Plan
 from beamlike.hosts.spark.shard import KeyedEffect
-from beamlike.hosts.spark.values import first_column, pickled_value
+from beamlike.hosts.spark.values import pickled_value
 from beamlike.machine.events import Effect, Pane
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.passthrough import PassThrough
@@ -103,11 +103,13 @@ class _AggregationOfValues(Aggregation):
         return Grouping(self.strategy, _Alone(part.fn), self.on_error)
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
-        return map(_reader(self.parts[0]), rows)
+        values: Iterable[Any] = (value for (value,) in rows)
+        read = self.parts[0].read
+        return values if read is None else read(values)
 
 
-def _reader(part: Part) -> Callable[[Any], Any]:
-    return pickled_value if part.pickled else first_column
+def _unpickled(blobs: Iterable[bytes]) -> Iterable[Any]:
+    return map(cloudpickle.loads, blobs)
 
 
 class ScriptedPlan(Plan):
@@ -175,7 +177,7 @@ def _part_of(fn: CombineFn, values: Sequence[Any]) -> tuple[Part, pa.DataType]:
     kind = _type_of(values)
     found = None if kind is None else _columns_of(fn, kind, values)
     if kind is None or found is None:
-        pickled = Part("value", fn, 0, PickledColumn(), pa.binary(), pickled=True)
+        pickled = Part("value", fn, 0, PickledColumn(), pa.binary(), _unpickled)
         return pickled, pa.binary()
     columns, result = found
     return Part("value", fn, 0, columns, result), kind

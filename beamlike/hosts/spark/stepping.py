@@ -33,7 +33,7 @@ class Stepper:
 
     def __init__(self, plan: Plan, in_columns: ColumnShard | None) -> None:
         self._plan = plan
-        self._in_columns, self._columns = in_columns, ColumnOutput(plan)
+        self._column_shard, self._columns = in_columns, ColumnOutput(plan)
         self._key_by_key, self._rows = Shard(plan), OutputTable(plan)
 
     def step(
@@ -59,7 +59,7 @@ class Stepper:
                 shard's output watermark is, the report carries it.
             begins_at: See `beamlike.hosts.spark.shard.Shard.step`.
         """
-        stepped = self._step_columns(store, arrivals, watermark, clock, begins_at)
+        stepped = self.in_columns(store, arrivals, watermark, clock, begins_at)
         if stepped is not None:
             if logs_all():
                 self._log(told_merges(self._plan, stepped))
@@ -82,20 +82,20 @@ class Stepper:
         begins_at: int = MIN_TIMESTAMP,
     ) -> list[KeyedEffect]:
         """The same step. Returns what comes out as values: of each key drops, then panes."""
-        stepped = self._step_columns(store, arrivals, watermark, clock, begins_at)
+        stepped = self.in_columns(store, arrivals, watermark, clock, begins_at)
         if stepped is None:
             out = self._key_by_key.step(store, arrivals, watermark, clock, begins_at)
             return out.effects
         dropped = told_drops(self._plan, stepped.drops, stepped.arrived, stepped.judged_at)
         return [*dropped, *panes_as_they_are(self._plan, stepped)]
 
-    def _step_columns(
+    def in_columns(
         self,
         store: Store,
         arrivals: Sequence[pa.Table],
         watermark: int | Sequence[Heard],
         clock: int,
-        begins_at: int,
+        begins_at: int = MIN_TIMESTAMP,
     ) -> ColumnsStepped | None:
         """The step by the columnar machine; None if that has to be done key by key.
 
@@ -103,10 +103,10 @@ class Stepper:
         one, and what becomes of it, is seen key by key. Nothing was written yet, and both machines
         read the same state.
         """
-        if self._in_columns is None:
+        if self._column_shard is None:
             return None
         try:
-            return self._in_columns.step(store, arrivals, watermark, clock, begins_at)
+            return self._column_shard.step(store, arrivals, watermark, clock, begins_at)
         except WindowError as error:
             log_key_by_key(self._plan.name, error)
         except FunctionRaised as error:

@@ -13,7 +13,7 @@ import cloudpickle
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import IntervalWindow, Window
 
-__all__ = ["Picked", "first_column", "no_value", "pickled_value", "reading"]
+__all__ = ["Picked", "no_value", "pickled_value", "reading"]
 
 Read = Callable[[Any], Any]
 
@@ -21,11 +21,6 @@ Read = Callable[[Any], Any]
 def pickled_value(columns: tuple[bytes]) -> Any:
     """The value of a script's element."""
     return cloudpickle.loads(columns[0])
-
-
-def first_column(columns: tuple[Any]) -> Any:
-    """The value of an element that rests in one column, as it is."""
-    return columns[0]
 
 
 def no_value(columns: Any) -> None:

@@ -14,7 +14,7 @@ from beamlike.machine.events import Drop, DropReason, Item, Lifted, Merged, Pane
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import IntervalWindow, Window, window_of
 
-__all__ = ["drops_of", "merges_of", "panes_of"]
+__all__ = ["drops_of", "infos_of", "merges_of", "panes_of"]
 
 _TIMINGS = tuple(Timing(name) for name in TIMINGS)
 
@@ -36,6 +36,19 @@ def panes_of(panes: Panes, values: Iterable[Any]) -> Iterator[tuple[int, Pane]]:
         key, start, end, timestamp, timing, index, nonspeculative, is_last = row
         info = PaneInfo(_TIMINGS[timing], index, nonspeculative, index == 0, is_last)
         yield key, Pane(window_of(start, end), value, timestamp, info, retraction, session)
+
+
+def infos_of(panes: Panes) -> Iterator[PaneInfo]:
+    """What each pane says of itself: one object for all that say the same."""
+    columns = (panes.timing, panes.index, panes.nonspeculative, panes.is_last)
+    known: dict[tuple[int, int, int, bool], PaneInfo] = {}
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        info = known.get(row)
+        if info is None:
+            timing, index, nonspeculative, is_last = row
+            info = PaneInfo(_TIMINGS[timing], index, nonspeculative, index == 0, is_last)
+            known[row] = info
+        yield info
 
 
 def drops_of(drops: Drops, items: Sequence[Item], watermark: int) -> Iterator[Drop]:

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar
 
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.errors import TransformError
-from beamlike.model.graph import Windowed
+from beamlike.model.bundle import Windowed
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import Window

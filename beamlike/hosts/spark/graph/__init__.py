@@ -7,9 +7,9 @@ wants passes through those before. So whatever the shape of the graph, nothing i
 and Spark sees one operator after the other.
 
 Read in this order: `layers` (how a graph is cut), `sending` (functions as bytes), `mail` (what
-travels), `tally` (what nodes count), `noting` (what happens inside of groupings), `walk` (between
-layers), `processor` (a layer), `letters` (scripts as mail), `query` (the whole, and scripts played
-on it), `rows` (elements as rows of a schema), `frames` (DataFrames as sources and as what comes
-out), `checkpoint` (what a pipeline goes on from), `running` (a pipeline that reads and writes
-them).
+travels), `keyed` (elements by key, as tables), `tally` (what nodes count), `noting` (what happens
+inside of groupings), `walk` (between layers), `stage` (a node on a shard), `processor` (a layer),
+`letters` (scripts as mail), `query` (the whole, and scripts played on it), `rows` (elements as rows
+of a schema), `frames` (DataFrames as sources and as what comes out), `checkpoint` (what a pipeline
+goes on from), `running` (a pipeline that reads and writes them).
 """

@@ -57,9 +57,9 @@ class Known:
 def nodes_of(layers: Layers, shards: int = SHARDS) -> list[Known]:
     """All nodes of a pipeline whose keys are spread over so many groups of Spark."""
     words = {
-        at: stage.shard.plan.identity
+        at: placed.stage.plan.identity
         for layer in range(1, layers.depth + 1)
-        for at, stage in Layer(layers, layer, shards, BUCKETS).stages.items()
+        for at, placed in Layer(layers, layer, shards, BUCKETS).stages.items()
     }
     return [
         Known(at, unnumbered(node.label), isinstance(node, STAGED), words.get(at, {}))

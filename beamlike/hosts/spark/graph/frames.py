@@ -1,6 +1,6 @@
 """DataFrames as sources of a pipeline, and its collections as DataFrames."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
@@ -12,10 +12,11 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError, UnsupportedError
+from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.bind import event_time
 from beamlike.hosts.spark.graph.layers import STAGED, Layers
 from beamlike.hosts.spark.graph.letters import letters_of
-from beamlike.hosts.spark.graph.mail import Lost, Mail, Out, Reached
+from beamlike.hosts.spark.graph.mail import Lost, Mail, Reached
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import LETTERS, letters_through
 from beamlike.hosts.spark.graph.rows import Columns
@@ -27,14 +28,16 @@ from beamlike.hosts.spark.options import BUCKETS
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.pages import NoStore
 from beamlike.hosts.spark.plan import spread_shards
-from beamlike.hosts.spark.processor import paused_gc
 from beamlike.hosts.spark.ticks import TickSource
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.machine.events import Drop, RowProblem
+from beamlike.model.bundle import Bundle
 from beamlike.model.coders import Coder
-from beamlike.model.graph import MAIN, Edge, Given, Node, Windowed
+from beamlike.model.graph import MAIN, Edge, Given, Node
+from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.windows import GLOBAL_WINDOW
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -100,16 +103,19 @@ class Frame:
                     f"encoded: column {self.encoded!r} is {kind.simpleString()}, and encoded "
                     "elements are binary; cast it, or leave encoded= out"
                 )
-        value = _valuer(self.encoded, self.coder)
-        read = _reader(layers, node, self.timestamp, rows.isStreaming, value)
+        read = _reader(layers, node, self.timestamp, rows.isStreaming, self.encoded, self.coder)
         return numbered.mapInArrow(read, LETTERS)
 
 
-def _valuer(encoded: str | None, coder: Coder | None) -> Callable[[dict[str, Any]], Any]:
-    """What makes an element of a row."""
+def _valuer(
+    columns: Sequence[str], encoded: str | None, coder: Coder | None
+) -> Callable[[tuple[Any, ...]], Any]:
+    """What makes an element of the columns of a row."""
     if encoded is None or coder is None:
-        return lambda row: Row(**row)
-    return lambda row: coder.decode(row[encoded])
+        made: Callable[..., Any] = Row(*columns)
+        return lambda row: made(*row)
+    at = list(columns).index(encoded)
+    return lambda row: coder.decode(row[at])
 
 
 def _reader(
@@ -117,28 +123,43 @@ def _reader(
     node: int,
     timestamp: str | None,
     streaming: bool,
-    value: Callable[[dict[str, Any]], Any],
+    encoded: str | None,
+    coder: Coder | None,
 ) -> Callable[[Batches], Batches]:
     def read(batches: Batches) -> Batches:
         ease_worker()
         prepare_logs()
         greatest = MIN_TIMESTAMP
         for batch in batches:
+            mail, elements = Mail(), Bundle()
             times, ahead = (batch.column(name).to_pylist() for name in (_AT, _AHEAD))
-            rows = pa.Table.from_batches([batch]).drop_columns([_AT, _AHEAD]).to_pylist()
-            mail = Mail()
-            for at, is_ahead, row in zip(times, ahead, rows, strict=True):
+            rows = batch.drop_columns([_AT, _AHEAD])
+            names, value = rows.schema.names, _valuer(rows.schema.names, encoded, coder)
+            columns = zip(*(column.to_pylist() for column in rows.columns), strict=True)
+            for at, is_ahead, row in zip(times, ahead, columns, strict=True):
                 if at is None or is_ahead:
-                    lost = _untimely(row, str(timestamp), is_ahead=bool(is_ahead))
+                    told = dict(zip(names, row, strict=True))
+                    lost = _untimely(told, str(timestamp), is_ahead=bool(is_ahead))
                     mail.lost.append(Lost(node, None, lost))
                     continue
                 greatest = max(greatest, at)
                 try:
-                    mail.out.append(Out(node, MAIN, Windowed(value(row), at)))
+                    elements.values.append(value(row))
                 except Exception as cause:  # of this row: no other is lost for it
                     why = f"{type(cause).__name__}: {cause}"
-                    lost = _unreadable(row, RowProblem.BAD_VALUE, why)
+                    told = dict(zip(names, row, strict=True))
+                    lost = _unreadable(told, RowProblem.BAD_VALUE, why)
                     mail.lost.append(Lost(node, None, lost))
+                    continue
+                elements.timestamps.append(at)
+            count = len(elements)
+            whole = Bundle(
+                elements.values,
+                elements.timestamps,
+                [(GLOBAL_WINDOW,)] * count,
+                [NO_FIRING] * count,
+            )
+            mail.out[node, MAIN].extend(whole)
             lost_here = [(None, it.drop) for it in mail.lost]
             mail.count(node, Tally.of(len(times), lost_here))
             if logs_drops():
@@ -279,7 +300,9 @@ def _union(frames: Iterator["DataFrame"]) -> "DataFrame":
 def _waits(layers: Layers, shards: int) -> bool:
     found = (Layer(layers, at + 1, shards, 1) for at in range(layers.depth))
     return any(
-        stage.worker.machine.needs_clock for layer in found for stage in layer.stages.values()
+        placed.stage.worker.machine.needs_clock
+        for layer in found
+        for placed in layer.stages.values()
     ) or any(
         isinstance(clock, SourceClock) and clock.idle_after is not None
         for clock in layers.clocks.values()
@@ -312,7 +335,7 @@ def bounded_letters(spark: "SparkSession", layers: Layers, shards: int) -> "Data
     created = spark.createDataFrame([(layers.dump(mail),) for mail in told], LETTERS)
     letters = _union(iter([*tables, created]))
     for at in range(layers.depth):
-        sent = letters.mapInArrow(walker(layers, at, shards), "shard int, blob binary")
+        sent = letters.mapInArrow(walker(layers, at, shards, 1), "shard int, blob binary")
         step = _stepper(Layer(layers, at + 1, shards, 1), spread_shards(shards))
         letters = sent.groupBy("shard").applyInArrow(step, LETTERS)
     return letters.mapInArrow(finisher(layers), LETTERS)
@@ -364,7 +387,7 @@ def rows_of(
         ease_worker()
         for batch in batches:
             mail = layers.load(batch.column("blob").to_pylist())
-            values = [it.element.value for it in mail.came if it.wanted == wanted]
+            values = mail.came[wanted].values
             if coder is not None:
                 values = [(coder.encode(value),) for value in values]
             if values:

@@ -168,12 +168,13 @@ class Layers:
             raise
 
     def _labelled(self, mail: Mail) -> Iterator[tuple[str, Any]]:
-        for out in mail.out:
-            yield self.nodes[out.node].label, out.element.value
-        for it in mail.addressed:
-            yield self.nodes[it.node].sources[it.source].node.label, it.element.value
-        for came in mail.came:
-            yield self.wanted[came.wanted].node.label, came.element.value
+        for (node, _), bundle in mail.out.items():
+            yield from ((self.nodes[node].label, value) for value in bundle.values)
+        for (node, source), bundle in mail.addressed.items():
+            label = self.nodes[node].sources[source].node.label
+            yield from ((label, value) for value in bundle.values)
+        for wanted, bundle in mail.came.items():
+            yield from ((self.wanted[wanted].node.label, value) for value in bundle.values)
 
     def load(self, letters: Iterable[bytes]) -> Mail:
         """All letters as one, in their order.

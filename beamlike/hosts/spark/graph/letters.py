@@ -6,7 +6,7 @@ from itertools import zip_longest
 from beamlike.hosts.nodes import worker_of
 from beamlike.hosts.pipeline import steps_of
 from beamlike.hosts.spark.graph.layers import Layers
-from beamlike.hosts.spark.graph.mail import Mail, Out, Reached
+from beamlike.hosts.spark.graph.mail import Mail, Reached
 from beamlike.model.graph import Edge, Given, Node, in_order
 
 __all__ = ["edges_of", "letters_of"]
@@ -35,7 +35,7 @@ def letters_of(layers: Layers, *pipelines: Sequence[Given]) -> Iterator[Mail]:
         together = Mail()
         for letter in letters:
             if letter is not None:
-                together.out += letter.out
+                together.out |= letter.out
                 together.reached += letter.reached
                 together.clock |= letter.clock
         yield together
@@ -46,11 +46,13 @@ def _letters(layers: Layers, sources: Sequence[Given]) -> Iterator[Mail]:
     for step in steps_of(workers):
         with workers[step.source].blamed():
             found = list(workers[step.source].happen(step.events))
-        yield Mail(
-            out=[Out(layers.number[step.source], tag, element) for tag, element in found],
+        mail = Mail(
             reached=[
                 Reached(layers.number[source], 0, worker.output_watermark)
                 for source, worker in workers.items()
             ],
             clock={layers.number[source]: step.clock for source in sources},
         )
+        for tag, bundle in found:
+            mail.out[layers.number[step.source], tag].extend(bundle)
+        yield mail

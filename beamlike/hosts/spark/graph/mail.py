@@ -1,57 +1,29 @@
-"""What travels through the query: elements with an address, what clocks tell, what came out.
+"""What travels through the query: bundles with an address, what clocks say, what came out.
 
-A letter is one pickle of columns: an object for each element would take longer than everything
+A message is one pickle of columns: an object for each element would take longer than everything
 else that is done with it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from operator import itemgetter
 from typing import Any, Self
 
 import attrs
+import numpy as np
+import pyarrow as pa
 
 from beamlike.hosts.metrics import Recorder
+from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.graph.noting import Noted
 from beamlike.hosts.spark.graph.tally import Tally
 from beamlike.hosts.wire import Wire
 from beamlike.machine.events import Drop
-from beamlike.model.graph import Windowed
+from beamlike.model.bundle import Bundle
 from beamlike.model.panes import PaneInfo
 from beamlike.model.windows import Window, bounds, window_of
 
-__all__ = ["Addressed", "Arriving", "Came", "Lost", "Mail", "Out", "Reached"]
-
-
-@attrs.frozen
-class Out:
-    """An element that has come out of a node, by the output with this tag."""
-
-    node: int
-    tag: str
-    element: Windowed
-
-
-@attrs.frozen
-class Addressed:
-    """An element on its way to a node of a later layer, as an element of one of its sources."""
-
-    node: int
-    source: int
-    element: Windowed
-
-
-@attrs.frozen
-class Arriving:
-    """An element for the machine of a node, with its key and its value in bytes."""
-
-    node: int
-    key: bytes
-    value: bytes
-    timestamp: int
-    """Event time, ms."""
-    window: Window | None
-    comes_first: bool
-    """Whether it comes before the others of a micro-batch."""
+__all__ = ["Lost", "Mail", "Reached"]
 
 
 @attrs.frozen
@@ -67,14 +39,6 @@ class Reached:
 
 
 @attrs.frozen
-class Came:
-    """An element that is wanted from the query, by the position of the wanted edge."""
-
-    wanted: int
-    element: Windowed
-
-
-@attrs.frozen
 class Lost:
     """An element that a node dropped."""
 
@@ -83,22 +47,32 @@ class Lost:
     drop: Drop
 
 
+def _bundles() -> dict[Any, Bundle]:
+    return defaultdict(Bundle)
+
+
 @attrs.define
 class Mail:
     """Everything that goes one way in a micro-batch, or a part of it.
 
-    ``clock`` is processing time (ms) as the scripts of some sources tell it; where nobody does,
-    Spark's counts. ``order`` puts the letters to one receiver in order. In ``metrics`` a node goes
+    ``out`` has the elements that have come out, by the number of their node and the tag of the
+    output; ``addressed`` those on their way to a node of a later layer, by its number and the
+    source of its that they are elements of; ``came`` those that are wanted from the query, by the
+    position of the wanted edge; and ``arriving`` those for the machine of a node, by its number, in
+    tables of `beamlike.hosts.spark.graph.keyed`.
+
+    ``clock`` is processing time (ms) as the scripts of some sources say it; without one, Spark's
+    counts. ``order`` puts the letters to one receiver in order. In ``metrics`` a node goes
     by its number, because pipelines that run side by side may give one name twice. ``tallies``
     has what nodes count, by their numbers, and ``noted`` what happened inside of groupings, if
-    somebody wants to see that.
+    that is wanted.
     """
 
-    out: list[Out] = attrs.field(factory=list)
-    addressed: list[Addressed] = attrs.field(factory=list)
-    arriving: list[Arriving] = attrs.field(factory=list)
+    out: dict[tuple[int, str], Bundle] = attrs.field(factory=_bundles)
+    addressed: dict[tuple[int, int], Bundle] = attrs.field(factory=_bundles)
+    arriving: dict[int, list[pa.Table]] = attrs.field(factory=lambda: defaultdict(list))
     reached: list[Reached] = attrs.field(factory=list)
-    came: list[Came] = attrs.field(factory=list)
+    came: dict[int, Bundle] = attrs.field(factory=_bundles)
     lost: list[Lost] = attrs.field(factory=list)
     metrics: Recorder = attrs.field(factory=Recorder)
     tallies: dict[int, Tally] = attrs.field(factory=dict)
@@ -117,20 +91,16 @@ class Mail:
         Raises:
             CoderError: The value of an element cannot be bytes.
         """
-        out, addressed, came, kept = self.out, self.addressed, self.came, self.arriving
         return wire.dumps(
             (
-                ([it.node for it in out], [it.tag for it in out], _columns(out)),
-                (
-                    [it.node for it in addressed],
-                    [it.source for it in addressed],
-                    _columns(addressed),
-                ),
-                ([it.wanted for it in came], _columns(came)),
-                (
-                    [(it.node, it.key, it.value, it.timestamp, it.comes_first) for it in kept],
-                    [None if it.window is None else bounds(it.window) for it in kept],
-                ),
+                [
+                    {key: _columns(bundle) for key, bundle in bundles.items()}
+                    for bundles in (self.out, self.addressed, self.came)
+                ],
+                {
+                    node: [pack_blob(table, {}) for table in tables]
+                    for node, tables in self.arriving.items()
+                },
                 [(it.node, it.shard, it.watermark) for it in self.reached],
                 self.lost,
                 self.metrics,
@@ -150,59 +120,56 @@ class Mail:
         """
         whole = cls()
         for one in sorted(map(wire.loads, letters), key=itemgetter(-1)):
-            out, addressed, came, (arriving, spans), reached, lost, metrics, *more, clock, _ = one
-            # Letters that wait in a checkpoint may be older than these.
-            tallies, noted = more or ({}, [])
-            nodes, tags, columns = out
-            whole.out += map(Out, nodes, tags, _elements(columns))
-            nodes, sources, columns = addressed
-            whole.addressed += map(Addressed, nodes, sources, _elements(columns))
-            wanted, columns = came
-            whole.came += map(Came, wanted, _elements(columns))
+            *front, reached, lost, metrics, tallies, noted, clock, _ = _of_this_version(one)
+            (out, addressed, came), arriving = front
             window = _windows()
-            whole.arriving += [
-                Arriving(node, key, value, timestamp, None if span is None else window(span), first)
-                for (node, key, value, timestamp, first), span in zip(arriving, spans, strict=True)
-            ]
+            mine: Any
+            for mine, theirs in (whole.out, out), (whole.addressed, addressed), (whole.came, came):
+                for key, columns in theirs.items():
+                    mine[key].extend(_bundle(columns, window))
+            for node, blobs in arriving.items():
+                whole.arriving[node] += [unpack_blob(blob)[0] for blob in blobs]
             whole.reached += [Reached(*each) for each in reached]
             whole.lost += lost
             whole.metrics.merge(metrics)
-            for node, told in tallies.items():
-                whole.count(node, Tally(*told))
+            for node, counted in tallies.items():
+                whole.count(node, Tally(*counted))
             whole.noted += noted
             whole.clock |= clock
         return whole
 
 
-_Columns = tuple[list[Any], list[int], list[Any], list[int], list[PaneInfo]]
+def _of_this_version(letter: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A letter that waited in a checkpoint may be older; then it only says what was reached."""
+    if isinstance(letter[0], list):
+        return letter
+    _out, _addressed, _came, _arriving, reached, *_, order = letter
+    return [{}, {}, {}], {}, reached, [], Recorder(), {}, [], {}, order
 
 
-def _columns(those: Sequence[Out] | Sequence[Addressed] | Sequence[Came]) -> _Columns:
+_Columns = tuple[list[Any], Any, Any, list[int], list[PaneInfo]]
+
+
+def _columns(bundle: Bundle) -> _Columns:
     """Elements as their values, event times, windows by their bounds, and panes by number."""
-    elements = [it.element for it in those]
-    panes: dict[PaneInfo, int] = {}
-    numbers: list[int] = []
-    last: PaneInfo | None = None
-    number = 0
-    for it in elements:
-        if it.pane is not last:
-            last = it.pane
-            number = panes.setdefault(last, len(panes))
-        numbers.append(number)
-    return (
-        [it.value for it in elements],
-        [it.timestamp for it in elements],
-        [tuple(map(bounds, it.windows)) for it in elements],
-        numbers,
-        list(panes),
-    )
+    panes = {pane: number for number, pane in enumerate(dict.fromkeys(bundle.panes))}
+    only = len(panes) == 1
+    numbers = [] if only else [panes[pane] for pane in bundle.panes]
+    spans: Any = [tuple(map(bounds, windows)) for windows in bundle.windows]
+    if all(len(each) == 1 for each in spans):
+        spans = np.array([span for (span,) in spans], np.int64).reshape(-1, 2)
+    return bundle.values, np.array(bundle.timestamps, np.int64), spans, numbers, list(panes)
 
 
-def _elements(columns: _Columns) -> Iterator[Windowed]:
+def _bundle(columns: _Columns, window: Callable[[tuple[int, int]], Window]) -> Bundle:
     values, timestamps, spans, numbers, panes = columns
-    window = _windows()
-    for value, timestamp, spanned, number in zip(values, timestamps, spans, numbers, strict=True):
-        yield Windowed(value, timestamp, tuple(map(window, spanned)), panes[number])
+    windows: list[tuple[Window, ...]]
+    if isinstance(spans, np.ndarray):
+        windows = [(window(span),) for span in map(tuple, spans.tolist())]
+    else:
+        windows = [tuple(map(window, each)) for each in spans]
+    of_each = panes * len(values) if len(panes) == 1 else [panes[number] for number in numbers]
+    return Bundle(values, timestamps.tolist(), windows, of_each)
 
 
 def _windows() -> Callable[[tuple[int, int]], Window]:

@@ -9,11 +9,13 @@ from typing import Any, Final
 
 import attrs
 
+from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Arrive, Machine, Output, Run, ScriptStep, Told
 from beamlike.hosts.spark.clock import Clock
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.shard import KeyedEffect, KeyedMerge, Shard
 from beamlike.hosts.spark.state import Key
+from beamlike.hosts.worker import Recorded
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -120,18 +122,23 @@ class _Ear:
         return self._machine.wakes(state)
 
 
-class Inside:
+class Inside(Recorded):
     """The run of one grouping, made of what was noted in each micro-batch.
 
     Args:
         key_of: The key that became these bytes.
         value_of: The value that did.
+        machine: The reference machine of the grouping. Where the columnar machine stepped it, which
+            says only what comes out, the story is that of the reference machine.
     """
 
     def __init__(
-        self, key_of: Callable[[bytes], Hashable], value_of: Callable[[bytes], Any]
+        self,
+        key_of: Callable[[bytes], Hashable],
+        value_of: Callable[[Any], Any],
+        machine: Machine,
     ) -> None:
-        self._key_of, self._value_of = key_of, value_of
+        self._key_of, self._value_of, self._machine = key_of, value_of, machine
         self._script: list[ScriptStep] = []
         self._outputs: list[Output] = []
         self._story: list[Told] = []
@@ -139,16 +146,27 @@ class Inside:
 
     @property
     def run(self) -> Run:
-        """Everything that happened so far."""
-        return Run(tuple(self._script), tuple(self._outputs), tuple(self._story))
+        story: Sequence[Told] = self._story
+        if self._outputs and not story:
+            story = run_in_memory(self._machine, tuple(self._script)).story
+        return Run(
+            tuple(
+                Arrive(tuple((self._key_of(key), element) for key, element in step.elements))
+                if isinstance(step, Arrive)
+                else step
+                for step in self._script
+            ),
+            tuple(attrs.evolve(it, key=self._key_of(it.key)) for it in self._outputs),
+            tuple(attrs.evolve(it, key=self._key_of(it.key)) for it in story),
+        )
 
     def add(self, noted: Iterable[Noted]) -> None:
         """What its shards noted in one micro-batch."""
         shards = sorted(noted, key=lambda it: it.shard)
         clock = max(it.clock for it in shards)
         watermark = min(it.watermark for it in shards)
-        arrived = [
-            (self._key_of(key), attrs.evolve(element, value=self._value_of(value)))
+        arrived: list[tuple[Any, Element]] = [
+            (key, attrs.evolve(element, value=self._value_of(value)))
             for it in shards
             for key, value, element in it.arrived
         ]
@@ -164,6 +182,6 @@ class Inside:
                 continue
             number = len(self._script)
             self._script.append(step)
-            self._outputs += (Output(number, self._key_of(key), it) for key, it in outputs)
-            self._story += (Told(number, self._key_of(key), it) for key, it in story)
+            self._outputs += (Output(number, key, it) for key, it in outputs)
+            self._story += (Told(number, key, it) for key, it in story)
         self._clock, self._watermark = max(clock, self._clock), max(watermark, self._watermark)

@@ -1,36 +1,26 @@
 """A layer: the stateful operator that holds all groupings of one depth."""
 
-import reprlib
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
-from zlib import crc32
 
 import attrs
-import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from beamlike.errors import UserFunctionError
-from beamlike.hosts.keys import key_of
+from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.nodes import worker_of
-from beamlike.hosts.spark.changes import strategy_words, unnumbered
-from beamlike.hosts.spark.columns import AccumulatorColumns, PickledColumn
+from beamlike.hosts.spark.graph.keyed import together
 from beamlike.hosts.spark.graph.layers import Layers
-from beamlike.hosts.spark.graph.mail import Arriving, Lost, Mail, Out, Reached
-from beamlike.hosts.spark.graph.noting import Noted, NotingShard
+from beamlike.hosts.spark.graph.mail import Lost, Mail, Reached
+from beamlike.hosts.spark.graph.noting import Noted
+from beamlike.hosts.spark.graph.stage import Stage, StageStepped, plan_of
 from beamlike.hosts.spark.graph.tally import Tally
 from beamlike.hosts.spark.logs import log_effects, log_merges, logs_all, logs_drops, prepare_logs
 from beamlike.hosts.spark.pages import Store
-from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.processor import SparkStore, blobs_of, paused_gc
-from beamlike.hosts.spark.scripted import OverPickles
-from beamlike.hosts.spark.shard import KeyedMerge, Shard
+from beamlike.hosts.spark.processor import SparkStore, blobs_of
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.hosts.staged import StagedWorker
-from beamlike.hosts.wire import Wire
 from beamlike.machine.clocks import (
     Clocks,
     FromShard,
@@ -40,65 +30,26 @@ from beamlike.machine.clocks import (
     SourceClock,
     StageClock,
 )
-from beamlike.machine.events import Drop, Effect, Element
 from beamlike.model.graph import MAIN, Grouped, Node, Seen
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.windows import bounds
 
 __all__ = ["Layer", "LayerProcessor"]
 
-_KEYS, _VALUES = {"key": pa.binary()}, {"value": pa.binary()}
-
 
 @attrs.frozen
-class _Does(OverPickles):
-    """The machine of a node, which saved state depends on."""
+class Placed:
+    """A node in its layer.
 
-    node: Node
-    wire: Wire
+    Args:
+        stage: What it does.
+        sources: The sources that it stands on.
+        origins: The sources and stateful nodes whose watermarks are its own.
+        clocks: Theirs.
+    """
 
-    @property
-    def accumulator(self) -> AccumulatorColumns:
-        return _OverWire(self.wire)
-
-    def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
-        return (self.wire.loads(blob) for (blob,) in rows)
-
-    @property
-    def words(self) -> Mapping[str, str]:
-        told = {"machine": type(self.of).__name__, "transform": unnumbered(self.node.label)}
-        if isinstance(self.node, Grouped):
-            told |= strategy_words(self.node.strategy) | {"combine": str(self.node.combine)}
-        elif isinstance(self.node, Seen):
-            told |= {"main": str(self.node.main), "side": str(self.node.side)}
-        return told
-
-    def fields(self, value: Any) -> Mapping[str, Any]:
-        return {"value": value}
-
-
-@attrs.frozen
-class _OverWire(PickledColumn):
-    """Any Python value. What it is made of has been on the wire, and was checked there."""
-
-    wire: Wire
-
-    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [pa.array(self.wire.each(accumulators, checks=False), pa.binary())]
-
-    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
-        return [self.wire.loads(blob) for blob in columns[0].to_pylist()]
-
-
-@attrs.frozen
-class _Stage:
-    """A node of a layer: what it is given and shows, and its shards."""
-
-    worker: StagedWorker
+    stage: Stage
     sources: frozenset[int]
     origins: tuple[int, ...]
     clocks: Clocks
-    shard: Shard
 
 
 @attrs.frozen(slots=False)
@@ -120,29 +71,26 @@ class Layer:
     notes: bool = False
 
     @cached_property
-    def stages(self) -> Mapping[int, _Stage]:
+    def stages(self) -> Mapping[int, Placed]:
         return {at: self._stage(at) for at in self.layers.staged(self.layer)}
 
-    def _stage(self, at: int) -> _Stage:
+    def _stage(self, at: int) -> Placed:
         node = self.layers.nodes[at]
         worker = worker_of(node)
         assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
         origins = self.layers.origins[at]
         clocks = Clocks(tuple(self._clock(origin) for origin in origins), self._side(node, origins))
-        plan = Plan(
-            WindowingStrategy.unwindowed(),
-            _KEYS,
-            _VALUES,
-            (),
+        plan = plan_of(
+            node,
+            worker.machine,
+            self.layers.wire,
             shards=self.shards,
             buckets=self.buckets,
-            on_error="fail",
-            name=node.label,
             clocks=clocks,
-            does=_Does(worker.machine, node, self.layers.wire),
         )
-        kind = NotingShard if self.notes and isinstance(node, Grouped) else Shard
-        return _Stage(worker, self.layers.roots[at], origins, clocks, kind(plan))
+        notes = self.notes and isinstance(node, Grouped)
+        stage = Stage(worker, plan, self.layers.wire, notes)
+        return Placed(stage, self.layers.roots[at], origins, clocks)
 
     def _side(self, node: Node, origins: Sequence[int]) -> frozenset[int]:
         """Which of a node's origins make up its side input, by their positions."""
@@ -175,33 +123,27 @@ class Layer:
             clock=mail.clock if shard == 0 else {},
             order=shard,
         )
-        arrived: dict[int, list[Arriving]] = defaultdict(list)
-        for it in mail.arriving:
-            arrived[it.node].append(it)
-        for at, stage in self.stages.items():
-            arriving = arrived[at]
-            arriving.sort(key=lambda it: not it.comes_first)
-            tables = self._tables(arriving)
-            told = [mail.clock[source] for source in stage.sources if source in mail.clock]
-            now = max(told, default=clock)
-            heard = list(_heard(stage, mail.reached))
-            with after.metrics.step(str(at)), stage.worker.blamed(), self._keys_named(arriving):
-                stepped = stage.shard.step(stores[at], tables, heard, now)
-            effects = [(self._key_of(key), effect) for (key,), effect in stepped.effects]
-            after.count(at, Tally.of(len(arriving), effects, stepped.standing))
-            self._log(at, effects, stepped.merges)
-            for of_key, effect in effects:
-                if isinstance(effect, Drop):
-                    after.lost.append(Lost(at, of_key, effect))
-                else:
-                    after.out.append(Out(at, MAIN, stage.worker.shown(of_key, effect)))
+        for at, placed in self.stages.items():
+            stage = placed.stage
+            tables = together(mail.arriving.get(at, ()), self.layers.wire)
+            said = [mail.clock[source] for source in placed.sources if source in mail.clock]
+            now = max(said, default=clock)
+            heard = list(_heard(placed, mail.reached))
+            with after.metrics.step(str(at)), stage.worker.blamed():
+                stepped = stage.step(stores[at], tables, heard, now)
+            elements = sum(table.num_rows for table in tables)
+            drops, panes = stepped.drops, stepped.out.panes
+            after.count(at, Tally.of(elements, drops, panes, stepped.standing))
+            self._log(at, stepped)
+            after.lost += (Lost(at, key, drop) for key, drop in drops)
+            if stepped.out:
+                after.out[at, MAIN].extend(stepped.out)
             after.reached.append(Reached(at, shard, stepped.output_watermark))
-            if isinstance(stage.shard, NotingShard):
-                outputs, story = stage.shard.taken()
-                if told:  # else the script is over, and Spark goes on for another pipeline
-                    given = [(it.key, it.value, _bare(it)) for it in arriving]
-                    stands = stepped.standing.watermark
-                    after.noted.append(Noted(at, shard, now, stands, given, outputs, story))
+            if stage.notes and said:  # else the script is over, and Spark goes on for another
+                stands = stepped.standing.watermark
+                given = list(stage.given(tables))
+                noted = Noted(at, shard, now, stands, given, stepped.outputs(), stepped.story)
+                after.noted.append(noted)
         return after
 
     def __getstate__(self) -> dict[str, Any]:
@@ -212,64 +154,20 @@ class Layer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def _key_of(self, blob: bytes) -> Any:
-        return key_of(blob, self.layers.wire.coders)
-
-    def _log(
-        self,
-        at: int,
-        effects: Sequence[tuple[Any, Effect]],
-        merges: Sequence[KeyedMerge],
-    ) -> None:
+    def _log(self, at: int, stepped: StageStepped) -> None:
         name = self.layers.nodes[at].label
         if logs_all():
-            log_merges(name, (({"key": self._key_of(key)}, it) for (key,), it in merges))
+            log_merges(name, (({"key": key}, merged) for key, merged in stepped.merges))
         if logs_drops():
-            log_effects(name, effects)
-
-    @contextmanager
-    def _keys_named(self, arriving: Iterable[Arriving]) -> Iterator[None]:
-        """What fails inside the block says the key itself, and not its bytes."""
-        try:
-            yield
-        except UserFunctionError as error:
-            said = {reprlib.repr((it.key,)): it.key for it in arriving}
-            if error.key not in said:
-                raise
-            raise error.of_key(self._key_of(said[error.key])) from error.__cause__
-
-    def _tables(self, arriving: list[Arriving]) -> list[pa.Table]:
-        if not arriving:
-            return []
-        spans = [(None, None) if it.window is None else bounds(it.window) for it in arriving]
-        number = pa.int64()
-        return [
-            pa.table(
-                {
-                    "key_key": pa.array([it.key for it in arriving], pa.binary()),
-                    "value_value": pa.array([it.value for it in arriving], pa.binary()),
-                    "ts": pa.array([it.timestamp for it in arriving], number),
-                    "start": pa.array([start for start, _ in spans], number),
-                    "end": pa.array([end for _, end in spans], number),
-                    "bucket": pa.array(
-                        [crc32(it.key) // self.shards % self.buckets for it in arriving],
-                        pa.int32(),
-                    ),
-                }
-            )
-        ]
+            log_effects(name, [*stepped.drops, *(stepped.panes() if logs_all() else ())])
 
 
-def _bare(it: Arriving) -> Element:
-    return Element(None, it.timestamp, it.window)
-
-
-def _heard(stage: _Stage, reached: Iterable[Reached]) -> Iterator[Heard]:
+def _heard(placed: Placed, reached: Iterable[Reached]) -> Iterator[Heard]:
     for it in reached:
-        if it.node not in stage.origins:
+        if it.node not in placed.origins:
             continue
-        at = stage.origins.index(it.node)
-        if isinstance(stage.clocks.inputs[at], SourceClock):
+        at = placed.origins.index(it.node)
+        if isinstance(placed.clocks.inputs[at], SourceClock):
             yield FromSource(at, it.watermark)
         else:
             yield FromShard(at, it.shard, it.watermark)

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import pyarrow as pa
@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.keys import key_of
 from beamlike.hosts.metrics import Recorder
-from beamlike.hosts.pipeline import Came, Lost, PipelineRun
+from beamlike.hosts.pipeline import Lost, OutOf, PipelineRun
+from beamlike.hosts.spark.graph.keyed import read_values
 from beamlike.hosts.spark.graph.layers import Layers
 from beamlike.hosts.spark.graph.letters import edges_of, letters_of
 from beamlike.hosts.spark.graph.mail import Mail
@@ -25,6 +26,7 @@ from beamlike.hosts.spark.graph.walk import finisher, walker
 from beamlike.hosts.spark.plan import spread_shards
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.machine.clocks import StageClock
+from beamlike.machine.reference.step import Grouping
 from beamlike.model.graph import Edge, Given, Grouped, Node, in_order
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def letters_through(
     """
     ids = spread_shards(shards)
     for layer in range(layers.depth):
-        sent = letters.mapInArrow(walker(layers, layer, shards), _PACKED)
+        sent = letters.mapInArrow(walker(layers, layer, shards, buckets), _PACKED)
         processor = LayerProcessor(Layer(layers, layer + 1, shards, buckets, notes), ids)
         letters = sent.groupBy("shard").transformWithState(
             processor, LETTERS, "append", "EventTime"
@@ -120,21 +122,21 @@ class Answers:
         nodes = [in_order(pipeline.ends) for pipeline in pipelines]
         self.sources = [[it for it in own if isinstance(it, Given)] for own in nodes]
         self._owner = {layers.number[node]: at for at, own in enumerate(nodes) for node in own}
-        self._came: list[dict[Edge, list[Came]]] = [defaultdict(list) for _ in pipelines]
+        self._came: list[dict[Edge, OutOf]] = [defaultdict(OutOf) for _ in pipelines]
         self._lost: list[list[Lost]] = [[] for _ in pipelines]
         self._metrics = [Recorder() for _ in pipelines]
         self._inside: list[dict[Node, Inside]] = [{} for _ in pipelines]
         for at, node in enumerate(layers.nodes):
             if isinstance(node, Grouped):
-                self._inside[self._owner[at]][node] = Inside(self._key_of, layers.wire.loads)
+                inside = Inside(self._key_of, self._value_of, Grouping(node.strategy, node.combine))
+                self._inside[self._owner[at]][node] = inside
 
     def add(self, answer: Mail) -> None:
         """What one step brought out."""
         layers, step = self._layers, self._steps
-        for it in answer.came:
-            edge = layers.wanted[it.wanted]
-            owner = self._owner[layers.number[edge.node]]
-            self._came[owner][edge].append(Came(step, it.element))
+        for wanted, bundle in answer.came.items():
+            edge = layers.wanted[wanted]
+            self._came[self._owner[layers.number[edge.node]]][edge].add(step, bundle)
         for gone in answer.lost:
             label = layers.nodes[gone.node].label
             self._lost[self._owner[gone.node]].append(Lost(step, label, gone.key, gone.drop))
@@ -155,12 +157,13 @@ class Answers:
         key: Hashable = key_of(blob, self._layers.wire.coders)
         return key
 
+    def _value_of(self, value: Any) -> Any:
+        return next(read_values([value], self._layers.wire))
+
     def runs(self) -> list[PipelineRun]:
         """What came out of each, in their order."""
         return [
-            PipelineRun(
-                {edge: tuple(found) for edge, found in came.items()}, tuple(lost), metrics, inside
-            )
+            PipelineRun(dict(came), tuple(lost), metrics, inside)
             for came, lost, metrics, inside in zip(
                 self._came, self._lost, self._metrics, self._inside, strict=True
             )

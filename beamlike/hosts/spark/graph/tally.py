@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from beamlike.hosts.spark.index import Standing
 from beamlike.hosts.spark.marks import COUNTED, STOOD
-from beamlike.machine.events import Drop, Effect, Pane
+from beamlike.machine.events import Drop
+from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
 
 if TYPE_CHECKING:
@@ -55,25 +56,26 @@ class Tally:
     def of(
         cls,
         elements: int,
-        effects: Iterable[tuple[Any, Effect]],
+        drops: Iterable[tuple[Any, Drop]],
+        panes: Iterable[PaneInfo] = (),
         standing: Standing | None = None,
     ) -> Self:
         """Count what happened.
 
         Args:
             elements: How many elements it was given.
-            effects: What came out, by key.
+            drops: What it dropped, by key.
+            panes: What came out.
             standing: Where it stands, if it keeps windows.
         """
         found: Counter[tuple[str, str]] = Counter()
+        for info, count in Counter(panes).items():
+            found["panes", info.timing.value] += count
         example = None
-        for key, effect in effects:
-            if isinstance(effect, Pane):
-                found["panes", effect.info.timing.value] += 1
-                continue
-            found["dropped", effect.reason.value] += effect.count
+        for key, drop in drops:
+            found["dropped", drop.reason.value] += drop.count
             if example is None:
-                example = _in_words(key, effect)
+                example = _in_words(key, drop)
         stood: tuple[int | None, ...] = (elements, *(None for _ in STOOD[1:]))
         if standing is not None:
             at = standing.watermark

@@ -3,29 +3,29 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from zlib import crc32
 
 import attrs
 import pyarrow as pa
 
-from beamlike.hosts.keys import key_bytes
+from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.metrics import Recorder
 from beamlike.hosts.nodes import worker_of
-from beamlike.hosts.spark.graph.layers import Layers, Reader
-from beamlike.hosts.spark.graph.mail import Addressed, Arriving, Came, Mail
+from beamlike.hosts.spark.graph.keyed import key_blobs, shard_tables
+from beamlike.hosts.spark.graph.layers import Layers
+from beamlike.hosts.spark.graph.mail import Mail
 from beamlike.hosts.spark.graph.tally import TALLIES, tallies_array
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.plan import spread_shards
-from beamlike.hosts.spark.processor import paused_gc
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.hosts.staged import StagedWorker
 from beamlike.hosts.worker import Worker
-from beamlike.model.graph import Edge, Windowed
+from beamlike.model.bundle import Bundle
+from beamlike.model.graph import Edge, Node
 
 __all__ = ["finisher", "walker"]
 
 
-def walker(layers: Layers, layer: int, shards: int) -> Callable[[Batches], Batches]:
+def walker(layers: Layers, layer: int, shards: int, buckets: int) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that takes what comes out of a layer to the next one.
 
     Input: a column ``blob`` of letters. Output: ``shard int, blob binary``.
@@ -40,7 +40,7 @@ def walker(layers: Layers, layer: int, shards: int) -> Callable[[Batches], Batch
         part = context.partitionId() if context else 0
         with paused_gc(), _Walk.over(layers, layer) as walking:
             letters = [blob for batch in batches for blob in batch.column("blob").to_pylist()]
-            sent = walking.sent(layers.load(letters), shards, part)
+            sent = walking.sent(layers.load(letters), shards, buckets, part)
         blobs = [layers.dump(mail) for mail in sent]
         columns = [pa.array(ids, pa.int32()), pa.array(blobs, pa.binary())]
         yield pa.RecordBatch.from_arrays(columns, ["shard", "blob"])
@@ -75,16 +75,6 @@ def finisher(layers: Layers, *, tallied: bool = False) -> Callable[[Batches], Ba
     return finish
 
 
-@attrs.frozen
-class _Way:
-    """Where the elements of an edge go."""
-
-    wanted: int | None
-    here: Sequence[list[Windowed]]
-    """The bundles of nodes of this walk."""
-    later: Sequence[Reader]
-
-
 @attrs.define
 class _Walk:
     """One task's walk."""
@@ -92,12 +82,8 @@ class _Walk:
     layers: Layers
     layer: int
     workers: dict[int, Worker]
-    ways: dict[tuple[int, str], _Way] = attrs.field(factory=dict)
-    came: list[Came] = attrs.field(factory=list)
-    addressed: list[Addressed] = attrs.field(factory=list)
-    pending: dict[int, dict[int, list[Windowed]]] = attrs.field(
-        factory=lambda: defaultdict(lambda: defaultdict(list))
-    )
+    pending: dict[tuple[int, int], Bundle] = attrs.field(factory=lambda: defaultdict(Bundle))
+    """What nodes of this walk are given, by their numbers and sources."""
 
     @classmethod
     @contextmanager
@@ -112,25 +98,24 @@ class _Walk:
 
     def through(self, mail: Mail) -> Mail:
         """The mail as it leaves for the next layer."""
-        for addressed in mail.addressed:
-            self._deliver(addressed)
-        for out in mail.out:
-            self._route(out.node, out.tag, out.element)
+        left = attrs.evolve(mail, out={}, addressed=defaultdict(Bundle))
+        for to, bundle in mail.addressed.items():
+            self._given(to, left).extend(bundle)
+        for (node, tag), bundle in mail.out.items():
+            self._route(node, tag, bundle, left)
         for at, worker in self.workers.items():
-            given = self.pending[at]
-            if not any(given.values()):
+            given = [self.pending[at, source] for source in range(len(self._node(at).sources))]
+            if not any(given):
                 continue
-            sources = range(len(self.layers.nodes[at].sources))
             with mail.metrics.step(str(at)), worker.blamed():
-                found = list(worker.take([given.get(source, []) for source in sources]))
-            for tag, element in found:
-                self._route(at, tag, element)
-        return attrs.evolve(mail, out=[], addressed=self.addressed, came=[*mail.came, *self.came])
+                found = list(worker.take(given))
+            for tag, bundle in found:
+                self._route(at, tag, bundle, left)
+        return left
 
-    def sent(self, mail: Mail, shards: int, part: int) -> list[Mail]:
+    def sent(self, mail: Mail, shards: int, buckets: int, part: int) -> list[Mail]:
         """A letter to each shard of the next layer."""
         mail = self.through(mail)
-        staged = self.layers.staged(self.layer + 1)
         # What clocks tell concerns every shard; what passes by goes any way.
         sent = [
             Mail(reached=list(mail.reached), clock=dict(mail.clock), order=part)
@@ -139,52 +124,39 @@ class _Walk:
         by_way = sent[part % shards]
         by_way.came, by_way.lost, by_way.metrics = mail.came, mail.lost, mail.metrics
         by_way.tallies, by_way.noted = mail.tallies, mail.noted
-        given: dict[int, list[list[Windowed]]] = {
-            at: [[] for _ in self.layers.nodes[at].sources] for at in staged
-        }
-        for it in mail.addressed:
-            if it.node in given:
-                given[it.node][it.source].append(it.element)
-            else:
-                by_way.addressed.append(it)
-        for at, elements in given.items():
-            if any(elements):
-                for arriving in self._arriving(at, elements):
-                    sent[crc32(arriving.key) % shards].arriving.append(arriving)
+        staged = self.layers.staged(self.layer + 1)
+        for (at, source), bundle in mail.addressed.items():
+            if at not in staged:
+                by_way.addressed[at, source] = bundle
+        for at in staged:
+            sources = range(len(self._node(at).sources))
+            given = [mail.addressed.get((at, source), Bundle()) for source in sources]
+            if any(given):
+                for shard, table in self._arriving(at, given, shards, buckets):
+                    sent[shard].arriving[at].append(table)
         return sent
 
-    def _arriving(self, at: int, given: list[list[Windowed]]) -> Iterator[Arriving]:
-        worker = worker_of(self.layers.nodes[at])
+    def _arriving(
+        self, at: int, given: Sequence[Bundle], shards: int, buckets: int
+    ) -> list[tuple[int, pa.Table]]:
+        worker = worker_of(self._node(at))
         assert isinstance(worker, StagedWorker), "a node of a layer has a machine"
         with worker.blamed():
-            arriving = list(worker.arriving(given))
-            values = self.layers.wire.each(element.value for _, element in arriving)
-            for (key, it), value in zip(arriving, values, strict=True):
-                blob = key_bytes(key, self.layers.wire.coders)
-                first = worker.comes_first(it)
-                yield Arriving(at, blob, value, it.timestamp, it.window, first)
+            keyed, wire = worker.keyed(given), self.layers.wire
+            blobs = key_blobs(keyed.keys, wire.coders)
+            return list(shard_tables(keyed, blobs, wire, shards, buckets))
 
-    def _route(self, node: int, tag: str, element: Windowed) -> None:
-        way = self.ways.get((node, tag))
-        if way is None:
-            way = self.ways[node, tag] = self._way(Edge(self.layers.nodes[node], tag))
-        if way.wanted is not None:
-            self.came.append(Came(way.wanted, element))
-        for bundle in way.here:
-            bundle.append(element)
-        for reader in way.later:
-            self.addressed.append(Addressed(reader.node, reader.source, element))
+    def _node(self, at: int) -> Node:
+        return self.layers.nodes[at]
 
-    def _way(self, edge: Edge) -> _Way:
-        readers = self.layers.readers.get(edge, ())
-        return _Way(
-            self.layers.positions.get(edge),
-            [self.pending[it.node][it.source] for it in readers if it.node in self.workers],
-            [it for it in readers if it.node not in self.workers],
-        )
+    def _route(self, node: int, tag: str, bundle: Bundle, left: Mail) -> None:
+        edge = Edge(self._node(node), tag)
+        wanted = self.layers.positions.get(edge)
+        if wanted is not None:
+            left.came[wanted].extend(bundle)
+        for reader in self.layers.readers.get(edge, ()):
+            self._given((reader.node, reader.source), left).extend(bundle)
 
-    def _deliver(self, addressed: Addressed) -> None:
-        if addressed.node in self.workers:
-            self.pending[addressed.node][addressed.source].append(addressed.element)
-        else:
-            self.addressed.append(addressed)
+    def _given(self, to: tuple[int, int], left: Mail) -> Bundle:
+        """The bundle of a reader: a node of this walk, or of a later one."""
+        return (self.pending if to[0] in self.workers else left.addressed)[to]
