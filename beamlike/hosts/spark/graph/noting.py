@@ -134,7 +134,7 @@ class Inside(Recorded):
 
     def __init__(
         self,
-        key_of: Callable[[bytes], Hashable],
+        key_of: Callable[[Any], Hashable],
         value_of: Callable[[Any], Any],
         machine: Machine,
     ) -> None:
