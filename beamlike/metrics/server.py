@@ -1,25 +1,29 @@
 """The metrics on a port, for a scraper: ``GET /metrics``.
 
-On an address of this machine alone a name in the ``Host`` header that is not this machine's is
-refused, so that a web page that has its own name point to 127.0.0.1 learns nothing. Names of
-queries and groupings are all that anybody can read here; no key and no value.
+A request has to name the server in its ``Host`` header: by an IP address, as ``localhost``, by the
+name of this machine if other machines can reach it, or by one of ``allowed_hosts``. So a web page
+that has its own name resolve to this machine cannot read the metrics (`beamlike.metrics.allowed`).
+Names of queries and groupings are all that can be read here; no key and no value.
 """
 
 import logging
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final
+from typing import Final
 
+from beamlike.metrics.allowed import AllowedHosts
+from beamlike.metrics.answering import Answering
 from beamlike.metrics.families import CONTENT_TYPE
-from beamlike.metrics.serving import GONE, HERE, PATIENCE, Listening, is_asked_as_this_machine
+from beamlike.metrics.serving import HERE, Listening
 
 __all__ = ["MetricsServer"]
 
 _LOGGER: Final = logging.getLogger("beamlike.metrics")
+_NAME: Final = "metrics server"
 _PATH: Final = "/metrics"
-_LOCAL: Final = (HERE, "localhost")
+_MOST_NAMES: Final = 10
+_SHOWN: Final = 80
+_ADVICE: Final = "pass it in allowed_hosts= of metrics_listener if it is a name of this server"
 
 
 class MetricsServer:
@@ -29,64 +33,53 @@ class MetricsServer:
         text: Returns the metrics as text.
         port: 0 for one that is free.
         host: The address to listen on.
+        allowed_hosts: Further names in the ``Host`` header that it answers to.
 
     Raises:
-        EnvironmentProblem: The port is taken, or none.
+        EnvironmentProblem: The port is taken, or none; or the names are none.
     """
 
-    def __init__(self, text: Callable[[], str], port: int, host: str = HERE) -> None:
-        local = host in _LOCAL
+    def __init__(
+        self,
+        text: Callable[[], str],
+        port: int,
+        host: str = HERE,
+        allowed_hosts: Iterable[str] = (),
+    ) -> None:
         self._listening = Listening(
-            lambda address: _Server(address, _handler(text, local=local)),
+            lambda host: _handler(text, AllowedHosts.of_server(host, allowed_hosts)),
             port,
             host,
-            "beamlike metrics",
+            _NAME,
+            _LOGGER,
         )
         self.port: int = self._listening.address[1]
-        self.url = f"http://{host}:{self.port}{_PATH}"
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}{_PATH}"
 
     def close(self) -> None:
         """Let go of the port."""
         self._listening.close()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
+def _handler(text: Callable[[], str], hosts: AllowedHosts) -> type[Answering]:
+    refused: set[str] = set()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A reader that went away is no news; anything else is logged."""
-        if not isinstance(sys.exception(), GONE):
-            _LOGGER.exception("the metrics server lost a connection")
+    class Handler(Answering):
+        allowed, logger, name = hosts, _LOGGER, _NAME
 
-
-def _handler(text: Callable[[], str], *, local: bool) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        timeout = PATIENCE
-        server_version, sys_version = "beamlike", ""
-
-        def do_GET(self) -> None:
-            if local and not is_asked_as_this_machine(self.headers):
-                self._answer(HTTPStatus.MISDIRECTED_REQUEST)
-            elif self.path.partition("?")[0] == _PATH:
-                self._answer(HTTPStatus.OK, CONTENT_TYPE, text())
+        def get(self, path: str) -> None:
+            if path == _PATH:
+                self.answer(HTTPStatus.OK, CONTENT_TYPE, text().encode())
             else:
-                self._answer(HTTPStatus.NOT_FOUND)
+                self.say(HTTPStatus.NOT_FOUND)
 
-        def _answer(
-            self, status: HTTPStatus, kind: str = "text/plain; charset=utf-8", body: str = ""
-        ) -> None:
-            content = (body or f"{status.phrase}\n").encode()
-            self.close_connection = True
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(content)))
-            self.send_header("X-Content-Type-Options", "nosniff")
-            self.send_header("Cache-Control", "no-store")
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
+        def refused_host(self) -> None:
+            # A scraper shows the status alone, so the log has the name. Any reader can send names:
+            # each is logged once, and only so many of them.
+            asked = str(self.headers.get("Host"))[:_SHOWN]
+            if asked not in refused and len(refused) < _MOST_NAMES:
+                refused.add(asked)
+                _LOGGER.warning("a request for host %r was refused; %s", asked, _ADVICE)
+            self.say(HTTPStatus.MISDIRECTED_REQUEST, words=f"the host is not known here; {_ADVICE}")
 
     return Handler

@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TextIO
@@ -38,10 +39,11 @@ class MetricsListener:
         file: Path | None = None,
         port: int | None = None,
         host: str = "127.0.0.1",
+        allowed_hosts: Iterable[str] = (),
     ) -> None:
         self._totals = Totals()
         self._lines, self._file = lines, file
-        self._server = None if port is None else MetricsServer(self.text, port, host)
+        self._server = None if port is None else MetricsServer(self.text, port, host, allowed_hosts)
         self._streams: Any = None
         self._listener: Any = None
         self.url = None if self._server is None else self._server.url
@@ -158,6 +160,7 @@ def metrics_listener(
     file: str | os.PathLike[str] | None = None,
     port: int | None = None,
     host: str = "127.0.0.1",
+    allowed_hosts: Iterable[str] = (),
     lines: bool | TextIO | None = None,
 ) -> MetricsListener:
     """Count what the streaming queries of a session do, until it is closed::
@@ -179,13 +182,19 @@ def metrics_listener(
             a whole, as the textfile collector of Prometheus' node exporter wants it.
         port: Serves the same under ``/metrics``; 0 for a port that is free, see
             `MetricsListener.url`.
-        host: The address of the port. Whoever can reach it can read the metrics.
+        host: The address of the port. All machines that can reach it can read the metrics.
+        allowed_hosts: More names that the server answers to in the ``Host`` header of a request,
+            such as ``["metrics.example.com", "*.cluster.internal"]``. IP addresses, ``localhost``
+            and ``host`` are always allowed, and with a ``host`` that other machines can reach the
+            name of this machine. Any other name is refused (421): it may be that of a web page
+            which resolves to this server (DNS rebinding).
         lines: Print a line for each micro-batch: True for the standard output, or where to.
             Left out, it does so if there is neither file nor port.
 
     Raises:
-        EnvironmentProblem: The port or the address cannot be had, the file is none or its folder
-            is not there, nothing can be printed to ``lines``, or ``spark`` is no session.
+        EnvironmentProblem: The port or the address cannot be had, ``allowed_hosts`` are no host
+            names, the file is none or its folder is not there, nothing can be printed to
+            ``lines``, or ``spark`` is no session.
     """
     if not hasattr(spark, "streams"):
         raise EnvironmentProblem(
@@ -201,7 +210,9 @@ def metrics_listener(
             "file that is open"
         )
     out = (sys.stdout if lines else None) if isinstance(lines, bool) else lines
-    listener = MetricsListener(lines=out, file=path, port=port, host=host)
+    listener = MetricsListener(
+        lines=out, file=path, port=port, host=host, allowed_hosts=allowed_hosts
+    )
     try:
         return listener.listen(spark)
     except BaseException:

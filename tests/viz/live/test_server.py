@@ -110,8 +110,10 @@ def test_numbers_that_are_known_already_are_not_sent_again(served: Served) -> No
     assert headers["ETag"] != tag
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost:8888", "LOCALHOST"])
-def test_this_machine_may_be_called_by_its_own_names_also_through_a_tunnel(
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost:8888", "LOCALHOST", "[::1]:80", "10.0.0.7:8888"]
+)
+def test_addresses_and_localhost_are_answered_also_through_a_tunnel(
     host: str, served: Served
 ) -> None:
     assert served.ask("/data.json", Host=host)[0] == 200
@@ -119,7 +121,10 @@ def test_this_machine_may_be_called_by_its_own_names_also_through_a_tunnel(
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "", "127.0.0.1:x", "0"],
+    [
+        *("evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", ""),
+        *("127.0.0.1:x", "0", socket.gethostname()),
+    ],
 )
 def test_a_name_that_somebody_else_points_here_learns_nothing(host: str, served: Served) -> None:
     status, _, body = served.ask("/data.json", Host=host)

@@ -4,6 +4,7 @@ Source: Scio ``ScioContext``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast, overload
 
@@ -14,7 +15,7 @@ from beamlike.api.pipelines.named import Read
 from beamlike.api.pipelines.pipeline import Host, Pipeline
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.scio.caches import DistCache
-from beamlike.api.pipelines.scio.steps import free_label, joined
+from beamlike.api.pipelines.scio.steps import checked_name, free_label, joined, named
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
 from beamlike.hosts.script import Script
@@ -59,6 +60,23 @@ class ScioContext:
 
     def __init__(self, pipeline: Pipeline | None = None) -> None:
         self.pipeline = Pipeline() if pipeline is None else pipeline
+        self._next_name: str | None = None
+
+    def with_name(self, name: str) -> Self:
+        """The same pipeline; the next collection that is made with what this returns has the name.
+
+            sc.with_name("numbers").parallelize([1, 2])
+
+        A name that a method is given itself comes first.
+
+        Raises:
+            PipelineError: The name is no text, or empty.
+
+        Source: Scio ``withName``.
+        """
+        context = copy(self)
+        context._next_name = checked_name(name)
+        return context
 
     def parallelize(self, elements: Iterable[T], name: str | None = None) -> PCollection[T]:
         """Elements that are there from the start, at the minimum timestamp.
@@ -170,7 +188,8 @@ class ScioContext:
 
         Source: Scio ``customInput``.
         """
-        return self.pipeline | Read[T](name, source)
+        read = Read[T](name, source)
+        return self.pipeline | (read if self._next_name is None else self._next_name >> read)
 
     named_input = read
     """The same as `read`."""
@@ -209,6 +228,8 @@ class ScioContext:
         Source: Scio ``unionAll``.
         """
         given = list(collections) if isinstance(collections, Iterable) else [collections]
+        if self._next_name is not None and given and isinstance(given[0], PCollection):
+            given[0] = named(given[0], self._next_name)
         return joined(given, "union_all") if given else self.empty()
 
     def empty(self) -> PCollection[Any]:
@@ -269,7 +290,8 @@ class ScioContext:
         return self._start(Create(elements), verb, name)
 
     def _start(self, transform: PTransform[Pipeline, T], verb: str, name: str | None) -> T:
-        label = free_label(self.pipeline, verb) if name is None else name
+        given = self._next_name if name is None else name
+        label = free_label(self.pipeline, verb) if given is None else given
         return self.pipeline | label >> transform
 
 

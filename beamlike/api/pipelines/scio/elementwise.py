@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast, overload
 from beamlike.api.pipelines.scio.steps import (
     Verbs,
     checked,
+    checked_name,
     composed,
     flat_mapped,
     full_name,
@@ -49,9 +50,7 @@ class ElementVerbs(Verbs[T_co]):
 
         Source: Scio ``withName``.
         """
-        if not isinstance(name, str) or not name:
-            raise PipelineError(f"with_name needs a text, got {name!r}")
-        return named(self, name)
+        return named(self, checked_name(name))
 
     def transform(self: "ElementVerbs[T]", name: str, fn: "Callable[[PCollection[T]], U]") -> U:
         """Several verbs under one name. Source: Scio ``transform``."""

@@ -11,7 +11,14 @@ from typing import Any, Final, Generic, TypeVar, cast
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput, TimestampedValue
 from beamlike.api.pipelines.elements import DoOutputs, FlatMap, ParDo
-from beamlike.api.pipelines.scio.steps import checked, full_name, stepped
+from beamlike.api.pipelines.scio.steps import (
+    checked,
+    checked_name,
+    full_name,
+    named,
+    stepped,
+    unnamed,
+)
 from beamlike.api.pipelines.views import AsSideInput
 from beamlike.errors import PipelineError
 from beamlike.model.time import InstantLike
@@ -121,6 +128,16 @@ class SCollectionWithSideInput(Generic[T_co]):
     def __init__(self, collection: PCollection[T_co], sides: tuple[SideInput[Any], ...]) -> None:
         self._collection, self._sides = collection, sides
 
+    def with_name(self, name: str) -> "SCollectionWithSideInput[T_co]":
+        """The same collection; the next verb that is called on it has this name.
+
+        Raises:
+            PipelineError: The name is no text, or empty.
+
+        Source: Scio ``withName``.
+        """
+        return SCollectionWithSideInput(named(self._collection, checked_name(name)), self._sides)
+
     def map(
         self: "SCollectionWithSideInput[T]", fn: Callable[[T, SideInputContext], U]
     ) -> "SCollectionWithSideInput[U]":
@@ -185,7 +202,7 @@ class SCollectionWithSideInput(Generic[T_co]):
 
     def to_scollection(self: "SCollectionWithSideInput[T]") -> PCollection[T]:
         """The elements alone. Source: Scio ``toSCollection``."""
-        return self._collection
+        return unnamed(self._collection)
 
     def _each(
         self: "SCollectionWithSideInput[T]",
@@ -274,6 +291,16 @@ class SCollectionWithSideOutput(Generic[T_co]):
 
     def __init__(self, collection: PCollection[T_co], sides: tuple[SideOutput[Any], ...]) -> None:
         self._collection, self._sides = collection, sides
+
+    def with_name(self, name: str) -> "SCollectionWithSideOutput[T_co]":
+        """The same collection; the next verb that is called on it has this name.
+
+        Raises:
+            PipelineError: The name is no text, or empty.
+
+        Source: Scio ``withName``.
+        """
+        return SCollectionWithSideOutput(named(self._collection, checked_name(name)), self._sides)
 
     def map(
         self: "SCollectionWithSideOutput[T]", fn: Callable[[T, SideOutputContext], U]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Verbs",
     "checked",
+    "checked_name",
     "combined",
     "composed",
     "done",
@@ -31,6 +32,7 @@ __all__ = [
     "named",
     "other",
     "stepped",
+    "unnamed",
 ]
 
 T_co = TypeVar("T_co", covariant=True)
@@ -58,6 +60,22 @@ def named(given: Verbs[T], name: str | None) -> "PCollection[T]":
     copy = type(it)(it.pipeline, it.edge, it.windowing, it.is_bounded)
     copy.next_name = name
     return copy
+
+
+def checked_name(name: str) -> str:
+    """A name for the next verb, if it is one.
+
+    Raises:
+        PipelineError: It is no text, or empty.
+    """
+    if not isinstance(name, str) or not name:
+        raise PipelineError(f"with_name needs a text, got {name!r}")
+    return name
+
+
+def unnamed(given: Verbs[T]) -> "PCollection[T]":
+    """The same collection, without a name that no verb has taken."""
+    return here(given) if given.next_name is None else named(given, None)
 
 
 def stepped(given: Verbs[Any], verb: str, transform: PTransform[Any, Any], fn: Any = None) -> Any:
@@ -194,4 +212,4 @@ class _Composed(PTransform[Any, Any]):
         self._build = build
 
     def expand(self, given: Any) -> Any:
-        return self._build(given if given.next_name is None else named(given, None))
+        return self._build(unnamed(given))

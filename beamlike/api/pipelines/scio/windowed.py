@@ -10,7 +10,7 @@ import attrs
 
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
-from beamlike.api.pipelines.scio.steps import checked, done, full_name
+from beamlike.api.pipelines.scio.steps import checked, checked_name, done, full_name, named, unnamed
 from beamlike.errors import PipelineError
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import InstantLike, instant_ms
@@ -71,6 +71,16 @@ class WindowedSCollection(Generic[T_co]):
     def __init__(self, collection: PCollection[T_co]) -> None:
         self._collection = collection
 
+    def with_name(self, name: str) -> "WindowedSCollection[T_co]":
+        """The same collection; the next verb that is called on it has this name.
+
+        Raises:
+            PipelineError: The name is no text, or empty.
+
+        Source: Scio ``withName``.
+        """
+        return WindowedSCollection(named(self._collection, checked_name(name)))
+
     def map(
         self: "WindowedSCollection[T]", fn: "Callable[[WindowedValue[T]], WindowedValue[U]]"
     ) -> "WindowedSCollection[U]":
@@ -113,7 +123,7 @@ class WindowedSCollection(Generic[T_co]):
 
     def to_scollection(self: "WindowedSCollection[T]") -> PCollection[T]:
         """The elements alone. Source: Scio ``toSCollection``."""
-        return self._collection
+        return unnamed(self._collection)
 
     def _each(
         self: "WindowedSCollection[T]",
