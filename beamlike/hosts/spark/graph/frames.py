@@ -1,11 +1,14 @@
 """DataFrames as sources of a pipeline, and its collections as DataFrames."""
 
+import reprlib
 from collections.abc import Callable, Iterator
 from functools import reduce
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 import attrs
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql import functions as F
@@ -22,6 +25,7 @@ from beamlike.hosts.spark.graph.rows import Columns
 from beamlike.hosts.spark.graph.tally import Observed, Tally
 from beamlike.hosts.spark.graph.walk import finisher, walker
 from beamlike.hosts.spark.inputs import type_of
+from beamlike.hosts.spark.jumps import delivered_by
 from beamlike.hosts.spark.logs import log_effects, logs_drops, prepare_logs
 from beamlike.hosts.spark.options import BUCKETS
 from beamlike.hosts.spark.pack import Batches
@@ -32,9 +36,10 @@ from beamlike.hosts.spark.ticks import TickSource
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.machine.events import Drop, RowProblem
+from beamlike.machine.jumps import Delivered
 from beamlike.model.coders import Coder
 from beamlike.model.graph import MAIN, Edge, Given, Node, Windowed
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_instant
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -145,9 +150,22 @@ def _reader(
                 log_effects(layers.nodes[node].label, lost_here)
             if streaming and times:
                 mail.reached.append(Reached(node, 0, greatest))
+                mail.delivered += _delivered(node, rows, times, ahead)
             yield _letter(layers, mail)
 
     return read
+
+
+def _delivered(
+    node: int, rows: list[dict[str, Any]], times: list[int | None], ahead: list[bool]
+) -> Iterator[Delivered]:
+    """The event times of these rows, if they have any."""
+    timed = [(at, row) for at, row, far in zip(times, rows, ahead, strict=True) if not far]
+    known = [(at, row) for at, row in timed if at is not None]
+    if known:
+        last, row = max(known, key=itemgetter(0))
+        words = f"{reprlib.repr(row)} at {show_instant(last)}"
+        yield delivered_by(node, np.array([at for at, _ in known], np.int64), words)
 
 
 def _untimely(row: dict[str, Any], timestamp: str, *, is_ahead: bool) -> Drop:

@@ -6,7 +6,7 @@ else that is done with it.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import attrs
 
@@ -15,6 +15,7 @@ from beamlike.hosts.spark.graph.noting import Noted
 from beamlike.hosts.spark.graph.tally import Tally
 from beamlike.hosts.wire import Wire
 from beamlike.machine.events import Drop
+from beamlike.machine.jumps import Delivered
 from beamlike.model.graph import Windowed
 from beamlike.model.panes import PaneInfo
 from beamlike.model.windows import Window, bounds, window_of
@@ -91,7 +92,8 @@ class Mail:
     Spark's counts. ``order`` puts the letters to one receiver in order. In ``metrics`` a node goes
     by its number, because pipelines that run side by side may give one name twice. ``tallies``
     has what nodes count, by their numbers, and ``noted`` what happened inside of groupings, if
-    somebody wants to see that.
+    somebody wants to see that. ``delivered`` has the event times of rows, by the numbers of their
+    sources.
     """
 
     out: list[Out] = attrs.field(factory=list)
@@ -103,6 +105,7 @@ class Mail:
     metrics: Recorder = attrs.field(factory=Recorder)
     tallies: dict[int, Tally] = attrs.field(factory=dict)
     noted: list[Noted] = attrs.field(factory=list)
+    delivered: list[Delivered] = attrs.field(factory=list)
     clock: dict[int, int] = attrs.field(factory=dict)
     order: int = 0
 
@@ -134,8 +137,12 @@ class Mail:
                 [(it.node, it.shard, it.watermark) for it in self.reached],
                 self.lost,
                 self.metrics,
-                {node: (it.counts, it.stood, it.example) for node, it in self.tallies.items()},
+                {
+                    node: (it.counts, it.stood, it.example, it.jump)
+                    for node, it in self.tallies.items()
+                },
                 self.noted,
+                self.delivered,
                 self.clock,
                 self.order,
             )
@@ -152,7 +159,7 @@ class Mail:
         for one in sorted(map(wire.loads, letters), key=itemgetter(-1)):
             out, addressed, came, (arriving, spans), reached, lost, metrics, *more, clock, _ = one
             # Letters that wait in a checkpoint may be older than these.
-            tallies, noted = more or ({}, [])
+            tallies, noted, delivered = list(more) + _LACKING[len(more) :]
             nodes, tags, columns = out
             whole.out += map(Out, nodes, tags, _elements(columns))
             nodes, sources, columns = addressed
@@ -170,9 +177,13 @@ class Mail:
             for node, told in tallies.items():
                 whole.count(node, Tally(*told))
             whole.noted += noted
+            whole.delivered += delivered
             whole.clock |= clock
         return whole
 
+
+_LACKING: Final[list[Any]] = [{}, [], []]
+"""What letters did not always have."""
 
 _Columns = tuple[list[Any], list[int], list[Any], list[int], list[PaneInfo]]
 

@@ -22,7 +22,16 @@ from beamlike.hosts.spark.graph.layers import Layers
 from beamlike.hosts.spark.graph.mail import Arriving, Lost, Mail, Out, Reached
 from beamlike.hosts.spark.graph.noting import Noted, NotingShard
 from beamlike.hosts.spark.graph.tally import Tally
-from beamlike.hosts.spark.logs import log_effects, log_merges, logs_all, logs_drops, prepare_logs
+from beamlike.hosts.spark.index import Standing
+from beamlike.hosts.spark.jumps import jump_of_stage
+from beamlike.hosts.spark.logs import (
+    log_effects,
+    log_jump,
+    log_merges,
+    logs_all,
+    logs_drops,
+    prepare_logs,
+)
 from beamlike.hosts.spark.pages import Store
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import SparkStore, blobs_of, paused_gc
@@ -41,7 +50,8 @@ from beamlike.machine.clocks import (
     StageClock,
 )
 from beamlike.machine.events import Drop, Effect, Element
-from beamlike.model.graph import MAIN, Grouped, Node, Seen
+from beamlike.machine.jumps import Jump, longest_wait
+from beamlike.model.graph import MAIN, Grouped, Node, Remembered, Seen
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import bounds
 
@@ -167,6 +177,7 @@ class Layer:
             addressed=mail.addressed,
             # All shards were told the same; one of them hands it on.
             reached=list(mail.reached) if shard == 0 else [],
+            delivered=mail.delivered if shard == 0 else [],
             came=mail.came,
             lost=mail.lost,
             metrics=mail.metrics,
@@ -188,7 +199,10 @@ class Layer:
             with after.metrics.step(str(at)), stage.worker.blamed(), self._keys_named(arriving):
                 stepped = stage.shard.step(stores[at], tables, heard, now)
             effects = [(self._key_of(key), effect) for (key,), effect in stepped.effects]
-            after.count(at, Tally.of(len(arriving), effects, stepped.standing))
+            jump = self._jump(at, stage, mail, stepped.standing) if shard == 0 else None
+            if jump is not None:
+                log_jump(self.layers.nodes[at].label, jump)
+            after.count(at, Tally.of(len(arriving), effects, stepped.standing, jump))
             self._log(at, effects, stepped.merges)
             for of_key, effect in effects:
                 if isinstance(effect, Drop):
@@ -211,6 +225,15 @@ class Layer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+    def _jump(self, at: int, stage: _Stage, mail: Mail, standing: Standing) -> Jump | None:
+        """The jump of a node's watermark, if rows of its sources made it do one."""
+        wait = longest_wait(_windowing(self.layers.nodes[at]))
+        if wait is None:
+            return None
+        own = (it for it in mail.delivered if it.source in stage.origins)
+        rows = [attrs.evolve(it, source=stage.origins.index(it.source)) for it in own]
+        return jump_of_stage(stage.clocks, rows, standing, wait)
 
     def _key_of(self, blob: bytes) -> Any:
         return key_of(blob, self.layers.wire.coders)
@@ -258,6 +281,18 @@ class Layer:
                 }
             )
         ]
+
+
+def _windowing(node: Node) -> WindowingStrategy:
+    """By which a node judges what is too late."""
+    match node:
+        case Grouped():
+            return node.strategy
+        case Seen():
+            return node.main
+        case Remembered():
+            return node.windowing
+    raise AssertionError(f"{node.label!r} has no machine")
 
 
 def _bare(it: Arriving) -> Element:
