@@ -85,7 +85,8 @@ def stream(
             event-time column. Bounded data needs none.
         max_ahead: How far ahead of the clock the event time of a stream's row may lie, see
             `beamlike.windowed`: a row beyond that does not move the watermark, and the next
-            grouping drops it as ``far_future``. None: any time counts.
+            grouping drops it as ``far_future``; one that is ahead by less moves it to the clock at
+            most. None: any time counts, and moves the watermark as it is.
         idle_after: After how much processing time without a row this input counts as silent;
             None: never, and what follows waits for it. Has no effect on bounded data, which is
             never waited for.

@@ -121,10 +121,11 @@ def windowed(
         watermark: How far event time may be out of order: the watermark trails the greatest
             event time seen by this much. None: ``df`` has a watermark already. Batch needs none.
         max_ahead: How far ahead of the clock the event time of a stream's row may lie. A row beyond
-            that is dropped as ``far_future`` and does not move the watermark, so that one wrong
-            clock does not end the windows of all others. The clock is the timestamp of the
-            micro-batch, which a replay repeats. Times in the past are always fine. None: any time
-            counts. No effect on a batch, nor where ``df`` brings a watermark of its own: Spark has
+            that is dropped as ``far_future`` and does not move the watermark; one that is ahead by
+            less moves it to the clock at most, so that one wrong clock does not end the windows of
+            all others. The clock is the timestamp of the micro-batch, which a replay repeats.
+            Times in the past are always fine. None: any time counts, and moves the watermark as it
+            is. No effect on a batch, nor where ``df`` brings a watermark of its own: Spark has
             moved it by then.
         trigger: Default: at the end of the window, then for each late bundle.
         accumulation: ``"discarding"``, ``"accumulating"`` or ``"retracting"``; required as soon
@@ -255,7 +256,9 @@ def windowed(
     if not df.isStreaming:
         delay = None
     # Without a delay nothing here moves the watermark: there is nothing to guard.
-    rows = bind.source_rows(df, timestamp, delay, None if delay is None else ahead)
+    ahead = None if delay is None else ahead
+    rows = bind.source_rows(df, timestamp, delay, ahead)
+    options["source"] = bind.source_of(df, timestamp, delay, ahead)
     grouped, _ = group_rows(
         Inputs((Branch(rows, None, timestamp),)),
         strategy,

@@ -9,5 +9,6 @@ table), `liftable` (what may be combined before it is grouped), `lifting` (doing
 (what the three after it share), `passthrough` (a machine that only assigns windows, and the
 smallest one), `stateful` (a function with a memory for each key and window), `side_input` (a main
 input that looks into a windowed side input), `clocks` (where the watermarks of a stage with several
-inputs come from, and where its own stands).
+inputs come from, and where its own stands), `jumps` (when the rows of a source move one so far that
+what follows is too late).
 """

@@ -5,11 +5,14 @@ watermark trails the greatest event time that it has delivered. The watermark of
 is that grouping's output watermark, told by each of its shards: what it still holds back is not
 late here. `promise` says where that stands.
 
-One row whose clock is wrong must not end everybody's windows: `is_far_ahead` says which timestamps
-may not move a source's watermark, because they lie too far ahead of the clock.
+One row whose clock is wrong must not end the windows of all others. No event is from the future,
+so a time ahead of the clock says that some clock is wrong. `is_far_ahead` says which rows are
+refused for that. Any other row moves the watermark of its source to the clock at most (`believed`):
+events that happen now are still in time.
 
 Source: Beam ``WatermarkManager``; idle sources as Flink's ``withIdleness`` (``RELEASE``) and
-Bytewax's ``EventClock`` (``ADVANCE``).
+Bytewax's ``EventClock`` (``ADVANCE``); the clock as limit as Beam's KafkaIO has it in
+``CustomTimestampPolicyWithLimitedDelay``.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,6 +33,7 @@ __all__ = [
     "InputState",
     "SourceClock",
     "StageClock",
+    "believed",
     "is_far_ahead",
     "promise",
 ]
@@ -55,7 +59,8 @@ class SourceClock:
             never.
         idle: What happens then.
         max_ahead: How far ahead of processing time an event time may lie (ms), see
-            `is_far_ahead`; None: as far as it likes. The host asks before it tells what it heard.
+            `is_far_ahead`, which the host asks. Such a time moves the watermark to processing time
+            at most. None: event times may lie in the future, and move the watermark there.
     """
 
     delay: int
@@ -76,7 +81,10 @@ InputClock = SourceClock | StageClock
 
 @attrs.frozen
 class FromSource:
-    """A source delivered rows; ``greatest`` is the greatest event time among them (ms)."""
+    """A source delivered rows; ``greatest`` is the greatest event time among them (ms).
+
+    Without rows that lie too far ahead of the clock, see `is_far_ahead`.
+    """
 
     input: int
     greatest: int
@@ -101,8 +109,8 @@ class InputState:
     ============  ===================================================  ===================
     field         stored                                               cleared
     ============  ===================================================  ===================
-    ``greatest``  a source's greatest event time, ms; None before its  never, only forward
-                  first row
+    ``greatest``  a source's greatest event time, ms, as far as it is  never, only forward
+                  `believed`; None before its first row
     ``heard_at``  processing time of its last row, or of the stage's   never, only forward
                   first step, ms
     ``shards``    the output watermark of each shard of a grouping     never, only forward
@@ -187,7 +195,8 @@ class Clocks:
             state = after[it.input]
             if isinstance(it, FromSource):
                 known = state.greatest
-                greatest = it.greatest if known is None else max(known, it.greatest)
+                greatest = believed(it.greatest, self.inputs[it.input], clock)
+                greatest = greatest if known is None else max(known, greatest)
                 after[it.input] = InputState(greatest, clock)
             else:
                 shards = list(state.shards)
@@ -223,12 +232,22 @@ class Clocks:
         return min(max(state.greatest - it.delay + moved, MIN_TIMESTAMP), MAX_TIMESTAMP)
 
 
-def is_far_ahead(timestamp: Any, clock: Any, max_ahead: int) -> Any:
-    """Whether an event time lies too far ahead of the clock to be believed.
+def believed(greatest: int, of: InputClock, clock: int) -> int:
+    """How far rows move what is known of a source's event times (ms).
 
-    Such a row is no element: it would move the watermark of its source, and with that end the
-    windows of all others. Exactly as far ahead as may be is still good, and no time in the past is
-    ever refused.
+    Args:
+        greatest: The greatest event time among them (ms).
+        of: The source.
+        clock: Processing time (ms). On replay it must be the same again.
+    """
+    capped = isinstance(of, SourceClock) and of.max_ahead is not None
+    return min(greatest, clock) if capped else greatest
+
+
+def is_far_ahead(timestamp: Any, clock: Any, max_ahead: int) -> Any:
+    """Whether an event time lies so far ahead of the clock that its row is no element.
+
+    Exactly as far ahead as may be is still good, and no time in the past is ever refused.
 
     Args:
         timestamp: The event time (ms): a number, or whatever compares like one, such as a column.

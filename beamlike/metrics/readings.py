@@ -30,6 +30,9 @@ class Counted:
         deadline: The least event time that a window waits for the watermark to pass, likewise.
         clock_deadline: The same of processing time.
         example: One of the dropped elements, in words.
+        jump: How far its watermark jumps because of the rows of this micro-batch (ms); None if it
+            does not, see `beamlike.machine.jumps`.
+        jump_example: From where to where, and by which row, in words.
     """
 
     elements: int
@@ -42,6 +45,8 @@ class Counted:
     deadline: int | None = None
     clock_deadline: int | None = None
     example: str | None = None
+    jump: int | None = None
+    jump_example: str | None = None
 
     @classmethod
     def of(cls, metrics: Mapping[str, Any]) -> Self | None:
@@ -59,6 +64,8 @@ class Counted:
             metrics.get("deadline"),
             metrics.get("clock_deadline"),
             metrics.get("drop_example"),
+            metrics.get("watermark_jump"),
+            metrics.get("jump_example"),
         )
 
 

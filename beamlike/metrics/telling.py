@@ -4,6 +4,7 @@ import logging
 from typing import Final
 
 from beamlike.metrics.readings import Counted, Reading
+from beamlike.model.time import show_duration
 from beamlike.model.words import how_many
 
 __all__ = ["LOGGER", "line_of", "log_batch", "log_end", "log_start"]
@@ -61,7 +62,8 @@ def log_end(name: str, query: str, exception: str | None) -> None:
 
 
 def log_batch(name: str, reading: Reading) -> None:
-    """A micro-batch is done: one line of debugging, and one of warning if anything was dropped."""
+    """A micro-batch is done: one line of debugging, and of warning if anything was dropped, and
+    for each grouping whose watermark jumps."""
     if LOGGER.isEnabledFor(logging.DEBUG):
         LOGGER.debug("%s", line_of(name, reading))
     lossy = {at: it for at, it in reading.groupings.items() if any(it.dropped.values())}
@@ -72,3 +74,7 @@ def log_batch(name: str, reading: Reading) -> None:
             for grouping, it in lossy.items()
         )
         LOGGER.warning("%s, batch %d: %s", _called(name), reading.progress.batch, told)
+    for grouping, it in reading.groupings.items():
+        if it.jump is not None:
+            told = f"the watermark of {grouping} jumps {show_duration(it.jump)}, {it.jump_example}"
+            LOGGER.warning("%s, batch %d: %s", _called(name), reading.progress.batch, told)

@@ -30,6 +30,7 @@ class _Grouping:
     retractions: int = 0
     dropped: Counter[str] = attrs.field(factory=Counter)
     merges: int = 0
+    jumps: int = 0
     stands: Counted = attrs.field(factory=lambda: Counted(0, {}, 0, {}, 0))
 
     def add(self, counted: Counted) -> None:
@@ -38,6 +39,7 @@ class _Grouping:
         self.retractions += counted.retractions
         self.dropped.update(counted.dropped)
         self.merges += counted.merges
+        self.jumps += counted.jump is not None
         if counted.windows_open is not None:
             self.stands = counted  # one that was not stepped stands where it stood
 
@@ -238,6 +240,13 @@ class Totals:
             "Input watermark of the grouping, in seconds since 1970.",
             one(lambda _, it: _seconds(it.stands.watermark)),
             "seconds",
+        )
+        yield Family(
+            "beamlike_watermark_jumps",
+            "counter",
+            "Micro-batches that moved the watermark so far at once that rows in between are too "
+            "late.",
+            one(lambda _, it: it.jumps),
         )
         yield Family(
             "beamlike_watermark_lag_seconds",

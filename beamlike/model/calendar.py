@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from zoneinfo import ZoneInfo, available_timezones
 
 import attrs
@@ -31,6 +31,7 @@ DateLike = date | Sequence[int]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
+_DAY: Final = 86_400_000
 _START: Final = date(1970, 1, 1)
 _FIRST_MONDAY: Final = date(1969, 12, 29)
 
@@ -45,6 +46,14 @@ class CalendarWindows(WindowFn):
     number: int
     time_zone: str
     start: date
+
+    _days: ClassVar[int]
+    """Days of a unit, at most."""
+
+    @property
+    def longest_own_window(self) -> int:
+        """As long as its units can be, and a day for clocks that are put back."""
+        return (self.number * self._days + 1) * _DAY
 
     def _set(self, number: int, time_zone: str, start: date) -> None:
         whole_number(number, 1, f"{type(self).__name__} number", WindowError)
@@ -115,6 +124,8 @@ class CalendarDays(CalendarWindows):
     (IntervalWindow(start=-3600000, end=82800000),)
     """
 
+    _days: ClassVar[int] = 1
+
     def __init__(
         self, number: int = 1, time_zone: str = "UTC", start: DateLike | None = None
     ) -> None:
@@ -143,6 +154,8 @@ class CalendarWeeks(CalendarWindows):
 
     Source: Beam Java ``CalendarWindows.weeks``, Scio ``withWindowByWeeks``.
     """
+
+    _days: ClassVar[int] = 7
 
     def __init__(
         self,
@@ -188,6 +201,8 @@ class CalendarMonths(CalendarWindows):
     Source: Beam Java ``CalendarWindows.months``, Scio ``withWindowByMonths``.
     """
 
+    _days: ClassVar[int] = 31
+
     def __init__(
         self,
         number: int = 1,
@@ -225,6 +240,8 @@ class CalendarYears(CalendarWindows):
 
     Source: Beam Java ``CalendarWindows.years``, Scio ``withWindowByYears``.
     """
+
+    _days: ClassVar[int] = 366
 
     def __init__(
         self,

@@ -68,7 +68,8 @@ class WindowFn(ABC):
     def longest_own_window(self) -> int | None:
         """How long a window can be that one element opens, before any merging (ms).
 
-        None: not known. Only ``late_check="retain"`` asks, and only for windows that merge.
+        None: not known. ``late_check="retain"`` asks for windows that merge. Streams ask what it
+        takes for a jump of the watermark to be worth a warning.
         """
         return None
 
@@ -195,6 +196,11 @@ class FixedWindows(WindowFn):
         start = timestamp - (timestamp - self.offset) % self.size
         return (window_at(start, self.size),)
 
+    @property
+    def longest_own_window(self) -> int:
+        """The size."""
+        return self.size
+
     def __str__(self) -> str:
         offset = f", offset={show_duration(self.offset)}" if self.offset else ""
         return f"FixedWindows({show_duration(self.size)}{offset})"
@@ -267,6 +273,11 @@ class SlidingWindows(WindowFn):
         last = timestamp - (timestamp - self.offset) % self.period
         starts = range(last, timestamp - self.size, -self.period)
         return tuple(window_at(start, self.size) for start in starts)
+
+    @property
+    def longest_own_window(self) -> int:
+        """The size."""
+        return self.size
 
     def __str__(self) -> str:
         offset = f", offset={show_duration(self.offset)}" if self.offset else ""

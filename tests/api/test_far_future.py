@@ -1,10 +1,13 @@
 """A row whose clock is wrong does not end the windows of all others.
 
-Its event time lies years ahead. Were it believed, the watermark would follow, and every row that
-comes after it would be too late.
+Its event time lies ahead of the clock: by years, by hours, by minutes. Did the watermark follow it,
+every row that comes after it would be too late.
 """
 
+import json
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -170,3 +173,124 @@ def test_the_watermark_of_a_pipeline_is_guarded_too(
     assert stream.send(sale("00:10", 1), ENDS_OF_TIME[0]) == []
     assert stream.send(sale("00:20", 2)) == []
     assert stream.send(sale("01:30")) == [{"shop": "a", "sum": 3}]
+
+
+# -- a clock that is hours or minutes ahead ---------------------------------------------------
+
+SIGNALS = "device string, at string, n int"
+MINUTE, HOUR = 60, 3_600
+AHEAD = {"nine hours": 9 * HOUR, "fifty minutes": 50 * MINUTE}
+
+
+def signals(ahead: int) -> list[list[Row]]:
+    """Ten devices, a row a second until now in four files; one clock of the second is ahead (s)."""
+    first = int(time.time()) - 400
+    times = [first + second for second in range(400)]
+    times[150] += ahead
+    rows = [
+        {"device": f"d{row % 10}", "at": datetime.fromtimestamp(at, UTC).isoformat(), "n": row}
+        for row, at in enumerate(times)
+    ]
+    return [rows[at : at + 100] for at in range(0, 400, 100)]
+
+
+def refused(rows: list[Row], ahead: int) -> list[tuple[str, int]]:
+    """The reason and the number of each row that is to be dropped."""
+    return [("far_future", 150)] if ahead > HOUR else []
+
+
+def dropped_of(rows: list[Row]) -> list[tuple[str, int]]:
+    dropped = [row["dropped"] for row in rows if row["dropped"]]
+    return [(it["reason"], json.loads(it["element"])["n"]) for it in dropped]
+
+
+FIVE = bl.FixedWindows("5 minutes")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("ahead", AHEAD.values(), ids=AHEAD)
+@pytest.mark.parametrize("face", ["windowed", "stream", "advancing"])
+def test_one_clock_ahead_takes_no_row_of_the_other_devices(
+    feed: MakeFeed, face: str, ahead: int
+) -> None:
+    stream = feed(SIGNALS)
+    lateness = {"allowed_lateness": "10 minutes", "accumulation": "discarding"}
+    if face == "windowed":
+        out = bl.windowed(
+            stream.frame,
+            key="device",
+            timestamp="at",
+            watermark="5 minutes",
+            window=FIVE,
+            aggregate={"n": bl.collect("n")},
+            output="all",
+            **lateness,
+        )
+    else:
+        idle = {"idle_after": "1 hour", "idle": "advance"} if face == "advancing" else {}
+        given = bl.stream(stream.frame, timestamp="at", watermark="5 minutes", **idle)
+        out = given.window(FIVE, **lateness).group("device", {"n": bl.collect("n")}).everything
+    stream.start(out)
+
+    found = [row for rows in signals(ahead) for row in stream.send(*rows)]
+
+    assert dropped_of(found) == refused(found, ahead)
+    counts = [it.observedMetrics["beamlike"] for it in stream.progress]
+    assert {"elements": 400, "lost": len(refused(found, ahead))} == {
+        "elements": sum(it["elements"] for it in counts),
+        "lost": sum(it[f"dropped_{why}"] for it in counts for why in ("expired", "far_future")),
+    }
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("ahead", AHEAD.values(), ids=AHEAD)
+def test_one_clock_ahead_takes_no_row_of_a_pipeline(spark: Any, feed: MakeFeed, ahead: int) -> None:
+    stream = feed(SIGNALS)
+    rows = beam.Pipeline() | "Read" >> beam.FromDataFrame(
+        stream.frame, timestamp="at", watermark="5 minutes"
+    )
+    sums = (
+        rows
+        | beam.Map(lambda row: (row.device, row.n))
+        | beam.WindowInto(
+            beam.FixedWindows("5 minutes"),
+            allowed_lateness="10 minutes",
+            accumulation_mode=beam.AccumulationMode.DISCARDING,
+        )
+        | "Sum" >> beam.CombinePerKey(sum)
+    )
+    stream.start(beam.to_data_frame(sums, "device string, n int", spark=spark))
+
+    for rows_of_file in signals(ahead):
+        stream.send(*rows_of_file)
+
+    observed = [it.observedMetrics for it in stream.progress]
+    assert sum(it["Read"]["dropped_far_future"] for it in observed) == (ahead > HOUR)
+    assert sum(it["Sum"]["dropped_expired"] for it in observed) == 0
+
+
+@pytest.mark.spark
+def test_the_watermark_goes_as_far_as_the_clock_and_no_further(feed: MakeFeed) -> None:
+    stream = feed(SIGNALS)
+    rows = bl.stream(stream.frame, timestamp="at", watermark="0 s")
+    stream.start(rows.window(FIVE).group("device", {"n": bl.count()}).everything)
+    soon = datetime.fromtimestamp(int(time.time()) + 30 * MINUTE, UTC).isoformat()
+
+    stream.send({"device": "a", "at": soon, "n": 1})
+
+    told = [it for it in stream.progress if it.observedMetrics["beamlike"]["watermark"]]
+    began = round(datetime.fromisoformat(told[0].timestamp).timestamp() * 1_000)
+    stands = told[0].observedMetrics["beamlike"]["watermark"]
+    assert began <= stands < began + 60_000  # the clock of this micro-batch
+
+
+@pytest.mark.spark
+def test_times_in_the_future_on_purpose_move_the_watermark_as_they_are(feed: MakeFeed) -> None:
+    stream = feed(SIGNALS)
+    rows = bl.stream(stream.frame, timestamp="at", watermark="0 s", max_ahead=None)
+    stream.start(rows.window(FIVE).group("device", {"n": bl.count()}).everything)
+
+    stream.send({"device": "a", "at": "2099-01-01 00:00:00", "n": 1})
+
+    stands = [it.observedMetrics["beamlike"]["watermark"] for it in stream.progress]
+    assert [it for it in stands if it] == [4_070_908_800_000]

@@ -180,7 +180,7 @@ def test_the_last_row_tells_where_the_shards_stand_together_even_if_nothing_came
 
     marks = dict.fromkeys(MARKS_TYPE.names) | {
         "kind": "standing",
-        # elements, merges, windows open, and the least watermark and deadlines
-        "counts": [*([0] * len(COUNTED)), 21, 5, 5, 400, 600, 50],
+        # elements, merges, windows open, the least watermark and deadlines, and no jump
+        "counts": [*([0] * len(COUNTED)), 21, 5, 5, 400, 600, 50, None],
     }
     assert out.to_pylist() == [dict.fromkeys(out.schema.names) | {MARKS: marks}]

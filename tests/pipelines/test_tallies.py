@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import pytest
+
 from beamlike.hosts.spark.graph.mail import Mail, Reached
 from beamlike.hosts.spark.graph.tally import Tally
 from beamlike.hosts.spark.index import Standing
 from beamlike.hosts.spark.marks import COUNTED, STOOD
 from beamlike.hosts.wire import Wire
 from beamlike.machine.events import Drop, DropReason, Element, RowProblem
+from beamlike.machine.jumps import Jump
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import IntervalWindow
@@ -40,12 +43,14 @@ def test_panes_and_drops_are_counted_and_one_drop_is_told() -> None:
         "watermark": 120_000,
         "deadline": 180_000,
         "clock_deadline": None,
+        "watermark_jump": None,
     }
     assert tally.example == "expired, key='bob', window [00:00:00, 00:01:00), at 00:00:05"
 
 
 def test_shards_add_up_and_the_least_of_their_times_counts() -> None:
-    one = Tally.of(4, [], [], Standing(7, 120_000, 2, 180_000, None))
+    jump = Jump(60_000, 120_000, "a row")
+    one = Tally.of(4, [], [], Standing(7, 120_000, 2, 180_000, None), jump)
     other = Tally.of(1, [], [], Standing(1, MIN_TIMESTAMP, 0, 150_000, 9))
     source = Tally.of(2, [(None, Drop(None, None, RowProblem.NULL_TIMESTAMP))])
 
@@ -56,21 +61,27 @@ def test_shards_add_up_and_the_least_of_their_times_counts() -> None:
         "watermark": 120_000,
         "deadline": 150_000,
         "clock_deadline": 9,
+        "watermark_jump": 60_000,
     }
+    assert one.with_other(other).jump == "from 00:01:00 to 00:02:00 by a row"
     assert counted(source) == {
         "dropped_null_timestamp": 1,
         "elements": 2,
-        **dict.fromkeys(("merges", "windows_open", "watermark", "deadline", "clock_deadline")),
+        **dict.fromkeys(STOOD[1:]),
     }
     assert source.example == "null_timestamp"
 
 
-def test_a_letter_of_an_earlier_release_that_waits_in_a_checkpoint_is_read() -> None:
+@pytest.mark.parametrize("known", [0, 2])
+def test_a_letter_of_an_earlier_release_that_waits_in_a_checkpoint_is_read(known: int) -> None:
     wire, mail = Wire(), Mail(reached=[Reached(0, 0, 60_000)], clock={0: 5}, order=3)
-    *_, reached, lost, metrics, tallies, noted, clock, order = wire.loads(mail.dump(wire))
+    *_, reached, lost, metrics, tallies, noted, _delivered, clock, order = wire.loads(
+        mail.dump(wire)
+    )
     columns: tuple[list[Any], ...] = ([], [], [], [], [])
     nothing = ([], [], columns), ([], [], columns), ([], columns), ([], [])
+    counted_since = (tallies, noted)[:known]
 
-    earlier = wire.dumps((*nothing, reached, lost, metrics, tallies, noted, clock, order))
+    earlier = wire.dumps((*nothing, reached, lost, metrics, *counted_since, clock, order))
 
     assert Mail.load([earlier], wire) == Mail(reached=mail.reached)

@@ -27,7 +27,7 @@ from beamlike.hosts.spark.look_up import SIDE, LookUp
 from beamlike.hosts.spark.marks import MARKS, MARKS_TYPE, SOURCE_MARKS, STAGE_MARKS, mark
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.plan import Plan, PlanOptions
-from beamlike.machine.clocks import Clocks, InputClock, is_far_ahead
+from beamlike.machine.clocks import Clocks, InputClock, SourceClock, is_far_ahead
 from beamlike.machine.events import RowProblem
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.strategy import WindowingStrategy
@@ -42,6 +42,7 @@ __all__ = [
     "clocks_of",
     "event_time",
     "packer_columns",
+    "source_of",
     "source_rows",
     "watermark_of",
     "without_window",
@@ -203,8 +204,9 @@ def source_rows(
         timestamp: The event-time column.
         delay: How far it may be out of order (ms); None: no watermark is to be set.
         max_ahead: How far ahead of the micro-batch's own timestamp it may lie (ms): Spark keeps
-            that in the checkpoint, so a replayed micro-batch judges as before. None: as far as it
-            likes, as in bounded data.
+            that in the checkpoint, so a replayed micro-batch judges as before. A row that is ahead
+            moves the watermark to that timestamp at most, see `beamlike.machine.clocks`. None: as
+            far as it likes, as in bounded data.
 
     Raises:
         ColumnError: The column is missing or no time; a name is taken that is needed here.
@@ -221,10 +223,10 @@ def source_rows(
     timed = df.withColumns({_EVENT_TIME: moment})
     moving = column(_EVENT_TIME)
     if max_ahead is not None:
-        now = F.unix_millis(F.current_timestamp())
-        far = is_far_ahead(F.unix_millis(column(_EVENT_TIME)), now, max_ahead)
+        now = F.current_timestamp()
+        far = is_far_ahead(F.unix_millis(column(_EVENT_TIME)), F.unix_millis(now), max_ahead)
         problem = problem.when(far, F.lit(RowProblem.FAR_FUTURE.value))
-        moving = F.when(~far, moving)  # Spark's watermark does not see the others
+        moving = F.when(~far, F.least(moving, now))  # Spark's watermark does not see the others
     timed = timed.withColumns(
         {_MILLIS: F.unix_millis(column(_EVENT_TIME)), _PROBLEM: problem, _EVENT_TIME: moving}
     )
@@ -232,6 +234,18 @@ def source_rows(
         timed = timed.withWatermark(_EVENT_TIME, f"{delay} milliseconds")
     known = {"ts": column(_MILLIS), "problem": column(_PROBLEM)}
     return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MILLIS, _PROBLEM)
+
+
+def source_of(
+    df: "DataFrame", timestamp: str, delay: int | None, max_ahead: int | None
+) -> SourceClock | None:
+    """How Spark's watermark follows these rows, see `source_rows`; None if they do not say."""
+    if delay is not None:
+        return SourceClock(delay, max_ahead=max_ahead)
+    present = watermark_of(df)
+    if not df.isStreaming or present is None or present[0] != timestamp:
+        return None
+    return SourceClock(present[1])
 
 
 def _marks(known: Mapping[str, "Column"]) -> "Column":

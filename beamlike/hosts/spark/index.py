@@ -1,7 +1,7 @@
 """What a shard knows without reading its rows: its clocks, its deadlines, where the rows are."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -38,6 +38,9 @@ class Standing:
         deadline: The least event time that a window waits for the watermark to pass (ms); None if
             none does.
         clock_deadline: The least processing time that one waits for the clock to pass, likewise.
+        clock: Processing time (ms).
+        known: The greatest event time of each input before the step (ms), as far as it has a clock
+            of its own; None before its first row.
     """
 
     windows_open: int
@@ -45,6 +48,8 @@ class Standing:
     merges: int = 0
     deadline: int | None = None
     clock_deadline: int | None = None
+    clock: int = 0
+    known: Sequence[int | None] = ()
 
 
 @attrs.define
@@ -67,6 +72,8 @@ class Index:
                    side input's watermark has to pass    input
     ``merges``     not at all: windows that became part  with the step
                    of another in the step that is made
+    ``known``      not at all: the greatest event time   with the step
+                   of each input before the step, ms
     =============  ====================================  ===============================
     """
 
@@ -78,6 +85,7 @@ class Index:
     hold: Any
     side: Any
     merges: int = attrs.field(default=0, kw_only=True)
+    known: tuple[int | None, ...] = attrs.field(default=(), kw_only=True)
 
     @classmethod
     def load(cls, plan: Plan, blob: bytes | None) -> "Index":
@@ -113,6 +121,7 @@ class Index:
 
     def move(self, to: Clock) -> None:
         """The clocks at the end of a step."""
+        self.known = tuple(it.greatest for it in self.at.inputs)
         self.at = to
         self.output = promise(self.output, to.watermark, int(self.hold.min()))
 
@@ -125,6 +134,8 @@ class Index:
             self.merges,
             _least(self.event),
             _least(self.timer),
+            self.at.clock,
+            self.known,
         )
 
     def forget_deadlines(self) -> None:

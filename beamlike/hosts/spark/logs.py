@@ -1,6 +1,7 @@
 """What Python workers of Spark log: merges, panes and drops, each with its key and window.
 
-Drops are lost data, and logged at INFO; all else at DEBUG.
+Drops are lost data, and logged at INFO; that a watermark jumps over rows to come, as a WARNING;
+all else at DEBUG.
 
 Workers are processes of their own, and know nothing of the logging that the driver has set up.
 Their standard error goes where that of the executor goes: to ``stderr`` of the executor in the work
@@ -20,18 +21,21 @@ from beamlike.errors import EnvironmentProblem
 from beamlike.hosts.spark.marks import DROPPED_ROW, MARKS
 from beamlike.hosts.spark.output import READABLE
 from beamlike.machine.events import Drop, Effect, Merged
+from beamlike.machine.jumps import Jump
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GlobalWindow, Window, bounds
 
 __all__ = [
     "LEVEL",
     "log_effects",
+    "log_jump",
     "log_key_by_key",
     "log_merges",
     "log_rows",
     "logs_all",
     "logs_drops",
     "prepare_logs",
+    "readable",
 ]
 
 LEVEL: Final = "BEAMLIKE_LOG"
@@ -66,6 +70,12 @@ def prepare_logs() -> None:
         logger.addHandler(told)
         logger.setLevel(level)
     _prepared = True  # only now: a task that is tried again in this worker fails again
+
+
+def log_jump(stage: str, jump: Jump) -> None:
+    """A line of warning, for workers that log anything."""
+    if _LOGGER.hasHandlers():  # else Python would print it, bare
+        _LOGGER.warning("%s: %s", stage, jump.in_words)
 
 
 def logs_drops() -> bool:
@@ -106,11 +116,12 @@ def _told(rows: pa.Table, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
     """What a line tells of each row. Other columns may hold times that no Python datetime can."""
     marks = (MARKS, "window", "pane", "retraction")
     columns = {name: rows.column(name).to_pylist() for name in marks if name in rows.column_names}
-    columns |= {name: _readable(rows.column(name)) for name in keys}
+    columns |= {name: readable(rows.column(name)) for name in keys}
     return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
 
 
-def _readable(column: pa.ChunkedArray) -> list[Any]:
+def readable(column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column; in words, if it holds times that no Python datetime can."""
     try:
         return column.to_pylist()  # type: ignore[no-any-return]
     except (OverflowError, ValueError):

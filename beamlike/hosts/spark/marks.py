@@ -11,7 +11,8 @@ field           type    holds
 ==============  ======  ================================================================
 ``kind``        string  null for data, else one of the kinds below
 ``ts``          bigint  event time of a row, ms
-``problem``     string  why the time of a row of a source cannot be read, or believed
+``problem``     string  why the time of a row of a source cannot be read, or believed; on a row
+                        that tells where shards stand, the jump of the watermark in words
 ``start``,      bigint  the window that a grouping gave the row, ms; null if none did
 ``end``
 ``shard``       int     position of the shard that reports
@@ -109,9 +110,12 @@ COUNTED: Final = (
 """What Spark's query progress counts: panes by timing, dropped elements by reason, and how many of
 the rows withdraw an earlier pane."""
 
-STOOD: Final = ("elements", "merges", "windows_open", "watermark", "deadline", "clock_deadline")
+STOOD: Final = (
+    *("elements", "merges", "windows_open"),
+    *("watermark", "deadline", "clock_deadline", "watermark_jump"),
+)
 """What shards tell of a step together: sums of the first three, the least of the others; those are
-null for none."""
+null for none. Of a jump only one shard tells."""
 
 SOURCE_MARKS: Final = ("kind", "ts")
 STAGE_MARKS: Final = (*SOURCE_MARKS, "start", "end", "shard", "watermark", "dropped")

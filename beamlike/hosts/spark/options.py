@@ -26,8 +26,9 @@ BUCKETS: Final = 64
 """Parts of each shard's keys that are looked at apart from each other."""
 WAKE_EVERY: Final = "5 seconds"
 """How often a query is woken that waits on processing time."""
-MAX_AHEAD: Final = "1 day"
-"""How far ahead of the clock the event time of a stream's row may lie. A time that was read in the
-wrong zone, the most frequent mistake, is at most 14 hours ahead and no reason to lose a row."""
+MAX_AHEAD: Final = "1 hour"
+"""How far ahead of the clock the event time of a stream's row may lie. Clocks that are kept right
+differ by seconds, and one that missed the end of summer time by an hour. What is further ahead was
+stamped by a clock that is wrong, or read in the wrong time zone."""
 STAGE: Final = "beamlike"
 """The name of a stage."""

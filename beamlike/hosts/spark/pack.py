@@ -7,6 +7,9 @@ A blob's header says what it carries:
 ``out``    finished output rows, passed through as they are (what was dropped here or before)
 ``heard``  no rows: what the inputs tell about their watermarks, and how many rows they had
 
+Among the blobs ``out`` is one without rows that says which event times were delivered, for the
+stages after the shards: see `beamlike.machine.jumps`.
+
 An empty blob carries nothing and only wakes its shard: every shard takes part in every
 micro-batch, so that all of them see every watermark and every clock.
 """
@@ -23,6 +26,7 @@ import pyarrow.compute as pc
 from beamlike.errors import InputRowError, UnsupportedError, UserFunctionError, WindowError
 from beamlike.hosts.spark.arrivals import elements_in
 from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
+from beamlike.hosts.spark.jumps import delivered_rows, delivered_to_json
 from beamlike.hosts.spark.lift import Lifter, lifter_of
 from beamlike.hosts.spark.marks import DROPPED_ROW, REPORT, STAGE_MARKS
 from beamlike.hosts.spark.output import OutputTable
@@ -36,6 +40,7 @@ from beamlike.machine.columnar.assign import assign as assign_windows
 from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.events import Drop, Element, RowProblem
 from beamlike.machine.failures import OnFailure
+from beamlike.machine.jumps import Delivered
 from beamlike.model.windowfns import WindowFn
 
 __all__ = [
@@ -91,6 +96,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
         context = TaskContext.get()
         part = context.partitionId() if context else 0
         heard: list[Heard] = []
+        delivered: list[Delivered] = []
         elements = 0
         lifter = lifter_of(plan) if plan.lift else None
         for sequence, gathered in enumerate(_gathered(batches)):
@@ -98,6 +104,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
             table = pa.Table.from_batches(gathered)
             table = table.rename_columns(names[: table.num_columns])
             heard += _hear(plan, table, at)
+            delivered += delivered_rows(plan, table, _believed_times(table), at)
             elements += table.column("kind").null_count
             table, finished = _sort_out(plan, table)
             yield from finished
@@ -110,8 +117,11 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
                     yield _dealt(plan, table, order)
                 else:
                     yield from _spread(plan, table, order, lifter)
-        receivers = plan.fanout_ids or plan.shard_ids
-        yield _packed(list(receivers), heard_blobs(plan, heard, elements, len(receivers)))
+        receivers = list(plan.fanout_ids or plan.shard_ids)
+        yield _packed(receivers, heard_blobs(plan, heard, elements, len(receivers)))
+        if delivered:
+            told = {"kind": "out", "delivered": list(map(delivered_to_json, delivered))}
+            yield _packed(receivers[:1], [pack_blob(pa.table({}), told)])
 
     return pack
 
@@ -133,15 +143,20 @@ def _hear(plan: Plan, table: pa.Table, at: int) -> list[Heard]:
     if plan.clocks is None or not table.num_rows:
         return []
     if isinstance(plan.clocks.inputs[at], SourceClock):
-        times = table.column("ts")
-        if table.column("reason").null_count < table.num_rows:
-            far = pc.equal(table.column("reason"), RowProblem.FAR_FUTURE.value)
-            times = pc.if_else(pc.fill_null(far, False), None, times)
-        greatest = pc.max(times).as_py()
+        greatest = pc.max(_believed_times(table)).as_py()
         return [] if greatest is None else [FromSource(at, greatest)]
     reports = table.filter(pc.equal(table.column("kind"), REPORT))
     shards, watermarks = (reports.column(name).to_pylist() for name in ("shard", "watermark"))
     return list(map(FromShard, [at] * len(shards), shards, watermarks))
+
+
+def _believed_times(table: pa.Table) -> pa.ChunkedArray:
+    """The event times of rows of a source, without those too far ahead of the clock."""
+    times = table.column("ts")
+    if table.column("reason").null_count < table.num_rows:
+        far = pc.equal(table.column("reason"), RowProblem.FAR_FUTURE.value)
+        times = pc.if_else(pc.fill_null(far, False), None, times)
+    return times
 
 
 def heard_blobs(plan: Plan, heard: Sequence[Heard], elements: int, count: int) -> list[bytes]:

@@ -12,7 +12,7 @@ from beamlike.hosts.spark.changes import continues, strategy_words
 from beamlike.hosts.spark.columns import AccumulatorColumns
 from beamlike.hosts.spark.operation import Operation
 from beamlike.hosts.spark.options import BUCKETS, SHARDS, STAGE, MachineName, OnError, Render
-from beamlike.machine.clocks import Clocks, StageClock
+from beamlike.machine.clocks import Clocks, SourceClock, StageClock
 from beamlike.machine.columnar.folds import from_objects
 from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.step import Grouping
@@ -144,6 +144,7 @@ class PlanOptions(TypedDict, total=False):
     name: str
     render: Render
     clocks: Clocks | None
+    source: SourceClock | None
     reports: bool
     lift: bool
     fanout: int
@@ -163,7 +164,8 @@ class Plan:
     in use.
 
     ``clocks`` are those of the inputs when each has a watermark of its own; None: Spark's
-    watermark is that of the only input. With ``reports`` each shard tells its output watermark
+    watermark is that of the only input, and ``source`` says how it follows its rows; None: nobody
+    knows. With ``reports`` each shard tells its output watermark
     to the stage after this one. ``render`` says how retractions are shown, ``name`` is
     the stage's own in drops and in Spark's query progress.
 
@@ -183,6 +185,7 @@ class Plan:
     name: str = STAGE
     render: Render = "retractions"
     clocks: Clocks | None = None
+    source: SourceClock | None = None
     reports: bool = False
     does: Operation | None = None
     lift: bool = False

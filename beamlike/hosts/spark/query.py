@@ -116,7 +116,9 @@ def counters() -> Iterator[Column]:
     waits for the watermark to pass (ms), and ``clock_deadline`` the same of processing time. They
     are null while there is none, and where no shard was stepped, as in a micro-batch that Spark
     makes for a watermark that nobody asks for. ``drop_example`` tells of one dropped element, with
-    its key and window, null if none was dropped.
+    its key and window, null if none was dropped. ``watermark_jump`` is how far the watermark jumps
+    because of the rows of this micro-batch (ms), see `beamlike.machine.jumps`, and ``jump_example``
+    from where to where and by which row; null if it does not.
     """
     for at, (what, which) in enumerate(COUNTED):
         name = f"{what}_{which.lower()}" if which else what
@@ -130,6 +132,7 @@ def counters() -> Iterator[Column]:
         yield F.min(_count(at)).alias(name)
     told = F.when(_count(elements[0]).isNotNull(), mark("dropped.element"))
     yield F.max(told).alias("drop_example")
+    yield F.max(F.when(_count(elements[0]).isNotNull(), mark("problem"))).alias("jump_example")
 
 
 def _count(at: int) -> Column:

@@ -11,12 +11,14 @@ import pyarrow.compute as pc
 
 from beamlike.hosts.spark.blobs import unpack_blob
 from beamlike.hosts.spark.index import Standing
-from beamlike.hosts.spark.logs import log_rows, logs_drops, prepare_logs
+from beamlike.hosts.spark.jumps import delivered_from_json, jump_of
+from beamlike.hosts.spark.logs import log_jump, log_rows, logs_drops, prepare_logs
 from beamlike.hosts.spark.marks import COUNTED, DROPPED_ROW, MARKS, MARKS_TYPE, STANDING
 from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.workers import ease_worker
+from beamlike.machine.jumps import Delivered, Jump
 from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["unpacker"]
@@ -37,6 +39,7 @@ def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
         ease_worker()
         prepare_logs()
         standing: list[Standing] = []
+        delivered: list[Delivered] = []
         elements, example = 0, None
         for batch in batches:
             for blob in batch.column("blob").to_pylist():
@@ -44,6 +47,7 @@ def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
                 if "standing" in header:
                     standing.append(Standing(*header["standing"]))
                     elements += header["elements"]
+                delivered += map(delivered_from_json, header.get("delivered", ()))
                 if table.num_rows:
                     if logs_drops():
                         log_rows(plan.name, list(plan.keys), table)
@@ -52,12 +56,21 @@ def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
                         example = _in_words(plan, table.slice(lost, 1))
                     yield from table.to_batches()
         if standing:
-            yield from _told(plan, standing, elements, example).to_batches()
+            jump = jump_of(plan, delivered, standing[0])  # all shards see the same watermark
+            if jump is not None:
+                log_jump(plan.name, jump)
+            yield from _told(plan, standing, elements, example, jump).to_batches()
 
     return unpack
 
 
-def _told(plan: Plan, standing: list[Standing], elements: int, example: str | None) -> pa.Table:
+def _told(
+    plan: Plan,
+    standing: list[Standing],
+    elements: int,
+    example: str | None,
+    jump: Jump | None,
+) -> pa.Table:
     """Where these shards stand together, as a row that only passes by."""
     watermark = min(one.watermark for one in standing)
     deadlines = [one.deadline for one in standing if one.deadline is not None]
@@ -69,8 +82,11 @@ def _told(plan: Plan, standing: list[Standing], elements: int, example: str | No
         None if watermark == MIN_TIMESTAMP else watermark,
         min(deadlines, default=None),
         min(of_clock, default=None),
+        None if jump is None else jump.size,
     )
     marks: dict[str, Any] = {"kind": STANDING, "counts": [*([0] * len(COUNTED)), *stood]}
+    if jump is not None:
+        marks["problem"] = str(jump)
     if example is not None:
         marks["dropped"] = {"element": example}
     schema = OutputTable(plan).schema

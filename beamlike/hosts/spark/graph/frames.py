@@ -1,11 +1,14 @@
 """DataFrames as sources of a pipeline, and its collections as DataFrames."""
 
+import reprlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 import attrs
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql import functions as F
@@ -23,6 +26,7 @@ from beamlike.hosts.spark.graph.rows import Columns
 from beamlike.hosts.spark.graph.tally import Observed, Tally
 from beamlike.hosts.spark.graph.walk import finisher, walker
 from beamlike.hosts.spark.inputs import type_of
+from beamlike.hosts.spark.jumps import delivered_by
 from beamlike.hosts.spark.logs import log_effects, logs_drops, prepare_logs
 from beamlike.hosts.spark.options import BUCKETS
 from beamlike.hosts.spark.pack import Batches
@@ -32,12 +36,13 @@ from beamlike.hosts.spark.ticks import TickSource
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.machine.events import Drop, RowProblem
+from beamlike.machine.jumps import Delivered
 from beamlike.model.bundle import Bundle
 from beamlike.model.coders import Coder
 from beamlike.model.graph import MAIN, Edge, Given, Node
 from beamlike.model.panes import NO_FIRING
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_instant
+from beamlike.model.windows import GLOBAL_WINDOW, Window
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -131,44 +136,83 @@ def _reader(
         prepare_logs()
         greatest = MIN_TIMESTAMP
         for batch in batches:
-            mail, elements = Mail(), Bundle()
             times, ahead = (batch.column(name).to_pylist() for name in (_AT, _AHEAD))
-            rows = batch.drop_columns([_AT, _AHEAD])
-            names, value = rows.schema.names, _valuer(rows.schema.names, encoded, coder)
-            columns = zip(*(column.to_pylist() for column in rows.columns), strict=True)
-            for at, is_ahead, row in zip(times, ahead, columns, strict=True):
-                if at is None or is_ahead:
-                    told = dict(zip(names, row, strict=True))
-                    lost = _untimely(told, str(timestamp), is_ahead=bool(is_ahead))
-                    mail.lost.append(Lost(node, None, lost))
-                    continue
-                greatest = max(greatest, at)
-                try:
-                    elements.values.append(value(row))
-                except Exception as cause:  # of this row: no other is lost for it
-                    why = f"{type(cause).__name__}: {cause}"
-                    told = dict(zip(names, row, strict=True))
-                    lost = _unreadable(told, RowProblem.BAD_VALUE, why)
-                    mail.lost.append(Lost(node, None, lost))
-                    continue
-                elements.timestamps.append(at)
-            count = len(elements)
-            whole = Bundle(
-                elements.values,
-                elements.timestamps,
-                [(GLOBAL_WINDOW,)] * count,
-                [NO_FIRING] * count,
-            )
-            mail.out[node, MAIN].extend(whole)
+            table = batch.drop_columns([_AT, _AHEAD])
+            names = table.schema.names
+            rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+            found = _Found(node, timestamp, names, _valuer(names, encoded, coder))
+            for at, is_ahead, row in zip(times, ahead, rows, strict=True):
+                found.add(at, row, is_ahead=bool(is_ahead))
+            mail = Mail(lost=found.lost)
+            mail.out[node, MAIN] = found.bundle
             lost_here = [(None, it.drop) for it in mail.lost]
             mail.count(node, Tally.of(len(times), lost_here))
             if logs_drops():
                 log_effects(layers.nodes[node].label, lost_here)
             if streaming and times:
+                greatest = max(greatest, found.greatest)
                 mail.reached.append(Reached(node, 0, greatest))
+                mail.delivered += _delivered(node, names, rows, times, ahead)
             yield _letter(layers, mail)
 
     return read
+
+
+@attrs.define
+class _Found:
+    """What a reader finds in rows: elements, and rows that are none."""
+
+    node: int
+    timestamp: str | None
+    names: Sequence[str]
+    value: Callable[[tuple[Any, ...]], Any]
+    lost: list[Lost] = attrs.field(factory=list)
+    greatest: int = MIN_TIMESTAMP
+    values: list[Any] = attrs.field(factory=list)
+    times: list[int] = attrs.field(factory=list)
+
+    def add(self, at: int | None, row: tuple[Any, ...], *, is_ahead: bool) -> None:
+        """A row with its event time (ms)."""
+        if at is None or is_ahead:
+            self._lose(_untimely(self._named(row), str(self.timestamp), is_ahead=is_ahead))
+            return
+        self.greatest = max(self.greatest, at)
+        try:
+            self.values.append(self.value(row))
+        except Exception as cause:  # of this row: no other is lost for it
+            why = f"{type(cause).__name__}: {cause}"
+            self._lose(_unreadable(self._named(row), RowProblem.BAD_VALUE, why))
+            return
+        self.times.append(at)
+
+    @property
+    def bundle(self) -> Bundle:
+        """The elements."""
+        count = len(self.values)
+        windows: list[tuple[Window, ...]] = [(GLOBAL_WINDOW,)] * count
+        return Bundle(self.values, self.times, windows, [NO_FIRING] * count)
+
+    def _named(self, row: tuple[Any, ...]) -> dict[str, Any]:
+        return dict(zip(self.names, row, strict=True))
+
+    def _lose(self, drop: Drop) -> None:
+        self.lost.append(Lost(self.node, None, drop))
+
+
+def _delivered(
+    node: int,
+    names: Sequence[str],
+    rows: Sequence[tuple[Any, ...]],
+    times: Sequence[int | None],
+    ahead: Sequence[bool],
+) -> Iterator[Delivered]:
+    """The event times of these rows, if they have any."""
+    timed = [(at, row) for at, row, far in zip(times, rows, ahead, strict=True) if not far]
+    known = [(at, row) for at, row in timed if at is not None]
+    if known:
+        last, row = max(known, key=itemgetter(0))
+        words = f"{reprlib.repr(dict(zip(names, row, strict=True)))} at {show_instant(last)}"
+        yield delivered_by(node, np.array([at for at, _ in known], np.int64), words)
 
 
 def _untimely(row: dict[str, Any], timestamp: str, *, is_ahead: bool) -> Drop:

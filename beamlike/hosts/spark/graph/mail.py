@@ -19,6 +19,7 @@ from beamlike.hosts.spark.graph.noting import Noted
 from beamlike.hosts.spark.graph.tally import Tally
 from beamlike.hosts.wire import Wire
 from beamlike.machine.events import Drop
+from beamlike.machine.jumps import Delivered
 from beamlike.model.bundle import Bundle
 from beamlike.model.panes import PaneInfo
 from beamlike.model.windows import Window, bounds, window_of
@@ -65,7 +66,7 @@ class Mail:
     counts. ``order`` puts the letters to one receiver in order. In ``metrics`` a node goes
     by its number, because pipelines that run side by side may give one name twice. ``tallies``
     has what nodes count, by their numbers, and ``noted`` what happened inside of groupings, if
-    that is wanted.
+    that is wanted. ``delivered`` has the event times of rows, by the numbers of their sources.
     """
 
     out: dict[tuple[int, str], Bundle] = attrs.field(factory=_bundles)
@@ -77,6 +78,7 @@ class Mail:
     metrics: Recorder = attrs.field(factory=Recorder)
     tallies: dict[int, Tally] = attrs.field(factory=dict)
     noted: list[Noted] = attrs.field(factory=list)
+    delivered: list[Delivered] = attrs.field(factory=list)
     clock: dict[int, int] = attrs.field(factory=dict)
     order: int = 0
 
@@ -104,8 +106,12 @@ class Mail:
                 [(it.node, it.shard, it.watermark) for it in self.reached],
                 self.lost,
                 self.metrics,
-                {node: (it.counts, it.stood, it.example) for node, it in self.tallies.items()},
+                {
+                    node: (it.counts, it.stood, it.example, it.jump)
+                    for node, it in self.tallies.items()
+                },
                 self.noted,
+                self.delivered,
                 self.clock,
                 self.order,
             )
@@ -120,7 +126,9 @@ class Mail:
         """
         whole = cls()
         for one in sorted(map(wire.loads, letters), key=itemgetter(-1)):
-            *front, reached, lost, metrics, tallies, noted, clock, _ = _of_this_version(one)
+            *front, reached, lost, metrics, tallies, noted, delivered, clock, _ = _of_this_version(
+                one
+            )
             (out, addressed, came), arriving = front
             window = _windows()
             mine: Any
@@ -135,6 +143,7 @@ class Mail:
             for node, counted in tallies.items():
                 whole.count(node, Tally(*counted))
             whole.noted += noted
+            whole.delivered += delivered
             whole.clock |= clock
         return whole
 
@@ -144,7 +153,7 @@ def _of_this_version(letter: tuple[Any, ...]) -> tuple[Any, ...]:
     if isinstance(letter[0], list):
         return letter
     _out, _addressed, _came, _arriving, reached, *_, order = letter
-    return [{}, {}, {}], {}, reached, [], Recorder(), {}, [], {}, order
+    return [{}, {}, {}], {}, reached, [], Recorder(), {}, [], [], {}, order
 
 
 _Columns = tuple[list[Any], Any, Any, list[int], list[PaneInfo]]

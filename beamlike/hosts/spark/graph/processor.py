@@ -16,7 +16,16 @@ from beamlike.hosts.spark.graph.mail import Lost, Mail, Reached
 from beamlike.hosts.spark.graph.noting import Noted
 from beamlike.hosts.spark.graph.stage import Stage, StageStepped, plan_of
 from beamlike.hosts.spark.graph.tally import Tally
-from beamlike.hosts.spark.logs import log_effects, log_merges, logs_all, logs_drops, prepare_logs
+from beamlike.hosts.spark.index import Standing
+from beamlike.hosts.spark.jumps import jump_of_stage
+from beamlike.hosts.spark.logs import (
+    log_effects,
+    log_jump,
+    log_merges,
+    logs_all,
+    logs_drops,
+    prepare_logs,
+)
 from beamlike.hosts.spark.pages import Store
 from beamlike.hosts.spark.processor import SparkStore, blobs_of
 from beamlike.hosts.spark.workers import ease_worker
@@ -30,7 +39,9 @@ from beamlike.machine.clocks import (
     SourceClock,
     StageClock,
 )
-from beamlike.model.graph import MAIN, Grouped, Node, Seen
+from beamlike.machine.jumps import Jump, longest_wait
+from beamlike.model.graph import MAIN, Grouped, Node, Remembered, Seen
+from beamlike.model.strategy import WindowingStrategy
 
 __all__ = ["Layer", "LayerProcessor"]
 
@@ -115,6 +126,7 @@ class Layer:
             addressed=mail.addressed,
             # All shards were told the same; one of them hands it on.
             reached=list(mail.reached) if shard == 0 else [],
+            delivered=mail.delivered if shard == 0 else [],
             came=mail.came,
             lost=mail.lost,
             metrics=mail.metrics,
@@ -131,9 +143,12 @@ class Layer:
             heard = list(_heard(placed, mail.reached))
             with after.metrics.step(str(at)), stage.worker.blamed():
                 stepped = stage.step(stores[at], tables, heard, now)
+            jump = self._jump(at, placed, mail, stepped.standing) if shard == 0 else None
+            if jump is not None:
+                log_jump(self.layers.nodes[at].label, jump)
             elements = sum(table.num_rows for table in tables)
             drops, panes = stepped.drops, stepped.out.panes
-            after.count(at, Tally.of(elements, drops, panes, stepped.standing))
+            after.count(at, Tally.of(elements, drops, panes, stepped.standing, jump))
             self._log(at, stepped)
             after.lost += (Lost(at, key, drop) for key, drop in drops)
             if stepped.out:
@@ -154,12 +169,33 @@ class Layer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
+    def _jump(self, at: int, placed: Placed, mail: Mail, standing: Standing) -> Jump | None:
+        """The jump of a node's watermark, if rows of its sources made it do one."""
+        wait = longest_wait(_windowing(self.layers.nodes[at]))
+        if wait is None:
+            return None
+        own = (it for it in mail.delivered if it.source in placed.origins)
+        rows = [attrs.evolve(it, source=placed.origins.index(it.source)) for it in own]
+        return jump_of_stage(placed.clocks, rows, standing, wait)
+
     def _log(self, at: int, stepped: StageStepped) -> None:
         name = self.layers.nodes[at].label
         if logs_all():
             log_merges(name, (({"key": key}, merged) for key, merged in stepped.merges))
         if logs_drops():
             log_effects(name, [*stepped.drops, *(stepped.panes() if logs_all() else ())])
+
+
+def _windowing(node: Node) -> WindowingStrategy:
+    """By which a node judges what is too late."""
+    match node:
+        case Grouped():
+            return node.strategy
+        case Seen():
+            return node.main
+        case Remembered():
+            return node.windowing
+    raise AssertionError(f"{node.label!r} has no machine")
 
 
 def _heard(placed: Placed, reached: Iterable[Reached]) -> Iterator[Heard]:

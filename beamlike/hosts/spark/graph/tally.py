@@ -16,6 +16,7 @@ import pyarrow as pa
 from beamlike.hosts.spark.index import Standing
 from beamlike.hosts.spark.marks import COUNTED, STOOD
 from beamlike.machine.events import Drop
+from beamlike.machine.jumps import Jump
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
 
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
 __all__ = ["TALLIES", "TALLIES_TYPE", "Observed", "Tally", "observing", "tallies_array"]
 
 TALLIES: Final = "tallies"
-TALLIES_TYPE: Final = f"{TALLIES} map<int, struct<counts: array<bigint>, example: string>>"
+TALLIES_TYPE: Final = (
+    f"{TALLIES} map<int, struct<counts: array<bigint>, example: string, jump: string>>"
+)
 """By the number of the node: counts in the order of `COUNTED`, then of `STOOD`; a dropped element
-in words."""
+in words, and a jump of the watermark."""
 
 _ARROW: Final = pa.map_(
-    pa.int32(), pa.struct([("counts", pa.list_(pa.int64())), ("example", pa.string())])
+    pa.int32(),
+    pa.struct([("counts", pa.list_(pa.int64())), ("example", pa.string()), ("jump", pa.string())]),
 )
 _SUMS: Final = 3
 """So many of `STOOD` are added up. Of the others the least counts."""
@@ -46,11 +50,13 @@ class Tally:
         counts: How many panes and drops there were, in the order of `COUNTED`.
         stood: Where it stands then, in the order of `STOOD`; None for what it does not know.
         example: An element that it dropped, in words; None if it dropped none.
+        jump: The jump that its watermark did, in words; None if it did none.
     """
 
     counts: Sequence[int]
     stood: Sequence[int | None]
     example: str | None = None
+    jump: str | None = None
 
     @classmethod
     def of(
@@ -59,6 +65,7 @@ class Tally:
         drops: Iterable[tuple[Any, Drop]],
         panes: Iterable[PaneInfo] = (),
         standing: Standing | None = None,
+        jump: Jump | None = None,
     ) -> Self:
         """Count what happened.
 
@@ -67,6 +74,7 @@ class Tally:
             drops: What it dropped, by key.
             panes: What came out.
             standing: Where it stands, if it keeps windows.
+            jump: The jump that its watermark did, if it did one.
         """
         found: Counter[tuple[str, str]] = Counter()
         for info, count in Counter(panes).items():
@@ -86,8 +94,10 @@ class Tally:
                 None if at == MIN_TIMESTAMP else at,
                 standing.deadline,
                 standing.clock_deadline,
+                None if jump is None else jump.size,
             )
-        return cls([found[what] for what in COUNTED], stood, example)
+        in_words = None if jump is None else str(jump)
+        return cls([found[what] for what in COUNTED], stood, example, in_words)
 
     def with_other(self, other: "Tally") -> "Tally":
         """Both together."""
@@ -100,6 +110,7 @@ class Tally:
                 for at, its in enumerate(known)
             ],
             self.example or other.example,
+            self.jump or other.jump,
         )
 
 
@@ -116,7 +127,7 @@ def _in_words(key: Any, drop: Drop) -> str:
 def tallies_array(tallies: Mapping[int, Tally]) -> pa.Array:
     """The only value of the column, in its Arrow type."""
     told = [
-        (node, {"counts": [*it.counts, *it.stood], "example": it.example})
+        (node, {"counts": [*it.counts, *it.stood], "example": it.example, "jump": it.jump})
         for node, it in tallies.items()
     ]
     return pa.array([told], _ARROW)
@@ -167,3 +178,5 @@ def _counters(node: Observed) -> "Iterator[Column]":
         else:
             yield F.coalesce(F.sum(count), F.lit(0)).alias(name)
     yield F.max(own.getField("example")).alias("drop_example")
+    if node.keeps_windows:
+        yield F.max(own.getField("jump")).alias("jump_example")

@@ -118,7 +118,12 @@ class _Walk:
         mail = self.through(mail)
         # What clocks tell concerns every shard; what passes by goes any way.
         sent = [
-            Mail(reached=list(mail.reached), clock=dict(mail.clock), order=part)
+            Mail(
+                reached=list(mail.reached),
+                delivered=mail.delivered,
+                clock=dict(mail.clock),
+                order=part,
+            )
             for _ in range(shards)
         ]
         by_way = sent[part % shards]
