@@ -16,6 +16,7 @@ __all__ = [
     "InputRowError",
     "PipelineError",
     "RecordingError",
+    "RepeatedElementsWarning",
     "SessionOverflowError",
     "StateError",
     "TestStreamError",
@@ -199,3 +200,8 @@ class EnvironmentProblem(BeamlikeError, RuntimeError):
 
 class UnwiseStrategyWarning(UserWarning):
     """What was asked can be done, and will not do what its author hopes for."""
+
+
+class RepeatedElementsWarning(UnwiseStrategyWarning):
+    """A grouping of a pipeline may count elements several times, because panes that it is given
+    repeat what earlier ones held."""

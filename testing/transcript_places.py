@@ -23,7 +23,7 @@ from beamlike.testing.json_places import (
 )
 from beamlike.viz.table import shorten
 
-__all__ = ["Complaints", "Gathered", "Parts", "Place", "each", "read_json"]
+__all__ = ["Complaints", "Gathered", "Parts", "Place", "each", "read_json", "readable"]
 
 Item = TypeVar("Item")
 Other = TypeVar("Other")
@@ -74,14 +74,19 @@ class Gathered:
         self._every += error.every
         return True
 
+    @property
+    def problem(self) -> Complaints | None:
+        """All complaints as one; None if there are none."""
+        return Complaints(self._file, tuple(self._every)) if self._every else None
+
     def tell(self) -> None:
         """Make all complaints.
 
         Raises:
             Complaints: There are some.
         """
-        if self._every:
-            raise Complaints(self._file, tuple(self._every))
+        if self.problem is not None:
+            raise self.problem
 
 
 def read_json(text: str, name: str) -> "Place":
@@ -279,12 +284,18 @@ class Parts:
 
 def each(places: Iterable[Item], how: Callable[[Item], Read]) -> list[Read]:
     """What each place says. Complaints about several of them are made together."""
+    found, gathered = readable(places, how)
+    gathered.tell()
+    return found
+
+
+def readable(places: Iterable[Item], how: Callable[[Item], Read]) -> tuple[list[Read], Gathered]:
+    """What those places say that can be read, and the complaints about the others."""
     gathered, found = Gathered(), list[Read]()
     for place in places:
         with gathered:
             found.append(how(place))
-    gathered.tell()
-    return found
+    return found, gathered
 
 
 def _complaint(file: str, text: str, span: Span | None, problem: str) -> str:

@@ -28,7 +28,7 @@ from beamlike.model.combine import (
     Sum,
 )
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.testing.transcript_places import Parts, Place, each, read_json
+from beamlike.testing.transcript_places import Parts, Place, each, read_json, readable
 from beamlike.testing.transcript_results import (
     Expected,
     compare,
@@ -38,7 +38,16 @@ from beamlike.testing.transcript_results import (
 )
 from beamlike.testing.transcript_schema import read_script, read_windowing
 
-__all__ = ["FORMAT", "RECORDED", "Scenario", "differences", "load_transcripts", "to_document"]
+__all__ = [
+    "FORMAT",
+    "RECORDED",
+    "Scenario",
+    "TranscriptFile",
+    "differences",
+    "load_transcripts",
+    "read_transcripts",
+    "to_document",
+]
 
 FORMAT: Final = "beamlike-transcript-v1"
 
@@ -99,6 +108,21 @@ class Scenario:
         return Grouping(self.strategy, self.combine)
 
 
+@attrs.frozen
+class TranscriptFile:
+    """What is in a file.
+
+    Args:
+        scenarios: Those that can be read.
+        problem: What is wrong with the others, or with the file; None if nothing is.
+        unread: How many the others are, as far as that can be said.
+    """
+
+    scenarios: tuple[Scenario, ...]
+    problem: TranscriptError | None = None
+    unread: int = 0
+
+
 def load_transcripts(
     path: str | PathLike[str], *, must_expect: bool = False
 ) -> tuple[Scenario, ...]:
@@ -111,21 +135,38 @@ def load_transcripts(
 
     Raises:
         TranscriptError: The file cannot be read, is not JSON, or does not follow the format;
-            names the file, the scenario and the place in it.
+            names the file, the scenario and the place in it. Also if only one scenario cannot be
+            read: `read_transcripts` has the others.
+    """
+    found = read_transcripts(path, must_expect=must_expect)
+    if found.problem is not None:
+        raise found.problem
+    return found.scenarios
+
+
+def read_transcripts(path: str | PathLike[str], *, must_expect: bool = False) -> TranscriptFile:
+    """The same of a file in which some scenarios cannot be read: the others, and what is wrong.
+
+    Args:
+        path: As `load_transcripts`.
+        must_expect: Likewise.
     """
     name = fspath(path)
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
         return _read_file(read_json(text, name), must_expect)
     except OSError as error:
-        raise TranscriptError(f"{name}: cannot be read: {error.strerror}") from None
+        problem = TranscriptError(f"{name}: cannot be read: {error.strerror}")
     except UnicodeDecodeError as error:
-        raise TranscriptError(f"{name}: is not UTF-8 text: {error.reason}") from None
+        problem = TranscriptError(f"{name}: is not UTF-8 text: {error.reason}")
     except RecursionError:
-        raise TranscriptError(f"{name}: is nested too deeply") from None
+        problem = TranscriptError(f"{name}: is nested too deeply")
+    except TranscriptError as error:
+        problem = error
+    return TranscriptFile((), problem)
 
 
-def _read_file(document: Place, must_expect: bool) -> tuple[Scenario, ...]:
+def _read_file(document: Place, must_expect: bool) -> TranscriptFile:
     content = document.value
     if isinstance(content, list):
         places = document.items()
@@ -144,7 +185,8 @@ def _read_file(document: Place, must_expect: bool) -> tuple[Scenario, ...]:
         ids.add(scenario.id)
         return scenario
 
-    return tuple(each(places, read))
+    found, complaints = readable(places, read)
+    return TranscriptFile(tuple(found), complaints.problem, len(places) - len(found))
 
 
 def _read_scenario(place: Place, must_expect: bool) -> Scenario:

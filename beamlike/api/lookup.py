@@ -16,6 +16,7 @@ from beamlike.api.arguments import (
 )
 from beamlike.api.flatten import check_streams
 from beamlike.api.joins import KeyLike, check_both, keys_of, own_columns, row_type
+from beamlike.api.regrouping import repeated_in
 from beamlike.api.stage import (
     Branch,
     Inputs,
@@ -99,7 +100,8 @@ def look_up(
         WindowingError: The side windows merge, or those of ``main`` are global and they are not;
             the side stream cannot be grouped; a name is taken.
         ColumnError: As `join`.
-        UnsupportedError: Rows of ``main`` or ``side`` withdraw others.
+        UnsupportedError: Rows of ``main`` or ``side`` withdraw others; ``side`` has accumulating
+            panes of a grouping that emits several for a window.
 
     Source: Scio ``hashJoin`` and ``hashLeftOuterJoin``; Beam ``View.asMultimap``.
     """
@@ -129,7 +131,10 @@ def look_up(
     columns = _Columns(keys["main"], shown, read, rows)
     found, stage = _found(main, panes, side.strategy, columns, how, options, wake)
     stages = {**taken, **panes.inputs.stages, own: stage}
-    return Stream(main.strategy, Inputs((Branch(found, StageClock(shards), stages=stages),)))
+    # A row that is looked up is the pane that it was.
+    repeated = repeated_in(main.inputs.branches)
+    branch = Branch(found, StageClock(shards), repeated=repeated, stages=stages)
+    return Stream(main.strategy, Inputs((branch,)))
 
 
 def _check_main(main: Stream) -> None:

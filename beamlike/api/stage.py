@@ -1,7 +1,5 @@
 """One grouping of a query: its inputs, its plan, and the frame of everything that it emits."""
 
-import inspect
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Self, get_args
 
@@ -9,6 +7,8 @@ import attrs
 
 from beamlike.api.arguments import check_choice, check_name, counted
 from beamlike.api.explain import StagePlan, explained
+from beamlike.api.regrouping import Repeated, check_regroupable
+from beamlike.api.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
 from beamlike.hosts.spark.options import STAGE, MachineName, OnError, Render
 from beamlike.machine.liftable import check_liftable
@@ -70,6 +70,7 @@ class Branch:
         window_fn: Gives these rows their windows, if that is not for the next grouping to do:
             a Flatten keeps the windows of its inputs.
         retracting: Some rows withdraw others.
+        repeated: What is to be known if some rows repeat what others hold.
         stages: The groupings that these rows went through, by name: two streams may share a
             grouping, but two groupings no name.
     """
@@ -79,6 +80,7 @@ class Branch:
     timestamp: str | None = None
     window_fn: WindowFn | None = None
     retracting: bool = False
+    repeated: Repeated | None = None
     stages: Mapping[str, StagePlan] = attrs.field(factory=dict)
 
 
@@ -209,17 +211,9 @@ def warn_of(strategy: WindowingStrategy) -> None:
     """
     told = report(strategy)
     if told.never_fires:
-        warnings.warn(told.never_fires.because, UnwiseStrategyWarning, _level_of_user())
+        warn_user(told.never_fires.because, UnwiseStrategyWarning)
     elif not told.bounded_state_per_key and not strategy.is_merging:
-        warnings.warn(told.bounded_state_per_key.because, UnwiseStrategyWarning, _level_of_user())
-
-
-def _level_of_user() -> int:
-    """How many frames above this one the first is that is no part of this package."""
-    frame, level = inspect.currentframe(), 0
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("beamlike."):
-        frame, level = frame.f_back, level + 1
-    return level
+        warn_user(told.bounded_state_per_key.because, UnwiseStrategyWarning)
 
 
 def stage_options(
@@ -290,15 +284,11 @@ def group_rows(
     Raises:
         ColumnError: A column is missing or has a type that cannot be used.
         UnsupportedError: A gap that depends on the element, without the column that it needs;
-            retractions to be grouped once more.
+            panes that withdraw or repeat others, to be grouped once more.
     """
     from beamlike.hosts.spark import bind, query
 
-    if given.retracting:
-        raise UnsupportedError(
-            "rows that withdraw others cannot be grouped again: most aggregates cannot take a "
-            'value back; use accumulation="discarding" or "accumulating" in the grouping before'
-        )
+    check_regroupable(given.branches, options["name"])
     plan, inputs = bind.bind(given.frame, strategy, key, aggregate, window_input, carry, options)
     at = tuple(list(inputs).index(name) for name in window_input)
     if not strategy.already_merged:  # else every row has its window

@@ -23,6 +23,7 @@ from beamlike.api.arguments import (
     column_names,
     positive_duration,
 )
+from beamlike.api.regrouping import one_of_each, repeated_by
 from beamlike.api.stage import (
     Branch,
     Inputs,
@@ -188,12 +189,19 @@ class Stream:
 
         from beamlike.hosts.spark.expressions import check_expression
         from beamlike.hosts.spark.marks import LEFT_OUT, MARKS, is_data
+        from beamlike.hosts.spark.pane_conditions import marks_of_all
 
         holds = F.expr(condition) if isinstance(condition, str) else condition
         check_expression(self.inputs.frame, holds)
         leave = is_data() & ~F.coalesce(holds, F.lit(False))
         kind = F.when(leave, F.lit(LEFT_OUT)).otherwise(F.col(f"{MARKS}.kind"))
-        return self._each(lambda df: df.withColumn(MARKS, F.col(MARKS).withField("kind", kind)))
+        left = self.inputs.each(
+            lambda df: df.withColumn(MARKS, F.col(MARKS).withField("kind", kind))
+        )
+        marks = marks_of_all(condition)
+        return attrs.evolve(
+            self, inputs=Inputs(tuple(one_of_each(it, marks) for it in left.branches))
+        )
 
     def select(self, *columns: "Column | str") -> "Stream":
         """Other columns, as ``DataFrame.select``. Event time and window stay what they are.
@@ -360,8 +368,9 @@ class Stream:
             ColumnError: A column is missing or has a type that cannot be used.
             CombineError: A declared type of an aggregate cannot be read or does not fit.
             TimeError: A duration cannot be read.
-            UnsupportedError: Rows that withdraw others; sessions whose gap depends on the
-                element, without ``window_input``.
+            UnsupportedError: Rows that withdraw others; accumulating panes of a grouping before
+                that emits several for a window; sessions whose gap depends on the element,
+                without ``window_input``.
 
         Warns:
             UnwiseStrategyWarning: As `beamlike.windowed`.
@@ -401,6 +410,7 @@ class Stream:
             grouped,
             StageClock(shards),
             retracting=self.strategy.accumulation is AccumulationMode.RETRACTING,
+            repeated=repeated_by(self.strategy, own, self.inputs.is_streaming),
             stages={**taken, own: stage},
         )
         return Stream(self.strategy.after_grouping(), Inputs((branch,)))

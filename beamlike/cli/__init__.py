@@ -1,10 +1,10 @@
 """The `beamlike` command. Each subcommand is a module with ``add_parser`` and ``run``.
 
 `replay`, `explain`, `state`, `drain` and `demo` are the commands. `asking` reads what is typed,
-`progress` tells how far long work is. `scenarios` runs those of transcript files, `replayed` judges
-what came out, `state_text` and `state_json` show state, and `quiet` keeps Spark's log off the
-terminal. A module is imported only when its command is asked for, so that what one command needs
-(Spark, a plotting library) stays out of the way of the others.
+`progress` tells how far long work is. `reading` reads transcript files and folders, `scenarios`
+runs what is in them, `replayed` judges what came out, `state_text` and `state_json` show state, and
+`quiet` keeps Spark's log off the terminal. A module is imported only when its command is asked for,
+so that what one command needs (Spark, a plotting library) stays out of the way of the others.
 """
 
 import argparse

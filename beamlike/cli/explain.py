@@ -6,8 +6,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from beamlike.cli.asking import json_of, number_of, place
-from beamlike.cli.scenarios import in_memory, load, problem_of, title_line
+from beamlike.cli.asking import REFUSED, json_of, number_of, place
+from beamlike.cli.reading import Reading, read_file
+from beamlike.cli.scenarios import in_memory, problem_of, title_line
 from beamlike.errors import RecordingError, TranscriptError
 from beamlike.hosts.script import Run
 from beamlike.model.time import instant_ms
@@ -74,14 +75,17 @@ def run(args: argparse.Namespace) -> int:
     """Explain the scenarios of a file.
 
     Returns:
-        0 if all could be run, 1 if one failed.
+        0 if all could be run, 1 if one failed, 2 if one that was asked for cannot be read.
 
     Raises:
         TranscriptError: The file cannot be used, or has no such scenario.
         RecordingError: No scenario has such a key or window.
         TimeError: A bound of the window cannot be read.
     """
-    scenarios = _chosen(load(args.file), args.scenario, args.file)
+    reading = read_file(args.file)
+    scenarios = _chosen(reading, args.scenario, args.file)
+    if reading.problems and args.scenario is None:
+        reading.show_problems()
     window = _bounds(args.window) if args.window else None
     refusals: list[RecordingError] = []
     failed, told = False, 0
@@ -103,6 +107,9 @@ def run(args: argparse.Namespace) -> int:
         told += 1
     if refusals and not told:
         raise refusals[0]
+    if reading.problems and args.scenario is None:
+        reading.show_unread()
+        return REFUSED
     return int(failed)
 
 
@@ -140,10 +147,13 @@ def _bounds(typed: Sequence[str]) -> tuple[int, int]:
     return start, end
 
 
-def _chosen(scenarios: Sequence[Scenario], id: str | None, file: str) -> Sequence[Scenario]:
+def _chosen(reading: Reading, id: str | None, file: str) -> Sequence[Scenario]:
+    scenarios = reading.scenarios
     if id is None:
         return scenarios
     chosen = [scenario for scenario in scenarios if scenario.id == id]
+    if not chosen and reading.problems:
+        raise TranscriptError(reading.first_problems)  # it may be the one that was asked for
     if not chosen:
         ids = [scenario.id for scenario in scenarios]
         begun = [known for known in ids if known.startswith(id)]

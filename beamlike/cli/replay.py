@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -10,22 +9,22 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
-from beamlike.cli.asking import as_path, place
+from beamlike.cli.asking import REFUSED, as_path, place
 from beamlike.cli.progress import counted
 from beamlike.cli.quiet import quiet_session
+from beamlike.cli.reading import Reading, read_files
 from beamlike.cli.replayed import Replay, lines_of
 from beamlike.cli.scenarios import (
     Outcome,
     in_local,
     in_memory,
-    load,
     on_spark_in_turn,
     on_spark_side_by_side,
     problem_of,
     title_line,
     windowing_line,
 )
-from beamlike.errors import EnvironmentProblem, RecordingError, TranscriptError, UnsupportedError
+from beamlike.errors import EnvironmentProblem, RecordingError, UnsupportedError
 from beamlike.hosts.script import Run
 from beamlike.model.words import visible
 from beamlike.testing.transcripts import Scenario, to_document
@@ -38,13 +37,15 @@ from beamlike.viz.timeline import text_timeline
 __all__ = ["add_parser", "run"]
 
 Show = Callable[[Scenario, Run], str]
-ShowAll = Callable[[Iterator["Replay"]], int]
+ShowAll = Callable[[Iterator["Replay"], Sequence[str]], int]
+"""Shows what came out, and for programs also what could not be read."""
 
 _DESCRIPTION: Final = """\
 Run the scenarios of transcript files, one after the other, and show every pane
 that comes out and every element that is dropped. Where a file says what must
 come out, the whole of it is compared. Of a folder all *.json files below it are
-run. What is wrong in a file is shown with its line, before anything runs.
+run. What is wrong in a file is shown with its line, before anything runs. What
+can be read is run all the same.
 """
 
 _EPILOG: Final = """\
@@ -53,7 +54,8 @@ formats:
   timeline   event time across, steps downwards: elements, windows, watermark,
              panes, and why they came out
   json       one document with the panes and drops of all scenarios, for
-             programs; differences go to standard error
+             programs, and what could not be read as "problems"; differences go
+             to standard error
   html       a page for a browser, to step through: needs --out FILE.html; the
              table is printed too
 
@@ -65,7 +67,8 @@ one window.
 exit status:
   0   everything came out as expected, or nothing was expected
   1   something came out otherwise, or a scenario failed
-  2   a file cannot be read or written, or does not follow the format
+  2   a file, or a scenario in it, cannot be read or does not follow the format; a
+      page cannot be written
 
 a scenario, to begin with; add "panes" and "dropped" as --format json shows them
 to have them compared:
@@ -98,8 +101,6 @@ examples:
   beamlike replay cases/ --host spark --format json > panes.json
 """
 
-
-_MOST_PROBLEMS: Final = 5
 
 _FEW: Final = 12
 """Up to so many scenarios take their turns; more run side by side. A step costs Spark half a
@@ -159,59 +160,35 @@ def run(args: argparse.Namespace) -> int:
     """Replay the files.
 
     Returns:
-        0 if all is as expected, 1 if not.
+        0 if all is as expected, 1 if not, 2 if something could not be read and so has not run.
 
     Raises:
-        TranscriptError: A file cannot be used. Nothing was run then.
+        TranscriptError: No scenario can be read, or a folder has no files.
         EnvironmentProblem: Spark cannot run here, the format has no words to ``--explain``, or
             ``--out`` is missing, is not wanted, or cannot be written.
     """
     show = _shower(args.format, args.out, explains=args.explain)
-    scenarios = _load(args.files)
+    reading = read_files(args.files)
+    scenarios = reading.scenarios
+    if reading.problems:
+        reading.show_problems()
     # Tables come one by one, and show by themselves how far it is.
     told = partial(counted, total=len(scenarios), doing="replaying", speaks=args.format != "json")
     if args.host != "spark":
         run_one = in_memory if args.host == "memory" else in_local
-        return _show(show, scenarios, told(map(run_one, scenarios)))
+        return _show(show, reading, told(map(run_one, scenarios)))
     own = args.watermark == "own" if args.watermark else len(scenarios) <= _FEW
     print("beamlike: starting Spark", file=sys.stderr, flush=True)
     with quiet_session("beamlike replay") as spark:
         on_spark = on_spark_in_turn if own else on_spark_side_by_side
-        return _show(show, scenarios, told(on_spark(scenarios, spark)))
+        return _show(show, reading, told(on_spark(scenarios, spark)))
 
 
-def _load(names: Sequence[str]) -> list[Scenario]:
-    """The scenarios of files and folders.
-
-    Raises:
-        TranscriptError: Some cannot be used. What is wrong with any of them is told.
-    """
-    files = [file for name in names for file in _files(name)]
-    scenarios: list[Scenario] = []
-    problems: list[str] = []
-    for file in counted(files, len(files), "reading"):
-        try:
-            scenarios += load(file)
-        except TranscriptError as error:
-            problems.append(str(error))
-    if problems:
-        more = len(problems) - _MOST_PROBLEMS
-        ending = [f"... and {more} more files that cannot be used"] if more > 0 else []
-        raise TranscriptError("\n\n".join([*problems[:_MOST_PROBLEMS], *ending]))
-    return scenarios
-
-
-def _files(name: str) -> list[str]:
-    if not os.path.isdir(name):
-        return [name]
-    found = sorted(map(str, Path(name).rglob("*.json")))
-    if not found:
-        raise TranscriptError(f"{name}: there is no *.json file in this folder")
-    return found
-
-
-def _show(show: ShowAll, scenarios: Sequence[Scenario], outcomes: Iterable[Outcome]) -> int:
-    return show(Replay.of(*pair) for pair in zip(scenarios, outcomes, strict=True))
+def _show(show: ShowAll, reading: Reading, outcomes: Iterable[Outcome]) -> int:
+    pairs = zip(reading.scenarios, outcomes, strict=True)
+    status = show((Replay.of(*pair) for pair in pairs), reading.problems)
+    reading.show_unread()
+    return REFUSED if reading.problems else status
 
 
 def _shower(format: str, out: Path | None, *, explains: bool) -> ShowAll:
@@ -273,7 +250,7 @@ def _told(show: Show) -> ShowAll:
 
 
 def _for_people(show: Show, *, explains: bool = False) -> ShowAll:
-    def show_all(replays: Iterator[Replay]) -> int:
+    def show_all(replays: Iterator[Replay], problems: Sequence[str] = ()) -> int:
         verdicts: dict[str, int] = {}
         failed = False
         for replay in replays:
@@ -306,7 +283,7 @@ def _report(replay: Replay, show: Show, explains: bool) -> Iterator[str]:
         yield visible(f"contested, so it does not count{': ' if reasons else ''}{reasons}")
 
 
-def _page(out: Path, replays: Iterator["Replay"]) -> int:
+def _page(out: Path, replays: Iterator["Replay"], problems: Sequence[str]) -> int:
     """Everything as a page. On the terminal the table, since a verdict is wanted there too."""
     recordings: dict[str, Recording] = {}
     left_out: list[str] = []
@@ -319,7 +296,7 @@ def _page(out: Path, replays: Iterator["Replay"]) -> int:
             left_out.append(f"{scenario.id} is not on the page: {error}")
         return pane_table(outcome.outputs)
 
-    status = _for_people(keep)(replays)
+    status = _for_people(keep)(replays, problems)
     for line in left_out:
         print(f"beamlike: {visible(line)}", file=sys.stderr)
     if not recordings:
@@ -336,7 +313,7 @@ def _titles(scenario: Scenario) -> Iterator[str]:
     return chain([title, f"{title} ({id})"], (f"{title} ({id}, {at})" for at in count(2)))
 
 
-def _json(replays: Iterator[Replay]) -> int:
+def _json(replays: Iterator[Replay], problems: Sequence[str]) -> int:
     entries, failed = [], False
     for replay in replays:
         entry = _json_entry(replay)
@@ -348,7 +325,8 @@ def _json(replays: Iterator[Replay]) -> int:
             print(f"{where}{visible(difference)}{counted}", file=sys.stderr)
         if isinstance(replay.outcome, Exception):
             print(f"{where}{replay.verdict}: {problem_of(replay.outcome)}", file=sys.stderr)
-    print('{"scenarios": [' + ",".join(f"\n {entry}" for entry in entries) + "\n]}")
+    unread = f',\n"problems": {json.dumps(list(problems))}' if problems else ""
+    print('{"scenarios": [' + ",".join(f"\n {entry}" for entry in entries) + f"\n]{unread}}}")
     return int(failed)
 
 

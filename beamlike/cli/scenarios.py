@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from beamlike.errors import BeamlikeError, TranscriptError, UserFunctionError
+from beamlike.errors import BeamlikeError, UserFunctionError
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Run, Script
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.words import visible
-from beamlike.testing.transcripts import Scenario, load_transcripts
+from beamlike.testing.transcripts import Scenario
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,7 +20,6 @@ __all__ = [
     "Outcome",
     "in_local",
     "in_memory",
-    "load",
     "on_spark_in_turn",
     "on_spark_side_by_side",
     "problem_of",
@@ -33,21 +32,6 @@ Outcome = Run | Exception
 
 _RAISED: Final = re.compile(r"^[\w.]+(?:Error|Problem): .*$", re.MULTILINE)
 """The last line of a Python traceback."""
-
-
-def load(file: str) -> tuple[Scenario, ...]:
-    """The scenarios of a file, one or more.
-
-    Raises:
-        TranscriptError: The file cannot be used, or has none.
-    """
-    scenarios = load_transcripts(file)
-    if not scenarios:
-        raise TranscriptError(
-            f"{file}: there is no scenario in this file; beamlike replay --help shows one to begin "
-            "with"
-        )
-    return scenarios
 
 
 def title_line(scenario: Scenario) -> str:

@@ -168,7 +168,11 @@ class CalendarWeeks(CalendarWindows):
         if start_day_of_week is None:
             first = _date(start)
         else:
-            _only_one_start("start_day_of_week", start)
+            if start is not None:
+                raise WindowError(
+                    "give CalendarWeeks either start or start_day_of_week, not both, because a "
+                    f"date has its own day of the week; got start={start!r}"
+                )
             if start_day_of_week not in range(1, 8):
                 raise WindowError(
                     "CalendarWeeks start_day_of_week must be 1 (Monday) to 7 (Sunday), "
@@ -192,13 +196,17 @@ class CalendarMonths(CalendarWindows):
         number: Months in a window.
         time_zone: IANA name of the zone whose midnights count.
         start: A day on which a window begins. Default 1970-01-01.
-        day_of_month: In place of ``start``: that day of January 1970. In months that are too
-            short for it, windows begin on the last day.
+        day_of_month: That day of the month of ``start``, in place of its own. In months that are
+            too short for it, windows begin on the last day.
 
     Raises:
-        WindowError: As `CalendarDays`; or both ``start`` and ``day_of_month`` were given.
+        WindowError: As `CalendarDays`.
 
-    Source: Beam Java ``CalendarWindows.months``, Scio ``withWindowByMonths``.
+    Source: Beam Java ``CalendarWindows.months``, with ``withStartingMonth`` and
+    ``beginningOnDay``; Scio ``withWindowByMonths``.
+
+    >>> print(CalendarMonths(7, start=(2014, 3, 1), day_of_month=5))
+    CalendarMonths(7, UTC, from 2014-03-05)
     """
 
     _days: ClassVar[int] = 31
@@ -211,10 +219,7 @@ class CalendarMonths(CalendarWindows):
         *,
         day_of_month: int | None = None,
     ) -> None:
-        if day_of_month is not None:
-            _only_one_start("day_of_month", start)
-            start = (1970, 1, day_of_month)
-        self._set(number, time_zone, _date(start))
+        self._set(number, time_zone, _on(_date(start), None, day_of_month))
 
     def _after(self, units: int) -> date:
         return _plus_months(self.start, units)
@@ -231,14 +236,14 @@ class CalendarYears(CalendarWindows):
         number: Years in a window.
         time_zone: IANA name of the zone whose midnights count.
         start: A day on which a window begins. Default 1970-01-01.
-        month_of_year: In place of ``start``: that month of 1970. Default 1 if only the day is
-            given.
-        day_of_month: In place of ``start``: that day of the month. Default 1.
+        month_of_year: That month of the year of ``start``, in place of its own.
+        day_of_month: That day of the month, in place of that of ``start``.
 
     Raises:
-        WindowError: As `CalendarDays`; or ``start`` and one of the others were given.
+        WindowError: As `CalendarDays`.
 
-    Source: Beam Java ``CalendarWindows.years``, Scio ``withWindowByYears``.
+    Source: Beam Java ``CalendarWindows.years``, with ``withStartingYear`` and ``beginningOnDay``;
+    Scio ``withWindowByYears``.
     """
 
     _days: ClassVar[int] = 366
@@ -252,11 +257,7 @@ class CalendarYears(CalendarWindows):
         month_of_year: int | None = None,
         day_of_month: int | None = None,
     ) -> None:
-        if month_of_year is not None or day_of_month is not None:
-            _only_one_start("month_of_year or day_of_month", start)
-            month = 1 if month_of_year is None else month_of_year
-            start = (1970, month, 1 if day_of_month is None else day_of_month)
-        self._set(number, time_zone, _date(start))
+        self._set(number, time_zone, _on(_date(start), month_of_year, day_of_month))
 
     def _after(self, units: int) -> date:
         return _plus_months(self.start, 12 * units)
@@ -296,11 +297,12 @@ def _date(value: DateLike | None) -> date:
         ) from None
 
 
-def _only_one_start(argument: str, start: object) -> None:
-    if start is not None:
-        raise WindowError(
-            f"give a calendar window either start or {argument}, not both; got start={start!r}"
-        )
+def _on(start: date, month: int | None, day: int | None) -> date:
+    """The start date with another month or day, as far as they are given."""
+    if month is None and day is None:
+        return start
+    month = start.month if month is None else month
+    return _date((start.year, month, start.day if day is None else day))
 
 
 @lru_cache(maxsize=64)

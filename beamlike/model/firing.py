@@ -1,7 +1,7 @@
 """What a trigger can and cannot do, told from its tree alone.
 
-A no of `can_fire`, `can_close` and `can_stay_open` is certain; a yes means that nothing rules it
-out. A yes of `lets_go` and `closes` is certain.
+A no of `can_fire`, `can_close`, `can_stay_open` and `fires_on_arrival` is certain; a yes means
+that nothing rules it out. A yes of `lets_go` and `closes` is certain.
 
 In all of them ``end_comes`` says whether the end of a window is an event of its own. It is not
 if the window expires there and then, or, as the global window on a stream, never ends.
@@ -36,6 +36,7 @@ __all__ = [
     "can_fire",
     "can_stay_open",
     "closes",
+    "fires_on_arrival",
     "lets_go",
     "loses_in_beam_python",
 ]
@@ -127,6 +128,23 @@ def lets_go(trigger: Trigger) -> bool:
                 if not child.may_finish:
                     break  # the children behind it never get their turn
             return True
+        case _:
+            return False
+
+
+def fires_on_arrival(trigger: Trigger) -> bool:
+    """Whether elements alone can make it ready, before the watermark or the clock moves."""
+    match trigger:
+        case AfterCount() | AfterDelta() | Always() | EveryCount():
+            return True
+        case AfterWatermark(early=early):
+            return early is not None and fires_on_arrival(early)
+        case AfterFirst() | OrFinally():
+            return any(map(fires_on_arrival, trigger.children))
+        case AfterAll():
+            return all(map(fires_on_arrival, trigger.children))
+        case AfterEach() | Repeatedly():
+            return fires_on_arrival(trigger.children[0])
         case _:
             return False
 

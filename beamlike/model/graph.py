@@ -51,6 +51,11 @@ class Do(ABC):
     each element that it brings out.
     """
 
+    @property
+    def keeps_one_pane(self) -> bool:
+        """Whether of the panes of a key and window it lets through what is in one of them only."""
+        return False
+
     def setup(self) -> None:  # noqa: B027 (most have no use for it)
         """Before the first bundle that this copy is given."""
 

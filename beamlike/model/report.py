@@ -50,7 +50,14 @@ _KEPT = {
     ),
 }
 
-__all__ = ["Finding", "StrategyReport", "may_lose_data_in_beam_python", "report", "windows_end"]
+__all__ = [
+    "Finding",
+    "StrategyReport",
+    "may_lose_data_in_beam_python",
+    "outlives_its_end",
+    "report",
+    "windows_end",
+]
 
 
 @attrs.frozen
@@ -198,7 +205,7 @@ def _with_value(empty: Finding, strategy: WindowingStrategy, combine: CombineFn 
 
 def _can_finish(strategy: WindowingStrategy) -> Finding:
     trigger = strategy.trigger
-    if not can_close(trigger, _outlives_its_end(strategy)):
+    if not can_close(trigger, outlives_its_end(strategy)):
         return Finding(False, "the trigger does not finish before its window expires")
     return Finding(
         True,
@@ -243,7 +250,7 @@ def _empty_on_time(strategy: WindowingStrategy) -> Finding:
 def _empty_last(strategy: WindowingStrategy) -> Finding:
     if strategy.closing_behavior is ClosingBehavior.FIRE_IF_NON_EMPTY:
         return Finding(False, 'closing_behavior="fire_if_non_empty" leaves them out')
-    if not can_stay_open(strategy.trigger, _outlives_its_end(strategy)):
+    if not can_stay_open(strategy.trigger, outlives_its_end(strategy)):
         return Finding(False, "no pane comes before it and leaves the window open")
     return Finding(
         True,
@@ -365,7 +372,7 @@ def _(window_fn: GlobalWindows) -> Finding:
     return Finding(False, "the global window does not end")
 
 
-def _outlives_its_end(strategy: WindowingStrategy) -> bool:
+def outlives_its_end(strategy: WindowingStrategy) -> bool:
     """Whether a window lives on after its end. Else both are one event, the expiry."""
     in_global = isinstance(strategy.window_fn, GlobalWindows)
     return strategy.allowed_lateness > 0 and not in_global

@@ -112,7 +112,7 @@ def test_a_restart_between_two_micro_batches_changes_nothing(feed: MakeFeed) -> 
         WindowingStrategy(
             bl.FixedWindows("10 minutes"),
             bl.AfterWatermark(early=bl.AfterCount(3), late=bl.AfterCount(2)),
-            "accumulating",
+            "discarding",
             "20 minutes",
             "earliest",
         ),
@@ -122,7 +122,8 @@ def test_a_restart_between_two_micro_batches_changes_nothing(feed: MakeFeed) -> 
             "discarding",
             "20 minutes",
         ),
-        WindowingStrategy(bl.Sessions("4 minutes"), None, "accumulating", "5 minutes", "latest"),
+        WindowingStrategy(bl.Sessions("4 minutes"), None, "discarding", "5 minutes", "latest"),
+        WindowingStrategy(bl.Sessions("4 minutes"), None, "accumulating", 0, "latest"),
     ],
     ids=str,
 )

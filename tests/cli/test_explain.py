@@ -268,3 +268,22 @@ def test_replay_on_spark_draws_and_explains_as_in_memory(
     assert main([*arguments, "--host", "spark"]) == 0
 
     assert capsys.readouterr().out == in_memory
+
+
+def test_a_scenario_that_cannot_be_read_is_status_2_and_the_others_are_explained(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = written(tmp_path, a_scenario(), a_scenario(id="wrong", aggregation="median"))
+
+    assert main(["explain", file]) == 2
+    out, err = capsys.readouterr()
+    assert out.startswith("FixedWindows(1m), DefaultTrigger(), discarding")
+    assert err.startswith(f"beamlike: {file}:1:")
+    assert "scenario 'wrong': aggregation: unknown value 'median'" in err
+    assert err.endswith(f"\nbeamlike: not run, it cannot be read: 1 scenario of {file}\n")
+
+    # One that is asked for by its id is all that counts.
+    assert main(["explain", file, "--scenario", "minute"]) == 0
+    assert capsys.readouterr() == (out, "")
+    assert main(["explain", file, "--scenario", "wrong"]) == 2
+    assert "scenario 'wrong': aggregation: unknown value 'median'" in capsys.readouterr().err

@@ -218,18 +218,22 @@ nothing expected
 
 
 @pytest.mark.parametrize("text", ["[]", '{"scenarios": []}'])
-def test_a_file_without_a_scenario_is_refused(
+def test_a_file_without_a_scenario_is_status_2_and_the_others_are_played(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
     file = tmp_path / "none.json"
     file.write_text(text)
-
-    assert main(["replay", save(tmp_path, a_scenario()), str(file)]) == 2
-    assert capsys.readouterr() == (
-        "",
+    refusal = (
         f"beamlike: {file}: there is no scenario in this file; beamlike replay --help shows one "
-        "to begin with\n",
+        "to begin with\n"
     )
+
+    assert main(["replay", str(file)]) == 2
+    assert capsys.readouterr() == ("", refusal)
+    assert main(["replay", save(tmp_path, a_scenario()), str(file)]) == 2
+    out, err = capsys.readouterr()
+    assert out.endswith("\n1 scenario: 1 as expected\n")
+    assert err == f"{refusal}\nbeamlike: not run, it cannot be read: {file}\n"
 
 
 def test_a_scenario_that_fails_is_reported_and_the_others_run(
@@ -328,22 +332,98 @@ def test_a_value_that_json_cannot_write_is_an_error_of_its_scenario(
     assert entry["error"].startswith("a value cannot be written as JSON: ")
 
 
+def mixed(folder: Path) -> tuple[Path, str]:
+    """A file of three scenarios of which the second cannot be read, and what is said of it."""
+    file = folder / "mixed.json"
+    scenarios = [a_scenario(id="one"), a_scenario(id="two", stepz=[]), a_scenario(id="three")]
+    file.write_text(json.dumps(scenarios, indent=1))
+    line = file.read_text().splitlines().index('  "stepz": []') + 1
+    return file, (
+        f"{file}:{line}:3: scenario 'two': unknown field 'stepz'; did you mean 'steps'?\n"
+        f'  {line} |   "stepz": []\n'
+        f"  {' ' * len(str(line))} |   ^^^^^^^"
+    )
+
+
+def said_of(file: Path, problem: str) -> str:
+    return f"beamlike: {problem}\n\nbeamlike: not run, it cannot be read: 1 scenario of {file}\n"
+
+
+@pytest.mark.parametrize("format", ["table", "timeline"])
+@pytest.mark.parametrize("whole", ["file", "folder"])
+def test_a_scenario_that_cannot_be_read_is_shown_and_the_others_are_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str, whole: str
+) -> None:
+    file, problem = mixed(tmp_path)
+    given = str(file if whole == "file" else tmp_path)
+
+    status = main(["replay", given, "--format", format])
+    out, err = capsys.readouterr()
+
+    assert (status, err) == (2, said_of(file, problem))
+    assert [line for line in out.splitlines() if line.startswith("== ")] == [
+        "== one: a minute of points",
+        "== three: a minute of points",
+    ]
+    assert out.endswith("\n2 scenarios: 2 as expected\n")
+
+
+def test_json_names_what_cannot_be_read_beside_what_came_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, problem = mixed(tmp_path)
+    expected = {name: a_scenario()[name] for name in ("panes", "dropped")}
+
+    status = main(["replay", str(file), "--format", "json"])
+    out, err = capsys.readouterr()
+
+    assert (status, err) == (2, said_of(file, problem))
+    assert json.loads(out) == {
+        "scenarios": [{"id": "one", **expected}, {"id": "three", **expected}],
+        "problems": [problem],
+    }
+
+
+def test_a_page_has_what_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, problem = mixed(tmp_path)
+    page = tmp_path / "page.html"
+
+    status = main(["replay", str(file), "--format", "html", "--out", str(page)])
+    out, err = capsys.readouterr()
+
+    assert (status, err) == (2, said_of(file, problem))
+    assert out.endswith(f"\n2 scenarios: 2 as expected\nwritten: {page}\n")
+    assert page.exists()
+
+
+def test_what_comes_out_otherwise_does_not_hide_what_cannot_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mixed(tmp_path)
+    save(tmp_path, expecting(4))
+
+    assert main(["replay", str(tmp_path)]) == 2
+    assert capsys.readouterr().out.endswith("\n3 scenarios: 1 differs, 2 as expected\n")
+
+
 @pytest.mark.parametrize("format", ["table", "timeline", "json"])
-def test_a_file_that_cannot_be_used_is_status_2_and_nothing_runs(
+def test_a_file_that_cannot_be_used_is_status_2_and_the_others_are_played(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str
 ) -> None:
     good, bad = save(tmp_path, a_scenario()), tmp_path / "bad.json"
     bad.write_text(json.dumps(a_scenario(stepz=[]), indent=1))
-
-    status = main(["replay", good, str(bad), "--format", format])
-
-    assert (status, *capsys.readouterr()) == (
-        2,
-        "",
+    problem = (
         f"beamlike: {bad}:80:2: scenario 'minute': unknown field 'stepz'; did you mean 'steps'?\n"
         '  80 |  "stepz": []\n'
-        "     |  ^^^^^^^\n",
+        "     |  ^^^^^^^\n"
     )
+
+    assert main(["replay", str(bad), "--format", format]) == 2
+    assert capsys.readouterr() == ("", problem)
+    assert main(["replay", good, str(bad), "--format", format]) == 2
+    out, err = capsys.readouterr()
+    assert "joe" in out
+    assert err == f"{problem}\nbeamlike: not run, it cannot be read: {bad}\n"
 
 
 def test_a_missing_file_is_status_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -414,12 +494,15 @@ def test_a_terminal_that_lacks_a_character_shows_its_code(tmp_path: Path) -> Non
 def test_spark_gives_what_memory_gives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     passing = a_scenario(id="passing", aggregation="none", complete=False)
     passing |= {"panes": [{"value": 4, "timing": "UNKNOWN"}], "dropped": []}
-    file = save(tmp_path, a_scenario(), with_words(), passing)
+    wrong = a_scenario(id="wrong", stepz=[])
+    file = save(tmp_path, a_scenario(), with_words(), wrong, passing)
 
     statuses, printed = [], []
     for host in ("memory", "spark"):
         statuses.append(main(["replay", file, "--host", host, "--format", "json"]))
         printed.append(json.loads(capsys.readouterr().out))
 
-    assert statuses == [1, 1]  # the words cannot be summed
+    assert statuses == [2, 2]  # one cannot be read
+    ids = [entry["id"] for entry in printed[0]["scenarios"] if "error" not in entry]
+    assert ids == ["minute", "passing"]  # the words cannot be summed
     assert printed[0] == printed[1]

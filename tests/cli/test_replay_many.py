@@ -74,7 +74,7 @@ def test_a_folder_without_scenarios_is_refused(
     )
 
 
-def test_what_is_wrong_with_any_of_the_files_is_told_before_one_runs(
+def test_what_is_wrong_with_any_of_the_files_is_shown_and_the_others_are_played(
     tmp_path: Path, scenario: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = write(tmp_path, scenario, "good.json")
@@ -82,9 +82,12 @@ def test_what_is_wrong_with_any_of_the_files_is_told_before_one_runs(
     write(folder, "{", "open.json")
 
     assert main(["replay", str(folder)]) == 2
-    assert tuple(capsys.readouterr()) == (
-        "",
-        f"""\
+    out, err = capsys.readouterr()
+    assert out.startswith("== good\n")
+    assert out.endswith("\n1 scenario: 1 nothing expected\n")
+    assert (
+        err
+        == f"""\
 beamlike: {folder}/keys.json:14:2: scenario 'keys': unknown field 'agregation'; did you mean \
 'aggregation'?
   14 |  "agregation": "list",
@@ -93,7 +96,10 @@ beamlike: {folder}/keys.json:14:2: scenario 'keys': unknown field 'agregation'; 
 {folder}/open.json:1:1: is not JSON: the text ends here, and a bracket or a brace is still open
   1 | {{
     | ^
-""",
+
+beamlike: not run, it cannot be read: {folder}/keys.json
+beamlike: not run, it cannot be read: {folder}/open.json
+"""
     )
 
 

@@ -33,7 +33,12 @@ from beamlike.model.triggers import (
     Repeatedly,
 )
 from beamlike.model.windowfns import FixedWindows, WindowFn
-from beamlike.testing.transcripts import differences, load_transcripts, to_document
+from beamlike.testing.transcripts import (
+    differences,
+    load_transcripts,
+    read_transcripts,
+    to_document,
+)
 
 Document = dict[str, Any]
 
@@ -203,6 +208,27 @@ def test_every_trigger_can_be_written(tmp_path: Path, written: Document, means: 
             {"fn": "calendar_years", "number": 1, "time_zone": "UTC", "start": [2001, 4, 6]},
             CalendarYears(1, start=(2001, 4, 6)),
         ),
+        (
+            {
+                "fn": "calendar_months",
+                "number": 7,
+                "time_zone": "UTC",
+                "start": [2014, 3, 1],
+                "day_of_month": 5,
+            },
+            CalendarMonths(7, start=(2014, 3, 5)),
+        ),
+        (
+            {
+                "fn": "calendar_years",
+                "number": 2,
+                "time_zone": "UTC",
+                "start": [2001, 1, 1],
+                "month_of_year": 4,
+                "day_of_month": 6,
+            },
+            CalendarYears(2, start=(2001, 4, 6)),
+        ),
     ],
 )
 def test_calendar_windows_can_be_written(
@@ -212,6 +238,23 @@ def test_calendar_windows_can_be_written(
     document["windowing"]["window"] = written
 
     assert load_one(tmp_path, document).strategy.window_fn == means
+
+
+def test_of_a_file_with_mistakes_the_other_scenarios_can_be_had(tmp_path: Path) -> None:
+    wrong = a_scenario() | {"id": "wrong", "aggregation": "median"}
+    path = tmp_path / "case.json"
+    path.write_text(json.dumps([a_scenario() | {"id": "a"}, wrong, a_scenario() | {"id": "a"}]))
+
+    found = read_transcripts(path)
+
+    assert [scenario.id for scenario in found.scenarios] == ["a"]
+    assert found.unread == 2
+    with pytest.raises(TranscriptError) as strict:
+        load_transcripts(path)
+    assert str(found.problem) == str(strict.value)
+    assert "scenario 'wrong': aggregation: unknown value 'median'" in str(strict.value)
+    assert "[2]: the id 'a' is used twice" in str(strict.value)
+    assert read_transcripts(tmp_path / "none.json").scenarios == ()
 
 
 def test_without_grouping_elements_pass_through(tmp_path: Path) -> None:

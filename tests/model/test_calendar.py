@@ -1,11 +1,14 @@
 """Calendar windows: local midnights, clock changes, counting on both sides of the start."""
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pytest
 
 from beamlike.errors import WindowError
+from beamlike.machine.columnar.assign import assign
 from beamlike.model import calendar
 from beamlike.model.calendar import (
     CalendarDays,
@@ -127,8 +130,65 @@ def test_years_may_begin_on_any_day() -> None:
     assert leap.assign(at("2025-03-01")) == span("2025-02-28", "2026-02-28")
 
 
+def plain_months(timestamp: int, first: date, number: int, zone: str) -> tuple[date, date]:
+    """The window of an instant, counted month by month from the first one."""
+    local = datetime.fromtimestamp(timestamp / 1000, ZoneInfo(zone)).date()
+    begins = [first]
+    while begins[-1] <= local:
+        months = first.year * 12 + first.month - 1 + len(begins) * number
+        begins.append(date(months // 12, months % 12 + 1, first.day))
+    return begins[-2], begins[-1]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
+@pytest.mark.parametrize(
+    ("windows", "first", "number"),
+    [
+        # months(7).withStartingMonth(2014, 3).beginningOnDay(5), and so on.
+        (lambda zone: CalendarMonths(7, zone, (2014, 3, 1), day_of_month=5), (2014, 3, 5), 7),
+        (lambda zone: CalendarMonths(7, zone, date(2014, 3, 9), day_of_month=5), (2014, 3, 5), 7),
+        (lambda zone: CalendarMonths(3, zone, (2014, 1, 15)), (2014, 1, 15), 3),
+        (lambda zone: CalendarMonths(2, zone, day_of_month=28), (1970, 1, 28), 2),
+        (
+            lambda zone: CalendarYears(2, zone, (2001, 1, 1), month_of_year=4, day_of_month=6),
+            (2001, 4, 6),
+            24,
+        ),
+        (lambda zone: CalendarYears(2, zone, (2001, 4, 1), day_of_month=6), (2001, 4, 6), 24),
+        (lambda zone: CalendarYears(2, zone, (2001, 1, 6), month_of_year=4), (2001, 4, 6), 24),
+        (lambda zone: CalendarYears(10, zone, month_of_year=5), (1970, 5, 1), 120),
+    ],
+)
+def test_months_and_years_begin_on_a_day_of_the_start(
+    windows: Callable[[str], CalendarWindows],
+    first: tuple[int, int, int],
+    number: int,
+    zone: str,
+) -> None:
+    window_fn = windows(zone)
+    instants = [
+        at(f"{year}-{month:02}-{day:02}T{hour:02}:59", zone)
+        for year in (2014, 2015, 2016, 2031)
+        for month in range(4, 13)
+        for day in (4, 5, 6, 14, 15, 27, 28)
+        for hour in (0, 23)
+    ]
+    expected = [
+        span(*(day.isoformat() for day in plain_months(each, date(*first), number, zone)), zone)
+        for each in instants
+    ]
+    assert [window_fn.assign(each) for each in instants] == expected
+    assigned = assign(window_fn, np.array(instants, np.int64))
+    assert list(zip(assigned.start.tolist(), assigned.end.tolist(), strict=True)) == [
+        (window.start, window.end) for (window,) in expected
+    ]
+
+
 def test_equal_parameters_are_equal_windowings_however_they_were_written() -> None:
     assert CalendarWeeks(1, start_day_of_week=1) == CalendarWeeks(1, start=date(1969, 12, 29))
+    assert CalendarMonths(7, start=(2014, 3, 1), day_of_month=5) == CalendarMonths(
+        7, start=date(2014, 3, 5)
+    )
     assert CalendarDays(1).compatible_with(CalendarDays(1, "UTC", date(1970, 1, 1)))
     assert not CalendarDays(1).compatible_with(CalendarDays(1, "Europe/Warsaw"))
     assert not CalendarDays(1).compatible_with(CalendarWeeks(1))
@@ -168,8 +228,19 @@ def test_a_window_beyond_the_calendar_is_refused(year: int) -> None:
             "CalendarWeeks start_day_of_week must be 1 (Monday) to 7 (Sunday), got 0",
         ),
         (
-            lambda: CalendarMonths(1, start=(2020, 1, 1), day_of_month=2),
-            "give a calendar window either start or day_of_month, not both; got start=(2020, 1, 1)",
+            lambda: CalendarWeeks(1, start=(2020, 1, 1), start_day_of_week=2),
+            "give CalendarWeeks either start or start_day_of_week, not both, because a date has "
+            "its own day of the week; got start=(2020, 1, 1)",
+        ),
+        (
+            lambda: CalendarMonths(1, start=(2023, 2, 1), day_of_month=29),
+            "a calendar window must start on a date that exists, got (2023, 2, 29) "
+            "(day is out of range for month); write a date or (year, month, day)",
+        ),
+        (
+            lambda: CalendarYears(1, month_of_year=13),
+            "a calendar window must start on a date that exists, got (1970, 13, 1) "
+            "(month must be in 1..12); write a date or (year, month, day)",
         ),
     ],
 )

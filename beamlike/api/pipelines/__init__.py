@@ -5,10 +5,10 @@ Read in this order: `transform` (what a transform is), `collection` (what it is 
 `metrics` (what a run says of itself), `variables` (what type checkers infer), `eager` (transforms
 of plain lists). Then how elements are worked on: `dofn` (functions over elements), `hints` (what
 hands that know Beam write), `views` (side inputs that these are given), `combinefn` (Beam's combine
-functions), `grouping` (what all that group are made of). Then Beam's transforms: `elements`,
-`windowing`, `groups`, `combiners`, `pairs`, `times`, `rows`, `texts`, `passing`, `stateful`,
-`keyed_batches`, `batches`; what Beam Python counts in seconds, `python_windows`; and what Beam has
-and nothing here does, `userstate`. From outside and to the outside: `on_spark` (which query a
-pipeline becomes), `coders` (values as bytes), `frames` (DataFrames) and `named` (inputs and outputs
-of jobs). Scio's verbs are in `scio`.
+functions), `repeating` (groupings that count elements several times), `grouping` (what all that
+group are made of). Then Beam's transforms: `elements`, `windowing`, `groups`, `combiners`, `pairs`,
+`times`, `rows`, `texts`, `passing`, `stateful`, `keyed_batches`, `batches`; what Beam Python counts
+in seconds, `python_windows`; and what Beam has and nothing here does, `userstate`. From outside and
+to the outside: `on_spark` (which query a pipeline becomes), `coders` (values as bytes), `frames`
+(DataFrames) and `named` (inputs and outputs of jobs). Scio's verbs are in `scio`.
 """

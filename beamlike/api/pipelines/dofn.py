@@ -243,6 +243,10 @@ class Doing(Do):
                     f"parameter {parameter!r}, and a DoFn has none here; {instead}"
                 )
 
+    @property
+    def keeps_one_pane(self) -> bool:
+        return getattr(self.fn, "_keeps_one_pane", False)
+
     def setup(self) -> None:
         self.fn.setup()
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.repeating import warn_of_repeated
 from beamlike.errors import BeamlikeError, PipelineError
 from beamlike.model.combine import CombineFn
 from beamlike.model.graph import Grouped
@@ -11,11 +12,19 @@ from beamlike.model.options import AccumulationMode
 __all__ = ["grouped"]
 
 
-def grouped(given: PCollection[Any], combine: CombineFn) -> PCollection[Any]:
+def grouped(
+    given: PCollection[Any], combine: CombineFn, *, counts: bool = True
+) -> PCollection[Any]:
     """The panes of a grouping, by the transform that is being applied.
+
+    Args:
+        counts: It matters how often an element is in them.
 
     Raises:
         PipelineError: The windowing cannot be grouped.
+
+    Warns:
+        RepeatedElementsWarning: It is given panes that repeat what earlier ones held.
     """
     pipeline, label, windowing = given.pipeline, given.pipeline.label, given.windowing
     if windowing.accumulation is AccumulationMode.RETRACTING:
@@ -28,5 +37,7 @@ def grouped(given: PCollection[Any], combine: CombineFn) -> PCollection[Any]:
         after = windowing.after_grouping()
     except BeamlikeError as error:
         raise PipelineError(f"{label!r}: {error}") from error
+    if counts:
+        warn_of_repeated(given.edge, label)
     node = Grouped(label, (given.edge,), windowing, combine)
     return pipeline.add(node, after, given.is_bounded)

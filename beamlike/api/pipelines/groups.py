@@ -14,7 +14,7 @@ from beamlike.api.pipelines.elements import Create, Map, ParDo
 from beamlike.api.pipelines.grouping import grouped
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
-from beamlike.api.pipelines.views import AsIter, AsSingleton
+from beamlike.api.pipelines.views import AsSingleton, IsThere
 from beamlike.api.pipelines.windowing import Flatten
 from beamlike.errors import PipelineError
 from beamlike.model.combine import Collect, CombineFn, Count
@@ -210,7 +210,7 @@ class CombineGlobally(_Combining[R], WithDefaults):
         missing = (
             given.pipeline
             | "DoOnce" >> Create([None])
-            | "InjectDefault" >> ParDo(_IfEmpty(self.combine), AsIter(combined))
+            | "InjectDefault" >> ParDo(_IfEmpty(self.combine), IsThere(combined))
         )
         # Its element is there for the windows and the trigger of the others.
         node = Joined(label, (combined.edge, missing.edge))
@@ -302,6 +302,8 @@ class Distinct(PTransform[Any, Any]):
 
 
 class _OfFirstPane(DoFn[Any, Any]):
+    _keeps_one_pane = True
+
     def process(
         self, element: tuple[Any, Any], pane: PaneInfo = DoFn.PaneInfoParam
     ) -> Iterable[Any]:

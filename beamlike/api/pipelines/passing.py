@@ -13,7 +13,7 @@ from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
 from beamlike.api.pipelines.transform import PTransform, ptransform_fn
 from beamlike.api.pipelines.variables import T
-from beamlike.api.pipelines.views import AsIter
+from beamlike.api.pipelines.views import IsThere
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.errors import PipelineError
 from beamlike.model.panes import PaneInfo
@@ -163,7 +163,7 @@ class WaitOn(PTransform[Any, Any]):
             it | f"Done{at}" >> FlatMap(_none) | f"Ending{at}" >> ending
             for at, it in enumerate(self.to_be_waited_on)
         )
-        waited: PCollection[T] = given | "Wait" >> Map(_first, *map(AsIter, done))
+        waited: PCollection[T] = given | "Wait" >> Map(_first, *map(IsThere, done))
         return waited
 
 

@@ -10,7 +10,7 @@ Source: Beam Python ``pvalue.AsSingleton`` and its siblings, Beam Java ``View``.
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import attrs
 
@@ -25,7 +25,16 @@ from beamlike.model.side_inputs import side_input_window
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GLOBAL_WINDOW
 
-__all__ = ["AsDict", "AsIter", "AsList", "AsMultiMap", "AsSideInput", "AsSingleton", "looking"]
+__all__ = [
+    "AsDict",
+    "AsIter",
+    "AsList",
+    "AsMultiMap",
+    "AsSideInput",
+    "AsSingleton",
+    "IsThere",
+    "looking",
+]
 
 T = TypeVar("T")
 
@@ -43,6 +52,9 @@ class AsSideInput(ABC, Generic[T]):
     Raises:
         PipelineError: It is no collection.
     """
+
+    counts: ClassVar[bool] = True
+    """It matters how often an element is seen."""
 
     def __init__(self, pcoll: PCollection[T]) -> None:
         if not isinstance(pcoll, PCollection):
@@ -109,6 +121,12 @@ class AsList(AsSideInput[T]):
 
 class AsIter(AsList[T]):
     """All elements of a collection in a window, to go through. Source: Beam ``AsIter``."""
+
+
+class IsThere(AsIter[T]):
+    """Whether there is anything in a window, however often."""
+
+    counts = False
 
 
 class _OfPairs(AsSideInput[T]):
@@ -181,11 +199,14 @@ def looking(given: PCollection[Any], views: Sequence[AsSideInput[Any]]) -> PColl
             and the collection has none.
     """
     for number, view in enumerate(views):
-        given = (given, view.pcoll) | f"View{number}" >> _Look()
+        given = (given, view.pcoll) | f"View{number}" >> _Look(view.counts)
     return given
 
 
 class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[Any]]):
+    def __init__(self, counts: bool) -> None:
+        self.counts = counts
+
     def expand(self, given: tuple[PCollection[Any], PCollection[Any]]) -> PCollection[Any]:
         main, side = given
         label = main.pipeline.label
@@ -193,7 +214,7 @@ class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[An
             _check(main, side)
         except WindowingError as error:
             raise PipelineError(f"{label!r}: {error}") from error
-        panes = side | "Items" >> _Items()
+        panes = side | "Items" >> _Items(self.counts)
         node = Seen(label, (main.edge, panes.edge), main.windowing, side.windowing)
         return main.pipeline.add(node, main.windowing, main.is_bounded)
 
@@ -205,11 +226,15 @@ def _check(main: PCollection[Any], side: PCollection[Any]) -> None:
 
 
 class _Items(PTransform[PCollection[Any], PCollection[Any]]):
+    def __init__(self, counts: bool) -> None:
+        self.counts = counts
+
     def expand(self, given: PCollection[Any]) -> PCollection[Any]:
         pipeline = given.pipeline
         node = Each(f"{pipeline.label}/OneKey", (given.edge,), _OneKey())
         keyed = pipeline.add(node, given.windowing, given.is_bounded)
-        return grouped(keyed, Collect())
+        # Of a side input that discards only the latest pane is seen.
+        return grouped(keyed, Collect(), counts=self.counts and given.windowing.accumulates)
 
 
 class _OneKey(Do):

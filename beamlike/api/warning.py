@@ -1,0 +1,14 @@
+"""Warnings that point at the line of the user's program that brought them about."""
+
+import inspect
+import warnings
+
+__all__ = ["warn_user"]
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn where the first caller stands that is no part of this package."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("beamlike."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, level + 1)

@@ -1,0 +1,92 @@
+"""Which panes a condition on rows leaves, as far as its text says.
+
+Only what certainly holds for every row that is left is found. A condition that is written in
+another way, however right, counts as one that says nothing of panes.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+__all__ = ["marks_of_all"]
+
+_IN_PANE: Final = r"`?pane`?(?:\.`?{0}`?|\['{0}'\]|\[{0}\])"
+_IS: Final = r"(?:{0}==?true|=\({0},true\)|{0})"
+
+
+def _equal(field: str, value: str) -> str:
+    of_pane = _IN_PANE.format(field)
+    return rf"(?:{of_pane}==?{value}|=\({of_pane},{value}\))"
+
+
+_MARKS: Final = {
+    "is_first": rf"{_IS.format(_IN_PANE.format('is_first'))}|{_equal('index', '0')}",
+    "is_last": _IS.format(_IN_PANE.format("is_last")),
+    "on_time": _equal("timing", "'?on_time'?"),
+}
+"""Of each mark of `beamlike.model.repetition.Repetition`, how a condition says it. Without blanks
+and in small letters, as SQL, and as classic Spark and Spark Connect show a column."""
+
+_CALLED: Final = re.compile(r"and\((.*)\)", re.DOTALL)
+_COMMA: Final = re.compile(",")
+_QUOTES: Final = "'\"`"
+_AND: Final = re.compile(r"\band\b", re.IGNORECASE)
+_NOT_ALL: Final = re.compile(r"\b(?:or|case|between|not)\b|\|\||--|/\*|\\", re.IGNORECASE)
+
+
+def marks_of_all(condition: "Column | str") -> frozenset[str]:
+    """The marks that every pane has for which a condition holds."""
+    text = str(condition)
+    if not isinstance(condition, str):
+        text = text.removeprefix("Column<'").removesuffix("'>")
+    parts = [re.sub(r"\s+", "", part).lower() for part in _all_of(text.strip())]
+    return frozenset(
+        mark
+        for mark, said in _MARKS.items()
+        if any(re.fullmatch(said, part) is not None for part in parts)
+    )
+
+
+def _all_of(text: str) -> Iterator[str]:
+    """The conditions that all have to hold."""
+    called = _CALLED.fullmatch(text)
+    sides = _cut(called[1], _COMMA) if called else []
+    open_text = _masked(text)
+    if len(sides) == 2 and ")" not in open_text[:-1]:
+        parts = sides
+    elif text.startswith("(") and open_text.find(")") == len(text) - 1:
+        parts = [text[1:-1]]
+    else:
+        parts = [] if _NOT_ALL.search(open_text) else _cut(text, _AND)
+        if len(parts) < 2:
+            yield text
+            return
+    for part in parts:
+        yield from _all_of(part.strip())
+
+
+def _cut(text: str, between: re.Pattern[str]) -> list[str]:
+    """The parts of a text between what stands neither in brackets nor in quotes."""
+    starts = [0]
+    ends = []
+    for found in between.finditer(_masked(text)):
+        ends.append(found.start())
+        starts.append(found.end())
+    return [text[start:end] for start, end in zip(starts, [*ends, len(text)], strict=True)]
+
+
+def _masked(text: str) -> str:
+    """The text with underscores for what stands in brackets or in quotes."""
+    shown, quote, depth = [], "", 0
+    for letter in text:
+        depth -= letter == ")" and not quote
+        shown.append("_" if quote or depth else letter)
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in _QUOTES:
+            quote = letter
+        depth += letter == "(" and not quote
+    return "".join(shown)
