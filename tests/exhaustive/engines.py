@@ -1,14 +1,14 @@
 """What is compared: engines that each play many streams side by side.
 
 An engine is a function from a strategy to a `Walk`: streams at one place of the tree. To compare
-one more, add it to `ENGINES`. Whatever plays a whole script joins with a line:
-``"local": from_script(run_in_local)``. An engine that can go on from a saved place has a walk of its
+one more, add it to `ENGINES`. A function that plays a whole script joins with a line:
+``"local": from_script(run_in_local)``. An engine that can go on from where it is has a walk of its
 own, which is cheaper.
 """
 
 import pickle
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol, Self
 
 import attrs
@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Arrive as ArriveTogether
-from beamlike.hosts.script import Run, Script
+from beamlike.hosts.script import Output, Run, Script
 from beamlike.machine.columnar.arrays import NOTHING, take, within
 from beamlike.machine.columnar.columns import Arrivals, Drops, Panes, State
 from beamlike.machine.columnar.folds import fold_of
@@ -89,11 +89,10 @@ def _row(step: int, effect: Effect) -> Row:
 
 
 @attrs.frozen
-class _Histories:
-    """Streams of which nothing but their history is known."""
+class _Streams:
+    """Streams of which nothing but their history is kept."""
 
     strategy: WindowingStrategy
-    outcome: Callable[[WindowingStrategy, Stream], Rows]
     streams: tuple[Stream, ...] = ((),)
 
     def spread(self, parents: Sequence[int]) -> Self:
@@ -106,52 +105,71 @@ class _Histories:
     def move(self, to: Watermark | Clock) -> Self:
         return attrs.evolve(self, streams=tuple((*stream, to) for stream in self.streams))
 
+
+@attrs.frozen
+class _Histories(_Streams):
+    """Streams that are asked for one by one."""
+
+    outcome: Callable[[WindowingStrategy, Stream], Rows] = attrs.field(kw_only=True)
+
     def outcomes(self) -> Sequence[Rows]:
         return [self.outcome(self.strategy, (*stream, END)) for stream in self.streams]
 
 
 def from_history(outcome: Callable[[WindowingStrategy, Stream], Rows]) -> Engine:
     """An engine of a function that says what comes out of one whole stream."""
-    return lambda strategy: _Histories(strategy, outcome)
+    return lambda strategy: _Histories(strategy, outcome=outcome)
 
 
 # -- scripts -----------------------------------------------------------------------------------
 
 
 @attrs.frozen
-class _Scripts(_Histories):
+class _Scripts(_Streams):
     """Streams that are played from the beginning, all as keys of one script."""
 
     run: Callable[[WindowingStrategy, Script], Run] = attrs.field(kw_only=True)
 
     def outcomes(self) -> Sequence[Rows]:
-        found: dict[Any, list[Row]] = defaultdict(list)
-        for output in self.run(self.strategy, script_of(self.streams)).outputs:
-            found[output.key].append(_row(output.step, output.effect))
-        return [found[str(at)] for at in range(len(self.streams))]
+        outputs = self.run(self.strategy, script_of(self.streams)).outputs
+        found = rows_of_keys(outputs)
+        return [found.get(str(at), []) for at in range(len(self.streams))]
 
 
 def from_script(run: Callable[[WindowingStrategy, Script], Run]) -> Engine:
     """An engine of a function that plays a script. Its values are whole numbers to be summed."""
-    return lambda strategy: _Scripts(strategy, rules.outcome, run=run)
+    return lambda strategy: _Scripts(strategy, run=run)
 
 
 def script_of(streams: Sequence[Stream]) -> Script:
     """Streams with the same moves as one script, to its end; each is a key, by its number."""
+    return script_of_keys(dict(enumerate(streams)))
+
+
+def script_of_keys(streams: Mapping[Any, Stream]) -> Script:
+    """The same, with keys of any kind. A bundle may be empty: then it does not come."""
     steps: list[ArriveTogether | AdvanceWatermark | AdvanceClock] = []
-    arrived = [0] * len(streams)
-    for together in zip(*streams, strict=True):
+    arrived = dict.fromkeys(streams, 0)
+    for together in zip(*streams.values(), strict=True):
         first = together[0]
         if not isinstance(first, Arrive):
             steps.append(_event(first))
             continue
         elements: list[tuple[str, Element]] = []
-        for at, bundle in enumerate(together):
-            assert isinstance(bundle, Arrive)
-            elements += ((str(at), one) for one in _elements(bundle, arrived[at]))
-            arrived[at] += len(bundle.times)
+        for key, bundle in zip(streams, together, strict=True):
+            assert isinstance(bundle, Arrive), bundle
+            elements += ((str(key), one) for one in _elements(bundle, arrived[key]))
+            arrived[key] += len(bundle.times)
         steps.append(ArriveTogether(tuple(elements)))
     return (*steps, AdvanceWatermark(END.to))
+
+
+def rows_of_keys(outputs: Iterable[Output]) -> Mapping[str, list[Row]]:
+    """What came out, by the texts of the keys."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for output in outputs:
+        found[output.key].append(_row(output.step, output.effect))
+    return found
 
 
 # -- the reference machine ---------------------------------------------------------------------
@@ -195,8 +213,10 @@ class _Stepped:
             one if one.state is None else self._stepped(one, event, one.arrived)
             for one in self.ones
         )
-        which = "watermark" if isinstance(to, Watermark) else "clock"
-        return attrs.evolve(self, ones=ones, step=self.step + 1, **{which: to.to})
+        moved = attrs.evolve(self, ones=ones, step=self.step + 1)
+        if isinstance(to, Watermark):
+            return attrs.evolve(moved, watermark=to.to)
+        return attrs.evolve(moved, clock=to.to)
 
     def outcomes(self) -> Sequence[Rows]:
         return [one.rows for one in self.move(END).ones]
@@ -234,6 +254,8 @@ class _Columns:
     step: int = 0
 
     def spread(self, parents: Sequence[int]) -> Self:
+        if list(parents) == list(range(len(self.rows))):
+            return self
         at = np.array(parents, np.int64)
         return attrs.evolve(
             self,

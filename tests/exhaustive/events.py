@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from beamlike.model.time import MAX_TIMESTAMP
 
-__all__ = ["END", "BITS", "Arrive", "Clock", "Event", "Row", "Stream", "Watermark", "content"]
+__all__ = ["BITS", "END", "Arrive", "Clock", "Event", "Row", "Stream", "Watermark", "content"]
 
 
 class Arrive(NamedTuple):

@@ -48,7 +48,7 @@ class PaneOut(NamedTuple):
     content: int
     timestamp: int
     timing: str
-    index: int
+    number: int
     nonspeculative: int
     is_first: bool
     is_last: bool

@@ -192,7 +192,7 @@ class _Key:
             content(new if discarding else everything(history)),
             span[1] - 1 if hold is None else min(hold, span[1] - 1),
             timing,
-            0 if previous is None else previous.index + 1,
+            0 if previous is None else previous.number + 1,
             -1 if timing == "EARLY" else before + 1,
             previous is None,
             is_last,

@@ -91,9 +91,11 @@ def search(
     return Found(streams, tuple(differences[:enough]))
 
 
-def reached(strategy: WindowingStrategy, alphabet: Alphabet) -> Iterator[Reached]:
+def reached(
+    strategy: WindowingStrategy, alphabet: Alphabet, begin: int | None = None
+) -> Iterator[Reached]:
     """Every node of an alphabet, with what the model says."""
-    for node, _, model in _nodes(strategy, alphabet, {}, None):
+    for node, _, model in _nodes(strategy, alphabet, {}, begin):
         if node.started:
             yield Reached(strategy, node, tuple(model.outcomes()))
 

@@ -1,7 +1,7 @@
 """The strategies that are searched, and the values around their boundaries.
 
-Every trigger meets every window function. The other parts are chosen so that each value of each part
-meets each value of each other part in at least one strategy.
+Every trigger meets every window function. The other parts are chosen so that each value of each
+part meets each value of each other part in at least one strategy.
 """
 
 from collections.abc import Iterator, Mapping
@@ -118,6 +118,15 @@ def _pairs(values: Values) -> frozenset[tuple[int, int, int, int]]:
     return frozenset((a, values[a], b, values[b]) for a, b in combinations(range(len(values)), 2))
 
 
+def _all_pairs() -> set[tuple[int, int, int, int]]:
+    sizes = [len(values) for values in FACTORS.values()]
+    return {
+        (a, one, b, other)
+        for a, b in combinations(range(len(sizes)), 2)
+        for one, other in product(range(sizes[a]), range(sizes[b]))
+    }
+
+
 def _choices() -> Iterator[Values]:
     """Choices, each the places of its values, until every pair was chosen."""
     windows, triggers, *others = FACTORS.values()
@@ -131,16 +140,17 @@ def _choices() -> Iterator[Values]:
         covered |= _pairs((window, trigger, *best))
         number += 37
         yield (window, trigger, *best)
+    for a, one, b, other in sorted(_all_pairs() - covered):
+        choice = [0] * len(FACTORS)
+        choice[a], choice[b] = one, other
+        yield tuple(choice)
 
 
 @cache
 def _strategies() -> tuple[WindowingStrategy, ...]:
     return tuple(
         WindowingStrategy(
-            **{
-                name: values[at]
-                for (name, values), at in zip(FACTORS.items(), choice, strict=True)
-            }
+            **{name: values[at] for (name, values), at in zip(FACTORS.items(), choice, strict=True)}
         )
         for choice in _choices()
     )

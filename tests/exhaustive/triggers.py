@@ -1,7 +1,7 @@
 """What a trigger makes of a history: is it ready, has it finished, when does it wake. Section 6.
 
-A trigger has no state here. The history of a tree is handed down: each child has its own part of it,
-what it saw since it last started over, and every question is asked of that.
+A trigger has no state here. The history of a tree is handed down: each child has its own part of
+it, what it saw since it last started over, and every question is asked of that.
 """
 
 from collections.abc import Iterable
@@ -159,7 +159,7 @@ def _moved(trigger: _CLOCKS, arrival: int) -> int:
 
 
 def _end_was_processed(history: History) -> bool:
-    """Of `AfterWatermark`: whether it has fired for the end of the window. Sections 6.2, 6.3, 12b.2."""
+    """Of `AfterWatermark`: whether it has fired for the end of the window."""
     over = False
     for entry in history:
         match entry:
