@@ -33,7 +33,24 @@ from tests.exhaustive import rules
 from tests.exhaustive.events import BITS, END, Arrive, Clock, Row, Stream, Watermark
 from tests.exhaustive.streams import Node
 
-__all__ = ["ENGINES", "Engine", "Walk", "columns", "from_history", "from_script", "reference"]
+__all__ = [
+    "ENGINES",
+    "MODEL",
+    "Engine",
+    "Rows",
+    "Walk",
+    "columns",
+    "from_history",
+    "from_script",
+    "in_memory",
+    "played",
+    "reference",
+    "restarting",
+    "row_of",
+    "rows_of_keys",
+    "script_of",
+    "script_of_keys",
+]
 
 Rows = Sequence[Row]
 
@@ -71,7 +88,7 @@ def _elements(bundle: Arrive, arrived: int) -> tuple[Element, ...]:
     )
 
 
-def _row(step: int, effect: Effect) -> Row:
+def row_of(step: int, effect: Effect) -> Row:
     if isinstance(effect, Drop):
         assert effect.window is not None
         number = (effect.value.bit_length() - 1) // BITS
@@ -168,7 +185,7 @@ def rows_of_keys(outputs: Iterable[Output]) -> Mapping[str, list[Row]]:
     """What came out, by the texts of the keys."""
     found: dict[str, list[Row]] = defaultdict(list)
     for output in outputs:
-        found[output.key].append(_row(output.step, output.effect))
+        found[output.key].append(row_of(output.step, output.effect))
     return found
 
 
@@ -226,7 +243,7 @@ class _Stepped:
     ) -> _One:
         before = one.state or KeyState.unseen(self.watermark, self.clock)
         state, effects = self.machine.step(self.restart(before), event)
-        rows = tuple(_row(self.step, effect) for effect in effects)
+        rows = tuple(row_of(self.step, effect) for effect in effects)
         return _One(state, one.rows + rows, arrived)
 
 

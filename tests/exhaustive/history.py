@@ -12,6 +12,7 @@ from tests.exhaustive.events import Row
 __all__ = [
     "Came",
     "Cleared",
+    "Ended",
     "Fired",
     "Grew",
     "History",
@@ -76,6 +77,10 @@ class Cleared(NamedTuple):
     """A trigger lost its state and keeps whether it is finished. Of parts of a tree only."""
 
 
+class Ended(NamedTuple):
+    """The end of the window was processed: an early trigger counts as finished, without state."""
+
+
 class Grew(NamedTuple):
     """Live windows merged into this one; ``same`` is the place of the one with its bounds."""
 
@@ -84,7 +89,7 @@ class Grew(NamedTuple):
     now: Now
 
 
-Happened = Came | Fired | Cleared | Grew
+Happened = Came | Fired | Cleared | Ended | Grew
 History = tuple[Happened, ...]
 
 

@@ -23,7 +23,7 @@ from beamlike.model.triggers import (
     Repeatedly,
     Trigger,
 )
-from tests.exhaustive.history import Came, Cleared, Fired, Grew, Happened, History, Now
+from tests.exhaustive.history import Came, Cleared, Ended, Fired, Grew, Happened, History, Now
 
 __all__ = ["AT_END", "finished", "ready", "timers"]
 
@@ -110,7 +110,7 @@ def _last_growth(history: History) -> Grew | None:
 
 
 def _fired_since_growth(history: History) -> bool:
-    return any(isinstance(entry, Fired) for entry in history)
+    return any(isinstance(entry, Fired | Ended) for entry in history)
 
 
 def _count(trigger: AfterCount, history: History) -> int:
@@ -120,7 +120,7 @@ def _count(trigger: AfterCount, history: History) -> int:
         match entry:
             case Came():
                 count += 1
-            case Fired() | Cleared():
+            case Fired() | Cleared() | Ended():
                 count = 0
             case Grew():
                 if not any(finished(trigger, part) for part in entry.parts):
@@ -135,7 +135,7 @@ def _target(trigger: _CLOCKS, history: History) -> int | None:
         match entry:
             case Came():
                 target = _moved(trigger, entry.now.clock) if target is None else target
-            case Fired() | Cleared():
+            case Fired() | Cleared() | Ended():
                 target = None
             case Grew():
                 targets = [_target(trigger, part) for part in entry.parts]
@@ -214,6 +214,8 @@ def _shares(trigger: Trigger, history: History) -> tuple[History, ...]:
                 shares = _after_firing(trigger, before, shares, entry)
             case Cleared():
                 shares = tuple((*share, entry) for share in shares)
+            case Ended():
+                shares = tuple(() for _ in shares)
             case Grew():
                 shares = _after_merging(trigger, entry)
     return shares
@@ -248,7 +250,7 @@ def _after_firing(
         case AfterWatermark():
             if _end_was_processed(before):
                 return shares[0], ()
-            return ((), ()) if entry.now.is_over else ((), shares[1])
+            return ((Ended(),), ()) if entry.now.is_over else ((), shares[1])
         case Repeatedly():
             return ((),) if finished(trigger.trigger, fired[0]) else fired
         case AfterFirst():
@@ -274,7 +276,11 @@ def _after_merging(trigger: Trigger, entry: Grew) -> tuple[History, ...]:
         for at in range(len(_children(trigger)))
     ]
     if isinstance(trigger, AfterWatermark):
-        return ((), merged[1]) if _end_was_processed((entry,)) else (merged[0], ())
+        if _end_was_processed((entry,)):
+            return (Ended(),), merged[1]
+        # Its early trigger merges like any other, and is then unfinished whatever came of that.
+        early, _ = _children(trigger)
+        return () if finished(early, merged[0]) else merged[0], ()
     if isinstance(trigger, AfterEach):
         before = [True]
         for child, share in zip(trigger.triggers, merged, strict=True):
