@@ -32,7 +32,7 @@ from tests.exhaustive.events import BITS, END, Arrive, Clock, Event, Row, Stream
 from tests.exhaustive.rules import Span, outcome, windows_at
 from tests.exhaustive.search import Difference, Reached, unlike
 
-__all__ = ["LAWS", "broken_laws"]
+__all__ = ["CHEAP", "LAWS", "broken_laws"]
 
 Broken = Iterator[Difference]
 Law = Callable[[Reached], Broken]
@@ -323,6 +323,10 @@ LAWS: Final[Mapping[str, Law]] = {
     LONGER: _longer,
     KEYS: _keys,
 }
+
+
+CHEAP: Final[Mapping[str, Law]] = {ONCE: _once, FOLDS: _folds}
+"""Those that look at what came out and play nothing else: they are checked wherever engines are."""
 
 
 def broken_laws(here: Reached, laws: Mapping[str, Law] = LAWS) -> list[Difference]:

@@ -1,7 +1,7 @@
 """The search: every engine is walked along the tree of streams, and each node is compared."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -48,7 +48,7 @@ class Found:
     differences: tuple[Difference, ...]
 
 
-Check = Callable[[Reached], Iterator[Difference]]
+Check = Callable[[Reached], Iterable[Difference]]
 
 
 def search(
