@@ -27,7 +27,8 @@ def report(done: Mapping[str, Done], bounds: tuple[str, ...], bad: Sequence[Done
             f"`python -m tests.exhaustive`, {day}; Python {platform.python_version()}.",
             "",
             f"{len(STRATEGIES)} strategies. {compared:,} of {whole:,} streams of one key, in which "
-            f"{' and '.join(ENGINES)} machine were compared with the model: {ends}.",
+            f"{' and '.join(ENGINES)} machine were compared with the model: {ends}."
+            + ("" if compared == whole else " The same command goes on from there."),
             "",
             "| part | pieces | streams | seconds of work |",
             "|---|---|---|---|",

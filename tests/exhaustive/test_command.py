@@ -54,7 +54,7 @@ def test_a_piece_is_searched_and_noted(command: Any, tmp_path: Path, monkeypatch
     assert header == {"sources": kept.digest_of_sources()}
     assert [(one["piece"], one["differences"]) for one in pieces] == [
         ("wide/3/0", []),
-        ("wide/4/1", []),
+        ("wide/3/21", []),
     ]
 
 
@@ -101,6 +101,16 @@ def test_a_line_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
         file.write('{"piece": "wide/0/1", "str')
 
     assert set(Progress.at(progress.path).done()) == {"wide/0/0"}
+
+
+def test_processes_share_the_pieces(command: Any) -> None:
+    results = importlib.import_module("tests.exhaustive.__main__").results
+    few = [Piece("wide", at, 66) for at in (0, 1)]
+
+    alone = {done.piece: done.streams for done in results(few, 1, None)}
+    shared = {done.piece: done.streams for done in results(few, 2, None)}
+
+    assert alone == shared == {"wide/0/66": 500, "wide/1/66": 425}
 
 
 def test_laws_are_pieces_too() -> None:

@@ -20,6 +20,8 @@ of fewer are wide ones. ``laws``: up to three events over all values, with the l
 
 LAW_EVENTS: Final = 3
 
+STRIDE: Final = 101
+
 
 def alphabet_of(bound: str, strategy: int, most: int | None = None) -> Alphabet:
     """The values and the bound of a part of the search; ``most`` events if that is fewer."""
@@ -35,14 +37,19 @@ def least_of(bound: str, strategy: int) -> int:
 
 
 def pieces(bounds: tuple[str, ...] = BOUNDS) -> Iterator[Piece]:
-    """All pieces; in this order every strategy has its turn before any of them has a second."""
+    """All pieces; every strategy has its turn before any of them has a second.
+
+    Neighbours are alike, so strategies that are far from each other come first: a search that ends
+    early has seen some of each kind.
+    """
+    order = sorted(range(len(STRATEGIES)), key=lambda at: at * STRIDE % len(STRATEGIES))
     for bound in bounds:
         ways = [
             len(list(branches(alphabet_of(bound, at), root()))) for at in range(len(STRATEGIES))
         ]
         for turn in range(max(ways)):
             # The last way is the one that begins with elements; it has most of the streams.
-            yield from (Piece(bound, w - 1 - turn, at) for at, w in enumerate(ways) if turn < w)
+            yield from (Piece(bound, ways[at] - 1 - turn, at) for at in order if turn < ways[at])
 
 
 def streams_in_all(bounds: tuple[str, ...]) -> int:
