@@ -230,7 +230,7 @@ def _in_shard(strategy: WindowingStrategy, script: Script) -> Run:
     return Run(script, tuple(outputs))
 
 
-SAVED: Final[Mapping[str, Engine]] = {
+SAVED: Final[dict[str, Engine]] = {
     "the reference machine": restarting,
     "the shard that packs its state": from_script(_in_shard),
 }

@@ -112,7 +112,7 @@ def test_a_restart_that_matters_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
         run = in_memory(strategy, script)
         return attrs.evolve(run, outputs=run.outputs[1:])
 
-    monkeypatch.setitem(laws.SAVED, "forgetful", from_script(forgetful))  # type: ignore[arg-type]
+    monkeypatch.setitem(laws.SAVED, "forgetful", from_script(forgetful))
 
     assert (Arrive((0,)),) in broken_of(DEFAULT, RESTARTS, lambda row: row)
 

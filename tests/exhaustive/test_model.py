@@ -11,7 +11,7 @@ import pytest
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Arrive as ArriveTogether
 from beamlike.hosts.script import Script
-from beamlike.machine.events import AdvanceWatermark
+from beamlike.machine.events import AdvanceWatermark, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.options import LateCheck, Unchanged
@@ -95,7 +95,7 @@ def expected_rows(scenario: Scenario) -> dict[Hashable, Counter[Row]]:
     for output in run.outputs:
         effect = output.effect
         of_key = rows.setdefault(output.key, Counter())
-        if hasattr(effect, "info"):
+        if isinstance(effect, Pane):
             found = str(sorted(map(repr, effect.value)))
             of_key[row_of(output.step, attrs.evolve(effect, value=found))] += 1
         else:
