@@ -1,0 +1,334 @@
+"""What has to hold of every stream, whatever the rules say in detail.
+
+A law takes a node of the tree, streams with what the model says comes out of each, and names the
+streams that break it. Other plays of the same streams are played by engines.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Final
+
+from beamlike.hosts.script import Run, Script
+from beamlike.model.combine import Sum
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.testing.bundles import is_patient, keeps_contents
+from beamlike.testing.in_columns import run_in_columns
+from beamlike.testing.in_shard import micro_batches, run_in_shard
+from tests.exhaustive.engines import (
+    Engine,
+    Rows,
+    from_script,
+    in_memory,
+    played,
+    reference,
+    restarting,
+    rows_of_keys,
+    script_of_keys,
+)
+from tests.exhaustive.events import BITS, END, Arrive, Clock, Event, Row, Stream, Watermark
+from tests.exhaustive.rules import Span, outcome, windows_at
+from tests.exhaustive.search import Difference, Reached, unlike
+
+__all__ = ["CHEAP", "LAWS", "broken_laws"]
+
+Broken = Iterator[Difference]
+Law = Callable[[Reached], Broken]
+
+
+def numbers_in(content: object) -> list[int]:
+    """The numbers of the elements in a pane, each as often as it is in it."""
+    assert isinstance(content, int), content
+    counts = content.to_bytes((content.bit_length() + BITS - 1) // BITS, "little")
+    return [number for number, count in enumerate(counts) for _ in range(count)]
+
+
+def times_of(stream: Stream) -> list[int]:
+    """The time of each element, by its number."""
+    return [time for event in stream if isinstance(event, Arrive) for time in event.times]
+
+
+def _broken(here: Reached, at: int, law: str, sentences: Sequence[str]) -> Broken:
+    if sentences:
+        stream = here.node.streams[at]
+        yield Difference(here.strategy, stream, law, sentences=tuple(sentences))
+
+
+# -- where elements are --------------------------------------------------------------------------
+
+
+def _once(here: Reached) -> Broken:
+    for at, (stream, rows) in enumerate(zip(here.node.streams, here.outcomes, strict=True)):
+        yield from _broken(here, at, ONCE, _not_once(here.strategy, stream, rows))
+
+
+def _not_once(strategy: WindowingStrategy, stream: Stream, rows: Rows) -> list[str]:
+    """The elements that are not in as many panes and drops as they have windows."""
+    merging = isinstance(strategy.window_fn, Sessions)
+    places: list[tuple[int, object]] = []
+    for row in rows:
+        if row[1] == "pane":
+            places += [(number, None if merging else row[2]) for number in numbers_in(row[4])]
+            if max(Counter(numbers_in(row[4])).values(), default=0) > 1:
+                return [f"an element is twice in {row}"]
+    if strategy.accumulation is not AccumulationMode.DISCARDING:
+        places = list(set(places))
+    dropped = Counter(row[4] for row in rows if row[1] in ("closed", "expired"))
+    found = Counter(number for number, _ in places)
+    return [
+        f"element {number} at {time}: in {found[number]} places, dropped {dropped[number]} times, "
+        f"of {len(windows_at(strategy.window_fn, time))} windows"
+        for number, time in enumerate(times_of(stream))
+        if found[number] + dropped[number] != len(windows_at(strategy.window_fn, time))
+    ]
+
+
+def _folds(here: Reached) -> Broken:
+    if here.strategy.accumulation is AccumulationMode.RETRACTING:
+        for at, (stream, rows) in enumerate(zip(here.node.streams, here.outcomes, strict=True)):
+            yield from _broken(here, at, FOLDS, _not_folding(here.strategy, stream, rows))
+
+
+def _not_folding(strategy: WindowingStrategy, stream: Stream, rows: Rows) -> list[str]:
+    """What is wrong with the panes that stand in the end."""
+    stands: Counter[Row] = Counter()
+    for row in rows:
+        if row[1] == "pane":
+            stands[row[2:]] += 1
+        elif row[1] == "withdrawn":
+            stands[row[2:]] -= 1
+            if stands[row[2:]] < 0:
+                return [f"withdrawn, and does not stand: {row}"]
+    found = Counter[tuple[object, ...]]()
+    for pane in stands.elements():
+        found.update((*pane[:2], number) for number in numbers_in(pane[2]))
+    if any(count > 1 for count in found.values()):
+        return ["an element stands twice in a window"]
+    if strategy.trigger.may_finish or not _in_time(strategy, stream):
+        return []
+    wanted = set(_in_batch(strategy, stream))
+    return [] if found.keys() == wanted else [f"{sorted(found)} stands, in a batch {wanted}"]
+
+
+def _in_time(strategy: WindowingStrategy, stream: Stream) -> bool:
+    """Whether no window of any element has expired before the last element has come."""
+    ends = [end for time in times_of(stream) for _, end in windows_at(strategy.window_fn, time)]
+    expiry = min(ends, default=MAX_TIMESTAMP) - 1 + strategy.allowed_lateness
+    return _watermark_at_last(stream) <= expiry
+
+
+def _watermark_at_last(stream: Stream) -> int:
+    watermark, at_last = MIN_TIMESTAMP, MIN_TIMESTAMP
+    for event in stream:
+        if isinstance(event, Watermark):
+            watermark = event.to
+        elif isinstance(event, Arrive):
+            at_last = watermark
+    return at_last
+
+
+def _in_batch(strategy: WindowingStrategy, stream: Stream) -> Iterator[tuple[int, int, int]]:
+    """Every window of a batch of all the elements, with the number of each element in it."""
+    times = times_of(stream)
+    spans = [(span, n) for n, t in enumerate(times) for span in windows_at(strategy.window_fn, t)]
+    if not isinstance(strategy.window_fn, Sessions):
+        yield from ((*span, number) for span, number in spans)
+        return
+    sessions: list[tuple[Span, list[int]]] = []
+    for (start, end), number in sorted(spans):
+        if sessions and start < sessions[-1][0][1]:
+            (first, last), numbers = sessions[-1]
+            sessions[-1] = ((first, max(last, end)), [*numbers, number])
+        else:
+            sessions.append(((start, end), [number]))
+    yield from ((*span, number) for span, numbers in sessions for number in numbers)
+
+
+# -- cuts ----------------------------------------------------------------------------------------
+
+
+def _cuts(here: Reached) -> Broken:
+    for at, (stream, rows) in enumerate(zip(here.node.streams, here.outcomes, strict=True)):
+        joined, origin = _joined(stream)
+        if joined == stream:
+            continue
+        cut = [(origin[_step_of(row)], *row[1:]) for row in rows]
+        whole = outcome(here.strategy, (*joined, END))
+        yield from _broken(here, at, CUTS, _other_if_cut(here.strategy, stream, joined, cut, whole))
+
+
+def _joined(stream: Stream) -> tuple[Stream, list[int]]:
+    """The stream with bundles that follow each other in one; for each step, its step there."""
+    joined: list[Event] = []
+    origin = []
+    for event in stream:
+        last = joined[-1] if joined else None
+        if isinstance(event, Arrive) and isinstance(last, Arrive):
+            joined[-1] = Arrive((*last.times, *event.times))
+        else:
+            joined.append(event)
+        origin.append(len(joined) - 1)
+    return tuple(joined), [*origin, len(joined)]
+
+
+def _step_of(row: Row) -> int:
+    step = row[0]
+    assert isinstance(step, int)
+    return step
+
+
+def _other_if_cut(
+    strategy: WindowingStrategy, stream: Stream, joined: Stream, cut: Rows, whole: Rows
+) -> list[str]:
+    """What a cut of bundles changes and must not."""
+    found = []
+    if Counter(_expired(cut)) != Counter(_expired(whole)):
+        found.append("other elements have expired")
+    if keeps_contents(strategy) and _last_word(strategy, cut) != _last_word(strategy, whole):
+        found.append("in the end other elements are in the windows")
+    open_ = is_patient(strategy) and _all_open(strategy, stream)
+    if open_ and Counter(cut) != Counter(whole):
+        found.append(f"other panes; of {joined}: {whole}")
+    return found
+
+
+def _expired(rows: Rows) -> list[Row]:
+    return [row for row in rows if row[1] == "expired"]
+
+
+def _all_open(strategy: WindowingStrategy, stream: Stream) -> bool:
+    """Whether every element comes before the watermark is past the end of any of its windows."""
+    watermark = MIN_TIMESTAMP
+    for event in stream:
+        if isinstance(event, Watermark):
+            watermark = event.to
+        elif isinstance(event, Arrive):
+            ends = [end for time in event.times for _, end in windows_at(strategy.window_fn, time)]
+            if any(watermark >= end for end in ends):
+                return False
+    return True
+
+
+def _last_word(strategy: WindowingStrategy, rows: Rows) -> Counter[tuple[object, ...]]:
+    """Which elements are in which window in the end; of windows that merge, in any of them."""
+    merging = isinstance(strategy.window_fn, Sessions)
+    last: dict[tuple[object, ...], set[int]] = defaultdict(set)
+    for row in rows:
+        if row[1] == "pane":
+            last[() if merging else row[2:4]] |= set(numbers_in(row[4]))
+    return Counter((*span, number) for span, numbers in last.items() for number in numbers)
+
+
+# -- other plays ---------------------------------------------------------------------------------
+
+
+def _in_shard(strategy: WindowingStrategy, script: Script) -> Run:
+    batches, _ = micro_batches(script, together=False)
+    outputs, _ = run_in_shard(strategy, "sum", batches)
+    return Run(script, tuple(outputs))
+
+
+SAVED: Final[dict[str, Engine]] = {
+    "the reference machine": restarting,
+    "the shard that packs its state": from_script(_in_shard),
+}
+
+
+def _restarts(here: Reached) -> Broken:
+    for name, engine in SAVED.items():
+        rows = played(engine, here.strategy, here.node)
+        yield from unlike(here, f"{RESTARTS} ({name})", rows)
+
+
+def _longer(here: Reached) -> Broken:
+    lateness = here.strategy.allowed_lateness
+    for longer in {lateness + 1, 2 * lateness + 5, MAX_TIMESTAMP} - {lateness}:
+        strategy = here.strategy.configured(allowed_lateness=min(longer, MAX_TIMESTAMP))
+        plays = played(reference, strategy, here.node)
+        for at, (short, long) in enumerate(zip(here.outcomes, plays, strict=True)):
+            lost = _lost(here.strategy, long) - _lost(here.strategy, short)
+            yield from _broken(here, at, LONGER, [f"{one} with {longer} ms" for one in lost])
+
+
+def _lost(strategy: WindowingStrategy, rows: Rows) -> set[Row]:
+    # What a longer life of the window lets in may close it earlier, where a trigger can finish.
+    kinds = ("expired",) if strategy.trigger.may_finish else ("expired", "closed")
+    return {(row[4],) + (() if row[1] == "closed" else row[2:4]) for row in rows if row[1] in kinds}
+
+
+def _keys(here: Reached) -> Broken:
+    """Deal the elements of each stream to two keys in every way, and play all of them together."""
+    dealt = [
+        (at, number, pair)
+        for at, stream in enumerate(here.node.streams)
+        for number, pair in enumerate(_dealings(stream))
+    ]
+    keys = {(at, number, hand): pair[hand] for at, number, pair in dealt for hand in (0, 1)}
+    script = script_of_keys(keys)
+    for name, run in {"memory": in_memory, "columns": _in_columns}.items():
+        found = rows_of_keys(run(here.strategy, script).outputs)
+        for (at, number, hand), stream in keys.items():
+            rows = Counter(found.get(str((at, number, hand)), []))
+            if rows != Counter(_alone(here.strategy, stream)):
+                yield from _broken(here, at, KEYS, [f"{name}, of {stream}: {rows}"])
+
+
+def _in_columns(strategy: WindowingStrategy, script: Script) -> Run:
+    return run_in_columns(strategy, script, Sum())
+
+
+def _dealings(stream: Stream) -> Iterator[tuple[Stream, Stream]]:
+    """Each way to deal the elements to two keys, the first one to the first: keys are alike."""
+    for hands in product((0, 1), repeat=len(times_of(stream)) - 1):
+        dealt = iter((0, *hands))
+        first: list[Event] = []
+        second: list[Event] = []
+        for event in stream:
+            if isinstance(event, Watermark | Clock):
+                first.append(event)
+                second.append(event)
+                continue
+            got: tuple[list[int], list[int]] = ([], [])
+            for time in event.times:
+                got[next(dealt)].append(time)
+            first.append(Arrive(tuple(got[0])))
+            second.append(Arrive(tuple(got[1])))
+        yield tuple(first), tuple(second)
+
+
+def _alone(strategy: WindowingStrategy, stream: Stream) -> list[Row]:
+    """What comes out of a key, some of whose bundles are empty and never came."""
+    steps = [at for at, event in enumerate(stream) if event != Arrive(())]
+    rows = outcome(strategy, (*(stream[at] for at in steps), END))
+    steps.append(len(stream))
+    return [(steps[_step_of(row)], *row[1:]) for row in rows]
+
+
+# -- all of them ---------------------------------------------------------------------------------
+
+ONCE: Final = "each element is in panes or dropped, once"
+FOLDS: Final = "retractions fold to the batch result"
+CUTS: Final = "cuts of bundles that may not matter do not"
+RESTARTS: Final = "restarts do not matter"
+LONGER: Final = "a longer lateness loses nothing that a shorter one kept"
+KEYS: Final = "keys do not see each other"
+
+LAWS: Final[Mapping[str, Law]] = {
+    ONCE: _once,
+    FOLDS: _folds,
+    CUTS: _cuts,
+    RESTARTS: _restarts,
+    LONGER: _longer,
+    KEYS: _keys,
+}
+
+
+CHEAP: Final[Mapping[str, Law]] = {ONCE: _once, FOLDS: _folds}
+"""Those that look at what came out and play nothing else: they are checked wherever engines are."""
+
+
+def broken_laws(here: Reached, laws: Mapping[str, Law] = LAWS) -> list[Difference]:
+    """The streams of a node that break a law."""
+    return [broken for law in laws.values() for broken in law(here)]

@@ -1,0 +1,163 @@
+"""All streams of one key up to a bound, as a tree in which a stream is a node.
+
+A bound says how many events a stream has at most and which values they take; an element is an
+event, however the elements are cut into bundles. The moves of the clocks are the branches of the
+tree, and all streams that share them stand side by side in one node: their elements differ.
+
+What changes nothing is left out:
+
+* The elements of a bundle come in order of time: their order decides nothing.
+* Before the first element at most one move of each clock, the watermark first: a key that no
+  element came for yet remembers nothing.
+* The clock moves only where a trigger waits for it, and the end always follows, see `events.END`.
+* Streams of several keys: a key does not see another one. A law of its own holds that, see `laws`.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations_with_replacement
+from math import comb, factorial
+
+import attrs
+
+from tests.exhaustive.events import Arrive, Clock, Event, Stream, Watermark
+
+__all__ = ["Alphabet", "Branch", "Node", "branches", "count_of", "root"]
+
+
+@attrs.frozen
+class Alphabet:
+    """The values that events take, each in rising order, and how many events there are at most."""
+
+    times: tuple[int, ...]
+    watermarks: tuple[int, ...]
+    clocks: tuple[int, ...]
+    events: int
+
+
+@attrs.frozen
+class Node:
+    """Streams that have the same moves at the same steps, and how many events each has."""
+
+    moves: tuple[Watermark | Clock | None, ...]
+    """What happens at each step; None: a bundle arrives, for each stream one of its own."""
+    streams: tuple[Stream, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def started(self) -> bool:
+        """Whether an element has come."""
+        return None in self.moves
+
+
+@attrs.frozen
+class Branch:
+    """A step that leads from a node to another one.
+
+    ``parents`` says for each stream of the new node which stream of the old one it continues, and
+    ``event`` with what: a move for all of them, or a bundle for each.
+    """
+
+    node: Node
+    parents: tuple[int, ...]
+    event: Watermark | Clock | tuple[Arrive, ...]
+
+
+def root() -> Node:
+    """The stream in which nothing has happened."""
+    return Node((), ((),), (0,))
+
+
+def branches(alphabet: Alphabet, node: Node) -> Iterator[Branch]:
+    """Every way on from a node, in a fixed order."""
+    open_ = [at for at, size in enumerate(node.sizes) if size < alphabet.events]
+    if not open_:
+        return
+    for move in _moves(alphabet, node):
+        streams = tuple((*node.streams[at], move) for at in open_)
+        sizes = tuple(node.sizes[at] + 1 for at in open_)
+        yield Branch(Node((*node.moves, move), streams, sizes), tuple(open_), move)
+    yield _with_bundles(alphabet, node, open_)
+
+
+def _moves(alphabet: Alphabet, node: Node) -> Iterator[Watermark | Clock]:
+    made = [move for move in node.moves if move is not None]
+    reached = max((move.to for move in made if isinstance(move, Watermark)), default=None)
+    passed = max((move.to for move in made if isinstance(move, Clock)), default=None)
+    if node.started or not made:
+        yield from (Watermark(to) for to in alphabet.watermarks if reached is None or to > reached)
+    if node.started or passed is None:
+        yield from (Clock(to) for to in alphabet.clocks if passed is None or to > passed)
+
+
+def _with_bundles(alphabet: Alphabet, node: Node, open_: Sequence[int]) -> Branch:
+    pairs = [
+        (at, Arrive(times))
+        for at in open_
+        for length in range(1, alphabet.events - node.sizes[at] + 1)
+        for times in combinations_with_replacement(alphabet.times, length)
+    ]
+    streams = tuple((*node.streams[at], bundle) for at, bundle in pairs)
+    sizes = tuple(node.sizes[at] + len(bundle.times) for at, bundle in pairs)
+    parents = tuple(at for at, _ in pairs)
+    event = tuple(bundle for _, bundle in pairs)
+    return Branch(Node((*node.moves, None), streams, sizes), parents, event)
+
+
+# -- how many there are ------------------------------------------------------------------------
+
+
+def count_of(alphabet: Alphabet, least: int = 1) -> int:
+    """How many streams of ``least`` events and more there are, by arithmetic.
+
+    Choose how many elements, bundles and moves there are; the bundles; the values of the moves;
+    the moves before the first element; and in what order moves and bundles come after it.
+    """
+    return sum(
+        _bundlings(len(alphabet.times), elements, bundles)
+        * comb(len(alphabet.watermarks), before[0] + marks)
+        * comb(len(alphabet.clocks), before[1] + ticks)
+        * _orders(bundles - 1, marks, ticks)
+        for elements in range(1, alphabet.events + 1)
+        for bundles in range(1, elements + 1)
+        for before in ((0, 0), (0, 1), (1, 0), (1, 1))
+        for marks in range(alphabet.events + 1)
+        for ticks in range(alphabet.events + 1)
+        if least <= elements + sum(before) + marks + ticks <= alphabet.events
+    )
+
+
+def _bundlings(values: int, elements: int, bundles: int) -> int:
+    """In how many ways so many elements come in so many bundles."""
+    if bundles == 0:
+        return int(elements == 0)
+    return sum(
+        comb(first + values - 1, first) * _bundlings(values, elements - first, bundles - 1)
+        for first in range(1, elements + 1)
+    )
+
+
+def _orders(*of_each: int) -> int:
+    """The orders of so many things of each kind, where those of a kind are in order already."""
+    orders = factorial(sum(of_each))
+    for number in of_each:
+        orders //= factorial(number)
+    return orders
+
+
+def events_of(stream: Stream) -> int:
+    """How many events a stream has; each element is one."""
+    return sum(len(event.times) if isinstance(event, Arrive) else 1 for event in stream)
+
+
+def shown(stream: Sequence[Event]) -> str:
+    """A stream in a line."""
+    words = []
+    for event in stream:
+        match event:
+            case Arrive(times):
+                words.append("+" + ",".join(map(str, times)))
+            case Watermark(to):
+                words.append(f"watermark {to}")
+            case Clock(to):
+                words.append(f"clock {to}")
+    return "; ".join(words)

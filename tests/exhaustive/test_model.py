@@ -1,0 +1,162 @@
+"""The model that all engines are compared with, against scenarios that others have published."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from beamlike.hosts.memory import run_in_memory
+from beamlike.hosts.script import Arrive as ArriveTogether
+from beamlike.hosts.script import Script
+from beamlike.machine.events import AdvanceWatermark, Pane
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Collect
+from beamlike.model.options import LateCheck, Unchanged
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
+from beamlike.testing.transcripts import Scenario, load_transcripts
+from tests.exhaustive.engines import row_of
+from tests.exhaustive.events import BITS, END, Arrive, Clock, Event, Row, Stream, Watermark
+from tests.exhaustive.rules import outcome
+from tests.exhaustive.strategies import TRIGGERS
+
+CASES = Path(__file__).resolve().parents[1] / "conformance" / "cases"
+KNOWN = {type(node) for trigger in TRIGGERS for node in trigger.walk()}
+SIZE = 120_000
+"""Longer windows have too many places to look at for a model that looks at all of them."""
+
+
+def is_known(strategy: WindowingStrategy) -> bool:
+    """Whether the model has rules for it."""
+    windows = strategy.window_fn
+    match windows:
+        case FixedWindows() | SlidingWindows():
+            known = windows.size <= SIZE
+        case Sessions():
+            known = windows == Sessions(windows.gap) and isinstance(windows.gap, int)
+        case _:
+            known = isinstance(windows, GlobalWindows)
+    return (
+        known
+        and {type(node) for node in strategy.trigger.walk()} <= KNOWN
+        and strategy.late_check is LateCheck.ASSIGNED
+        and strategy.unchanged is Unchanged.RE_EMIT
+    )
+
+
+@attrs.frozen
+class OneKey:
+    """What happens to one key of a script, and at which steps of the script."""
+
+    stream: Stream
+    steps: tuple[int, ...]
+    values: tuple[Any, ...]
+
+    def shown(self, row: Row) -> Row:
+        """A row of the model with the steps and the values of the script."""
+        content = row[4]
+        assert isinstance(content, int)
+        assert isinstance(row[0], int)
+        if row[1] in ("closed", "expired"):
+            return (self.steps[row[0]], *row[1:4], repr(self.values[content]), row[5])
+        numbers = [n for n in range(len(self.values)) for _ in range(content >> BITS * n & 255)]
+        found = sorted(repr(self.values[number]) for number in numbers)
+        return (self.steps[row[0]], *row[1:4], str(found), *row[5:])
+
+
+def keys_of(script: Script) -> Iterator[tuple[Hashable, OneKey]]:
+    """Each key of a script."""
+    arrivals = [step for step in script if isinstance(step, ArriveTogether)]
+    for key in dict.fromkeys(key for step in arrivals for key in step.by_key()):
+        events: list[tuple[int, Event]] = []
+        values: list[Any] = []
+        for number, step in enumerate(script):
+            if isinstance(step, ArriveTogether):
+                elements = step.by_key().get(key, [])
+                values += (element.value for element in elements)
+                if elements:
+                    events.append((number, Arrive(tuple(e.timestamp for e in elements))))
+            else:
+                move = Watermark if isinstance(step, AdvanceWatermark) else Clock
+                events.append((number, move(step.to)))
+        steps, stream = zip(*events, strict=True)
+        yield key, OneKey(stream, steps, tuple(values))
+
+
+def expected_rows(scenario: Scenario) -> dict[Hashable, Counter[Row]]:
+    """What comes out of each key. The memory host is held against the expectation elsewhere."""
+    run = run_in_memory(Grouping(scenario.strategy, Collect()), scenario.script)
+    rows: dict[Hashable, Counter[Row]] = {}
+    for output in run.outputs:
+        effect = output.effect
+        of_key = rows.setdefault(output.key, Counter())
+        if isinstance(effect, Pane):
+            found = str(sorted(map(repr, effect.value)))
+            of_key[row_of(output.step, attrs.evolve(effect, value=found))] += 1
+        else:
+            assert effect.window is not None
+            span = effect.window.start, effect.window.end
+            what = output.step, effect.reason.value
+            of_key[*what, *span, repr(effect.value), effect.missed_by] += 1
+    return rows
+
+
+@pytest.mark.parametrize("folder", ["blog", "beam", "scio", "derived"])
+def test_published_scenarios_come_out_as_they_should(folder: str) -> None:
+    compared = 0
+    for file in sorted((CASES / folder).glob("*.json")):
+        for scenario in load_transcripts(file):
+            if scenario.contested or not is_known(scenario.strategy):
+                continue
+            expected = expected_rows(scenario)
+            for key, one in keys_of(scenario.script):
+                rows = Counter(map(one.shown, outcome(scenario.strategy, one.stream)))
+                assert rows == expected.get(key, Counter()), f"{scenario.id}, key {key!r}"
+                compared += 1
+    assert compared > 10
+
+
+def test_an_early_an_on_time_and_a_late_pane() -> None:
+    strategy = WindowingStrategy(
+        FixedWindows(10),
+        AfterWatermark(early=AfterProcessingTime(2), late=AfterCount(1)),
+        "accumulating",
+        allowed_lateness=7,
+        timestamp_combiner="earliest",
+    )
+    stream = (
+        *(Arrive((3, 5)), Clock(3), Arrive((4,)), Watermark(10), Arrive((6,))),
+        *(Watermark(17), Arrive((7,)), END),
+    )
+
+    assert outcome(strategy, stream) == [
+        (1, "pane", 0, 10, 1 + (1 << 8), 3, "EARLY", 0, -1, True, False),
+        (3, "pane", 0, 10, 1 + (1 << 8) + (1 << 16), 4, "ON_TIME", 1, 0, False, False),
+        (4, "pane", 0, 10, 1 + (1 << 8) + (1 << 16) + (1 << 24), 9, "LATE", 2, 1, False, False),
+        (6, "expired", 0, 10, 4, 1),
+    ]
+
+
+def test_sessions_that_merge_withdraw_what_their_parts_have_emitted() -> None:
+    strategy = WindowingStrategy(
+        Sessions(5), AfterWatermark(early=AfterCount(1), late=AfterCount(1)), "retracting"
+    )
+    stream = (Arrive((0,)), Arrive((8,)), Arrive((4,)), END)
+    first = (0, 5, 1, 4, "EARLY", 0, -1, True, False)
+    second = (8, 13, 1 << 8, 12, "EARLY", 0, -1, True, False)
+    both = 1 + (1 << 8) + (1 << 16)
+
+    assert outcome(strategy, stream) == [
+        (0, "pane", *first),
+        (1, "pane", *second),
+        (2, "withdrawn", *first),
+        (2, "withdrawn", *second),
+        (2, "pane", 0, 13, both, 12, "EARLY", 0, -1, True, False),
+        (3, "withdrawn", 0, 13, both, 12, "EARLY", 0, -1, True, False),
+        (3, "pane", 0, 13, both, 12, "ON_TIME", 1, 0, False, True),
+    ]

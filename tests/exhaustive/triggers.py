@@ -1,0 +1,308 @@
+"""What a trigger makes of a history: is it ready, has it finished, when does it wake. Section 6.
+
+A trigger has no state here. The history of a tree is handed down: each child has its own part of
+it, what it saw since it last started over, and every question is asked of that.
+"""
+
+from collections.abc import Iterable
+
+from beamlike.model.triggers import (
+    AfterAll,
+    AfterCount,
+    AfterEach,
+    AfterFirst,
+    AfterProcessingTime,
+    AfterSynchronizedProcessingTime,
+    AfterWatermark,
+    AlignTo,
+    Always,
+    DefaultTrigger,
+    Delay,
+    Never,
+    OrFinally,
+    Repeatedly,
+    Trigger,
+)
+from tests.exhaustive.history import Came, Cleared, Ended, Fired, Grew, Happened, History, Now
+
+__all__ = ["AT_END", "finished", "ready", "timers"]
+
+AT_END = "end of window"
+"""The timer that an event-time trigger sets. Others are instants of processing time (ms)."""
+
+Timer = int | str
+
+_CLOCKS = AfterProcessingTime | AfterSynchronizedProcessingTime
+
+
+def finished(trigger: Trigger, history: History) -> bool:
+    """Whether it has fired for the last time."""
+    match trigger:
+        case AfterWatermark():
+            return trigger.late is None and _end_was_processed(history)
+        case AfterCount():
+            grew = _last_growth(history)
+            merged = grew is not None and any(finished(trigger, part) for part in grew.parts)
+            return merged or _fired_since_growth(history)
+        case AfterProcessingTime() | AfterSynchronizedProcessingTime():
+            grew = _last_growth(history)
+            same = None if grew is None or grew.same is None else grew.parts[grew.same]
+            return (same is not None and finished(trigger, same)) or _fired_since_growth(history)
+        case AfterFirst():
+            return _fired_since_growth(history) or any(_finished_children(trigger, history))
+        case AfterAll():
+            return _fired_since_growth(history) or all(_finished_children(trigger, history))
+        case AfterEach():
+            return all(_finished_children(trigger, history))
+        case OrFinally():
+            return any(_finished_children(trigger, history))
+        case _:
+            return False
+
+
+def ready(trigger: Trigger, history: History, now: Now) -> bool:
+    """Whether it should fire."""
+    shares = _shares(trigger, history)
+    match trigger:
+        case DefaultTrigger():
+            return now.is_over
+        case AfterWatermark():
+            early, late = _children(trigger)
+            if _end_was_processed(history):
+                return ready(late, shares[1], now)
+            return now.is_over or ready(early, shares[0], now)
+        case AfterCount():
+            return _count(trigger, history) >= trigger.count
+        case AfterProcessingTime() | AfterSynchronizedProcessingTime():
+            target = _target(trigger, history)
+            return target is not None and now.clock > target
+        case Repeatedly():
+            return ready(trigger.trigger, shares[0], now)
+        case AfterFirst():
+            return any(_satisfied(trigger, shares, now))
+        case AfterAll():
+            return all(_satisfied(trigger, shares, now))
+        case AfterEach():
+            at = _current(trigger, shares)
+            return at is not None and ready(trigger.triggers[at], shares[at], now)
+        case OrFinally():
+            return any(ready(c, s, now) for c, s in zip(_children(trigger), shares, strict=True))
+        case _:
+            return isinstance(trigger, Always)
+
+
+def timers(trigger: Trigger, history: History) -> set[Timer]:
+    """Every timer that was set for this window, by its bounds; none is ever taken back."""
+    found: set[Timer] = set()
+    for at, entry in enumerate(history):
+        if isinstance(entry, Grew):
+            found = set() if entry.same is None else timers(trigger, entry.parts[entry.same])
+        found |= _set_by(trigger, history[:at], entry)
+    return found
+
+
+# -- leaves ------------------------------------------------------------------------------------
+
+
+def _last_growth(history: History) -> Grew | None:
+    # Windows merge at the beginning of a history and nowhere else.
+    return history[0] if history and isinstance(history[0], Grew) else None
+
+
+def _fired_since_growth(history: History) -> bool:
+    return any(isinstance(entry, Fired | Ended) for entry in history)
+
+
+def _count(trigger: AfterCount, history: History) -> int:
+    """Elements since it was cleared; those of merged windows count unless it had finished."""
+    count = 0
+    for entry in history:
+        match entry:
+            case Came():
+                count += 1
+            case Fired() | Cleared() | Ended():
+                count = 0
+            case Grew():
+                if not any(finished(trigger, part) for part in entry.parts):
+                    count = sum(_count(trigger, part) for part in entry.parts)
+    return count
+
+
+def _target(trigger: _CLOCKS, history: History) -> int | None:
+    """The instant that the clock must pass, counted from the first element."""
+    target: int | None = None
+    for entry in history:
+        match entry:
+            case Came():
+                target = _moved(trigger, entry.now.clock) if target is None else target
+            case Fired() | Cleared() | Ended():
+                target = None
+            case Grew():
+                targets = [_target(trigger, part) for part in entry.parts]
+                known = [one for one in targets if one is not None]
+                gone = finished(trigger, (entry,))
+                target = min(known) if known and not gone else None
+    return target
+
+
+def _moved(trigger: _CLOCKS, arrival: int) -> int:
+    if isinstance(trigger, AfterSynchronizedProcessingTime):
+        return arrival
+    for transform in trigger.transforms:
+        match transform:
+            case Delay(by):
+                arrival += by
+            case AlignTo(period, offset):
+                while (arrival - offset) % period:
+                    arrival += 1
+    return arrival
+
+
+def _end_was_processed(history: History) -> bool:
+    """Of `AfterWatermark`: whether it has fired for the end of the window."""
+    over = False
+    for entry in history:
+        match entry:
+            case Fired(now=now):
+                over = over or now.is_over
+            case Grew(parts, _, now):
+                over = now.is_over and all(_end_was_processed(part) for part in parts)
+    return over
+
+
+# -- trees -------------------------------------------------------------------------------------
+
+
+def _children(trigger: Trigger) -> tuple[Trigger, ...]:
+    if isinstance(trigger, AfterWatermark):
+        return trigger.early or Never(), trigger.late or Never()
+    return trigger.children
+
+
+def _finished_children(trigger: Trigger, history: History) -> list[bool]:
+    shares = _shares(trigger, history)
+    return [finished(c, share) for c, share in zip(_children(trigger), shares, strict=True)]
+
+
+def _satisfied(trigger: Trigger, shares: tuple[History, ...], now: Now) -> Iterable[bool]:
+    pairs = zip(_children(trigger), shares, strict=True)
+    return (finished(child, share) or ready(child, share, now) for child, share in pairs)
+
+
+def _current(trigger: AfterEach, shares: tuple[History, ...]) -> int | None:
+    """The first child that has not finished."""
+    for at, (child, share) in enumerate(zip(trigger.triggers, shares, strict=True)):
+        if not finished(child, share):
+            return at
+    return None
+
+
+def _shares(trigger: Trigger, history: History) -> tuple[History, ...]:
+    """What each child has seen since it started over."""
+    shares: tuple[History, ...] = tuple(() for _ in _children(trigger))
+    if not shares:
+        return shares
+    for at, entry in enumerate(history):
+        before = history[:at]
+        match entry:
+            case Came():
+                sees = _who_sees(trigger, before, shares, entry.now)
+                shares = tuple(
+                    (*share, entry) if sees[i] else share for i, share in enumerate(shares)
+                )
+            case Fired():
+                shares = _after_firing(trigger, before, shares, entry)
+            case Cleared():
+                shares = tuple((*share, entry) for share in shares)
+            case Ended():
+                shares = tuple(() for _ in shares)
+            case Grew():
+                shares = _after_merging(trigger, entry)
+    return shares
+
+
+def _who_sees(
+    trigger: Trigger, before: History, shares: tuple[History, ...], now: Now
+) -> list[bool]:
+    """Which children an element goes to."""
+    everyone = [True] * len(shares)
+    match trigger:
+        case AfterWatermark() if not now.merging:
+            over = _end_was_processed(before)
+            return [not over, over]
+        case AfterEach() if not now.merging:
+            current = _current(trigger, shares)
+            return [at == current for at in range(len(shares))]
+        case AfterAll():
+            return [not done for done in _finished_children(trigger, before)]
+        case _:
+            return everyone
+
+
+def _after_firing(
+    trigger: Trigger, before: History, shares: tuple[History, ...], entry: Fired
+) -> tuple[History, ...]:
+    """What the children have seen after the tree has fired. A child that starts over: nothing."""
+    fired = tuple((*share, entry) for share in shares)
+    cleared = tuple((*share, Cleared()) for share in shares)
+    pairs = list(zip(_children(trigger), shares, strict=True))
+    match trigger:
+        case AfterWatermark():
+            if _end_was_processed(before):
+                return shares[0], ()
+            return ((Ended(),), ()) if entry.now.is_over else ((), shares[1])
+        case Repeatedly():
+            return ((),) if finished(trigger.trigger, fired[0]) else fired
+        case AfterFirst():
+            fires = [ready(child, share, entry.now) for child, share in pairs]
+            return tuple(fired[at] if fires[at] else cleared[at] for at in range(len(pairs)))
+        case AfterEach():
+            current = _current(trigger, shares)
+            after = tuple(fired[at] if at == current else s for at, s in enumerate(shares))
+            return tuple((*s, Cleared()) for s in after) if entry.now.merging else after
+        case OrFinally():
+            if ready(trigger.until, shares[1], entry.now):
+                return cleared[0], fired[1]
+            return fired[0], shares[1]
+        case _:
+            return fired
+
+
+def _after_merging(trigger: Trigger, entry: Grew) -> tuple[History, ...]:
+    """What the children have seen after windows merged into this one."""
+    parts = [_shares(trigger, part) for part in entry.parts]
+    merged = [
+        (Grew(tuple(part[at] for part in parts), entry.same, entry.now),)
+        for at in range(len(_children(trigger)))
+    ]
+    if isinstance(trigger, AfterWatermark):
+        if _end_was_processed((entry,)):
+            return (Ended(),), merged[1]
+        # Its early trigger merges like any other, and is then unfinished whatever came of that.
+        early, _ = _children(trigger)
+        return () if finished(early, merged[0]) else merged[0], ()
+    if isinstance(trigger, AfterEach):
+        before = [True]
+        for child, share in zip(trigger.triggers, merged, strict=True):
+            before.append(before[-1] and finished(child, share))
+        return tuple(share if before[at] else () for at, share in enumerate(merged))
+    return tuple(merged)
+
+
+def _set_by(trigger: Trigger, before: History, entry: Happened) -> set[Timer]:
+    """The timers that are set because of this: an element, or a merge."""
+    if not isinstance(entry, Came | Grew):
+        return set()
+    found: set[Timer] = set()
+    if isinstance(trigger, DefaultTrigger | AfterWatermark) and not entry.now.is_over:
+        found.add(AT_END)
+    if isinstance(trigger, _CLOCKS):
+        started = isinstance(entry, Grew) or _target(trigger, before) is None
+        target = _target(trigger, (*before, entry))
+        if started and target is not None:
+            found.add(max(target, entry.now.clock))
+    were, are = _shares(trigger, before), _shares(trigger, (*before, entry))
+    for child, had, has in zip(_children(trigger), were, are, strict=True):
+        if has and has != had:
+            found |= _set_by(child, had if isinstance(entry, Came) else (), has[-1])
+    return found
