@@ -168,12 +168,12 @@ def windowed(
             combines its own: for keys that get more rows than one task can take. Late rows are
             dropped one by one, as always.
         shards: How many groups the keys are spread over: the most tasks that can work at once.
-        buckets: How many parts the keys of each shard are in. For functions of your own, a step
+        buckets: How many parts the keys of each shard are in. On the reference machine a step
             looks only at the parts with new rows or with something due. Shards and buckets belong
             to a checkpoint.
         machine: ``"auto"`` takes the columnar machine, which steps all keys of a shard at once,
-            for all that is built in, and the reference machine for functions of your own;
-            `explain_plan` says which and why. ``"reference"`` takes that in any case, and
+            wherever it can, and the reference machine for the rest, such as a window function of
+            your own; `explain_plan` says which and why. ``"reference"`` takes that in any case, and
             ``"columnar"`` refuses what needs it. They emit the same panes and leave the same
             state behind, so a query may change between them.
         name: Under which Spark's query progress reports the counts of panes and drops; give
