@@ -8,7 +8,7 @@ import attrs
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.errors import TestStreamError
+from beamlike.errors import PipelineError, TestStreamError
 from beamlike.hosts.memory import run_in_memory
 from beamlike.hosts.script import Arrive, Run, Script, ScriptStep
 from beamlike.machine.events import Element
@@ -45,14 +45,16 @@ Host = Literal["memory", "local", "spark"]
 class _Played(PTransform[Pipeline, PCollection[Any]]):
     """The source of a pipeline that plays a script."""
 
-    def __init__(self, steps: Script) -> None:
-        self.steps = steps
+    def __init__(self, steps: Script, without_unit: str = "") -> None:
+        self.steps, self.without_unit = steps, without_unit
 
     @property
     def default_label(self) -> str:
         return "TestStream"
 
     def expand(self, given: Pipeline) -> PCollection[Any]:
+        if self.without_unit:
+            raise PipelineError(f"{given.label!r}: {self.without_unit}")
         node = Given(given.label, (), self.steps, bounded=False)
         return given.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
 
@@ -66,6 +68,8 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
     """
 
     steps: Script
+    without_unit: str = attrs.field(default="", eq=False)
+    """As of `TestStream`."""
 
     @by_name("run", TestStreamError, window="window=FixedWindows(...)")
     def run(
@@ -165,12 +169,21 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         return "TestStream"
 
     def expand(self, given: Pipeline) -> PCollection[Any]:
-        """The source of a pipeline that plays this stream."""
-        return _Played(self.steps).expand(given)
+        """The source of a pipeline that plays this stream.
+
+        Raises:
+            PipelineError: It has a bare number, which is seconds in Beam Python.
+        """
+        return _Played(self.steps, self.without_unit).expand(given)
+
+    @property
+    def in_milliseconds(self) -> PTransform[Pipeline, PCollection[Any]]:
+        """The same source where everybody counts milliseconds, as in Scio."""
+        return _Played(self.steps)
 
     def __rrshift__(self, label: str) -> PTransform[Pipeline, PCollection[Any]]:  # type: ignore[override]
         """A source of a pipeline under a name: ``"name" >> stream``."""
-        return label >> _Played(self.steps)
+        return label >> _Played(self.steps, self.without_unit)
 
     def __repr__(self) -> str:
         return f"TestStream(){script_code(self.steps[:-1])}.advance_watermark_to_infinity()"

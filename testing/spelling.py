@@ -5,10 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 from beamlike.api.pipelines.dofn import TimestampedValue
-from beamlike.errors import TestStreamError, TimeError
+from beamlike.api.pipelines.python_windows import duration_with_unit, instant_with_unit
+from beamlike.errors import BeamlikeError, TestStreamError, TimeError
 from beamlike.hosts.script import Arrive, Script
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model.time import (
+    DurationLike,
     InstantLike,
     duration_ms,
     instant_ms,
@@ -21,7 +23,9 @@ __all__ = [
     "TimestampedValue",
     "WindowLike",
     "duration_code",
+    "duration_refused",
     "instant_code",
+    "instant_refused",
     "read_window",
     "said_otherwise",
     "script_code",
@@ -91,6 +95,29 @@ def window_code(window: Window) -> str:
     if isinstance(window, GlobalWindow):
         return '"global"'
     return f"{instant_code(window.start)}, {instant_code(window.end)}"
+
+
+def instant_refused(value: InstantLike, argument: str) -> str:
+    """Why a pipeline in Beam Python's words does not take an instant; "" if it does.
+
+    What cannot be written in another way than as a number is taken: no seconds reach so far.
+    """
+    if isinstance(value, int) and instant_code(value) == repr(value):
+        return ""
+    return _refused(lambda: instant_with_unit(value, argument, "the bounds of a window"))
+
+
+def duration_refused(value: DurationLike, argument: str) -> str:
+    """Why a pipeline in Beam Python's words does not take a duration; "" if it does."""
+    return _refused(lambda: duration_with_unit(value, argument))
+
+
+def _refused(read: Callable[[], object]) -> str:
+    try:
+        read()
+    except BeamlikeError as error:
+        return str(error)
+    return ""
 
 
 def script_code(steps: Script) -> str:

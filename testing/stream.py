@@ -12,7 +12,7 @@ from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import TestStreamError
-from beamlike.hosts.script import Arrive, Script
+from beamlike.hosts.script import Arrive, Script, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back
 from beamlike.model.time import (
     MAX_TIMESTAMP,
@@ -23,7 +23,13 @@ from beamlike.model.time import (
     instant_ms,
 )
 from beamlike.testing.finished_stream import FinishedTestStream
-from beamlike.testing.spelling import TimestampedValue, said_otherwise, script_code
+from beamlike.testing.spelling import (
+    TimestampedValue,
+    duration_refused,
+    instant_refused,
+    said_otherwise,
+    script_code,
+)
 
 __all__ = ["TestStream", "test_stream_of"]
 
@@ -35,6 +41,9 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
     A prefix can be shared by many tests, because nothing ever changes it. The stream has to
     be finished by `advance_watermark_to_infinity` before it can be run, or feed a pipeline.
 
+    A number that is a time or a duration counts milliseconds. Beam Python counts seconds, so a
+    pipeline in its words refuses a stream with a bare number other than 0; one in Scio's takes it.
+
     Elements are of any kind where it feeds a pipeline, and ``(key, value)`` pairs where it is
     run by itself. ``steps`` has whole elements; the keys there mean nothing.
 
@@ -45,6 +54,8 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
     __test__: ClassVar[bool] = False  # the name starts with Test, but pytest must not collect it
 
     steps: Script = ()
+    without_unit: str = attrs.field(default="", eq=False)
+    """Why no pipeline of Beam's can take this: the first bare number in it; "" if there is none."""
     watermark: int = attrs.field(default=MIN_TIMESTAMP, init=False)
     clock: int = attrs.field(default=0, init=False)
 
@@ -91,7 +102,8 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
             TestStreamError: As `add_elements`.
             TimeError: The time cannot be read.
         """
-        return self._arrive(instant_ms(time, "add_elements_at_time time"), elements)
+        longer = self._arrive(instant_ms(time, "add_elements_at_time time"), elements)
+        return longer._noting(instant_refused(time, "add_elements_at_time time"))
 
     def advance_watermark_to(self, instant: InstantLike) -> "TestStream":
         """The input watermark becomes ``instant``. It may stand still, never go back.
@@ -110,7 +122,7 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
                 f"the watermark must stay before the end of time, {MAX_TIMESTAMP} ms, asked for "
                 f"{to} ms; write advance_watermark_to_infinity()"
             )
-        return TestStream((*self.steps, move))
+        return self._and(move)._noting(instant_refused(instant, "advance_watermark_to instant"))
 
     def advance_processing_time(self, duration: DurationLike) -> "TestStream":
         """The clock moves on by ``duration``, more than 0. It stands at 0 at first.
@@ -124,11 +136,13 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
             raise TestStreamError(
                 f"advance_processing_time must move the clock by more than 0 ms, got {duration!r}"
             )
-        return TestStream((*self.steps, AdvanceClock(self.clock + by)))
+        return self._and(AdvanceClock(self.clock + by))._noting(
+            duration_refused(duration, "advance_processing_time duration")
+        )
 
     def advance_watermark_to_infinity(self) -> FinishedTestStream:
         """Everything has been seen: every window comes to its end, and the stream to its."""
-        return FinishedTestStream((*self.steps, AdvanceWatermark(MAX_TIMESTAMP)))
+        return FinishedTestStream((*self.steps, AdvanceWatermark(MAX_TIMESTAMP)), self.without_unit)
 
     def run(self, *_args: object, **_options: object) -> NoReturn:
         """Not yet.
@@ -167,7 +181,13 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
                 'add_elements(TimestampedValue([...], "00:01:00"))'
             )
         timed = tuple((None, _timed(element, default)) for element in elements)
-        return TestStream((*self.steps, Arrive(timed)))
+        return self._and(Arrive(timed))
+
+    def _and(self, step: ScriptStep) -> "TestStream":
+        return TestStream((*self.steps, step), self.without_unit)
+
+    def _noting(self, refusal: str) -> "TestStream":
+        return TestStream(self.steps, self.without_unit or refusal)
 
     def __repr__(self) -> str:
         return "TestStream()" + script_code(self.steps)

@@ -10,11 +10,13 @@
         )
 
 A number that is a time or a duration counts milliseconds, while Beam Python counts seconds: write
-``"60 s"``, ``"10 minutes"``, a ``timedelta`` or a ``datetime``, and nobody has to know. The
-windows, the triggers, the lateness and `TimestampedValue` of this package refuse a bare number. In
-other places it is taken as milliseconds, and nothing tells who meant seconds: in what the function
-of `WithTimestamps` returns, in `IntervalWindow`, in what is written by `WriteRows` to a column of
-times, and in the test streams and the `TimestampedValue` of ``beamlike.testing``.
+``"60 s"``, ``"10 minutes"``, a ``timedelta`` or a ``datetime``, and both agree. The windows,
+`IntervalWindow`, the triggers, the lateness and `TimestampedValue` of this package refuse a bare
+number, and a pipeline refuses a test stream in which one moves the watermark or the clock, or is a
+time of elements. In other places it is taken as milliseconds: in what the function of
+`WithTimestamps` returns, in what is written by `WriteRows` to a column of times, and in the
+`TimestampedValue` of ``beamlike.testing``. `TimestampedValue` takes what ``DoFn.TimestampParam``
+gave, which knows its unit; what is reckoned from that is a bare number again.
 
 Beam Python's `Timestamp` and `Duration` are there too: a ``datetime`` and a ``timedelta``. Times
 that come out, such as ``DoFn.TimestampParam`` and the bounds of windows, are in milliseconds;
@@ -71,6 +73,7 @@ from beamlike.api.pipelines.python_windows import (
     AfterProcessingTime,
     Duration,
     FixedWindows,
+    IntervalWindow,
     Sessions,
     SlidingWindows,
     Timestamp,
@@ -116,7 +119,7 @@ from beamlike.model.triggers import (
     Repeatedly,
 )
 from beamlike.model.windowfns import GlobalWindows
-from beamlike.model.windows import GlobalWindow, IntervalWindow
+from beamlike.model.windows import GlobalWindow
 
 RemoveDuplicates = Distinct
 

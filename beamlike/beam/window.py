@@ -3,6 +3,7 @@
 from beamlike.api.pipelines.python_windows import (
     Duration,
     FixedWindows,
+    IntervalWindow,
     Sessions,
     SlidingWindows,
     Timestamp,
@@ -11,7 +12,7 @@ from beamlike.api.pipelines.python_windows import (
 )
 from beamlike.model.options import AccumulationMode
 from beamlike.model.windowfns import GlobalWindows
-from beamlike.model.windows import GlobalWindow, IntervalWindow
+from beamlike.model.windows import GlobalWindow
 
 __all__ = [
     "AccumulationMode",

@@ -7,6 +7,7 @@ import pytest
 
 import beamlike as bl
 import beamlike.beam as beam
+from beamlike import IntervalWindow
 from beamlike.errors import BeamlikeError, PipelineError, TransformError
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MIN_TIMESTAMP
 from beamlike.testing import TestStream, check_combine_fn
@@ -333,7 +334,7 @@ def test_sessions_that_merge_merge_their_accumulators():
     )
     (came,) = pipeline.run().out_of(merged.edge)
     assert came.element.value == ("a", 4.0)
-    assert came.element.windows == (beam.IntervalWindow(0, 150_000),)
+    assert came.element.windows == (IntervalWindow(0, 150_000),)
 
 
 def test_anything_with_the_four_methods_is_a_combine_function():

@@ -1,12 +1,17 @@
 """What fingers that know Beam write, and what they are told where it means nothing here."""
 
 import re
+from functools import partial
+from typing import Any
 
 import pytest
 
 import beamlike.beam as beam
+from beamlike import FixedWindows, IntervalWindow
 from beamlike.errors import PipelineError, TestStreamError, TimeError, TransformError
-from beamlike.testing import TestStream
+from beamlike.hosts.keys import key_bytes
+from beamlike.model.time import END_OF_GLOBAL_WINDOW, EventTime
+from beamlike.testing import TestStream, TimestampedValue, expect, have_size, run_with_context
 
 
 def values(pipeline: beam.Pipeline, collection: beam.PCollection) -> list[object]:
@@ -139,6 +144,42 @@ def test_a_number_that_may_be_seconds_or_milliseconds_is_no_event_time() -> None
     )
 
 
+def test_lambdas_in_different_lines_have_different_labels() -> None:
+    pipeline = beam.Pipeline()
+    pairs = pipeline | beam.Create([(1, 2)])
+    made: list[Any] = [
+        pairs | beam.MapTuple(lambda a, b: a),
+        pairs | beam.MapTuple(lambda a, b: b),
+        pairs | beam.FlatMapTuple(lambda a, b: [a]),
+        pairs | beam.FlatMapTuple(lambda a, b: [b]),
+        pairs | beam.MapTuple(pow),
+        pairs | beam.MapTuple(partial(pow, mod=2)),
+    ]
+    labels = [re.sub(r"\d+(?=>)", "N", it.edge.node.label) for it in made]
+    at = "<lambda at test_beam_habits.py:N>"
+    assert labels == [
+        *[f"MapTuple({at})"] * 2,
+        *[f"FlatMapTuple({at})"] * 2,
+        *("MapTuple(pow)", "MapTuple(partial(pow))"),
+    ]
+    assert len({it.edge.node.label for it in made}) == len(made)
+
+
+def test_lambdas_of_a_tee_have_labels_of_their_own() -> None:
+    pipeline = beam.Pipeline()
+    words = pipeline | beam.Create(["a"])
+    words | beam.Tee(lambda it: it | beam.Map(str))
+    words | beam.Tee(lambda it: it | beam.Map(str), lambda it: it | beam.Map(str))
+    found = [re.sub(r"\d+(?=>)", "N", node.label) for node in pipeline.nodes[1:]]
+    at = "<lambda at test_beam_habits.py:N>"
+    assert found == [
+        f"Tee({at})/{at}/Map(str)",
+        f"Tee({at}, {at})/{at}/Map(str)",
+        f"Tee({at}, {at})/{at}2/Map(str)",
+    ]
+    assert len({node.label for node in pipeline.nodes}) == 4
+
+
 def test_seconds_and_milliseconds_that_say_so_are_an_event_time() -> None:
     def again(word: str, at: int = beam.DoFn.TimestampParam) -> object:
         return beam.TimestampedValue(word, beam.Timestamp(micros=1000 * at))
@@ -159,16 +200,105 @@ def test_seconds_and_milliseconds_that_say_so_are_an_event_time() -> None:
 def test_a_window_is_written_as_people_say_it() -> None:
     noon = beam.IntervalWindow("12:00", "12:05")
 
-    assert noon == beam.IntervalWindow(43_200_000, 43_500_000)
+    assert noon == IntervalWindow(43_200_000, 43_500_000)
+    assert isinstance(noon, beam.IntervalWindow)
+    assert isinstance(IntervalWindow(1, 2), beam.window.IntervalWindow)
+    assert issubclass(IntervalWindow, beam.IntervalWindow)
+    assert not isinstance(beam.GlobalWindow(), beam.IntervalWindow)
     assert (noon.start, noon.end, str(noon)) == (43_200_000, 43_500_000, "[12:00:00, 12:05:00)")
     assert beam.IntervalWindow(beam.Timestamp(0), beam.Timestamp(5)).end == 5_000
-    for start, end, told in (
-        ("noon", "12:05", "IntervalWindow start is not an instant: 'noon'; write epoch millisec"),
-        (0, 2.5, "IntervalWindow end is not an instant: 2.5; write epoch milliseconds, a datet"),
-        (True, 5, "IntervalWindow start is not an instant: True; write epoch milliseconds, a d"),
+    instead = 'write "00:01:30", "2013-01-01T06:00:00Z", a datetime, or Timestamp(90)'
+    for start, end, refusal in (
+        ("noon", "12:05", f"IntervalWindow start is not an instant: 'noon'; {instead}"),
+        (True, "12:05", f"IntervalWindow start is not an instant: True; {instead}"),
+        (
+            0,
+            2.5,
+            "IntervalWindow end: 2.5 is 2.5 seconds in Beam Python and 2.5 milliseconds here; "
+            "write Timestamp(2.5) for seconds",
+        ),
+        (
+            10,
+            "12:05",
+            "IntervalWindow start: 10 is 10 seconds in Beam Python and 10 milliseconds here; write "
+            "Timestamp(10) for seconds, or Timestamp(millis=10) for milliseconds such as the "
+            "bounds of a window",
+        ),
     ):
-        with pytest.raises(TimeError, match=f"^{re.escape(told)}"):
+        with pytest.raises(TimeError) as error:
             beam.IntervalWindow(start, end)  # type: ignore[arg-type]
+        assert str(error.value) == refusal
+    # Of the package itself numbers are milliseconds, as everywhere there.
+    assert (IntervalWindow(0, 10).start, IntervalWindow(0, 10).end) == (0, 10)
+
+
+INSTANT = (
+    "{call}: 10 is 10 seconds in Beam Python and 10 milliseconds here; write Timestamp(10) for "
+    "seconds, or Timestamp(millis=10) for milliseconds such as the bounds of a window"
+)
+DURATION = (
+    "advance_processing_time duration: 10 is 10 seconds in Beam Python and 10 milliseconds here; "
+    'write "10 s", or timedelta(seconds=10)'
+)
+
+
+@pytest.mark.parametrize(
+    ("stream", "refusal"),
+    [
+        (
+            TestStream().advance_watermark_to(10).add_elements("a"),
+            INSTANT.format(call="advance_watermark_to instant"),
+        ),
+        (
+            TestStream().add_elements_at_time(10, "a").advance_watermark_to(20),
+            INSTANT.format(call="add_elements_at_time time"),
+        ),
+        (TestStream().add_elements("a").advance_processing_time(10), DURATION),
+    ],
+    ids=["watermark", "time", "clock"],
+)
+def test_a_test_stream_with_a_bare_number_is_refused_by_a_pipeline(
+    stream: TestStream, refusal: str
+) -> None:
+    finished = stream.advance_watermark_to_infinity()
+    for name, source in (("TestStream", finished), ("Words", "Words" >> finished)):
+        with pytest.raises(PipelineError) as error:
+            beam.Pipeline() | source
+        assert str(error.value) == f"{name!r}: {refusal}"
+    # By itself, and in Scio's words, it counts milliseconds.
+    with run_with_context() as sc:
+        expect(sc.test_stream(finished)).to(have_size(1))
+    pairs = TestStream().add_elements_at_time(10, ("a", 1)).advance_watermark_to_infinity()
+    assert len(pairs.run(window=FixedWindows("1 s")).panes) == 1
+
+
+def test_a_test_stream_of_times_that_say_their_unit_is_taken() -> None:
+    stream = (
+        TestStream()
+        .advance_watermark_to(0)
+        .add_elements(beam.TimestampedValue("a", beam.Timestamp(5)))
+        .add_elements_at_time("00:00:01", "b")
+        .advance_processing_time("10 s")
+        .advance_watermark_to(beam.Timestamp(10))
+        # No seconds reach so far, and nothing else can say it.
+        .add_elements_at_time(9_223_372_036_000_000, "c")
+        .advance_watermark_to_infinity()
+    )
+    pipeline = beam.Pipeline()
+    assert values(pipeline, pipeline | stream) == ["a", "b", "c"]
+
+
+def test_the_event_time_that_a_function_was_given_is_an_event_time() -> None:
+    def again(word: str, at: Any = beam.DoFn.TimestampParam) -> object:
+        assert (at, repr(at), at + 1, type(at + 1)) == (1500, "1500", 1501, int)
+        return beam.TimestampedValue((at, word), at)
+
+    pipeline = beam.Pipeline()
+    timed = pipeline | beam.Create([beam.TimestampedValue("a", beam.Timestamp(1.5))])
+    found = timed | beam.Map(again) | beam.GroupByKey() | beam.Reify.Timestamp()
+    # As a key it is the number.
+    assert key_bytes(EventTime(1500)) == key_bytes(1500)
+    assert values(pipeline, found) == [TimestampedValue((1500, ["a"]), END_OF_GLOBAL_WINDOW)]
 
 
 def test_what_windows_a_collection_is_told_of_in_the_words_of_beam() -> None:

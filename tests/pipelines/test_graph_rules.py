@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
+from beamlike import IntervalWindow
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.pipeline import run_pipeline
 from beamlike.model.bundle import Windowed
@@ -211,7 +212,7 @@ def test_a_stamp_before_the_end_of_the_window_holds_the_watermark_of_what_follow
     (came,) = pipeline.run().out_of(hours.edge)
     # Without the hold the watermark would have been past 00:00:20, and the element too late.
     assert (came.step, came.element.value) == (2, ("k", [1]))
-    assert came.element.windows == (beam.IntervalWindow(0, 20_000),)
+    assert came.element.windows == (IntervalWindow(0, 20_000),)
 
 
 def test_a_flatten_waits_for_the_slowest_of_its_sources():
@@ -285,10 +286,10 @@ def test_each_window_of_an_element_is_judged_for_lateness_by_itself():
     grouped = pipeline | stream | sliding | beam.GroupByKey()
     result = pipeline.run()
     (came,) = result.out_of(grouped.edge)
-    assert came.element.windows == (beam.IntervalWindow(MINUTE, 3 * MINUTE),)
+    assert came.element.windows == (IntervalWindow(MINUTE, 3 * MINUTE),)
     (lost,) = result.lost
     assert (lost.step, lost.label, lost.key) == (1, "GroupByKey", "k")
-    assert lost.drop.window == beam.IntervalWindow(0, 2 * MINUTE)
+    assert lost.drop.window == IntervalWindow(0, 2 * MINUTE)
 
 
 # The same collection several times

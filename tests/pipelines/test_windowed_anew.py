@@ -8,6 +8,7 @@ and ``multipleWindowsWindowFnSucceeds`` in ``WindowEvaluatorFactoryTest``, ``tes
 from typing import Any
 
 import beamlike.beam as beam
+from beamlike import IntervalWindow
 from beamlike.testing import (
     TestPipeline,
     TestStream,
@@ -95,8 +96,8 @@ def test_an_assertion_of_beam_python_windows_anew_too() -> None:
             sliding,
             equal_to(
                 [
-                    TestWindowedValue(3, 3, [beam.IntervalWindow(0, 6)]),
-                    TestWindowedValue(3, 3, [beam.IntervalWindow(3, 9)]),
+                    TestWindowedValue(3, 3, [IntervalWindow(0, 6)]),
+                    TestWindowedValue(3, 3, [IntervalWindow(3, 9)]),
                 ]
             ),
             reify_windows=True,
@@ -128,7 +129,7 @@ def test_an_element_from_before_all_times_goes_through_two_stages() -> None:
             TestStream()
             .add_elements("before")
             .advance_watermark_to(0)
-            .add_elements_at_time(10_000, "after")
+            .add_elements_at_time(beam.Timestamp(10), "after")
             .advance_watermark_to_infinity()
         )
         grouped = (

@@ -18,6 +18,7 @@ from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.model.time import (
     DurationLike,
+    EventTime,
     InstantLike,
     duration_ms,
     instant_ms,
@@ -78,7 +79,8 @@ class DoFn(Generic[In, T]):
 
     Subclasses write ``process(self, element)``, which returns or yields what comes out: plain
     values, `TimestampedValue`, or `TaggedOutput` around either. More parameters may ask for
-    more, by their default: ``timestamp=DoFn.TimestampParam`` (event time, a number of ms),
+    more, by their default: ``timestamp=DoFn.TimestampParam`` (event time, a number of ms:
+    an `EventTime`),
     ``window=DoFn.WindowParam`` (its ``start`` and ``end`` likewise),
     ``pane_info=DoFn.PaneInfoParam``, ``key=DoFn.KeyParam`` (that of a pair) and
     ``windowed=DoFn.WindowedValueParam``. A function that asks for its window is called once for
@@ -163,7 +165,7 @@ class DoFn(Generic[In, T]):
 
 _READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
     "ElementParam": lambda element: element.value,
-    "TimestampParam": lambda element: element.timestamp,
+    "TimestampParam": lambda element: EventTime(element.timestamp),
     "WindowParam": lambda element: element.windows[0],
     "PaneInfoParam": lambda element: element.pane,
     "WindowedValueParam": lambda element: element,

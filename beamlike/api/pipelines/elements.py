@@ -243,7 +243,7 @@ class _OfFunction(ParDo[In, T]):
         if not callable(fn):
             raise PipelineError(f"{type(self).__name__} needs a function, got {fn!r}")
         super().__init__(self.calling(fn), *args, **kwargs)
-        self.function = fn
+        self.function: Callable[..., Any] = fn
 
     @property
     def default_label(self) -> str:

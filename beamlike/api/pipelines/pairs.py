@@ -12,7 +12,6 @@ from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
 from beamlike.errors import PipelineError
-from beamlike.model.words import in_words
 
 __all__ = [
     "FlatMapTuple",
@@ -121,10 +120,7 @@ class MapTuple(Map[Any, R]):
 
     def __init__(self, fn: Callable[..., R], *args: Any, **kwargs: Any) -> None:
         super().__init__(_Opened(fn, type(self).__name__), *args, **kwargs)
-
-    @property
-    def default_label(self) -> str:
-        return f"{type(self).__name__}({self.function})"
+        self.function = fn
 
 
 class FlatMapTuple(FlatMap[Any, R]):
@@ -135,10 +131,7 @@ class FlatMapTuple(FlatMap[Any, R]):
 
     def __init__(self, fn: Callable[..., Iterable[R] | None], *args: Any, **kwargs: Any) -> None:
         super().__init__(_Opened(fn, type(self).__name__), *args, **kwargs)
-
-    @property
-    def default_label(self) -> str:
-        return f"{type(self).__name__}({self.function})"
+        self.function = fn
 
 
 class _Opened:
@@ -151,9 +144,6 @@ class _Opened:
 
     def __call__(self, element: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
         return self.fn(*element, *args, **kwargs)
-
-    def __str__(self) -> str:
-        return in_words(self.fn)
 
 
 class PartitionFn(Protocol):

@@ -11,7 +11,7 @@ from typing import Any, Final
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
-from beamlike.api.pipelines.transform import PTransform, ptransform_fn
+from beamlike.api.pipelines.transform import PTransform, function_label, is_lambda, ptransform_fn
 from beamlike.api.pipelines.variables import T
 from beamlike.api.pipelines.views import IsThere
 from beamlike.api.pipelines.windowing import WindowInto
@@ -129,10 +129,19 @@ class Tee(PTransform[Any, Any]):
                 )
         self.consumers = consumers
 
+    @property
+    def default_label(self) -> str:
+        lambdas = [function_label(each) for each in self.consumers if is_lambda(each)]
+        return f"Tee({', '.join(lambdas)})" if lambdas else "Tee"
+
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         check_collection(given, self)
         for each in self.consumers:
-            _ = given | (each if isinstance(each, PTransform) else ptransform_fn(each)())
+            if not isinstance(each, PTransform):
+                # Two functions may have one name, or stand in one line.
+                made = ptransform_fn(each)()
+                each = given.pipeline.free_label(made.default_label) >> made
+            _ = given | each
         return given
 
 

@@ -8,13 +8,13 @@ Source: Beam Python ``transforms.window``, ``transforms.trigger``, ``utils.times
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Never
+from typing import TYPE_CHECKING, Any, Final, Never
 
 from beamlike.api.pipelines import dofn
 from beamlike.api.pipelines.variables import T
 from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
 from beamlike.errors import PipelineError, TimeError
-from beamlike.model import sessions, triggers, windowfns
+from beamlike.model import sessions, triggers, windowfns, windows
 from beamlike.model.naming import argument_meant
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
 from beamlike.model.options import TimestampCombiner as Combiner
@@ -22,6 +22,7 @@ from beamlike.model.time import (
     END_OF_GLOBAL_WINDOW,
     MIN_TIMESTAMP,
     DurationLike,
+    EventTime,
     duration_ms,
     instant_ms,
 )
@@ -30,12 +31,15 @@ __all__ = [
     "AfterProcessingTime",
     "Duration",
     "FixedWindows",
+    "IntervalWindow",
     "Sessions",
     "SlidingWindows",
     "Timestamp",
     "TimestampCombiner",
     "TimestampedValue",
     "WindowInto",
+    "duration_with_unit",
+    "instant_with_unit",
 ]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -45,7 +49,17 @@ Length = timedelta | str
 """A duration that says its unit: ``"60 s"``, ``"10 minutes"`` or a ``timedelta``."""
 
 
-def _with_unit(value: Any, argument: str) -> DurationLike:
+Instant = datetime | str | EventTime
+"""An instant that says its unit."""
+
+
+def duration_with_unit(value: Any, argument: str) -> DurationLike:
+    """A duration that says its unit, or what is no duration at all.
+
+    Raises:
+        PipelineError: It is a bare number other than 0.
+        TimeError: It cannot be read.
+    """
     if isinstance(value, int | float) and value != 0:
         raise PipelineError(
             f"{argument}: {value!r} is {value!r} seconds in Beam Python and {value!r} milliseconds "
@@ -70,7 +84,8 @@ def _with_unit(value: Any, argument: str) -> DurationLike:
 def FixedWindows(size: Length, offset: Length | int = 0) -> windowfns.FixedWindows:
     """Windows one after the other, see `beamlike.FixedWindows`."""
     return windowfns.FixedWindows(
-        _with_unit(size, "FixedWindows size"), _with_unit(offset, "FixedWindows offset")
+        duration_with_unit(size, "FixedWindows size"),
+        duration_with_unit(offset, "FixedWindows offset"),
     )
 
 
@@ -79,20 +94,20 @@ def SlidingWindows(
 ) -> windowfns.SlidingWindows:
     """Windows that overlap, see `beamlike.SlidingWindows`."""
     return windowfns.SlidingWindows(
-        _with_unit(size, "SlidingWindows size"),
-        _with_unit(period, "SlidingWindows period"),
-        _with_unit(offset, "SlidingWindows offset"),
+        duration_with_unit(size, "SlidingWindows size"),
+        duration_with_unit(period, "SlidingWindows period"),
+        duration_with_unit(offset, "SlidingWindows offset"),
     )
 
 
 def Sessions(gap_size: Length) -> sessions.Sessions:
     """Windows of activity, ended by a gap, see `beamlike.Sessions`."""
-    return sessions.Sessions(_with_unit(gap_size, "Sessions gap_size"))
+    return sessions.Sessions(duration_with_unit(gap_size, "Sessions gap_size"))
 
 
 def AfterProcessingTime(delay: Length | int = 0) -> triggers.AfterProcessingTime:
     """So long after the first element of a pane, see `beamlike.AfterProcessingTime`."""
-    return triggers.AfterProcessingTime(_with_unit(delay, "AfterProcessingTime delay"))
+    return triggers.AfterProcessingTime(duration_with_unit(delay, "AfterProcessingTime delay"))
 
 
 def Duration(seconds: int | float = 0, micros: int = 0) -> timedelta:
@@ -126,39 +141,85 @@ def Timestamp(seconds: int | float = 0, micros: int = 0, *, millis: int = 0) -> 
         raise TimeError(f"Timestamp must lie in the years 1 to 9999, got {told}{hint}") from None
 
 
-def TimestampedValue(value: T, timestamp: datetime | str) -> dofn.TimestampedValue[T]:
+def TimestampedValue(value: T, timestamp: Instant) -> dofn.TimestampedValue[T]:
     """An element with an event time of its own.
 
     Args:
         value: The element.
         timestamp: An instant that says its unit: ``"00:01:30"``, ``"2013-01-01T06:00:00Z"``, a
-            ``datetime``, or `Timestamp`.
+            ``datetime``, `Timestamp`, or what ``DoFn.TimestampParam`` gave.
 
     Raises:
         TimeError: It is a bare number other than 0, or no instant.
 
     Source: Beam Python ``window.TimestampedValue``.
     """
-    at: Any = timestamp
-    if isinstance(at, int | float) and at != 0:
-        millis = (
-            f", or Timestamp(millis={at!r}) for milliseconds such as those of TimestampParam"
-            if isinstance(at, int)
-            else ""
-        )
+    at = instant_with_unit(timestamp, "TimestampedValue timestamp", "those of TimestampParam")
+    return dofn.TimestampedValue(value, at)
+
+
+def instant_with_unit(value: Any, argument: str, such_as: str) -> int:
+    """An instant (ms) that says its unit.
+
+    Args:
+        such_as: What is in milliseconds here, to name it where a bare number is refused.
+
+    Raises:
+        TimeError: It is a bare number other than 0, or no instant.
+    """
+    whole = not isinstance(value, bool) and hasattr(value, "__index__")
+    if (whole or isinstance(value, float)) and not isinstance(value, EventTime) and value != 0:
+        millis = f", or Timestamp(millis={value!r}) for milliseconds such as {such_as}"
         raise TimeError(
-            f"TimestampedValue timestamp: {at!r} is {at!r} seconds in Beam Python and {at!r} "
-            f"milliseconds here; write Timestamp({at!r}) for seconds{millis}"
+            f"{argument}: {value!r} is {value!r} seconds in Beam Python and {value!r} "
+            f"milliseconds here; write Timestamp({value!r}) for seconds{millis if whole else ''}"
         )
     try:
-        return dofn.TimestampedValue(value, instant_ms(at, "TimestampedValue timestamp"))
+        return instant_ms(value, argument)
     except TimeError as error:
-        told, advice, _ = str(error).partition("; write ")
+        problem, advice, _ = str(error).partition("; write ")
         if not advice:
             raise
         raise TimeError(
-            f'{told}; write "00:01:30", "2013-01-01T06:00:00Z", a datetime, or Timestamp(90)'
+            f'{problem}; write "00:01:30", "2013-01-01T06:00:00Z", a datetime, or Timestamp(90)'
         ) from None
+
+
+class _Window(type):
+    """Makes windows of the model. They are of the class that it makes them in the name of."""
+
+    def __call__(cls, start: Any, end: Any) -> windows.IntervalWindow:
+        first, last = (
+            instant_with_unit(bound, f"IntervalWindow {name}", "the bounds of a window")
+            for name, bound in (("start", start), ("end", end))
+        )
+        return windows.IntervalWindow(first, last)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, windows.IntervalWindow)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, windows.IntervalWindow)
+
+
+if TYPE_CHECKING:
+
+    class IntervalWindow(windows.IntervalWindow):
+        def __init__(self, start: Instant, end: Instant) -> None: ...
+
+else:
+
+    class IntervalWindow(metaclass=_Window):
+        """A span of event time, see `beamlike.IntervalWindow`, of bounds that say their unit.
+
+        Args:
+            start: An instant such as ``"12:00"``, a ``datetime``, or `Timestamp`.
+            end: Likewise.
+
+        Raises:
+            TimeError: One of them is a bare number other than 0, or no instant.
+            WindowError: ``end`` is not after ``start``.
+        """
 
 
 class TimestampCombiner:
@@ -192,7 +253,7 @@ class WindowInto(AnyWindowInto):
             raise PipelineError(argument_meant(name, "WindowInto", _WINDOWING))
         lateness = allowed_lateness
         if lateness is not None:
-            lateness = _with_unit(lateness, "WindowInto allowed_lateness")
+            lateness = duration_with_unit(lateness, "WindowInto allowed_lateness")
         super().__init__(
             windowfn,
             trigger=trigger,

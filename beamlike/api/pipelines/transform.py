@@ -1,14 +1,14 @@
 """What a transform is: a step of a pipeline, with a name."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from beamlike.errors import PipelineError
 from beamlike.model.words import in_words
 
-__all__ = ["Applied", "PTransform", "function_label", "ptransform_fn"]
+__all__ = ["Applied", "PTransform", "function_label", "is_lambda", "ptransform_fn"]
 
 In_contra = TypeVar("In_contra", contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)
@@ -19,10 +19,16 @@ def function_label(fn: Any) -> str:
 
     Source: Beam Python ``label_from_callable``.
     """
-    code = getattr(fn, "__code__", None)
-    if code is not None and fn.__name__ == "<lambda>":
-        return f"<lambda at {Path(code.co_filename).name}:{code.co_firstlineno}>"
+    if isinstance(fn, partial):
+        return f"partial({function_label(fn.func)})"
+    if is_lambda(fn):
+        return f"<lambda at {Path(fn.__code__.co_filename).name}:{fn.__code__.co_firstlineno}>"
     return in_words(fn)
+
+
+def is_lambda(fn: Any) -> bool:
+    """Whether a function has no name of its own."""
+    return getattr(fn, "__code__", None) is not None and fn.__name__ == "<lambda>"
 
 
 class Applied(Protocol[In_contra, Out_co]):
@@ -120,7 +126,8 @@ class _OfFunction(PTransform[Any, Any]):
 
     @property
     def default_label(self) -> str:
-        return self.fn.__name__
+        name = getattr(self.fn, "__name__", "<lambda>")
+        return function_label(self.fn) if name == "<lambda>" else name
 
     def expand(self, given: Any) -> Any:
         return self.fn(given, *self.args, **self.kwargs)

@@ -164,7 +164,8 @@ class ScioContext:
         """
         transform: PTransform[Pipeline, PCollection[Any]]
         if isinstance(stream, PTransform):
-            transform = stream
+            # Scio counts milliseconds, and a stream need not say so.
+            transform = getattr(stream, "in_milliseconds", stream)
         elif isinstance(steps := getattr(stream, "steps", None), tuple):
             transform = _Steps(steps)
         else:
