@@ -36,6 +36,7 @@ from beamlike.hosts.spark.pages import Store
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import SparkStore, blobs_of, paused_gc
 from beamlike.hosts.spark.replay_worker import OverPickles
+from beamlike.hosts.spark.room import in_room
 from beamlike.hosts.spark.shard import KeyedMerge, Shard
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.hosts.staged import StagedWorker
@@ -196,7 +197,12 @@ class Layer:
             told = [mail.clock[source] for source in stage.sources if source in mail.clock]
             now = max(told, default=clock)
             heard = list(_heard(stage, mail.reached))
-            with after.metrics.step(str(at)), stage.worker.blamed(), self._keys_named(arriving):
+            with (
+                after.metrics.step(str(at)),
+                stage.worker.blamed(),
+                self._keys_named(arriving),
+                in_room(stage.shard.plan, shard),
+            ):
                 stepped = stage.shard.step(stores[at], tables, heard, now)
             effects = [(self._key_of(key), effect) for (key,), effect in stepped.effects]
             jump = self._jump(at, stage, mail, stepped.standing) if shard == 0 else None
