@@ -42,7 +42,7 @@ class Shown:
         (Shown("(pane.timing == ON_TIME)"), {"on_time"}),
         (Shown("((n > 3) and pane.is_last)"), {"is_last"}),
     ],
-    ids=str,
+    ids=lambda it: " ".join(sorted(it)) if isinstance(it, set) else str(it),
 )
 def test_a_condition_that_leaves_panes_with_a_mark_is_read(condition, marks):
     assert marks_of_all(condition) == marks

@@ -6,10 +6,11 @@ columns), `options` (what it can be told besides its windows), `changes` (what m
 next start), `plan` (what a worker knows, and the aggregation of a grouping), `look_up` (a main
 input that looks into a side input), `values` (which value a window function is given), `blobs`
 (tables as bytes), `marks` (the hidden column of rows between stages), `output` (panes and drops as
-rows), `state` (the layout of saved state), `pages` (where it rests, and what a step writes of it),
-`index` (what is known without reading it), `logs` (what workers log), `jumps` (whether rows make a
-watermark jump), `arrivals` (elements out of tables, also combined ones), `lift` (rows combined
-before they reach their shard), `pack` (rows to blobs), `unpack` (blobs to rows).
+rows), `state` (the layout of saved state), `room` (how much a shard can hold), `pages` (where state
+rests, and what a step writes of it), `index` (what is known without reading it), `logs` (what
+workers log), `jumps` (whether rows make a watermark jump), `arrivals` (elements out of tables, also
+combined ones), `lift` (rows combined before they reach their shard), `pack` (rows to blobs),
+`unpack` (blobs to rows).
 
 The work, by either machine: `clock` (where the clocks of a shard stand), `shard` (one shard's step,
 key by key), `keys` (keys as numbers), `part_folds` (aggregates as folds over columns),

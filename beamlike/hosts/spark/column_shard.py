@@ -17,6 +17,7 @@ from beamlike.hosts.spark.keys import UNKNOWN, Numbered, number_keys
 from beamlike.hosts.spark.pages import Pages, Rows, Store
 from beamlike.hosts.spark.part_folds import arrivals_of, fold_of_part
 from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.room import in_one
 from beamlike.hosts.spark.state import with_bucket
 from beamlike.machine.clocks import Heard
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
@@ -87,8 +88,7 @@ class ColumnShard:
         to = index.at.after(self.plan, watermark, clock)
         arrived, buckets = None, np.zeros(0, np.int64)
         if arrivals:
-            # Tables without carried windows lack the columns of these.
-            arrived = pa.concat_tables(arrivals, promote_options="default").combine_chunks()
+            arrived = in_one(arrivals)  # those without carried windows lack the columns of these
             buckets = arrived.column("bucket").to_numpy()
         panes, drops, keys = list[Emitted](), list[Drops](), Numbered(buckets, [], 0)
         merges: Merges | None = None

@@ -16,6 +16,7 @@ from beamlike.hosts.spark.column_output import told_drops
 from beamlike.hosts.spark.keys import Numbered, number_keys
 from beamlike.hosts.spark.part_folds import arrivals_of, fold_of_part
 from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.room import in_one
 from beamlike.hosts.spark.state import Key
 from beamlike.hosts.spark.stepping import choose_machine
 from beamlike.machine.columnar.arrays import Ints
@@ -75,8 +76,7 @@ class _InColumns:
 
     def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
         plan = self._plan
-        # Tables without carried windows lack the columns of these.
-        arrived = pa.concat_tables(tables, promote_options="default").combine_chunks()
+        arrived = in_one(tables)  # those without carried windows lack the columns of these
         names = [f"key_{name}" for name in plan.keys]
         keys = number_keys([arrived.column(name) for name in names], arrived.num_rows)
         arrivals = arrivals_of(plan, self._folds, arrived, keys.number)

@@ -60,6 +60,8 @@ _WAKE = b""
 
 _ROWS_OF_A_BLOB = 200_000
 """So many rows are gathered before they are packed, over all shards."""
+_BYTES_OF_A_BLOB = 256 * 2**20
+"""Or so many bytes: of rows with large values fewer fit in a blob."""
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -131,7 +133,8 @@ def _gathered(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
     gathered: list[pa.RecordBatch] = []
     for batch in batches:
         gathered.append(batch)
-        if sum(it.num_rows for it in gathered) >= _ROWS_OF_A_BLOB:
+        large = sum(it.nbytes for it in gathered) >= _BYTES_OF_A_BLOB
+        if large or sum(it.num_rows for it in gathered) >= _ROWS_OF_A_BLOB:
             yield gathered
             gathered = []
     if gathered:

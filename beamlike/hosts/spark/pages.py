@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from beamlike.errors import StateError
 from beamlike.hosts.spark.blobs import damaged, pack_blob, unpack_blob
+from beamlike.hosts.spark.room import has_room, in_one
 from beamlike.machine.columnar.arrays import Bools, Ints
 
 __all__ = ["Contents", "NoStore", "Pages", "Rows", "Store"]
@@ -128,14 +129,14 @@ class Rows:
         lives = np.ones(len(self.lives) + new.num_rows, np.bool_)
         lives[: len(self.lives)] = self.lives
         lives[gone] = False
-        return type(self)(pa.concat_tables([self.table, new]).combine_chunks(), lives)
+        return type(self)(in_one([self.table, new]), lives)
 
     def living(self, gone: Ints, new: pa.Table) -> Self:
         """The same, and only those that live."""
         stays = self.lives.copy()
         stays[gone] = False
         old = self.table.filter(pa.array(stays))
-        table = pa.concat_tables([old, new]).combine_chunks()
+        table = in_one([old, new])
         return type(self)(table, np.ones(table.num_rows, np.bool_))
 
 
@@ -177,6 +178,7 @@ class Pages:
 
         Raises:
             StateError: Some are not where the index says, or not what was written.
+            UnsupportedError: They do not fit in one piece.
         """
         contents = self.contents
         if not contents.digests:
@@ -189,7 +191,7 @@ class Pages:
             blobs = [self._blob(number) for number in contents.pages]
             _check(contents.digests[0], blobs)
             tables = [_rows_of(blob)[0] for blob in blobs]
-            table = pa.concat_tables([self._schema.empty_table(), *tables]).combine_chunks()
+            table = in_one([self._schema.empty_table(), *tables])
             rows = Rows(table, np.ones(table.num_rows, np.bool_))
         chain = zip(contents.log[known:], pairwise(contents.digests[known:]), strict=True)
         for number, (before, digest) in chain:
@@ -202,14 +204,19 @@ class Pages:
         return rows
 
     def replace(self, rows: Rows, gone: Ints, new: pa.Table) -> None:
-        """Write that some rows are gone, by their places, and that others came."""
+        """Write that some rows are gone, by their places, and that others came.
+
+        Raises:
+            UnsupportedError: Those that live do not fit in one piece. Nothing was written.
+        """
         before = self.contents
         if not len(gone) and not new.num_rows:
             return
         dead, logged = before.dead + len(gone), before.logged + new.num_rows
         living = len(rows.lives) + new.num_rows - dead
         is_cheap = logged + dead <= living and len(before.log) < LOG
-        if before.pages and living > FEW and is_cheap:
+        # Rows that are gone take room, until pages are written anew.
+        if before.pages and living > FEW and is_cheap and has_room([rows.table, new]):
             rows = rows.after(gone, new)
             self._append(gone, new, logged, dead, living)
         else:

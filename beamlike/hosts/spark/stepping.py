@@ -1,11 +1,12 @@
 """Which machine steps the shards of a plan, why, and the step with its output rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import attrs
 import pyarrow as pa
 
-from beamlike.errors import UnsupportedError, WindowError
+from beamlike.errors import BeamlikeError, UnsupportedError, WindowError
 from beamlike.hosts.spark.column_output import (
     ColumnOutput,
     panes_as_they_are,
@@ -13,14 +14,16 @@ from beamlike.hosts.spark.column_output import (
     told_merges,
 )
 from beamlike.hosts.spark.column_shard import ColumnShard, ColumnsStepped
-from beamlike.hosts.spark.index import Standing
+from beamlike.hosts.spark.index import Index, Standing
 from beamlike.hosts.spark.keys import can_number
 from beamlike.hosts.spark.logs import log_key_by_key, log_merges, logs_all
 from beamlike.hosts.spark.options import MachineName
 from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.pages import Store
+from beamlike.hosts.spark.pages import Pages, Store
 from beamlike.hosts.spark.plan import Plan
+from beamlike.hosts.spark.room import check_blob, in_room
 from beamlike.hosts.spark.shard import KeyedEffect, KeyedMerge, Shard
+from beamlike.hosts.spark.state import StateLayout, with_bucket
 from beamlike.machine.clocks import Heard
 from beamlike.machine.columnar.folds import FunctionRaised
 from beamlike.model.time import MIN_TIMESTAMP
@@ -58,7 +61,31 @@ class Stepper:
             shard: Its position among all. If it is told to the stage after this one where the
                 shard's output watermark is, the report carries it.
             begins_at: See `beamlike.hosts.spark.shard.Shard.step`.
+
+        Raises:
+            UnsupportedError: The shard cannot hold what it is given, or what comes out of it.
         """
+        with in_room(self._plan, shard, lambda: [*arrivals, *self._resting(store)]):
+            out, standing = self._step(store, arrivals, watermark, clock, shard, begins_at)
+            check_blob(out)
+        return out, standing
+
+    def _resting(self, store: Store) -> Iterator[pa.Table]:
+        """All rows of the shard's state, if they can be read."""
+        contents = Index.load(self._plan, store.read_index()).contents
+        schema = with_bucket(StateLayout(self._plan).schema)
+        with suppress(BeamlikeError, pa.ArrowException):
+            yield Pages(schema, store, contents).read().table
+
+    def _step(
+        self,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        watermark: int | Sequence[Heard],
+        clock: int,
+        shard: int | None,
+        begins_at: int,
+    ) -> tuple[pa.Table | None, Standing]:
         stepped = self.in_columns(store, arrivals, watermark, clock, begins_at)
         if stepped is not None:
             if logs_all():

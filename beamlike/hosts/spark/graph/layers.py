@@ -11,6 +11,7 @@ import cloudpickle
 from beamlike.errors import CoderError, PipelineError
 from beamlike.hosts.spark.graph.mail import Mail
 from beamlike.hosts.spark.graph.sending import packed
+from beamlike.hosts.spark.room import check_letter
 from beamlike.hosts.wire import Wire
 from beamlike.machine.clocks import InputClock
 from beamlike.model.graph import Edge, Given, Grouped, Node, Remembered, Seen, in_order
@@ -156,9 +157,12 @@ class Layers:
 
         Raises:
             PipelineError: An element cannot go to another process; says which node has it.
+            UnsupportedError: All of them together are more than a letter can hold.
         """
         try:
-            return mail.dump(self.wire)
+            letter = mail.dump(self.wire)
+            check_letter(letter)
+            return letter
         except CoderError:
             for label, value in self._labelled(mail):
                 try:

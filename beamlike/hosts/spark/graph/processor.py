@@ -28,6 +28,7 @@ from beamlike.hosts.spark.logs import (
 )
 from beamlike.hosts.spark.pages import Store
 from beamlike.hosts.spark.processor import SparkStore, blobs_of
+from beamlike.hosts.spark.room import in_room
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.hosts.staged import StagedWorker
 from beamlike.machine.clocks import (
@@ -141,7 +142,8 @@ class Layer:
             said = [mail.clock[source] for source in placed.sources if source in mail.clock]
             now = max(said, default=clock)
             heard = list(_heard(placed, mail.reached))
-            with after.metrics.step(str(at)), stage.worker.blamed():
+            room = in_room(stage.plan, shard)
+            with after.metrics.step(str(at)), stage.worker.blamed(), room:
                 stepped = stage.step(stores[at], tables, heard, now)
             jump = self._jump(at, placed, mail, stepped.standing) if shard == 0 else None
             if jump is not None:
