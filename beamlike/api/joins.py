@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql import types as T
 
-__all__ = ["KeyLike", "check_both", "co_group", "join", "keys_of", "own_columns", "row_type"]
+__all__ = [
+    "KeyLike",
+    "check_both",
+    "co_group",
+    "columns_of",
+    "join",
+    "keys_of",
+    "own_columns",
+    "row_type",
+]
 
 KeyLike = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 _Names = dict[str, list[str]]
@@ -66,7 +75,7 @@ def co_group(
         )
     check_streams(streams)
     keys = keys_of(streams, key, "key")
-    return _co_group(streams, keys, keys_of(streams, window_input, "window_input"), options)
+    return _co_group(streams, keys, columns_of(streams, window_input, "window_input"), options)
 
 
 def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options: Any) -> Stream:
@@ -139,7 +148,7 @@ def join(
         )
     sides = {"left": left, "right": right}
     check_streams(sides)
-    keys, read = keys_of(sides, on, "on"), keys_of(sides, window_input, "window_input")
+    keys, read = keys_of(sides, on, "on"), columns_of(sides, window_input, "window_input")
     for argument, names in (("on", keys["left"]), ("window_input", read["left"])):
         for name in names:
             if duplicate(left.inputs.frame, name, [name, *sides]):
@@ -193,7 +202,22 @@ def check_both(left: Stream, own: Sequence[str], others: Sequence[str]) -> None:
 
 
 def keys_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> _Names:
-    """The key columns of each stream, or those that its windows read.
+    """The key columns of each stream.
+
+    Raises:
+        ColumnError: As `columns_of`; or the type of a column cannot be a key.
+    """
+    from beamlike.hosts.spark.equality import check_key
+
+    names = columns_of(streams, given, argument)
+    for name, own in names.items():
+        for column in own:
+            check_key(streams[name].inputs.frame, column, f"{argument} of {name!r}")
+    return names
+
+
+def columns_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> _Names:
+    """Columns of each stream that belong together: its key, or what its windows read.
 
     Raises:
         ColumnError: A column is missing, named twice, or has another type in another stream.

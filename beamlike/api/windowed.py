@@ -109,7 +109,8 @@ def windowed(
     Args:
         df: Streaming or batch. In a batch one bundle holds all data of a key, and the
             watermark then goes straight to infinity.
-        key: Key column or columns of any plain type; an empty list makes one group.
+        key: Key column or columns of any plain type, without collation; an empty list makes one
+            group.
         timestamp: The event-time column: a timestamp, a date, or a string in Spark's format that
             begins with a date, such as ``"2013-01-01 05:15:00"`` or ``"2013-01-01T05:15:00Z"``.
             Without a zone, the session's time zone applies.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any, Final
 
 from beamlike.cli.asking import REFUSED, as_path, place
@@ -101,6 +102,9 @@ examples:
   beamlike replay cases/ --host spark --format json > panes.json
 """
 
+
+_WIDTH: Final = 100
+_NARROWEST: Final = 60
 
 _FEW: Final = 12
 """Up to so many scenarios take their turns; more run side by side. A step costs Spark half a
@@ -217,7 +221,14 @@ def _shower(format: str, out: Path | None, *, explains: bool) -> ShowAll:
 
 
 def _table(scenario: Scenario, outcome: Run) -> str:
-    return pane_table(outcome.outputs)
+    return pane_table(outcome.outputs, width=_columns())
+
+
+def _columns() -> int:
+    """The columns of the terminal; as many as in a test, if it is none."""
+    if not sys.stdout.isatty():
+        return _WIDTH
+    return max(get_terminal_size((_WIDTH, 24)).columns, _NARROWEST)
 
 
 def _timeline(scenario: Scenario, outcome: Run) -> str:
@@ -294,7 +305,7 @@ def _page(out: Path, replays: Iterator["Replay"], problems: Sequence[str]) -> in
             recordings[title] = Recording.of(outcome, scenario.strategy, scenario.combine)
         except RecordingError as error:
             left_out.append(f"{scenario.id} is not on the page: {error}")
-        return pane_table(outcome.outputs)
+        return pane_table(outcome.outputs, width=_columns())
 
     status = _for_people(keep)(replays, problems)
     for line in left_out:

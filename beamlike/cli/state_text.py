@@ -14,6 +14,8 @@ from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow
 from beamlike.model.words import how_many
+from beamlike.viz.cells import columns, cut, padded
+from beamlike.viz.shortening import cut_all
 from beamlike.viz.table import show_window
 from beamlike.viz.trigger_words import spoken
 
@@ -208,11 +210,12 @@ def _window_rows(windows: Sequence[SavedWindow], *, several: bool) -> Iterator[R
         *stage,
         *("key", "window", "new", "last pane", "watermark", "clock", "bytes", "waits for"),
     )
-    for it in windows:
+    keys = cut_all([_escaped(it.facts["key"]) or "(all)" for it in windows], _KEY_WIDTH)
+    for it, key in zip(windows, keys, strict=True):
         facts = it.facts
         yield (
             *((_escaped(it.stage.name),) if several else ()),
-            _key(facts["key"]),
+            key,
             show_window(it.window),
             _number(facts["fresh"]),
             _pane(facts),
@@ -300,17 +303,16 @@ def _escaped(text: str) -> str:
 
 
 def _cut(text: str, room: int) -> str:
-    text = _escaped(text)
-    return text if len(text) <= room else f"{text[: room - 3]}..."
+    return cut(_escaped(text), room)
 
 
 def _table(rows: Sequence[Row], right: str) -> Iterator[str]:
     """Rows under a header. The columns named by ``right`` hold numbers."""
     numbers = set(right.split())
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [
-            cell.rjust(width) if name in numbers else cell.ljust(width)
+            cell.rjust(width) if name in numbers else padded(cell, width)
             for cell, width, name in zip(row, widths, rows[0], strict=True)
         ]
         yield "  ".join(cells).rstrip()

@@ -18,7 +18,8 @@ from beamlike.viz.cells import columns, cut, padded
 from beamlike.viz.happened import identity, is_same_value
 from beamlike.viz.recording import Recording
 from beamlike.viz.sentences import wrapped
-from beamlike.viz.table import lost_elements, shorten, show_window
+from beamlike.viz.shortening import Column
+from beamlike.viz.table import lost_elements, show_window
 
 __all__ = ["Comparison", "Row", "compare"]
 
@@ -114,14 +115,15 @@ class Comparison:
     def _table(self) -> list[str]:
         names = list(self.recordings)
         header = ("", "step", "key", "window")
+        keys = Column([row.key for row in self.rows])
         places = [
             (
                 "!" if row.differs else "",
                 str(row.step),
-                shorten(row.key, _KEY_WIDTH),
+                keys.show(at, _KEY_WIDTH),
                 show_window(row.window) if row.window is not None else "",
             )
-            for row in self.rows
+            for at, row in enumerate(self.rows)
         ]
         widths = [max(map(columns, column)) for column in zip(header, *places, strict=True)]
         room = (_WIDTH - sum(widths) - 2 * len(widths) - 2 * (len(names) - 1)) // len(names)

@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any, Final
 
 from beamlike.hosts.script import Output
@@ -11,6 +12,7 @@ from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.model.words import on_one_line, visible
 from beamlike.viz.cells import columns, cut, padded
+from beamlike.viz.shortening import Column
 
 __all__ = [
     "change_table",
@@ -48,22 +50,28 @@ def show_clock(milliseconds: int) -> str:
     return show_instant(milliseconds)
 
 
-def pane_table(outputs: Sequence[Output], marked: Collection[int] = ()) -> str:
-    """All outputs in order of emission, one line each, about 100 characters wide.
+def pane_table(outputs: Sequence[Output], marked: Collection[int] = (), width: int = _WIDTH) -> str:
+    """All outputs in order of emission, one line each, about ``width`` columns wide.
 
     ``#`` is the index of the pane, ``ns`` its nonspeculative index. ``place`` says ``first``,
     ``last``, or ``only`` for a pane that is both. A drop shows the element's value and time,
     the window that refused it, the reason for it, and by how much the element missed it or what
-    was raised for it.
+    was raised for it. Long keys and values are cut so that what differs between rows stays
+    visible, see `beamlike.viz.shortening`.
 
     Args:
         outputs: Panes and drops.
         marked: Positions in ``outputs`` of the rows to mark with ``>``.
+        width: The columns of the terminal.
     """
     if not outputs:
         return "(nothing came out, nothing was dropped)"
-    rows = [(">" if at in marked else "", *_cells(output)) for at, output in enumerate(outputs)]
-    return _table(_HEADER, rows, lambda at, room: _value(outputs[at], room))
+    keys, values = _keys(outputs), _values(outputs)
+    rows = [
+        (">" if at in marked else "", *_cells(output, keys.show(at, _KEY_WIDTH)))
+        for at, output in enumerate(outputs)
+    ]
+    return _table(_HEADER, rows, partial(_value, outputs, values), width)
 
 
 def pane_markup(outputs: Sequence[Output]) -> str:
@@ -74,16 +82,29 @@ def pane_markup(outputs: Sequence[Output]) -> str:
     if not outputs:
         return f"<p>{html.escape(pane_table(outputs))}</p>"
     head = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in _HEADER[1:])
-    body = "".join(map(_markup_row, outputs[:_MOST_ROWS]))
+    shown = outputs[:_MOST_ROWS]
+    keys, values = _keys(shown), _values(shown)
+    body = "".join(
+        _markup_row(output, keys.show(at, _KEY_WIDTH), _value(shown, values, at, _MARKUP_WIDTH))
+        for at, output in enumerate(shown)
+    )
     more = len(outputs) - _MOST_ROWS
     rest = f"<p>... and {more} more</p>" if more > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
 
-def _markup_row(output: Output) -> str:
-    cells = [html.escape(cell) for cell in _cells(output)]
+def _keys(outputs: Sequence[Output]) -> Column:
+    return Column([output.key for output in outputs])
+
+
+def _values(outputs: Sequence[Output]) -> Column:
+    return Column([output.effect.value for output in outputs])
+
+
+def _markup_row(output: Output, key: str, shown: str) -> str:
+    cells = [html.escape(cell) for cell in _cells(output, key)]
     cells += [""] * (len(_HEADER) - 2 - len(cells))
-    value = f"<code>{html.escape(_value(output, _MARKUP_WIDTH))}</code>"
+    value = f"<code>{html.escape(shown)}</code>"
     if isinstance(output.effect, Pane) and output.effect.retraction:
         value = f"<s>{value}</s>"
     row = "".join(f'<td style="text-align:left">{cell}</td>' for cell in (*cells, value))
@@ -94,24 +115,28 @@ def change_table(changes: Sequence[tuple[int, Any, str, Window, Any]]) -> str:
     """Changes of a table, one line each: step, key, what happens, to which row, and its value."""
     if not changes:
         return "(nothing changed)"
+    keys, values = Column([it[1] for it in changes]), Column([it[-1] for it in changes])
     rows = [
-        ("", str(step), shorten(key, _KEY_WIDTH), op, show_window(identity))
-        for step, key, op, identity, _ in changes
+        ("", str(step), keys.show(at, _KEY_WIDTH), op, show_window(identity))
+        for at, (step, _, op, identity, _) in enumerate(changes)
     ]
 
     def value(at: int, room: int) -> str:
-        return "" if changes[at][2] == "delete" else shorten(changes[at][-1], room)
+        return "" if changes[at][2] == "delete" else values.show(at, room)
 
-    return _table(_CHANGES_HEADER, rows, value)
+    return _table(_CHANGES_HEADER, rows, value, _WIDTH)
 
 
 def _table(
-    header: tuple[str, ...], rows: Sequence[tuple[str, ...]], value: Callable[[int, int], str]
+    header: tuple[str, ...],
+    rows: Sequence[tuple[str, ...]],
+    value: Callable[[int, int], str],
+    width: int,
 ) -> str:
     """Rows under a header. The last column, the value of row n in so much room, gets the rest."""
     every = [header[:-1], *rows]
     widths = [max(map(columns, column)) for column in zip(*every, strict=True)]
-    room = max(_LEAST_VALUE_WIDTH, _WIDTH - sum(widths) - 2 * len(widths))
+    room = max(_LEAST_VALUE_WIDTH, width - sum(widths) - 2 * len(widths))
     values = [header[-1], *(value(at, room) for at in range(len(rows)))]
     return "\n".join(
         "  ".join([*map(padded, row, widths), shown]).rstrip()
@@ -130,15 +155,21 @@ def shorten(value: Any, room: int) -> str:
 
 def lost_elements(drop: Drop, room: int) -> str:
     """What was dropped: the value of the element, or how many elements if that is all we know."""
-    if drop.count == 1 and drop.element is not None:
-        return shorten(drop.value, room)
+    return shorten(drop.value, room) if _has_element(drop) else _how_many(drop)
+
+
+def _has_element(drop: Drop) -> bool:
+    return drop.count == 1 and drop.element is not None
+
+
+def _how_many(drop: Drop) -> str:
     return "an element" if drop.count == 1 else f"{drop.count} elements"
 
 
-def _cells(output: Output) -> tuple[str, ...]:
+def _cells(output: Output, key: str) -> tuple[str, ...]:
     effect = output.effect
     window = "" if effect.window is None else show_window(effect.window)
-    start = (str(output.step), shorten(output.key, _KEY_WIDTH), window)
+    start = (str(output.step), key, window)
     if isinstance(effect, Drop):
         at = "" if effect.timestamp is None else _near(effect.timestamp, effect.window)
         return (*start, "DROPPED", "", "", effect.reason.value, at)
@@ -159,25 +190,34 @@ def _place(info: PaneInfo) -> str:
     return "first" if info.is_first else "last" if info.is_last else ""
 
 
-def _value(output: Output, room: int) -> str:
-    effect = output.effect
+def _value(outputs: Sequence[Output], values: Column, row: int, room: int) -> str:
+    effect = outputs[row].effect
     if isinstance(effect, Drop):
-        if effect.error is not None:
-            why = cut(visible(" ".join(effect.error.split())), _ERROR_WIDTH)
-            return f"{lost_elements(effect, room)} ({why})"
-        if effect.missed_by is None:
-            return lost_elements(effect, room)
-        missed = f"missed by {show_duration(effect.missed_by)}"
-        joining = f", nearly joined {show_window(effect.nearly)}" if effect.nearly else ""
-        # The value comes first: a note that would push it out is cut.
-        value, note = lost_elements(effect, room), f" ({missed}{joining})"
-        if columns(value) + len(note) <= (_LONG_NOTE_WIDTH if joining else room):
-            return value + note
-        note = f" ({missed})"
-        return lost_elements(effect, max(room - len(note), _LEAST_LOST_WIDTH)) + note
+        return _lost(effect, partial(values.show, row), room)
     if effect.retraction:
-        return f"withdrawn: {shorten(effect.value, room - 11)}"
-    return shorten(effect.value, room)
+        return f"withdrawn: {values.show(row, room - 11)}"
+    return values.show(row, room)
+
+
+def _lost(drop: Drop, show: Callable[[int], str], room: int) -> str:
+    """What was dropped and why; ``show`` has the value in so much room."""
+
+    def value(room: int) -> str:
+        return show(room) if _has_element(drop) else _how_many(drop)
+
+    if drop.error is not None:
+        why = cut(visible(" ".join(drop.error.split())), _ERROR_WIDTH)
+        return f"{value(room)} ({why})"
+    if drop.missed_by is None:
+        return value(room)
+    missed = f"missed by {show_duration(drop.missed_by)}"
+    joining = f", nearly joined {show_window(drop.nearly)}" if drop.nearly else ""
+    # The value comes first: a note that would push it out is cut.
+    note = f" ({missed}{joining})"
+    if columns(value(room)) + len(note) <= (_LONG_NOTE_WIDTH if joining else room):
+        return value(room) + note
+    note = f" ({missed})"
+    return value(max(room - len(note), _LEAST_LOST_WIDTH)) + note
 
 
 def show_window(window: Window) -> str:

@@ -26,13 +26,19 @@ ESCAPE, LINE = "\x1b[2J", "\n  all is well"
 
 
 def saved(
-    key: str, trigger: Any = None, name: str = "counts", identity: dict[str, str] | None = None
+    key: str,
+    trigger: Any = None,
+    name: str = "counts",
+    identity: dict[str, str] | None = None,
+    others: tuple[str, ...] = (),
 ) -> SavedState:
-    """A checkpoint with one element of one key in it."""
+    """A checkpoint with one element of one key in it, and of others if they are given."""
     strategy = bl.WindowingStrategy(
         bl.FixedWindows("1 minute"), trigger or bl.AfterWatermark(), "discarding", "1 minute"
     )
-    _, store = run_in_shard(strategy, "count", [(Arrive(((key, Element(1, 0)),)),)])
+    _, store = run_in_shard(
+        strategy, "count", [(Arrive(tuple((it, Element(1, 0)) for it in (key, *others))),)]
+    )
     assert store.index is not None
     shard = SavedShard.of(0, 0, {-1: store.index, **store.buckets})
     shard = attrs.evolve(shard, identity={**shard.identity, **(identity or {})})
@@ -76,6 +82,17 @@ def test_a_long_key_is_cut_in_full_too() -> None:
     state = saved("k" * 2_000)
 
     assert f"key {'k' * 997}..., [00:00:00, 00:01:00)" in lines_of(state, in_full=True)
+
+
+def test_long_keys_that_begin_alike_differ_and_wide_letters_keep_the_columns() -> None:
+    page = "https://example.com/a/rather/long/path/to/"
+    state = saved(page + "1", others=(page + "2", "お茶"))
+    keys = [it.partition("[00:00:00")[0] for it in lines_of(state, in_full=False) if "[00:0" in it]
+    assert sorted(keys[-3:]) == [
+        "https://examp.../a/rather/long/path/to/1  ",
+        "https://examp.../a/rather/long/path/to/2  ",
+        "お茶" + " " * 38,
+    ]
 
 
 def test_a_document_tells_of_no_early_trigger_that_nobody_wrote() -> None:

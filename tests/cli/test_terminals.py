@@ -110,3 +110,32 @@ def test_a_page_holds_no_markup_but_its_own(rude: Path, tmp_path: Path) -> None:
 )
 def test_what_is_no_letter_is_shown_as_python_would_write_it(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("terminal", "value"),
+    [
+        (None, "[0, 1, 2, 3, 4, 5, 6, 7, 8,..."),
+        (160, str(list(range(20)))),
+        (20, "[0, 1, 2, 3, 4, 5, 6, 7, 8,..."),
+    ],
+)
+def test_the_table_of_a_replay_is_as_wide_as_the_terminal(
+    terminal: int | None,
+    value: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    elements = [{"key": "k", "value": number, "ts_ms": 0} for number in range(20)]
+    steps = [{"elements": elements}, {"advance_watermark_to_infinity": True}]
+    path = tmp_path / "wide.json"
+    path.write_text(json.dumps(scenario(id="wide", title="wide", steps=steps)))
+    if terminal is not None:
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", str(terminal))
+
+    main(["replay", str(path)])
+
+    row = next(line for line in capsys.readouterr().out.splitlines() if "ON_TIME" in line)
+    assert row.partition("00:00:59.999  ")[2] == value

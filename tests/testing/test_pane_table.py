@@ -168,3 +168,45 @@ def test_a_notebook_gets_the_first_rows_of_very_many() -> None:
     assert markup.count("<tr>") == 201
     assert markup.endswith("</table><p>... and 3 more</p>")
     assert pane_markup([]) == "<p>(nothing came out, nothing was dropped)</p>"
+
+
+def test_what_differs_between_rows_is_not_cut_off() -> None:
+    window = IntervalWindow(0, 60_000)
+    page = "https://example.com/a/rather/long/path"
+
+    def pane(user: int, views: int) -> Output:
+        value = {"page": page, "referrer": None, "views": views}
+        return Output(0, f"customer-{user:06}", Pane(window, value, 59_999, FIRST_EARLY))
+
+    lost = {"page": page, "referrer": None, "views": 9}
+    drop = Drop(Element(lost, 5), window, DropReason.EXPIRED, 61_000)
+    taken = pane(17, 3)
+    withdrawn = Output(
+        1, taken.key, Pane(window, taken.effect.value, 59_999, FIRST_EARLY, retraction=True)
+    )
+
+    assert pane_table([pane(17, 3), pane(18, 4), withdrawn, Output(2, "guest", drop)]) == (
+        "  step  key             window                timing   #  ns  place    timestamp     "
+        "value\n"
+        "  0     'cus...000017'  [00:00:00, 00:01:00)  EARLY    0  -1  first    00:00:59.999  "
+        "{..., 'views': 3}\n"
+        "  0     'cus...000018'  [00:00:00, 00:01:00)  EARLY    0  -1  first    00:00:59.999  "
+        "{..., 'views': 4}\n"
+        "  1     'cus...000017'  [00:00:00, 00:01:00)  EARLY    0  -1  first    00:00:59.999  "
+        "withdrawn: {..., 'views': 3}\n"
+        "  2     'guest'         [00:00:00, 00:01:00)  DROPPED         expired  00:00:00.005  "
+        "{'pa...': 9} (missed by 1m 1s)"
+    )
+
+
+def test_a_wider_terminal_has_more_of_the_values() -> None:
+    window = IntervalWindow(0, 60_000)
+    outputs = [Output(0, "joe", Pane(window, list(range(30)), 59_999, FIRST_EARLY))]
+
+    def value(width: int) -> str:
+        return pane_table(outputs, width=width).splitlines()[1].partition("59.999  ")[2]
+
+    assert value(100) == "[0, 1, 2, 3, 4, 5, 6, 7, 8,..."
+    assert value(60) == value(100)  # so much there always is
+    assert value(110) == "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,..."
+    assert value(200) == str(list(range(30)))

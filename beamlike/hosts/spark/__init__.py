@@ -18,10 +18,11 @@ key by key), `keys` (keys as numbers), `part_folds` (aggregates as folds over co
 all keys at once), `stepping` (which of the two, and why), `workers` (what keeps them quick),
 `processor` and `query` (how Spark calls it), `fanout` (groups that combine the rows of hot keys
 first), `ticks` (what wakes a query without data). The edges: `inputs` (columns of a DataFrame and
-their types), `expressions` (stars and generators among them), `pane_conditions` (which panes a
-condition leaves), `aggregates` (what each aggregate needs of them), `bind` (from the columns of a
-DataFrame to a plan), `session` (a Spark session that fits), `scratch` (folders that go with the
-process), `scripted` (scripts as stages of shards), `replay` and `replay_worker` (on a real query,
-on the driver and on the workers), `saved` (state that a person can open), `drain` (an end for all
-windows). Whole pipelines of Python functions are in `graph`.
+their types), `equality` (types whose values are compared as Spark compares them), `expressions`
+(stars and generators among them), `pane_conditions` (which panes a condition leaves), `aggregates`
+(what each aggregate needs of them), `bind` (from the columns of a DataFrame to a plan), `session`
+(a Spark session that fits), `scratch` (folders that go with the process), `scripted` (scripts as
+stages of shards), `replay` and `replay_worker` (on a real query, on the driver and on the workers),
+`saved` (state that a person can open), `drain` (an end for all windows). Whole pipelines of Python
+functions are in `graph`.
 """

@@ -19,7 +19,8 @@ from beamlike.hosts.spark.columns import (
     StampedColumns,
     TuplesColumn,
 )
-from beamlike.hosts.spark.inputs import UNGROUPABLE, Input, arrow_type, type_of
+from beamlike.hosts.spark.equality import collation_in, is_comparable, without_collation
+from beamlike.hosts.spark.inputs import Input, arrow_type, type_of
 from beamlike.hosts.spark.plan import Part
 from beamlike.hosts.spark.user_made import UserMade
 from beamlike.model.aggregates import Aggregate
@@ -90,6 +91,20 @@ def _shape(name: str, wanted: Aggregate, kinds: Sequence[T.DataType]) -> _Shape:
             f"is {kinds[at].simpleString()}; cast it first"
         )
 
+    def check_plain(at: int) -> None:
+        if collation_in(kinds[at]) is not None:
+            raise ColumnError(
+                f"aggregate {name!r}: {wanted.kind} compares strings by their characters, and "
+                f"column {wanted.columns[at]!r} is {kinds[at].simpleString()}; "
+                f"{without_collation(kinds[at], wanted.columns[at])}"
+            )
+
+    def check_ordered(at: int) -> None:
+        if isinstance(kinds[at], T.StringType):
+            check_plain(at)
+        elif not is_comparable(kinds[at]) and not isinstance(kinds[at], T.NullType):
+            raise refuse(_ORDERED, at)
+
     def plain(result: pa.DataType) -> _Shape:
         return _Shape(wanted.fn, kinds, PlainColumn(result), result)
 
@@ -104,12 +119,10 @@ def _shape(name: str, wanted: Aggregate, kinds: Sequence[T.DataType]) -> _Shape:
             drawn = TuplesColumn({"place": pa.int64(), "value": given[0]})
             return _Shape(wanted.fn, kinds, drawn, pa.list_(given[0]))
         case "min" | "max":
-            if isinstance(kinds[0], UNGROUPABLE):
-                raise refuse(_ORDERED, 0)
+            check_ordered(0)
             return plain(given[0])
         case "top" | "bottom":
-            if isinstance(kinds[-1], UNGROUPABLE):
-                raise refuse(_ORDERED, -1)
+            check_ordered(-1)
             state: AccumulatorColumns = ListColumn(given[0])
             if len(given) > 1:
                 state = TuplesColumn({"value": given[0], "by": given[1]})
@@ -122,6 +135,7 @@ def _shape(name: str, wanted: Aggregate, kinds: Sequence[T.DataType]) -> _Shape:
             sketch, estimates = PlainColumn(pa.binary()), pa.list_(pa.float64())
             return _Shape(wanted.fn, [T.DoubleType()], sketch, estimates)
         case "approx_distinct":
+            check_plain(0)
             return _Shape(wanted.fn, kinds, PlainColumn(pa.binary()), pa.int64())
         case "combine":
             return _user_made(name, wanted, kinds)

@@ -14,8 +14,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.spark.aggregates import part_of
+from beamlike.hosts.spark.equality import check_key
 from beamlike.hosts.spark.inputs import (
-    UNGROUPABLE,
     Input,
     arrow_type,
     column,
@@ -152,13 +152,8 @@ def _key_types(df: "DataFrame", names: Sequence[str]) -> dict[str, pa.DataType]:
 
 
 def _key_type(df: "DataFrame", name: str) -> pa.DataType:
-    kind = type_of(df, name, "key")
-    if isinstance(kind, UNGROUPABLE):
-        raise ColumnError(
-            f"key: column {name!r} is {kind.simpleString()}, which cannot be grouped by; use its "
-            "parts as key columns, or to_json of it"
-        )
-    return arrow_type(kind, name, "key")
+    check_key(df, name, "key")
+    return arrow_type(type_of(df, name, "key"), name, "key")
 
 
 # -- rows of a source ------------------------------------------------------------------------
@@ -184,6 +179,8 @@ def event_time(df: "DataFrame", timestamp: str) -> "Column":
     kind = type_of(df, timestamp, "timestamp")
     raw = column(timestamp)
     if isinstance(kind, T.StringType):
+        if not kind.isUTF8BinaryCollation():  # Spark knows no pattern under most collations
+            raw = F.collate(raw, "UTF8_BINARY")
         # Spark reads a bare time of day as today, and a bare year as its first of January: both
         # are taken for mistakes.
         return F.when(raw.rlike(_DATED), F.try_to_timestamp(raw))

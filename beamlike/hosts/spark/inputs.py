@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 __all__ = [
-    "UNGROUPABLE",
     "Input",
     "arrow_type",
     "check_free",
@@ -36,8 +35,6 @@ _ASKS_FOR_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
 _IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _ASKS_FOR_ZONE else {}
 
 _NEEDED = (MARKS, "dropped")
-
-UNGROUPABLE = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
 
 
 def column(name: str) -> "Column":

@@ -1,0 +1,300 @@
+"""Keys of every type that Spark can group by: grouped as ``groupBy`` does it, or refused by name.
+
+``groupBy`` over the same rows says what is right.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import beamlike as bl
+from beamlike.dialects import kafka
+from beamlike.errors import ColumnError
+
+pytestmark = pytest.mark.spark
+
+Row = dict[str, Any]
+Shown = Callable[[Any], list[Row]]
+MakeFeed = Callable[[str], Any]
+
+HOUR = bl.FixedWindows("1 hour")
+AT = "2020-01-01 00:00:00"
+
+VALUES = {
+    "bool": "true, false, true",
+    "tinyint": "1Y, -1Y, 1Y",
+    "smallint": "1S, -1S, 1S",
+    "int": "1, -1, 1",
+    "bigint": "9223372036854775807L, 1L, 9223372036854775807L",
+    "float": "0.0F, float('-0.0'), float('nan'), -float('nan'), 1.5F, float('inf')",
+    "double": "0.0D, double('-0.0'), double('nan'), -double('nan'), 1.5D, double('-inf')",
+    "decimal": "1.0BD, 1.00BD, 2.5BD",
+    "wide decimal": "cast(1 as decimal(38,10)), cast(1.0 as decimal(38,10)), cast(2 as decimal)",
+    "string": r"'a', 'A', 'a ', '', 'a', 'e\u0301', '\u00e9'",
+    "char": "cast('a' as char(3)), cast('a ' as char(3)), cast('b' as char(3))",
+    "varchar": "cast('a' as varchar(3)), cast('a ' as varchar(3)), cast('a' as varchar(3))",
+    "binary": "X'00', X'0000', X'', X'00'",
+    "date": "date '2024-01-01', date '0001-01-01', date '2024-01-01'",
+    "timestamp": "timestamp '2024-01-01', timestamp '2024-01-01 00:00:00.000001', "
+    "timestamp '2023-12-31T19:00:00-05:00'",
+    "timestamp_ntz": "timestamp_ntz '2024-01-01', timestamp_ntz '2024-01-01 00:00:00.000001', "
+    "timestamp_ntz '2024-01-01'",
+    "interval": "interval '1' day, interval '24' hour, interval '-1' day",
+}
+
+
+def counted(frame: Any, key: list[str]) -> Any:
+    return bl.windowed(frame, key=key, timestamp="at", window=HOUR, aggregate={"n": bl.count()})
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_keys_are_grouped_as_spark_groups_them(spark: Any, name: str) -> None:
+    rows = spark.sql(f"select timestamp '{AT}' at, explode(array({VALUES[name]})) k")
+    rows = rows.repartition(3)
+
+    panes = counted(rows, ["k"])
+    ours = panes.select("k", "n")
+    native = rows.groupBy("k").agg({"*": "count"})
+
+    # Arrow has one type for all intervals of days: those of hours alone come out to the second.
+    assert type(ours.schema["k"].dataType) is type(native.schema["k"].dataType)
+    assert sorted(map(repr, map(tuple, ours.collect()))) == sorted(
+        map(repr, map(tuple, native.collect()))
+    )
+
+
+SPELLINGS = {
+    "float": ("-0.0", "0.0"),
+    "double": ("NaN", "nan"),
+    "decimal(5,2)": ("1", "1.00"),
+    "boolean": ("true", "T"),
+    "date": ("2024-01-01", "2024-1-1"),
+    "timestamp": ("2024-01-01T00:00:00Z", "2024-01-01T01:00:00+01:00"),
+    "timestamp_ntz": ("2024-01-01 00:00", "2024-01-01 00:00:00.000"),
+    "bigint": ("7", "+7"),
+    "binary": ("x", "x"),
+}
+
+
+def test_a_key_is_the_same_in_the_next_micro_batch_and_after_a_restart(feed: MakeFeed) -> None:
+    stream = feed("at timestamp, " + ", ".join(f"`{kind}` string" for kind in SPELLINGS))
+
+    def out() -> Any:
+        from pyspark.sql import functions as F
+
+        typed = stream.frame.select(
+            "at", *(F.col(f"`{kind}`").cast(kind).alias(f"a {kind}") for kind in SPELLINGS)
+        )
+        panes = bl.windowed(
+            typed,
+            key=[f"a {kind}" for kind in SPELLINGS],
+            timestamp="at",
+            watermark="0 s",
+            window=HOUR,
+            trigger=bl.Repeatedly(bl.AfterCount(1)),
+            accumulation="accumulating",
+            allowed_lateness="0 s",
+            aggregate={"n": bl.count()},
+        )
+        return panes.select(F.col("a double").cast("string").alias("double"), "n", "pane.index")
+
+    def row(spelling: int) -> Row:
+        return {"at": f"{AT}Z"} | {kind: both[spelling] for kind, both in SPELLINGS.items()}
+
+    stream.start(out())
+    assert stream.send(row(0)) == [{"double": "NaN", "n": 1, "index": 0}]
+    assert stream.send(row(1)) == [{"double": "NaN", "n": 2, "index": 1}]
+    stream.stop()
+    stream.start(out())
+    assert stream.send(row(0)) == [{"double": "NaN", "n": 3, "index": 2}]
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+NOT_CHARACTERS = "which Spark groups by other rules than its characters; make it a plain string "
+PARTS = "which cannot be grouped by; use its parts as key columns, or to_json of it"
+REFUSED = {
+    "void": (
+        "null",
+        "void: all its values are null, and a row without a key is dropped; give it values, or "
+        "leave it out of the key",
+    ),
+    "lower case": (
+        "'a' collate UTF8_LCASE",
+        f"string collate UTF8_LCASE, {NOT_CHARACTERS}first, for example "
+        'df.withColumn("k", F.lower(F.collate("k", "UTF8_BINARY")))',
+    ),
+    "trailing blanks": (
+        "'a' collate UTF8_BINARY_RTRIM",
+        f"string collate UTF8_BINARY_RTRIM, {NOT_CHARACTERS}first, for example "
+        'df.withColumn("k", F.rtrim(F.collate("k", "UTF8_BINARY")))',
+    ),
+    "both": (
+        "'a' collate UTF8_LCASE_RTRIM",
+        f"string collate UTF8_LCASE_RTRIM, {NOT_CHARACTERS}first, for example "
+        'df.withColumn("k", F.lower(F.rtrim(F.collate("k", "UTF8_BINARY"))))',
+    ),
+    "unicode": (
+        "'a' collate UNICODE",
+        f"string collate UNICODE, {NOT_CHARACTERS}first, for example "
+        'df.withColumn("k", F.collate("k", "UTF8_BINARY"))',
+    ),
+    "unicode without case": (
+        "'a' collate UNICODE_CI",
+        f"string collate UNICODE_CI, {NOT_CHARACTERS}first, for example "
+        'df.withColumn("k", F.lower(F.collate("k", "UTF8_BINARY")))',
+    ),
+    "german without accents": (
+        "'a' collate de_CI_AI",
+        f"string collate de_CI_AI, {NOT_CHARACTERS}first, for example "
+        'df.withColumn("k", F.lower(F.collate("k", "UTF8_BINARY")))',
+    ),
+    "array": ("array(1)", f"array<int>, {PARTS}"),
+    "map": ("map('a', 1)", f"map<string,int>, {PARTS}"),
+    "struct": ("struct('a' collate UTF8_LCASE c)", f"struct<c:string collate UTF8_LCASE>, {PARTS}"),
+    "variant": ("parse_json('1')", f"variant, {PARTS}"),
+    "months": (
+        "interval '1' month",
+        "interval month, for which there is no Arrow type; cast it first, to a string for example",
+    ),
+}
+
+
+def of_kind(spark: Any, sql: str, streaming: bool) -> Any:
+    """A frame with a column ``k`` of a type and rows that are never read."""
+    if streaming:
+        rows = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "at")
+    else:
+        rows = spark.sql(f"select timestamp '{AT}' at, 1L value")
+    return rows.selectExpr("at", "value", f"{sql} as k")
+
+
+def stream_of(frame: Any) -> bl.Stream:
+    watermark = "0 s" if frame.isStreaming else None
+    return bl.stream(frame, timestamp="at", watermark=watermark).window(HOUR)
+
+
+def other_of(frame: Any) -> bl.Stream:
+    return stream_of(frame.withColumnRenamed("value", "v")).select("k", "v")
+
+
+def windowed(frame: Any) -> Any:
+    return bl.windowed(
+        frame,
+        key=["value", "k"],
+        timestamp="at",
+        watermark="0 s",
+        window=HOUR,
+        aggregate={"n": bl.count()},
+    )
+
+
+def in_dialect(dialect: Any) -> Callable[[Any], Any]:
+    return lambda frame: dialect.on_dataframe(frame, key="k", timestamp="at", watermark="0 s")
+
+
+ASKS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "windowed": (windowed, "key"),
+    "group": (lambda frame: stream_of(frame).group(["k"], {"n": bl.count()}), "key"),
+    "join": (
+        lambda frame: bl.join(stream_of(frame), other_of(frame), on="k"),
+        "on of 'left'",
+    ),
+    "co_group": (lambda frame: bl.co_group({"a": stream_of(frame)}, key="k"), "key of 'a'"),
+    "look_up": (
+        lambda frame: bl.look_up(stream_of(frame), other_of(frame), on="k"),
+        "on of 'main'",
+    ),
+    "kafka": (
+        in_dialect(
+            kafka.group_by_key()
+            .windowed_by(kafka.SessionWindows.of_inactivity_gap_and_grace("1 minute", "0 s"))
+            .count()
+        ),
+        "key",
+    ),
+}
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["bounded", "streaming"])
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_key_without_an_equality_that_holds_is_refused_with_what_to_do(
+    spark: Any, kind: str, ask: str, streaming: bool
+) -> None:
+    sql, says = REFUSED[kind]
+    asked, argument = ASKS[ask]
+    with pytest.raises(ColumnError) as refused:
+        asked(of_kind(spark, sql, streaming))
+    assert str(refused.value) == f"{argument}: column 'k' is {says}"
+
+
+def test_a_place_on_earth_is_no_key(spark: Any) -> None:
+    from pyspark.sql import types as T
+
+    if not hasattr(T, "GeometryType"):
+        pytest.skip("this Spark has no such type")
+    at = T.StructField("at", T.TimestampType())
+    schema = T.StructType([at, T.StructField("k", T.GeometryType(0))])
+    with pytest.raises(ColumnError) as refused:
+        counted(spark.createDataFrame([], schema), ["k"])
+    assert str(refused.value) == (
+        "key: column 'k' is geometry(0), which cannot be grouped by; cast it first, to a string or "
+        "binary for example"
+    )
+
+
+@pytest.mark.parametrize(
+    ("collation", "plain"), [("UTF8_LCASE", "lower"), ("UTF8_BINARY_RTRIM", "rtrim")]
+)
+def test_the_plain_string_that_is_advised_makes_the_groups_of_spark(
+    spark: Any, shown: Shown, collation: str, plain: str
+) -> None:
+    from pyspark.sql import functions as F
+
+    rows = spark.sql(f"select timestamp '{AT}' at, explode(array('a', 'A', 'b', 'a ', 'B', 'a')) k")
+    collated = rows.withColumn("k", F.collate("k", collation))
+    advised = collated.withColumn("k", getattr(F, plain)(F.collate("k", "UTF8_BINARY")))
+
+    ours = [row["n"] for row in shown(counted(advised, ["k"]))]
+    native = [row["count"] for row in collated.groupBy("k").count().collect()]
+
+    assert sorted(ours) == sorted(native)
+
+
+# -- strings of a collation elsewhere --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "aggregate", [bl.min("k"), bl.max("k"), bl.top("value", 2, by="k"), bl.bottom("k", 2)]
+)
+def test_an_order_by_characters_is_not_that_of_a_collation(spark: Any, aggregate: Any) -> None:
+    frame = of_kind(spark, "'a' collate UTF8_LCASE", streaming=False)
+    with pytest.raises(ColumnError) as refused:
+        bl.windowed(frame, key=[], timestamp="at", window=HOUR, aggregate={"it": aggregate})
+    assert str(refused.value) == (
+        f"aggregate 'it': {aggregate.kind} compares strings by their characters, and column 'k' is "
+        "string collate UTF8_LCASE; make it a plain string first, for example "
+        'df.withColumn("k", F.lower(F.collate("k", "UTF8_BINARY")))'
+    )
+
+
+def test_strings_of_a_collation_are_values_and_times_as_others_are(
+    spark: Any, shown: Shown
+) -> None:
+    from pyspark.sql import functions as F
+
+    texts = spark.sql(f"select '{AT}' at, explode(array('b', 'A', '5')) v")
+    rows = texts.select(*(F.collate(name, "UNICODE_CI").alias(name) for name in ("at", "v")))
+    panes = bl.windowed(
+        rows.coalesce(1),
+        key=[],
+        timestamp="at",
+        window=HOUR,
+        aggregate={"all": bl.collect("v"), "first": bl.first("v"), "sum": bl.sum("v")},
+        output="all",
+    )
+    kept = [(row["all"], row["first"], row["sum"], row["dropped"]) for row in shown(panes)]
+    assert [row[:3] for row in kept if row[3] is None] == [(["5"], "5", 5.0)]
+    assert [row[3]["reason"] for row in kept if row[3]] == ["bad_value", "bad_value"]
