@@ -82,7 +82,7 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
         ),
         (
             "replay f --host flink",
-            "beamlike replay: --host cannot be 'flink'; it is one of memory, spark",
+            "beamlike replay: --host cannot be 'flink'; it is one of memory, local, spark",
         ),
         ("replay f --out", "beamlike replay: --out: expected one argument"),
         ("explain a b", "beamlike explain: nothing more can be named here, got 'b'"),

@@ -50,7 +50,7 @@ def test_the_columnar_machine_steps_all_that_group() -> None:
     choices = Counter((it.machine, it.why) for it in (choose_machine(s.plan) for s in stages))
 
     assert choices == {
-        ("columnar", ""): 641,
+        ("columnar", ""): 643,
         ("reference", "PassThrough takes one key after the other"): 4,
     }
 
