@@ -15,8 +15,9 @@ A number that is a time or a duration counts milliseconds, while Beam Python cou
 number, and a pipeline refuses a test stream in which one moves the watermark or the clock, or is a
 time of elements. In other places it is taken as milliseconds: in what the function of
 `WithTimestamps` returns, in what is written by `WriteRows` to a column of times, and in the
-`TimestampedValue` of ``beamlike.testing``. `TimestampedValue` takes what ``DoFn.TimestampParam``
-gave, which knows its unit; what is reckoned from that is a bare number again.
+`TimestampedValue` of ``beamlike.testing``. `TimestampedValue` takes the very time that
+``DoFn.TimestampParam`` gave to the function that calls it; what is reckoned from that is a bare
+number.
 
 Beam Python's `Timestamp` and `Duration` are there too: a ``datetime`` and a ``timedelta``. Times
 that come out, such as ``DoFn.TimestampParam`` and the bounds of windows, are in milliseconds;

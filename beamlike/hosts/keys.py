@@ -23,7 +23,6 @@ import attrs
 from beamlike.errors import BeamlikeError, PipelineError, StateError
 from beamlike.hosts.wire import decoded, encoded
 from beamlike.model.coders import Coder, Coders, type_name
-from beamlike.model.time import EventTime
 
 __all__ = ["UncertainKeyError", "UnfitKeyError", "key_bytes", "key_of", "told_key"]
 
@@ -126,7 +125,7 @@ def _plain(key: Any, coders: Coders) -> Any:
     kind = type(key)
     if kind is bool:
         return f"b{int(key)}"
-    if kind is int or kind is EventTime:
+    if kind is int:
         return f"i{key}"
     if kind is float:
         return "f" + struct.pack(">d", _one_of_equal(key)).hex()

@@ -76,5 +76,5 @@ def log_batch(name: str, reading: Reading) -> None:
         LOGGER.warning("%s, batch %d: %s", _called(name), reading.progress.batch, told)
     for grouping, it in reading.groupings.items():
         if it.jump is not None:
-            told = f"the watermark of {grouping} jumps {show_duration(it.jump)}, {it.jump_example}"
-            LOGGER.warning("%s, batch %d: %s", _called(name), reading.progress.batch, told)
+            jump = f"the watermark of {grouping} jumps {show_duration(it.jump)}, {it.jump_example}"
+            LOGGER.warning("%s, batch %d: %s", _called(name), reading.progress.batch, jump)

@@ -19,7 +19,6 @@ __all__ = [
     "MAX_TIMESTAMP",
     "MIN_TIMESTAMP",
     "DurationLike",
-    "EventTime",
     "InstantLike",
     "duration_ms",
     "instant_ms",
@@ -41,17 +40,6 @@ DurationLike = int | timedelta | str
 
 InstantLike = int | datetime | str
 """Epoch milliseconds, a datetime, an ISO 8601 string, or a time of day on 1970-01-01."""
-
-
-class EventTime(int):
-    """Epoch milliseconds that cannot be taken for seconds.
-
-    A function of a pipeline that asks for the event time of its element is given one. It is a
-    number like any other, and what is reckoned from it is a plain one.
-    """
-
-    __slots__ = ()
-
 
 _LONGEST: Final = 2**63 - 1
 """As Beam Java has it. All of time is some five hundred times shorter."""
@@ -145,7 +133,7 @@ def instant_ms(value: InstantLike, argument: str) -> int:
         case bool():
             pass
         case int():
-            milliseconds = int(value)
+            milliseconds = value
         case datetime():
             milliseconds = _epoch_ms(value)
         case str():

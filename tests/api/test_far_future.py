@@ -278,9 +278,9 @@ def test_the_watermark_goes_as_far_as_the_clock_and_no_further(feed: MakeFeed) -
 
     stream.send({"device": "a", "at": soon, "n": 1})
 
-    told = [it for it in stream.progress if it.observedMetrics["beamlike"]["watermark"]]
-    began = round(datetime.fromisoformat(told[0].timestamp).timestamp() * 1_000)
-    stands = told[0].observedMetrics["beamlike"]["watermark"]
+    moved = [it for it in stream.progress if it.observedMetrics["beamlike"]["watermark"]]
+    began = round(datetime.fromisoformat(moved[0].timestamp).timestamp() * 1_000)
+    stands = moved[0].observedMetrics["beamlike"]["watermark"]
     assert began <= stands < began + 60_000  # the clock of this micro-batch
 
 

@@ -50,8 +50,8 @@ def observed(stream: Any, name: str = "beamlike") -> list[Any]:
 
 
 def jumps(stream: Any, name: str = "beamlike") -> list[tuple[int, str]]:
-    told = observed(stream, name)
-    return [(it.watermark_jump, it.jump_example) for it in told if it.watermark_jump is not None]
+    reports = observed(stream, name)
+    return [(it.watermark_jump, it.jump_example) for it in reports if it.watermark_jump is not None]
 
 
 def windowed(frame: Any, **changes: Any) -> Any:
@@ -213,8 +213,8 @@ def test_a_listener_counts_jumps_and_warns_of_each(caplog: pytest.LogCaptureFixt
     listener = MetricsListener()
     with caplog.at_level(logging.WARNING, "beamlike.metrics"):
         for number, jump in enumerate([{}, {"watermark_jump": size, "jump_example": words}]):
-            told = report(number, metrics={"hours": quiet | jump})
-            listener.progressed(Reading.of(told))
+            batch = report(number, metrics={"hours": quiet | jump})
+            listener.progressed(Reading.of(batch))
 
     assert [it.getMessage() for it in caplog.records] == [
         f"query sales, batch 1: the watermark of hours jumps 8h 53m 36s, {words}"

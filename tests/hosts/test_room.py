@@ -127,11 +127,11 @@ def test_the_output_of_a_step_may_be_too_large(machine: Any) -> None:
     plan = plan_of(
         *parts, machine=machine, trigger=Repeatedly(AfterCount(1)), accumulation="discarding"
     )
-    told = refused(plan, DictStore(), rows(["x" * 600]))
-    assert told.startswith(
+    problem = refused(plan, DictStore(), rows(["x" * 600]))
+    assert problem.startswith(
         "shard 3 of the 4 of 'beamlike' cannot hold what it is given: aggregate 'n0' would have "
     )
-    assert told.endswith(f"bytes of the step's output, {ADVICE}")
+    assert problem.endswith(f"bytes of the step's output, {ADVICE}")
 
 
 @pytest.mark.parametrize("problem", [pa.ArrowInvalid, pa.ArrowCapacityError])

@@ -56,13 +56,13 @@ def test_the_slowest_source_decides() -> None:
 
 def test_a_time_ahead_of_the_clock_moves_the_watermark_no_further_than_the_clock() -> None:
     clocks = Clocks((SourceClock(5, max_ahead=1_000),))
-    told: list[tuple[int, list[Heard]]] = [
+    batches: list[tuple[int, list[Heard]]] = [
         (100, [FromSource(ORDERS, 100)]),
         (200, [FromSource(ORDERS, 1_200)]),
         (300, [FromSource(ORDERS, 250)]),
         (400, []),
     ]
-    assert after(clocks, *told) == [95, 195, 245, 245]
+    assert after(clocks, *batches) == [95, 195, 245, 245]
 
 
 def test_without_a_limit_the_future_moves_the_watermark_as_it_is() -> None:
@@ -72,13 +72,13 @@ def test_without_a_limit_the_future_moves_the_watermark_as_it_is() -> None:
 
 def test_an_advancing_source_never_passes_the_clock_either() -> None:
     clocks = Clocks((SourceClock(5, idle_after=10, idle=Idle.ADVANCE, max_ahead=1_000),))
-    told: list[tuple[int, list[Heard]]] = [
+    batches: list[tuple[int, list[Heard]]] = [
         (100, [FromSource(ORDERS, 900)]),
         (110, []),
         (150, []),
         (900, []),
     ]
-    assert after(clocks, *told) == [95, 95, 135, 885]
+    assert after(clocks, *batches) == [95, 95, 135, 885]
 
 
 def test_a_side_input_has_a_watermark_of_its_own_before_that_of_the_main_input_or_behind() -> None:

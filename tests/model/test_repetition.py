@@ -153,7 +153,7 @@ MARKED = {
 
 
 def numbered(script: Script) -> Script:
-    """The same script, with elements that can be told apart."""
+    """The same script, with elements that differ."""
     count = iter(range(1_000_000))
     return tuple(
         Arrive(tuple((key, Element(next(count), it.timestamp)) for key, it in step.elements))

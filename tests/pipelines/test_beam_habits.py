@@ -9,8 +9,6 @@ import pytest
 import beamlike.beam as beam
 from beamlike import FixedWindows, IntervalWindow
 from beamlike.errors import PipelineError, TestStreamError, TimeError, TransformError
-from beamlike.hosts.keys import key_bytes
-from beamlike.model.time import END_OF_GLOBAL_WINDOW, EventTime
 from beamlike.testing import TestStream, TimestampedValue, expect, have_size, run_with_context
 
 
@@ -290,15 +288,44 @@ def test_a_test_stream_of_times_that_say_their_unit_is_taken() -> None:
 
 def test_the_event_time_that_a_function_was_given_is_an_event_time() -> None:
     def again(word: str, at: Any = beam.DoFn.TimestampParam) -> object:
-        assert (at, repr(at), at + 1, type(at + 1)) == (1500, "1500", 1501, int)
-        return beam.TimestampedValue((at, word), at)
+        return beam.TimestampedValue((word, at), at)
+
+    class Twice(beam.DoFn[Any, Any]):
+        def process(self, element: Any, at: Any = beam.DoFn.TimestampParam) -> Any:
+            for number in range(2):
+                yield beam.TimestampedValue((*element, number), at)
 
     pipeline = beam.Pipeline()
-    timed = pipeline | beam.Create([beam.TimestampedValue("a", beam.Timestamp(1.5))])
-    found = timed | beam.Map(again) | beam.GroupByKey() | beam.Reify.Timestamp()
-    # As a key it is the number.
-    assert key_bytes(EventTime(1500)) == key_bytes(1500)
-    assert values(pipeline, found) == [TimestampedValue((1500, ["a"]), END_OF_GLOBAL_WINDOW)]
+    timed = pipeline | beam.Create(
+        [beam.TimestampedValue(word, beam.Timestamp(at)) for word, at in (("a", 1.5), ("b", 2))]
+    )
+    found = timed | beam.Map(again) | beam.ParDo(Twice()) | beam.Reify.Timestamp()
+    assert values(pipeline, found) == [
+        TimestampedValue((word, at, number), at)
+        for word, at in (("a", 1500), ("b", 2000))
+        for number in range(2)
+    ]
+
+
+@pytest.mark.parametrize("later", [1, -1])
+def test_what_is_reckoned_from_an_event_time_is_a_bare_number(later: int) -> None:
+    def moved(word: str, at: Any = beam.DoFn.TimestampParam) -> object:
+        return beam.TimestampedValue(word, at + later)
+
+    pipeline = beam.Pipeline()
+    pipeline | beam.Create([beam.TimestampedValue("a", "00:00:01")]) | "Move" >> beam.Map(moved)
+    with pytest.raises(TransformError, match=f"Timestamp.millis={1000 + later}. for milliseconds"):
+        pipeline.run()
+    with pytest.raises(TimeError, match="1000 is 1000 seconds in Beam Python"):
+        beam.TimestampedValue("a", 1000)  # type: ignore[arg-type]
+
+
+def test_a_function_that_does_not_ask_for_its_event_time_was_given_none() -> None:
+    pipeline = beam.Pipeline()
+    timed = pipeline | beam.Create([beam.TimestampedValue("a", "00:00:01")])
+    timed | "Move" >> beam.Map(lambda word: beam.TimestampedValue(word, 1000))
+    with pytest.raises(TransformError, match="1000 is 1000 seconds in Beam Python"):
+        pipeline.run()
 
 
 def test_what_windows_a_collection_is_told_of_in_the_words_of_beam() -> None:

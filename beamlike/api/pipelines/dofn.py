@@ -5,7 +5,9 @@ Source: Beam Python ``DoFn``, ``pvalue.TaggedOutput``, ``window.TimestampedValue
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import Enum
+from threading import local
 from typing import Any, ClassVar, Final, Generic
 
 import attrs
@@ -18,7 +20,6 @@ from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.model.time import (
     DurationLike,
-    EventTime,
     InstantLike,
     duration_ms,
     instant_ms,
@@ -27,7 +28,15 @@ from beamlike.model.time import (
 )
 from beamlike.model.words import in_words
 
-__all__ = ["DoFn", "Doing", "Plain", "TaggedOutput", "TimestampedValue", "views_of"]
+__all__ = [
+    "DoFn",
+    "Doing",
+    "Plain",
+    "TaggedOutput",
+    "TimestampedValue",
+    "given_time",
+    "views_of",
+]
 
 
 @attrs.frozen
@@ -79,8 +88,7 @@ class DoFn(Generic[In, T]):
 
     Subclasses write ``process(self, element)``, which returns or yields what comes out: plain
     values, `TimestampedValue`, or `TaggedOutput` around either. More parameters may ask for
-    more, by their default: ``timestamp=DoFn.TimestampParam`` (event time, a number of ms:
-    an `EventTime`),
+    more, by their default: ``timestamp=DoFn.TimestampParam`` (event time, a number of ms),
     ``window=DoFn.WindowParam`` (its ``start`` and ``end`` likewise),
     ``pane_info=DoFn.PaneInfoParam``, ``key=DoFn.KeyParam`` (that of a pair) and
     ``windowed=DoFn.WindowedValueParam``. A function that asks for its window is called once for
@@ -165,7 +173,7 @@ class DoFn(Generic[In, T]):
 
 _READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
     "ElementParam": lambda element: element.value,
-    "TimestampParam": lambda element: EventTime(element.timestamp),
+    "TimestampParam": lambda element: element.timestamp,
     "WindowParam": lambda element: element.windows[0],
     "PaneInfoParam": lambda element: element.pane,
     "WindowedValueParam": lambda element: element,
@@ -234,6 +242,7 @@ class Doing(Do):
         kinds = {it.name for it in self.asked.values()}
         self.takes_element = "ElementParam" not in kinds
         self.sees_window = "WindowParam" in kinds
+        self.gives_time = "TimestampParam" in kinds
         self.skew = duration_ms(fn.allowed_timestamp_skew, f"{label} allowed_timestamp_skew")
 
     def _refuse_missing(self) -> None:
@@ -375,11 +384,15 @@ class Doing(Do):
         asked = {name: _READ[it.name](element) for name, it in self.asked.items()}
         if self.takes_element:
             args = (element.value, *args)
-        answers = self.fn.process(*args, **{**kwargs, **asked})
+        if self.gives_time:
+            with _giving(element.timestamp):
+                answers = self.fn.process(*args, **{**kwargs, **asked})
+        else:
+            answers = self.fn.process(*args, **{**kwargs, **asked})
         if answers is None:
             return
         self._check_answer(answers)
-        for answer in answers:
+        for answer in _each_at(answers, element.timestamp) if self.gives_time else answers:
             yield self._output(answer, element)
 
     def _check_answer(self, answers: Any) -> None:
@@ -425,6 +438,38 @@ class Doing(Do):
 def _wrapped(values: Sequence[Any]) -> bool:
     """Whether some answers say more than a value."""
     return not _WRAPPERS.isdisjoint(map(type, values))
+
+
+# A number that a function was given as event time is no bare number, although it looks like one.
+_given = local()
+
+
+def given_time() -> int | None:
+    """The event time (ms) that the function that is being called was given, if it asked for it."""
+    return getattr(_given, "time", None)
+
+
+@contextmanager
+def _giving(time: int) -> Iterator[None]:
+    before, _given.time = given_time(), time
+    try:
+        yield
+    finally:
+        _given.time = before
+
+
+def _each_at(answers: Iterable[Any], time: int) -> Iterator[Any]:
+    """What a function answers. It goes on for each answer, and others are called in between."""
+    rest = iter(answers)
+    while True:
+        with _giving(time):
+            answer = next(rest, _END)
+        if answer is _END:
+            return
+        yield answer
+
+
+_END: Final = object()
 
 
 def views_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[AsSideInput[Any]]:

@@ -22,7 +22,6 @@ from beamlike.model.time import (
     END_OF_GLOBAL_WINDOW,
     MIN_TIMESTAMP,
     DurationLike,
-    EventTime,
     duration_ms,
     instant_ms,
 )
@@ -49,7 +48,7 @@ Length = timedelta | str
 """A duration that says its unit: ``"60 s"``, ``"10 minutes"`` or a ``timedelta``."""
 
 
-Instant = datetime | str | EventTime
+Instant = datetime | str
 """An instant that says its unit."""
 
 
@@ -154,7 +153,9 @@ def TimestampedValue(value: T, timestamp: Instant) -> dofn.TimestampedValue[T]:
 
     Source: Beam Python ``window.TimestampedValue``.
     """
-    at = instant_with_unit(timestamp, "TimestampedValue timestamp", "those of TimestampParam")
+    at: Any = timestamp
+    if type(at) is not int or at != dofn.given_time():
+        at = instant_with_unit(at, "TimestampedValue timestamp", "those of TimestampParam")
     return dofn.TimestampedValue(value, at)
 
 
@@ -168,7 +169,7 @@ def instant_with_unit(value: Any, argument: str, such_as: str) -> int:
         TimeError: It is a bare number other than 0, or no instant.
     """
     whole = not isinstance(value, bool) and hasattr(value, "__index__")
-    if (whole or isinstance(value, float)) and not isinstance(value, EventTime) and value != 0:
+    if (whole or isinstance(value, float)) and value != 0:
         millis = f", or Timestamp(millis={value!r}) for milliseconds such as {such_as}"
         raise TimeError(
             f"{argument}: {value!r} is {value!r} seconds in Beam Python and {value!r} "

@@ -12,7 +12,7 @@ field           type    holds
 ``kind``        string  null for data, else one of the kinds below
 ``ts``          bigint  event time of a row, ms
 ``problem``     string  why the time of a row of a source cannot be read, or believed; on a row
-                        that tells where shards stand, the jump of the watermark in words
+                        of the kind ``standing``, the jump of the watermark in words
 ``start``,      bigint  the window that a grouping gave the row, ms; null if none did
 ``end``
 ``shard``       int     position of the shard that reports
@@ -115,7 +115,7 @@ STOOD: Final = (
     *("watermark", "deadline", "clock_deadline", "watermark_jump"),
 )
 """What shards tell of a step together: sums of the first three, the least of the others; those are
-null for none. Of a jump only one shard tells."""
+null for none. A jump is reported by one shard alone."""
 
 SOURCE_MARKS: Final = ("kind", "ts")
 STAGE_MARKS: Final = (*SOURCE_MARKS, "start", "end", "shard", "watermark", "dropped")

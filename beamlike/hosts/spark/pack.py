@@ -122,8 +122,8 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
         receivers = list(plan.fanout_ids or plan.shard_ids)
         yield _packed(receivers, heard_blobs(plan, heard, elements, len(receivers)))
         if delivered:
-            told = {"kind": "out", "delivered": list(map(delivered_to_json, delivered))}
-            yield _packed(receivers[:1], [pack_blob(pa.table({}), told)])
+            header = {"kind": "out", "delivered": list(map(delivered_to_json, delivered))}
+            yield _packed(receivers[:1], [pack_blob(pa.table({}), header)])
 
     return pack
 

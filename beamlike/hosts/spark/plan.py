@@ -164,8 +164,8 @@ class Plan:
     in use.
 
     ``clocks`` are those of the inputs when each has a watermark of its own; None: Spark's
-    watermark is that of the only input, and ``source`` says how it follows its rows; None: nobody
-    knows. With ``reports`` each shard tells its output watermark
+    watermark is that of the only input, and ``source`` says how it follows its rows; None: that is
+    not known. With ``reports`` each shard tells its output watermark
     to the stage after this one. ``render`` says how retractions are shown, ``name`` is
     the stage's own in drops and in Spark's query progress.
 
