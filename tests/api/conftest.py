@@ -1,6 +1,7 @@
 """Frames in and rows out, for the tests of the DataFrame face."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -51,6 +52,7 @@ class Feed:
         self._inbox = home / "in"
         self._inbox.mkdir(parents=True)
         self._files = 0
+        self._written = 0
         self._sink = Sink(spark, home / "out")
         self.schema = schema
         self.query: Any = None
@@ -77,6 +79,9 @@ class Feed:
         self._files += 1
         hidden = self._inbox / f".{name}"
         hidden.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        # Spark reads files in order of their time, in milliseconds.
+        self._written = max(hidden.stat().st_mtime_ns, self._written + 2_000_000)
+        os.utime(hidden, ns=(self._written, self._written))
         hidden.rename(self._inbox / name)
 
     def send(self, *rows: dict[str, Any]) -> Rows:

@@ -1,12 +1,11 @@
 """Which machine steps the shards of a plan, why, and the step with its output rows."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 import attrs
 import pyarrow as pa
 
-from beamlike.errors import UnsupportedError, WindowError
+from beamlike.errors import CombineError, OutgrownError, UnsupportedError, WindowError
 from beamlike.hosts.spark.column_output import ColumnOutput, told_merges
 from beamlike.hosts.spark.column_shard import ColumnShard
 from beamlike.hosts.spark.index import Standing
@@ -14,21 +13,32 @@ from beamlike.hosts.spark.keys import can_number
 from beamlike.hosts.spark.logs import log_merges, logs_all
 from beamlike.hosts.spark.options import MachineName
 from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.pages import Store
+from beamlike.hosts.spark.pages import Store, Trial
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.shard import KeyedMerge, Shard
 from beamlike.machine.clocks import Heard
 
-__all__ = ["Choice", "Stepper", "choose_machine", "stepper_of"]
+__all__ = ["ONE_BY_ONE", "Choice", "Stepper", "choose_machine", "stepper_of"]
+
+ONE_BY_ONE = (WindowError, OutgrownError, CombineError)
+"""What some element of a step may cause of which only the reference machine can say which: a time
+beyond the calendar, an aggregate that outgrows its type or the one that its user declared."""
+
+_Out = tuple[pa.Table | None, Standing]
 
 
 class Stepper:
-    """Steps the shards of one plan, by the columnar machine if that can do it."""
+    """Steps the shards of one plan, by the columnar machine if that can do it.
+
+    A step in which something does not fit is done once more, key by key, with an eye on each
+    element. Of the first attempt nothing stays: both machines read the same state.
+    """
 
     def __init__(self, plan: Plan, in_columns: ColumnShard | None) -> None:
         self._plan = plan
         self._in_columns, self._columns = in_columns, ColumnOutput(plan)
         self._key_by_key, self._rows = Shard(plan), OutputTable(plan)
+        self._checking = Shard(plan, checks=True)
 
     def step(
         self,
@@ -50,21 +60,49 @@ class Stepper:
             shard: Its position among all. If it is told to the stage after this one where the
                 shard's output watermark is, the report carries it.
         """
-        if self._in_columns is not None:
-            # Some element may be beyond the calendar. Which one, and what becomes of it, is seen
-            # key by key; nothing was written yet, and both machines read the same state.
-            with suppress(WindowError):
-                stepped = self._in_columns.step(store, arrivals, watermark, clock)
-                if logs_all():
-                    self._log(told_merges(self._plan, stepped))
-                told = self._report(shard, stepped.output_watermark)
-                return self._columns.build(stepped, told), stepped.standing
-        out = self._key_by_key.step(store, arrivals, watermark, clock)
+        trial = Trial(store)
+        try:
+            if self._in_columns is not None:
+                out = self._by_columns(self._in_columns, trial, arrivals, watermark, clock, shard)
+            else:
+                out = self._by_key(self._key_by_key, trial, arrivals, watermark, clock, shard)
+        except ONE_BY_ONE:
+            trial = Trial(store)
+            out = self._by_key(self._checking, trial, arrivals, watermark, clock, shard)
+        trial.keep()
+        return out
+
+    def _by_columns(
+        self,
+        columns: ColumnShard,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        watermark: int | Sequence[Heard],
+        clock: int,
+        shard: int | None,
+    ) -> _Out:
+        stepped = columns.step(store, arrivals, watermark, clock)
+        table = self._columns.build(stepped, self._report(shard, stepped.output_watermark))
         if logs_all():
-            self._log(out.merges)
+            self._log(told_merges(self._plan, stepped))
+        return table, stepped.standing
+
+    def _by_key(
+        self,
+        keys: Shard,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        watermark: int | Sequence[Heard],
+        clock: int,
+        shard: int | None,
+    ) -> _Out:
+        out = keys.step(store, arrivals, watermark, clock)
         report = self._report(shard, out.output_watermark)
         silent = not out.effects and report is None
-        return None if silent else self._rows.build(out.effects, report), out.standing
+        table = None if silent else self._rows.build(out.effects, report)
+        if logs_all():
+            self._log(out.merges)
+        return table, out.standing
 
     def _log(self, merges: list[KeyedMerge]) -> None:
         names = list(self._plan.keys)
