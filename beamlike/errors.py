@@ -14,6 +14,7 @@ __all__ = [
     "CombineError",
     "EnvironmentProblem",
     "InputRowError",
+    "OutgrownError",
     "PipelineError",
     "RecordingError",
     "RepeatedElementsWarning",
@@ -90,6 +91,48 @@ class CombineError(BeamlikeError, ValueError):
 
 class InputRowError(BeamlikeError, ValueError):
     """A row cannot be grouped, and the query was told to fail on such rows."""
+
+
+class OutgrownError(InputRowError):
+    """An aggregate became more than its type can hold, and the query was told to fail then.
+
+    Attributes:
+        aggregate: Which one, as ``aggregate 'total'``.
+        kind: Its type, as ``int64``.
+        problem: What does not fit, and why.
+        place: For which element or elements, and in which window.
+        key: The key that they belong to, in words; see `UserFunctionError`.
+    """
+
+    def __init__(
+        self, aggregate: str, kind: str, problem: str, place: str = "", key: str | None = None
+    ) -> None:
+        super().__init__(aggregate, kind, problem, place, key)  # as it is pickled
+        self.aggregate, self.kind, self.problem = aggregate, kind, problem
+        self.place, self.key = place, key
+
+    @property
+    def reason(self) -> str:
+        """What happened, without where and what to do about it."""
+        return f"{self.aggregate} outgrew its type {self.kind}: {self.problem}"
+
+    def at(self, place: str) -> Self:
+        """The same error with the place in its message, to be raised in its place."""
+        return type(self)(self.aggregate, self.kind, self.problem, place, self.key)
+
+    def of_key(self, key: object) -> Self:
+        """The same error with the key in its message, to be raised in its place."""
+        shown = reprlib.repr(key)
+        return type(self)(self.aggregate, self.kind, self.problem, self.place, shown)
+
+    def __str__(self) -> str:
+        place = f"; it was asked for {self.place}" if self.place else ""
+        key = "" if self.key is None else f", key {self.key}"
+        return (
+            f'{self.reason}{place}{key}; on_error="drop" leaves out the rows that it cannot hold, '
+            "also in a query that goes on from its checkpoint; or cast its input column to "
+            "decimal(38, 0) or double before the call, which takes a new checkpoint"
+        )
 
 
 class StateError(BeamlikeError, RuntimeError):

@@ -155,8 +155,8 @@ def windowed(
         output: ``"panes"``; ``"dropped"`` for the rows that no pane took, with the reason;
             ``"all"`` for both in one frame, told apart by `split`.
         on_error: What to do with a row without key or readable timestamp, with a value that
-            cannot be read, or for which a function of your own raises: ``"drop"`` delivers it as
-            dropped, ``"fail"`` stops the query.
+            cannot be read, for which a function of your own raises, or that makes an aggregate
+            outgrow its type: ``"drop"`` delivers it as dropped, ``"fail"`` stops the query.
         carry: Columns that a dropped row's ``element`` shows besides the key and the inputs of the
             aggregates, so that it can be found again or sent once more.
         wake_every: How late a processing-time trigger may fire while no data arrives. Without such

@@ -151,7 +151,8 @@ class DropReason(Enum):
     CLOSED = "closed"
     """The trigger of its window, after merging, had finished."""
     FAILED = "failed"
-    """A function of the user's raised for it, and such elements are to be left out."""
+    """A function of the user's raised for it, or it would make an aggregate outgrow its type, and
+    such elements are to be left out."""
 
 
 class RowProblem(Enum):

@@ -3,7 +3,8 @@
 The functions are those of the window function (``assign``, ``merge``) and of the combine function
 (``create``, ``add``, ``merge``, ``compact``, ``extract``, ``after_pane``), and those that triggers
 were given. Whatever they raise counts, errors of beamlike's own too: a gap that is no duration is
-a mistake of the function that returned it.
+a mistake of the function that returned it. So does an accumulator or a result that its type cannot
+hold, where a host has the combine function check that.
 """
 
 import reprlib
@@ -12,7 +13,7 @@ from enum import Enum
 
 import attrs
 
-from beamlike.errors import UserFunctionError
+from beamlike.errors import OutgrownError, UserFunctionError
 from beamlike.machine.events import Drop, DropReason, Element, Item, Lifted
 from beamlike.model.combine import CombineFn, Together
 from beamlike.model.time import show_instant
@@ -62,6 +63,8 @@ class Failure:
         return cls(function, cause, items, window)
 
     def __str__(self) -> str:
+        if isinstance(self.cause, OutgrownError):
+            return self.cause.reason
         return f"{self.function} raised {self._problem}"
 
     @property
@@ -69,11 +72,16 @@ class Failure:
         return f"{type(self.cause).__name__}: {self.cause}"
 
     @property
-    def error(self) -> UserFunctionError:
+    def error(self) -> UserFunctionError | OutgrownError:
         """The error that says all of this, from its cause."""
-        place = [_shown(self.items)] if self.items else []
-        place += [f"window {self.window}"] if self.window is not None else []
-        error = UserFunctionError(self.function, self._problem, ", ".join(place))
+        shown = [_shown(self.items)] if self.items else []
+        shown += [f"window {self.window}"] if self.window is not None else []
+        place = ", ".join(shown)
+        error: UserFunctionError | OutgrownError
+        if isinstance(self.cause, OutgrownError):
+            error = self.cause.at(place)
+        else:
+            error = UserFunctionError(self.function, self._problem, place)
         error.__cause__ = self.cause
         return error
 

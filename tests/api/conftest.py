@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -53,7 +52,7 @@ class Feed:
         self._inbox = home / "in"
         self._inbox.mkdir(parents=True)
         self._files = 0
-        self._started = time.time() - 3600
+        self._written = 0
         self._sink = Sink(spark, home / "out")
         self.schema = schema
         self.query: Any = None
@@ -80,9 +79,9 @@ class Feed:
         self._files += 1
         hidden = self._inbox / f".{name}"
         hidden.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        # Spark takes files by their times, and those of one millisecond in any order.
-        written = self._started + self._files
-        os.utime(hidden, (written, written))
+        # Spark reads files in order of their time, in milliseconds.
+        self._written = max(hidden.stat().st_mtime_ns, self._written + 2_000_000)
+        os.utime(hidden, ns=(self._written, self._written))
         hidden.rename(self._inbox / name)
 
     def send(self, *rows: dict[str, Any]) -> Rows:

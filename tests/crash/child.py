@@ -72,6 +72,7 @@ def make_session(home: Path, retries: int) -> Any:
     from pyspark.sql import SparkSession
 
     from beamlike.hosts.spark.session import (
+        AVAILABLE_NOW_WRAPPER,
         CHECKPOINT_FILES,
         RENAMED_IN_PROCESS,
         ROCKSDB,
@@ -103,6 +104,7 @@ def make_session(home: Path, retries: int) -> Any:
         "spark.sql.warehouse.dir": kept / "warehouse",
         CHECKPOINT_FILES: RENAMED_IN_PROCESS,
         STATE_STORE: ROCKSDB,
+        AVAILABLE_NOW_WRAPPER: "true",
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.streaming.stateStore.maintenanceInterval": "1s",
         "spark.sql.streaming.stateStore.minDeltasForSnapshot": 2,

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from beamlike.errors import InputRowError, WindowingError
+from beamlike.errors import OutgrownError, WindowingError
 from beamlike.machine.lifting import Lifting
 from beamlike.model import combine
 from beamlike.model.sessions import Sessions
@@ -29,11 +29,11 @@ NAN, INF = float("nan"), float("inf")
 
 
 def test_a_sum_that_outgrows_its_type_is_refused_and_nothing_has_happened() -> None:
-    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "sum"))
+    both = BothMachines(plan_of(WindowingStrategy(FixedWindows(10)), "sum", on_error="fail"))
     both.step(table(Row(1, whole=2**62), Row(1, "b")), watermark=0)
     before = dict(both.store.buckets)
 
-    with pytest.raises(InputRowError, match="outgrew its type int64") as refused:
+    with pytest.raises(OutgrownError, match="outgrew its type int64") as refused:
         both.step(table(Row(2, whole=2**62)), watermark=0)
 
     assert "cast its input column to decimal(38, 0) or double" in str(refused.value)
@@ -54,12 +54,12 @@ def test_a_sum_may_pass_its_limit_on_the_way_if_it_comes_back() -> None:
 @pytest.mark.parametrize("accumulation", ["discarding", "accumulating", "retracting"])
 def test_decimals_are_added_up_to_38_digits_and_no_further(accumulation: str) -> None:
     strategy = WindowingStrategy(FixedWindows(10), Repeatedly(AfterCount(9)), accumulation)
-    both = BothMachines(plan_of(strategy, "money_sum", "richest"))
+    both = BothMachines(plan_of(strategy, "money_sum", "richest", on_error="fail"))
     nines = Decimal("9" * 36 + ".98")
     both.step(table(Row(1, money=nines)), watermark=0)
     both.step(table(Row(1, money=Decimal("0.01")), Row(2, money=None)), watermark=0)
 
-    with pytest.raises(InputRowError, match=r"outgrew its type decimal128\(38, 2\)"):
+    with pytest.raises(OutgrownError, match=r"outgrew its type decimal128\(38, 2\)"):
         both.step(table(Row(2, money=Decimal("0.01"))), watermark=0)
 
     assert panes(both.step(watermark=10), "money_sum", "richest") == [
@@ -69,11 +69,11 @@ def test_decimals_are_added_up_to_38_digits_and_no_further(accumulation: str) ->
 
 def test_a_decimal_that_outgrows_its_type_where_panes_stand_is_refused_alike() -> None:
     strategy = WindowingStrategy(GlobalWindows(), Repeatedly(Always()), "retracting")
-    both = BothMachines(plan_of(strategy, "money_sum"))
+    both = BothMachines(plan_of(strategy, "money_sum", on_error="fail"))
     nines = Decimal("9" * 36 + ".99")
     both.step(table(Row(1, money=nines)), watermark=0)
 
-    with pytest.raises(InputRowError, match=r"outgrew its type decimal128\(38, 2\)"):
+    with pytest.raises(OutgrownError, match=r"outgrew its type decimal128\(38, 2\)"):
         both.step(table(Row(2, money=nines)), watermark=0)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import types as T
 
-from beamlike.errors import InputRowError, UserFunctionError, WindowingError
+from beamlike.errors import OutgrownError, UserFunctionError, WindowingError
 from beamlike.hosts.spark.columns import PlainColumn
 from beamlike.hosts.spark.lift import lifter_of
 from beamlike.hosts.spark.plan import Part, Plan
@@ -215,8 +215,8 @@ def test_no_rows_are_combined_to_none(machine: Any) -> None:
 
 @BOTH
 def test_what_outgrows_its_type_is_reported(machine: Any) -> None:
-    plan = plan_of(WindowingStrategy(FixedWindows(10)), machine_name=machine)
-    with pytest.raises(InputRowError, match=r"^an aggregate outgrew its type int64: "):
+    plan = plan_of(WindowingStrategy(FixedWindows(10)), machine_name=machine, on_error="fail")
+    with pytest.raises(OutgrownError, match=r"^aggregate 'total' outgrew its type int64: .*'ann'"):
         lifter_of(plan).lift([rows(("ann", 2**62, 1), ("ann", 2**62, 2))], None)
 
 

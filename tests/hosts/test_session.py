@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from beamlike.errors import EnvironmentProblem
-from beamlike.hosts.spark.session import check_environment, java_version, local_session
+from beamlike.hosts.spark.session import (
+    AVAILABLE_NOW_WRAPPER,
+    check_available_now,
+    check_environment,
+    java_version,
+    local_session,
+)
+from beamlike.hosts.spark.ticks import ticks
 
 
 def fake_java(folder: Path, report: str) -> Path:
@@ -101,6 +108,36 @@ def test_an_old_pyspark_is_refused_first(monkeypatch: pytest.MonkeyPatch, tmp_pa
         "the Spark host needs PySpark 4.1 or later, and this is 4.0.1; run: "
         'pip install -U "pyspark>=4.1"'
     )
+
+
+class SparkOfVersion:
+    """A session as far as it is asked for its version and its settings."""
+
+    def __init__(self, version: str, **settings: str) -> None:
+        self.version, self.conf = version, settings
+
+
+def test_a_spark_that_would_take_the_backlog_at_once_gets_no_ticks() -> None:
+    for settings in ({}, {AVAILABLE_NOW_WRAPPER: "false"}):
+        old: Any = SparkOfVersion("4.1.2", **settings)
+        with pytest.raises(EnvironmentProblem) as refused:
+            ticks(old, 1000)
+
+        assert str(refused.value) == (
+            "a trigger on processing time or idle_after adds a source of ticks to the query, with "
+            "which Spark 4.1.2 gives no panes under trigger(availableNow=True); add "
+            '.config("spark.sql.streaming.triggerAvailableNowWrapper.enabled", "true") to the '
+            "builder of the session, or call spark.conf.set with the same before the query starts, "
+            "or use Spark 4.2 or later"
+        )
+
+    fit: list[Any] = [
+        SparkOfVersion("4.1.2", **{AVAILABLE_NOW_WRAPPER: "true"}),
+        SparkOfVersion("4.2.0"),
+        SparkOfVersion("4.10.0.dev1"),
+    ]
+    for spark in fit:
+        check_available_now(spark)
 
 
 @pytest.mark.spark

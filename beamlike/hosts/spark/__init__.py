@@ -1,7 +1,8 @@
 """The Spark host: streaming through ``transformWithState``, and bounded DataFrames.
 
 Read in this order. The data: `columns` (accumulators as Arrow columns), `user_made` (combine
-functions of a user's own among them), `operation` (what a stage does, and how its values lie among
+functions of a user's own among them), `checked` (combine functions that say which element is too
+much), `operation` (what a stage does, and how its values lie among
 columns), `options` (what it can be told besides its windows), `changes` (what may differ at the
 next start), `plan` (what a worker knows, and the aggregation of a grouping), `look_up` (a main
 input that looks into a side input), `values` (which value a window function is given), `blobs`

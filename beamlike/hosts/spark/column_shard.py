@@ -81,7 +81,7 @@ class ColumnShard:
 
         Raises:
             StateError: The state was written by another plan.
-            InputRowError: A value outgrew its type.
+            OutgrownError: A value outgrew its type.
         """
         index = Index.load(self.plan, store.read_index())
         judged_at = index.at.begin(begins_at).watermark

@@ -248,7 +248,18 @@ class PickledColumn(AccumulatorColumns):
         return {"_pickled": pa.binary()}
 
     def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
-        return [pa.array([cloudpickle.dumps(value) for value in accumulators], pa.binary())]
+        return [pa.array(list(map(_pickled, accumulators)), pa.binary())]
 
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
         return [cloudpickle.loads(blob) for blob in columns[0].to_pylist()]
+
+
+def _pickled(accumulator: Any) -> bytes:
+    try:
+        pickled: bytes = cloudpickle.dumps(accumulator)
+    except Exception as error:
+        raise CombineError(
+            f"the accumulator {accumulator!r} cannot be pickled, and has to wait for the next "
+            f"micro-batch: {type(error).__name__}: {error}; let the function keep plain values"
+        ) from error
+    return pickled

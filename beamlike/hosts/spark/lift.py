@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from beamlike.errors import UserFunctionError, WindowError
+from beamlike.errors import OutgrownError, UserFunctionError
 from beamlike.hosts.spark.arrivals import elements_in
 from beamlike.hosts.spark.column_output import told_drops
 from beamlike.hosts.spark.keys import Numbered, number_keys
@@ -18,10 +18,9 @@ from beamlike.hosts.spark.part_folds import arrivals_of, fold_of_part
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.room import in_one
 from beamlike.hosts.spark.state import Key
-from beamlike.hosts.spark.stepping import choose_machine
+from beamlike.hosts.spark.stepping import ONE_BY_ONE, choose_machine
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.columns import LiftedArrivals
-from beamlike.machine.columnar.folds import FunctionRaised
 from beamlike.machine.columnar.lifting import ColumnarLifting
 from beamlike.machine.events import Drop, Element, Lifted
 from beamlike.model.time import MIN_TIMESTAMP
@@ -48,13 +47,14 @@ class Lifter(Protocol):
 
         Raises:
             UserFunctionError: A function of the user's raised, and that is to be reported.
-            InputRowError: An aggregate outgrew its type.
+            OutgrownError: An aggregate outgrew its type, and that is to be reported.
         """
 
 
 def lifter_of(plan: Plan) -> Lifter:
     """What combines the rows of this plan."""
-    return _InColumns(plan) if choose_machine(plan).machine == "columnar" else _KeyByKey(plan)
+    columnar = choose_machine(plan).machine == "columnar"
+    return _Careful(plan, _InColumns(plan) if columnar else _KeyByKey(plan))
 
 
 def _schema(plan: Plan) -> pa.Schema:
@@ -63,6 +63,19 @@ def _schema(plan: Plan) -> pa.Schema:
     fields += [("judged", pa.bool_()), ("merged", pa.bool_())]
     fields += [*plan.operation.accumulator.types().items()]
     return pa.schema([*fields, ("hash", pa.int64())])
+
+
+class _Careful:
+    """All at once; or if something does not fit, with an eye on each element."""
+
+    def __init__(self, plan: Plan, at_once: Lifter) -> None:
+        self._at_once, self._one_by_one = at_once, _KeyByKey(plan, checks=True)
+
+    def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
+        try:
+            return self._at_once.lift(tables, watermark)
+        except ONE_BY_ONE:
+            return self._one_by_one.lift(tables, watermark)
 
 
 class _InColumns:
@@ -80,12 +93,7 @@ class _InColumns:
         names = [f"key_{name}" for name in plan.keys]
         keys = number_keys([arrived.column(name) for name in names], arrived.num_rows)
         arrivals = arrivals_of(plan, self._folds, arrived, keys.number)
-        try:
-            lifted, drops = self._lifting.lift(arrivals, watermark)
-        except (WindowError, FunctionRaised):
-            # The calendar has no window for some row, or a function of the user's raised: the
-            # reference machine says for which.
-            return _KeyByKey(plan).lift(tables, watermark)
+        lifted, drops = self._lifting.lift(arrivals, watermark)
         at = MIN_TIMESTAMP if watermark is None else watermark
         dropped = list(told_drops(plan, drops, arrived, at))
         return self._table(lifted, keys, arrived.column("hash").to_numpy()), dropped
@@ -106,12 +114,13 @@ class _InColumns:
 class _KeyByKey:
     """As the reference machine does it."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, *, checks: bool = False) -> None:
         self._plan = plan
+        self._lifting = plan.checking_lifting if checks else plan.lifting
         self._schema = _schema(plan)
 
     def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
-        plan, lifting = self._plan, self._plan.lifting
+        plan, lifting = self._plan, self._lifting
         hashes: dict[Key, int] = {}
         by_key: dict[Key, list[Element]] = {}
         for table in tables:
@@ -124,7 +133,7 @@ class _KeyByKey:
         for key, elements in by_key.items():
             try:
                 kept, late = lifting.lift(elements, watermark)
-            except UserFunctionError as error:
+            except (UserFunctionError, OutgrownError) as error:
                 raise error.of_key(key) from error.__cause__
             lifted += ((key, one) for one in kept)
             dropped += ((key, one) for one in late)

@@ -28,7 +28,7 @@ from beamlike.hosts.spark.blobs import damaged, pack_blob, unpack_blob
 from beamlike.hosts.spark.room import has_room, in_one
 from beamlike.machine.columnar.arrays import Bools, Ints
 
-__all__ = ["Contents", "NoStore", "Pages", "Rows", "Store"]
+__all__ = ["Contents", "NoStore", "Pages", "Rows", "Store", "Trial"]
 
 PAGE: Final = 8 * 2**20
 """Bytes of a page at most, before it is compressed; one row may have more."""
@@ -74,6 +74,38 @@ class NoStore:
 
     def write_index(self, blob: bytes) -> None:
         pass
+
+
+class Trial:
+    """A store that is written to only once the step is known to be good.
+
+    Args:
+        store: Where the shard's blobs rest.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._blobs: dict[int, bytes | None] = {}
+        self._index: bytes | None = None
+
+    def read(self, number: int) -> bytes | None:
+        return self._blobs[number] if number in self._blobs else self._store.read(number)
+
+    def write(self, number: int, blob: bytes | None) -> None:
+        self._blobs[number] = blob
+
+    def read_index(self) -> bytes | None:
+        return self._store.read_index() if self._index is None else self._index
+
+    def write_index(self, blob: bytes) -> None:
+        self._index = blob
+
+    def keep(self) -> None:
+        """Write to the store what the step has written."""
+        for number, blob in self._blobs.items():
+            self._store.write(number, blob)
+        if self._index is not None:
+            self._store.write_index(self._index)
 
 
 @attrs.frozen

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from beamlike.hosts.script import Machine
 from beamlike.hosts.spark.changes import continues, strategy_words
+from beamlike.hosts.spark.checked import Checked
 from beamlike.hosts.spark.columns import AccumulatorColumns
 from beamlike.hosts.spark.operation import Operation
 from beamlike.hosts.spark.options import BUCKETS, SHARDS, STAGE, MachineName, OnError, Render
@@ -45,9 +46,16 @@ class Part:
     result: pa.DataType
     read: Callable[[Iterable[Any]], Iterable[Any]] | None = None
 
+    @property
+    def checked(self) -> CombineFn:
+        """The function, which refuses what does not fit the columns."""
+        return Checked(self.name, self.fn, self.columns, self.result)
 
-def _together(parts: Iterable[Part]) -> Together:
-    return Together({part.name: (part.fn, part.input) for part in parts})
+
+def _together(parts: Iterable[Part], *, checked: bool = False) -> Together:
+    return Together(
+        {part.name: (part.checked if checked else part.fn, part.input) for part in parts}
+    )
 
 
 @attrs.frozen
@@ -215,10 +223,21 @@ class Plan:
         return self.operation.machine
 
     @cached_property
+    def checking_machine(self) -> Machine:
+        """The same, which refuses one by one the elements that make an aggregate too much."""
+        if self.does is not None:
+            return self.machine
+        return Grouping(self.strategy, _together(self.parts, checked=True), self.on_error)
+
+    @cached_property
     def lifting(self) -> Lifting:
         """Combines elements before they reach their shard."""
-        combine = _together(self.parts)
-        return Lifting(self.strategy, combine, self.on_error)
+        return Lifting(self.strategy, _together(self.parts), self.on_error)
+
+    @cached_property
+    def checking_lifting(self) -> Lifting:
+        """The same, see `checking_machine`."""
+        return Lifting(self.strategy, _together(self.parts, checked=True), self.on_error)
 
     @cached_property
     def fanout_ids(self) -> tuple[int, ...]:

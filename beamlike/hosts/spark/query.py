@@ -20,7 +20,7 @@ from beamlike.hosts.spark.pages import NoStore
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.hosts.spark.stepping import stepper_of
-from beamlike.hosts.spark.ticks import TickSource
+from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.unpack import unpacker
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
@@ -59,7 +59,7 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
     """
     packed = _pack(inputs, plan)
     if plan.needs_ticks:
-        packed = packed.unionByName(_ticks(packed.sparkSession, plan, wake_every_ms))
+        packed = packed.unionByName(_wakes(packed.sparkSession, plan, wake_every_ms))
     if plan.fanout:
         packed = packed.groupBy("shard").transformWithState(
             FanoutProcessor(plan), PACKED, "append", "EventTime"
@@ -70,10 +70,8 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
     return stepped.mapInArrow(unpacker(plan), output_schema(plan))
 
 
-def _ticks(spark: "SparkSession", plan: Plan, every_ms: int) -> DataFrame:
-    spark.dataSource.register(TickSource)
-    ticks = spark.readStream.format(TickSource.name()).option("every_ms", every_ms).load()
-    return ticks.mapInArrow(waker(plan), PACKED)
+def _wakes(spark: "SparkSession", plan: Plan, every_ms: int) -> DataFrame:
+    return ticks(spark, every_ms).mapInArrow(waker(plan), PACKED)
 
 
 def bounded(inputs: Sequence[Packed], plan: Plan) -> DataFrame:

@@ -116,6 +116,13 @@ class ScriptedPlan(Plan):
     """The plan of a grouping whose elements are single values."""
 
     @cached_property
+    def checking_machine(self) -> Machine:
+        (part,) = self.parts
+        # What is pickled has no type that it could outgrow.
+        fn = part.checked if part.read is None else part.fn
+        return Grouping(self.strategy, _Alone(fn), self.on_error)
+
+    @cached_property
     def operation(self) -> Operation:
         return _AggregationOfValues(self.strategy, self.values, self.parts, self.on_error)
 

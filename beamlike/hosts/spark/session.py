@@ -13,7 +13,13 @@ from beamlike.errors import EnvironmentProblem
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["ROCKSDB", "check_environment", "check_state_store", "local_session"]
+__all__ = [
+    "ROCKSDB",
+    "check_available_now",
+    "check_environment",
+    "check_state_store",
+    "local_session",
+]
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
@@ -24,6 +30,7 @@ RENAMED_IN_PROCESS = (
 """How files of a checkpoint get their names. Spark's own choice for a local disk asks a command,
 ``readlink``, about every file that it renames: some 40 processes in each micro-batch, 100 to
 200 ms. This one renames in the process itself, which is atomic on local disks."""
+AVAILABLE_NOW_WRAPPER = "spark.sql.streaming.triggerAvailableNowWrapper.enabled"
 
 
 def check_environment() -> None:
@@ -98,6 +105,33 @@ def check_state_store(spark: "SparkSession") -> None:
         )
 
 
+def check_available_now(spark: "SparkSession") -> None:
+    """Refuse a session in which a source of ticks would undo ``trigger(availableNow=True)``.
+
+    Where a single source does not support it, Spark takes the whole backlog as one micro-batch,
+    and leaves out the micro-batch that the watermark asks for: no pane comes out. A Python source
+    can support it since Spark 4.2. Before that a setting has Spark wrap such sources. With Spark
+    Connect the version of the server counts.
+
+    Raises:
+        EnvironmentProblem: With the setting to add.
+    """
+    if _python_sources_end(spark.version):
+        return
+    if (spark.conf.get(AVAILABLE_NOW_WRAPPER, "false") or "").lower() != "true":
+        raise EnvironmentProblem(
+            "a trigger on processing time or idle_after adds a source of ticks to the query, with "
+            f"which Spark {spark.version} gives no panes under trigger(availableNow=True); add "
+            f'.config("{AVAILABLE_NOW_WRAPPER}", "true") to the builder of the session, or call '
+            "spark.conf.set with the same before the query starts, or use Spark 4.2 or later"
+        )
+
+
+def _python_sources_end(version: str) -> bool:
+    """Whether a Python source can support ``availableNow`` in this version of Spark."""
+    return tuple(int(part) for part in version.split(".")[:2]) >= (4, 2)
+
+
 def local_session(app_name: str = "beamlike", cores: int = 2) -> "SparkSession":
     """A quiet local session with all that beamlike needs. Reuses one that runs already.
 
@@ -131,4 +165,6 @@ def local_session(app_name: str = "beamlike", cores: int = 2) -> "SparkSession":
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("ERROR")
+    if not _python_sources_end(spark.version):
+        spark.conf.set(AVAILABLE_NOW_WRAPPER, "true")
     return spark

@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from beamlike.errors import UserFunctionError
+from beamlike.errors import OutgrownError, UserFunctionError
 from beamlike.hosts.spark.arrivals import arriving
 from beamlike.hosts.spark.clock import Clock
 from beamlike.hosts.spark.index import Index, Standing
@@ -58,11 +58,17 @@ class Stepped:
 
 
 class Shard:
-    """Steps shards of one plan. Holds no state itself: that is in the store."""
+    """Steps shards of one plan. Holds no state itself: that is in the store.
 
-    def __init__(self, plan: Plan) -> None:
+    Args:
+        plan: Their plan.
+        checks: Whether each element is refused alone that makes an aggregate more than its columns
+            hold. Otherwise all of the step is.
+    """
+
+    def __init__(self, plan: Plan, *, checks: bool = False) -> None:
         self.plan = plan
-        self.machine = plan.machine
+        self.machine = plan.checking_machine if checks else plan.machine
         self.layout = StateLayout(plan)
         self._schema = with_bucket(self.layout.schema)
         self._merges = isinstance(self.machine, Grouping) and self.machine.merging_fn is not None
@@ -91,6 +97,9 @@ class Shard:
         Raises:
             StateError: The state was written by another plan.
             UserFunctionError: A function of the user's raised, and the plan says to fail then.
+            OutgrownError: An aggregate outgrew its type, and the plan says to fail then; in any
+                case if that is not checked.
+            CombineError: The same of an accumulator of a user's own.
         """
         index = Index.load(self.plan, store.read_index())
         begin = index.at.begin(begins_at)
@@ -128,7 +137,7 @@ class Shard:
                     out, merged, wakes = self._step_key(
                         of_bucket, key, arrived.get(key), (index.at, begin, to)
                     )
-                except UserFunctionError as error:
+                except (UserFunctionError, OutgrownError) as error:
                     # The machine does not know the key's name.
                     raise error.of_key(key) from error.__cause__
                 effects += out

@@ -1,25 +1,32 @@
 """Which machine steps the shards of a plan, why, and the step with its output rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import Final, TypeVar
 
 import attrs
 import pyarrow as pa
 
-from beamlike.errors import BeamlikeError, UnsupportedError, WindowError
+from beamlike.errors import (
+    BeamlikeError,
+    CombineError,
+    OutgrownError,
+    UnsupportedError,
+    WindowError,
+)
 from beamlike.hosts.spark.column_output import (
     ColumnOutput,
     panes_as_they_are,
     told_drops,
     told_merges,
 )
-from beamlike.hosts.spark.column_shard import ColumnShard, ColumnsStepped
+from beamlike.hosts.spark.column_shard import ColumnShard
 from beamlike.hosts.spark.index import Index, Standing
 from beamlike.hosts.spark.keys import can_number
 from beamlike.hosts.spark.logs import log_key_by_key, log_merges, logs_all
 from beamlike.hosts.spark.options import MachineName
 from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.pages import Pages, Store
+from beamlike.hosts.spark.pages import Pages, Store, Trial
 from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.room import check_blob, in_room
 from beamlike.hosts.spark.shard import KeyedEffect, KeyedMerge, Shard
@@ -28,16 +35,34 @@ from beamlike.machine.clocks import Heard
 from beamlike.machine.columnar.folds import FunctionRaised
 from beamlike.model.time import MIN_TIMESTAMP
 
-__all__ = ["Choice", "Stepper", "choose_machine", "stepper_of"]
+__all__ = ["ONE_BY_ONE", "Choice", "Stepper", "choose_machine", "stepper_of"]
+
+ONE_BY_ONE: Final = (WindowError, OutgrownError, CombineError, FunctionRaised)
+"""What some element of a step may cause of which only the reference machine can say which: a time
+beyond the calendar, an aggregate that outgrows its type or the one that its user declared, a
+function of the user's that raises."""
+
+_Out = tuple[pa.Table | None, Standing]
+Result = TypeVar("Result")
 
 
 class Stepper:
-    """Steps the shards of one plan, by the columnar machine if that can do it."""
+    """Steps the shards of one plan, by the columnar machine if that can do it.
+
+    A step in which something does not fit is done once more, key by key, with an eye on each
+    element, and the log of the worker says so. Of the first attempt nothing stays: both machines
+    read the same state.
+
+    Args:
+        plan: The plan.
+        in_columns: The columnar machine over it; None: it cannot do it.
+    """
 
     def __init__(self, plan: Plan, in_columns: ColumnShard | None) -> None:
         self._plan = plan
-        self._column_shard, self._columns = in_columns, ColumnOutput(plan)
+        self.columns, self._output = in_columns, ColumnOutput(plan)
         self._key_by_key, self._rows = Shard(plan), OutputTable(plan)
+        self._checking = Shard(plan, checks=True)
 
     def step(
         self,
@@ -48,7 +73,7 @@ class Stepper:
         shard: int | None = None,
         *,
         begins_at: int = MIN_TIMESTAMP,
-    ) -> tuple[pa.Table | None, Standing]:
+    ) -> _Out:
         """Take one shard through one micro-batch.
 
         Returns what comes out as rows, None if nothing does, and where the shard stands then.
@@ -65,39 +90,27 @@ class Stepper:
         Raises:
             UnsupportedError: The shard cannot hold what it is given, or what comes out of it.
         """
-        with in_room(self._plan, shard, lambda: [*arrivals, *self._resting(store)]):
-            out, standing = self._step(store, arrivals, watermark, clock, shard, begins_at)
-            check_blob(out)
-        return out, standing
 
-    def _resting(self, store: Store) -> Iterator[pa.Table]:
-        """All rows of the shard's state, if they can be read."""
-        contents = Index.load(self._plan, store.read_index()).contents
-        schema = with_bucket(StateLayout(self._plan).schema)
-        with suppress(BeamlikeError, pa.ArrowException):
-            yield Pages(schema, store, contents).read().table
-
-    def _step(
-        self,
-        store: Store,
-        arrivals: Sequence[pa.Table],
-        watermark: int | Sequence[Heard],
-        clock: int,
-        shard: int | None,
-        begins_at: int,
-    ) -> tuple[pa.Table | None, Standing]:
-        stepped = self.in_columns(store, arrivals, watermark, clock, begins_at)
-        if stepped is not None:
+        def by_columns(columns: ColumnShard, trial: Store) -> _Out:
+            stepped = columns.step(trial, arrivals, watermark, clock, begins_at)
+            table = self._output.build(stepped, self._report(shard, stepped.output_watermark))
             if logs_all():
                 self._log(told_merges(self._plan, stepped))
-            told = self._report(shard, stepped.output_watermark)
-            return self._columns.build(stepped, told), stepped.standing
-        out = self._key_by_key.step(store, arrivals, watermark, clock, begins_at)
-        if logs_all():
-            self._log(out.merges)
-        report = self._report(shard, out.output_watermark)
-        silent = not out.effects and report is None
-        return None if silent else self._rows.build(out.effects, report), out.standing
+            return table, stepped.standing
+
+        def by_key(keys: Shard, trial: Store) -> _Out:
+            out = keys.step(trial, arrivals, watermark, clock, begins_at)
+            report = self._report(shard, out.output_watermark)
+            silent = not out.effects and report is None
+            table = None if silent else self._rows.build(out.effects, report)
+            if logs_all():
+                self._log(out.merges)
+            return table, out.standing
+
+        with in_room(self._plan, shard, lambda: [*arrivals, *self._resting(store)]):
+            table, standing = self.attempt(store, by_columns, by_key)
+            check_blob(table)
+        return table, standing
 
     def effects(
         self,
@@ -109,36 +122,49 @@ class Stepper:
         begins_at: int = MIN_TIMESTAMP,
     ) -> list[KeyedEffect]:
         """The same step. Returns what comes out as values: of each key drops, then panes."""
-        stepped = self.in_columns(store, arrivals, watermark, clock, begins_at)
-        if stepped is None:
-            out = self._key_by_key.step(store, arrivals, watermark, clock, begins_at)
-            return out.effects
-        dropped = told_drops(self._plan, stepped.drops, stepped.arrived, stepped.judged_at)
-        return [*dropped, *panes_as_they_are(self._plan, stepped)]
 
-    def in_columns(
+        def by_columns(columns: ColumnShard, trial: Store) -> list[KeyedEffect]:
+            stepped = columns.step(trial, arrivals, watermark, clock, begins_at)
+            dropped = told_drops(self._plan, stepped.drops, stepped.arrived, stepped.judged_at)
+            return [*dropped, *panes_as_they_are(self._plan, stepped)]
+
+        def by_key(keys: Shard, trial: Store) -> list[KeyedEffect]:
+            return keys.step(trial, arrivals, watermark, clock, begins_at).effects
+
+        return self.attempt(store, by_columns, by_key)
+
+    def attempt(
         self,
         store: Store,
-        arrivals: Sequence[pa.Table],
-        watermark: int | Sequence[Heard],
-        clock: int,
-        begins_at: int = MIN_TIMESTAMP,
-    ) -> ColumnsStepped | None:
-        """The step by the columnar machine; None if that has to be done key by key.
+        by_columns: Callable[[ColumnShard, Store], Result],
+        by_key: Callable[[Shard, Store], Result],
+    ) -> Result:
+        """A step all at once; and if something in it does not fit, key by key.
 
-        An element may be beyond the calendar, or a function of the user's may raise for one. Which
-        one, and what becomes of it, is seen key by key. Nothing was written yet, and both machines
-        read the same state.
+        Args:
+            store: The shard's state. It is written to only when the step is known to be good.
+            by_columns: The step by the columnar machine.
+            by_key: The same by the reference machine.
         """
-        if self._column_shard is None:
-            return None
+        trial = Trial(store)
         try:
-            return self._column_shard.step(store, arrivals, watermark, clock, begins_at)
-        except WindowError as error:
-            log_key_by_key(self._plan.name, error)
-        except FunctionRaised as error:
+            if self.columns is None:
+                out = by_key(self._key_by_key, trial)
+            else:
+                out = by_columns(self.columns, trial)
+        except ONE_BY_ONE as error:
             log_key_by_key(self._plan.name, error.__cause__ or error)
-        return None
+            trial = Trial(store)
+            out = by_key(self._checking, trial)
+        trial.keep()
+        return out
+
+    def _resting(self, store: Store) -> Iterator[pa.Table]:
+        """All rows of the shard's state, if they can be read."""
+        contents = Index.load(self._plan, store.read_index()).contents
+        schema = with_bucket(StateLayout(self._plan).schema)
+        with suppress(BeamlikeError, pa.ArrowException):
+            yield Pages(schema, store, contents).read().table
 
     def _log(self, merges: list[KeyedMerge]) -> None:
         names = list(self._plan.keys)

@@ -6,13 +6,36 @@ for its pace: with a new row every second a query on a slow machine never comes 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from beamlike.hosts.clock import wall_clock_ms
+from beamlike.hosts.spark.session import check_available_now
 
-__all__ = ["TickSource"]
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+try:
+    from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
+except ImportError:  # PySpark 4.1: Spark has to wrap the source, see `check_available_now`
+
+    class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
+        """What PySpark 4.2 and later ask a reader for that ends with the backlog."""
+
+
+__all__ = ["TickSource", "ticks"]
+
+
+def ticks(spark: "SparkSession", every_ms: int) -> "DataFrame":
+    """A stream with a row for each stretch of ``every_ms`` milliseconds.
+
+    Raises:
+        EnvironmentProblem: With ``availableNow`` this session would take the backlog at once.
+    """
+    check_available_now(spark)
+    spark.dataSource.register(TickSource)
+    return spark.readStream.format(TickSource.name()).option("every_ms", every_ms).load()
 
 
 class TickSource(DataSource):
@@ -26,22 +49,37 @@ class TickSource(DataSource):
         return "tick int"
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:
-        return _TickReader(int(self.options["every_ms"]))
+        return TickReader(int(self.options["every_ms"]))
 
 
-class _TickReader(DataSourceStreamReader):
+class TickReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """How far the ticks are, in stretches since 1970.
+
+    With ``trigger(availableNow=True)`` they stand still at the query's start, so that it ends. One
+    tick is left of all that passed since the query last ran: the first micro-batch then wakes all
+    shards, and what came due in between comes out also if no data has arrived.
+    """
+
     def __init__(self, every_ms: int) -> None:
         self._every_ms = every_ms
+        self._last: int | None = None
 
     def initialOffset(self) -> dict[str, int]:
-        return {"tick": wall_clock_ms() // self._every_ms}
+        return {"tick": self._tick()}
 
-    # Every version of Spark takes this form. With arguments, newer ones ask for limits as well.
-    def latestOffset(self) -> dict[str, int]:  # type: ignore[override]
-        return self.initialOffset()
+    # PySpark 4.1 gives no arguments. What the checkpoint says of the start does not count: another
+    # ``wake_every`` may have counted it.
+    def latestOffset(self, start: Any = None, limit: Any = None) -> dict[str, int]:
+        return {"tick": self._tick()}
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        self._last = self._tick()
 
     def partitions(self, start: Any, end: Any) -> Sequence[InputPartition]:
         return [InputPartition(0)]
 
     def read(self, partition: InputPartition) -> Iterator[tuple[int]]:
         yield (1,)
+
+    def _tick(self) -> int:
+        return wall_clock_ms() // self._every_ms if self._last is None else self._last

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamlike.errors import InputRowError
+from beamlike.errors import OutgrownError
 from beamlike.machine.columnar.arrays import put, take
 from beamlike.machine.columnar.folds import Accumulators, Fold, Objects, fold_of, values_array
 from beamlike.model.combine import (
@@ -238,18 +238,15 @@ def shown(column: Callable[[], pa.Array]) -> str:
     """The values of panes as they come out, or why they do not. NaN equals itself, 0.0 not -0.0."""
     try:
         return repr(column().to_pylist())
-    except InputRowError as error:
-        return str(error)
+    except OutgrownError as error:
+        return error.reason
 
 
 def shown_values(values: list[Any], kind: pa.DataType) -> str:
     try:
         return repr(pa.array(values, kind).to_pylist())
     except (OverflowError, pa.ArrowInvalid) as error:
-        return (
-            f"aggregate 'it' outgrew its type {kind}: {error}; cast its input column to "
-            "decimal(38, 0) or double before the call"
-        )
+        return f"aggregate 'it' outgrew its type {kind}: {error}"
 
 
 def differences(case: Case, fold: Fold, history: History) -> list[str]:

@@ -32,7 +32,7 @@ from beamlike.hosts.spark.options import BUCKETS
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.pages import NoStore
 from beamlike.hosts.spark.plan import spread_shards
-from beamlike.hosts.spark.ticks import TickSource
+from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.machine.events import Drop, RowProblem
@@ -303,7 +303,7 @@ def stream_letters(
     entering = [frame.letters(layers, at) for at, frame in streams]
     entering += [] if others is None else [others]
     if _waits(layers, shards):
-        entering.append(_ticks(spark, layers, wake_every_ms))
+        entering.append(_wakes(spark, layers, wake_every_ms))
     observed = [
         Observed(at, node.label if names is None else names(node), isinstance(node, STAGED))
         for at, node in enumerate(layers.nodes)
@@ -353,10 +353,8 @@ def _waits(layers: Layers, shards: int) -> bool:
     )
 
 
-def _ticks(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":
-    spark.dataSource.register(TickSource)
-    ticks = spark.readStream.format(TickSource.name()).option("every_ms", every_ms).load()
-    return ticks.select(F.lit(layers.dump(Mail())).alias("blob"))
+def _wakes(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":
+    return ticks(spark, every_ms).select(F.lit(layers.dump(Mail())).alias("blob"))
 
 
 def bounded_letters(spark: "SparkSession", layers: Layers, shards: int) -> "DataFrame":

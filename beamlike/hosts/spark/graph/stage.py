@@ -205,10 +205,11 @@ class Stage:
             UserFunctionError: A function of the user's raised.
         """
         with self._keys_named(tables):
-            stepped = self._stepper.in_columns(store, tables, heard, clock)
-            if stepped is not None:
-                return self._of_columns(stepped)
-            return self._key_by_key(store, tables, heard, clock)
+            return self._stepper.attempt(
+                store,
+                lambda columns, trial: self._of_columns(columns.step(trial, tables, heard, clock)),
+                lambda _, trial: self._key_by_key(trial, tables, heard, clock),
+            )
 
     def _of_columns(self, stepped: ColumnsStepped) -> StageStepped:
         plan = self.plan

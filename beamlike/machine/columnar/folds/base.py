@@ -131,7 +131,7 @@ class Fold(ABC):
         """The accumulators as they rest in state, of `types`.
 
         Raises:
-            InputRowError: One outgrew its type.
+            OutgrownError: One outgrew its type.
         """
 
     @abstractmethod

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from beamlike.errors import InputRowError
+from beamlike.errors import OutgrownError
 from beamlike.machine.columnar.arrays import Array, Bools, Ints, Lists
 from beamlike.machine.columnar.folds.base import Values
 
@@ -91,22 +91,19 @@ def from_objects(values: Sequence[Any], kind: pa.DataType, whose: str = "an aggr
     """Python's values as an array.
 
     Raises:
-        InputRowError: One does not fit the type.
+        OutgrownError: One does not fit the type.
     """
     try:
         return pa.array(values, kind)
     except (OverflowError, pa.ArrowInvalid) as error:
-        raise InputRowError(
-            f"{whose} outgrew its type {kind}: {error}; cast its input column to "
-            "decimal(38, 0) or double before the call"
-        ) from error
+        raise OutgrownError(whose, str(kind), str(error)) from error
 
 
 def fitted(array: pa.Array, kind: pa.DataType, whose: str = "an aggregate") -> pa.Array:
     """The same values as another type.
 
     Raises:
-        InputRowError: One does not fit the type.
+        OutgrownError: One does not fit the type.
     """
     if array.type == kind:
         return array
@@ -132,7 +129,7 @@ def values_array(values: Values, kind: pa.DataType, name: str) -> pa.Array:
         name: The aggregate's, for the message.
 
     Raises:
-        InputRowError: A value outgrew the type.
+        OutgrownError: A value outgrew the type.
     """
     data, whose = values.data, f"aggregate {name!r}"
     if isinstance(data, Lists):

@@ -1,0 +1,76 @@
+"""Pipelines over streams with ``trigger(availableNow=True)``: as a stream, and with an end."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import beamlike.beam as beam
+from beamlike.model.triggers import Trigger
+
+pytestmark = pytest.mark.spark
+
+GAMES = "user string, points long, at timestamp"
+
+
+class Games:
+    """A folder of Parquet files, read one by one, and what a pipeline writes of them."""
+
+    def __init__(self, spark: Any, home: Path) -> None:
+        self._spark, self._home, self._files = spark, home, 0
+        self.written: list[tuple[Any, ...]] = []
+
+    def put(self, *rows: tuple[str, int, str]) -> None:
+        frame = self._spark.createDataFrame(list(rows), "user string, points long, at string")
+        timed = frame.selectExpr(
+            "user", "points", "cast(concat('2020-01-01 ', at) as timestamp) at"
+        )
+        timed.coalesce(1).write.mode("append").parquet(str(self._home / "in"))
+
+    def run(self, trigger: dict[str, Any], early: Trigger) -> list[tuple[Any, ...]]:
+        """What comes out until all files have been taken: micro-batch, user and points."""
+        folder = str(self._home / "in")
+        files = self._spark.readStream.schema(GAMES).option("maxFilesPerTrigger", 1).parquet(folder)
+        pipeline = beam.Pipeline()
+        totals = (
+            pipeline
+            | beam.FromDataFrame(files, timestamp="at", watermark="1 minute", idle_after="1 day")
+            | beam.Map(lambda row: (row.user, row.points))
+            | beam.WindowInto(
+                beam.FixedWindows("5 minutes"),
+                trigger=beam.AfterWatermark(early=early, late=beam.AfterCount(1)),
+                accumulation_mode=beam.AccumulationMode.ACCUMULATING,
+                allowed_lateness="1 hour",
+            )
+            | beam.CombinePerKey(sum)
+        )
+        before = len(self.written)
+        totals | beam.WriteRows("user string, points long", self._write)
+        result = pipeline.run(
+            "spark", self._spark, checkpoint=str(self._home / "checkpoint"), trigger=trigger
+        )
+        if "availableNow" in trigger:
+            assert result.wait_until_finish("240 s") == beam.PipelineState.DONE
+        else:
+            result.query.processAllAvailable()
+            result.cancel()
+        return self.written[before:]
+
+    def _write(self, frame: Any, number: int) -> None:
+        self.written += sorted((number, *row) for row in frame.collect())
+
+
+@pytest.mark.parametrize(
+    "early", [beam.AfterCount(5), beam.AfterProcessingTime("1 hour")], ids=["count", "clock"]
+)
+def test_a_backlog_has_its_on_time_and_late_panes(spark: Any, tmp_path: Path, early: Any) -> None:
+    games = Games(spark, tmp_path)
+    for points, time in enumerate(["12:00:10", "12:10:00", "12:00:20", "12:30:00"], 1):
+        games.put(("ann", points, time))
+
+    # A source has its own watermark, which is known in the micro-batch of the row that moves it.
+    now = {"availableNow": True}
+    assert games.run(now, early) == [(1, "ann", 1), (2, "ann", 4), (3, "ann", 2)]
+    assert games.run(now, early) == []
+    games.put(("bob", 9, "12:10:00"))
+    assert games.run({"processingTime": "0 seconds"}, early) == [(5, "bob", 9)]
