@@ -1,6 +1,7 @@
 """Queries with ``trigger(availableNow=True)``: they take the backlog as a stream does, and end."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -147,3 +148,25 @@ def test_a_join_goes_on_without_a_silent_side(
         (4, "ann 3 - | 00:40-00:50 ON_TIME 0 last"),
     ]
     assert ran(events, joined(), **trigger) == []
+
+
+def test_a_query_with_a_clock_takes_its_backlog_before_it_is_drained(
+    feed: MakeFeed, sink: Any, tmp_path: Path, lines: Lines
+) -> None:
+    events = feed(EVENTS)
+    out = bl.windowed(
+        events.frame,
+        trigger=bl.AfterWatermark(early=bl.AfterProcessingTime("1 hour"), late=bl.AfterCount(1)),
+        **WINDOWS,
+    )
+    events.put(event("12:00:10", 0))
+    assert ran(events, out, **ALL_THERE_IS) == []
+    events.put(event("12:10:00", 1))
+    events.put(event("12:11:00", 2))
+
+    bl.drain(sink.of(out), tmp_path / "0" / "checkpoint")
+
+    assert lines(sink.rows) == [
+        "ann [0] | 12:00-12:05 ON_TIME 0",
+        "ann [1 2] | 12:10-12:15 ON_TIME 0 last",
+    ]
