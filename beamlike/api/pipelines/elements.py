@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NoReturn, overload
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
-from beamlike.api.pipelines.dofn import DoFn, Doing, Plain, TimestampedValue, views_of
+from beamlike.api.pipelines.dofn import DoFn, Plain, TimestampedValue
+from beamlike.api.pipelines.doing import Doing, views_of
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import In, K, R, T

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Never
 
 from beamlike.api.pipelines import dofn
+from beamlike.api.pipelines.doing import given_time
 from beamlike.api.pipelines.variables import T
 from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
 from beamlike.errors import PipelineError, TimeError
@@ -154,7 +155,7 @@ def TimestampedValue(value: T, timestamp: Instant) -> dofn.TimestampedValue[T]:
     Source: Beam Python ``window.TimestampedValue``.
     """
     at: Any = timestamp
-    if type(at) is not int or at != dofn.given_time():
+    if type(at) is not int or at != given_time():
         at = instant_with_unit(at, "TimestampedValue timestamp", "those of TimestampParam")
     return dofn.TimestampedValue(value, at)
 

@@ -10,6 +10,6 @@ Read in this order: `layers` (how a graph is cut), `sending` (functions as bytes
 travels), `keyed` (elements by key, as tables), `tally` (what nodes count), `noting` (what happens
 inside of groupings), `walk` (between layers), `stage` (a node on a shard), `processor` (a layer),
 `letters` (scripts as mail), `query` (the whole, and scripts played on it), `rows` (elements as rows
-of a schema), `frames` (DataFrames as sources and as what comes out), `checkpoint` (what a pipeline
-goes on from), `running` (a pipeline that reads and writes them).
+of a schema), `reading` (rows as elements), `frames` (DataFrames as sources and as what comes out),
+`checkpoint` (what a pipeline goes on from), `running` (a pipeline that reads and writes them).
 """

@@ -1,16 +1,12 @@
 """DataFrames as sources of a pipeline, and its collections as DataFrames."""
 
-import reprlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import reduce
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 import attrs
-import numpy as np
 import pyarrow as pa
-from pyspark.sql import Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -19,15 +15,14 @@ from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.bind import event_time
 from beamlike.hosts.spark.graph.layers import STAGED, Layers
 from beamlike.hosts.spark.graph.letters import letters_of
-from beamlike.hosts.spark.graph.mail import Lost, Mail, Reached
+from beamlike.hosts.spark.graph.mail import Mail, Reached
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import LETTERS, letters_through
+from beamlike.hosts.spark.graph.reading import AHEAD, AT, reader
 from beamlike.hosts.spark.graph.rows import Columns
-from beamlike.hosts.spark.graph.tally import Observed, Tally
+from beamlike.hosts.spark.graph.tally import Observed
 from beamlike.hosts.spark.graph.walk import finisher, walker
 from beamlike.hosts.spark.inputs import type_of
-from beamlike.hosts.spark.jumps import delivered_by
-from beamlike.hosts.spark.logs import log_effects, logs_drops, prepare_logs
 from beamlike.hosts.spark.options import BUCKETS
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.pages import NoStore
@@ -35,14 +30,9 @@ from beamlike.hosts.spark.plan import spread_shards
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
-from beamlike.machine.events import Drop, RowProblem
-from beamlike.machine.jumps import Delivered
-from beamlike.model.bundle import Bundle
 from beamlike.model.coders import Coder
-from beamlike.model.graph import MAIN, Edge, Given, Node
-from beamlike.model.panes import NO_FIRING
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_instant
-from beamlike.model.windows import GLOBAL_WINDOW, Window
+from beamlike.model.graph import Edge, Given, Node
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,9 +47,6 @@ __all__ = [
     "rows_of",
     "stream_letters",
 ]
-
-_AT = "__beamlike_at"
-_AHEAD = "__beamlike_ahead"
 
 ENCODED = "value binary"
 """The Spark schema of encoded elements."""
@@ -91,7 +78,7 @@ class Frame:
                 needed here.
         """
         rows = self.rows
-        for name in (_AT, _AHEAD):
+        for name in (AT, AHEAD):
             if name in rows.columns:
                 raise ColumnError(f"the name {name!r} is needed here; rename that column")
         at, ahead = F.lit(MIN_TIMESTAMP), F.lit(False)
@@ -100,7 +87,7 @@ class Frame:
             if rows.isStreaming and self.clock.max_ahead is not None:
                 now = F.unix_millis(F.current_timestamp())  # of the micro-batch, as it was kept
                 ahead = is_far_ahead(at, now, self.clock.max_ahead)
-        numbered = rows.withColumns({_AT: at.cast("long"), _AHEAD: ahead})
+        numbered = rows.withColumns({AT: at.cast("long"), AHEAD: ahead})
         if self.encoded is not None:
             kind = type_of(rows, self.encoded, "encoded")
             if not isinstance(kind, T.BinaryType):
@@ -108,128 +95,8 @@ class Frame:
                     f"encoded: column {self.encoded!r} is {kind.simpleString()}, and encoded "
                     "elements are binary; cast it, or leave encoded= out"
                 )
-        read = _reader(layers, node, self.timestamp, rows.isStreaming, self.encoded, self.coder)
+        read = reader(layers, node, self.timestamp, rows.isStreaming, self.encoded, self.coder)
         return numbered.mapInArrow(read, LETTERS)
-
-
-def _valuer(
-    columns: Sequence[str], encoded: str | None, coder: Coder | None
-) -> Callable[[tuple[Any, ...]], Any]:
-    """What makes an element of the columns of a row."""
-    if encoded is None or coder is None:
-        made: Callable[..., Any] = Row(*columns)
-        return lambda row: made(*row)
-    at = list(columns).index(encoded)
-    return lambda row: coder.decode(row[at])
-
-
-def _reader(
-    layers: Layers,
-    node: int,
-    timestamp: str | None,
-    streaming: bool,
-    encoded: str | None,
-    coder: Coder | None,
-) -> Callable[[Batches], Batches]:
-    def read(batches: Batches) -> Batches:
-        ease_worker()
-        prepare_logs()
-        greatest = MIN_TIMESTAMP
-        for batch in batches:
-            times, ahead = (batch.column(name).to_pylist() for name in (_AT, _AHEAD))
-            table = batch.drop_columns([_AT, _AHEAD])
-            names = table.schema.names
-            rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-            found = _Found(node, timestamp, names, _valuer(names, encoded, coder))
-            for at, is_ahead, row in zip(times, ahead, rows, strict=True):
-                found.add(at, row, is_ahead=bool(is_ahead))
-            mail = Mail(lost=found.lost)
-            mail.out[node, MAIN] = found.bundle
-            lost_here = [(None, it.drop) for it in mail.lost]
-            mail.count(node, Tally.of(len(times), lost_here))
-            if logs_drops():
-                log_effects(layers.nodes[node].label, lost_here)
-            if streaming and times:
-                greatest = max(greatest, found.greatest)
-                mail.reached.append(Reached(node, 0, greatest))
-                mail.delivered += _delivered(node, names, rows, times, ahead)
-            yield _letter(layers, mail)
-
-    return read
-
-
-@attrs.define
-class _Found:
-    """What a reader finds in rows: elements, and rows that are none."""
-
-    node: int
-    timestamp: str | None
-    names: Sequence[str]
-    value: Callable[[tuple[Any, ...]], Any]
-    lost: list[Lost] = attrs.field(factory=list)
-    greatest: int = MIN_TIMESTAMP
-    values: list[Any] = attrs.field(factory=list)
-    times: list[int] = attrs.field(factory=list)
-
-    def add(self, at: int | None, row: tuple[Any, ...], *, is_ahead: bool) -> None:
-        """A row with its event time (ms)."""
-        if at is None or is_ahead:
-            self._lose(_untimely(self._named(row), str(self.timestamp), is_ahead=is_ahead))
-            return
-        self.greatest = max(self.greatest, at)
-        try:
-            self.values.append(self.value(row))
-        except Exception as cause:  # of this row: no other is lost for it
-            why = f"{type(cause).__name__}: {cause}"
-            self._lose(_unreadable(self._named(row), RowProblem.BAD_VALUE, why))
-            return
-        self.times.append(at)
-
-    @property
-    def bundle(self) -> Bundle:
-        """The elements."""
-        count = len(self.values)
-        windows: list[tuple[Window, ...]] = [(GLOBAL_WINDOW,)] * count
-        return Bundle(self.values, self.times, windows, [NO_FIRING] * count)
-
-    def _named(self, row: tuple[Any, ...]) -> dict[str, Any]:
-        return dict(zip(self.names, row, strict=True))
-
-    def _lose(self, drop: Drop) -> None:
-        self.lost.append(Lost(self.node, None, drop))
-
-
-def _delivered(
-    node: int,
-    names: Sequence[str],
-    rows: Sequence[tuple[Any, ...]],
-    times: Sequence[int | None],
-    ahead: Sequence[bool],
-) -> Iterator[Delivered]:
-    """The event times of these rows, if they have any."""
-    timed = [(at, row) for at, row, far in zip(times, rows, ahead, strict=True) if not far]
-    known = [(at, row) for at, row in timed if at is not None]
-    if known:
-        last, row = max(known, key=itemgetter(0))
-        words = f"{reprlib.repr(dict(zip(names, row, strict=True)))} at {show_instant(last)}"
-        yield delivered_by(node, np.array([at for at, _ in known], np.int64), words)
-
-
-def _untimely(row: dict[str, Any], timestamp: str, *, is_ahead: bool) -> Drop:
-    if row.get(timestamp) is None:
-        return _unreadable(row, RowProblem.NULL_TIMESTAMP, f"its {timestamp!r} is null")
-    if is_ahead:
-        why = f"its {timestamp!r} is too far ahead of the clock, see max_ahead"
-        return _unreadable(row, RowProblem.FAR_FUTURE, why)
-    return _unreadable(row, RowProblem.BAD_TIMESTAMP, f"its {timestamp!r} is no time")
-
-
-def _unreadable(row: dict[str, Any], problem: RowProblem, why: str) -> Drop:
-    return Drop(None, None, problem, error=f"{row!r}: {why}")
-
-
-def _letter(layers: Layers, mail: Mail) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([layers.dump(mail)], pa.binary())], ["blob"])
 
 
 def frame_of(

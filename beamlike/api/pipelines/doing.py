@@ -1,0 +1,345 @@
+"""A ``DoFn`` as a node of the graph: how it is called, and what its answers become."""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import local
+from typing import Any, Final
+
+import attrs
+
+from beamlike.api.pipelines.dofn import (
+    WRAPPERS,
+    DoFn,
+    Param,
+    Plain,
+    TaggedOutput,
+    TimestampedValue,
+)
+from beamlike.api.pipelines.hints import add_hint
+from beamlike.api.pipelines.views import AsSideInput, View
+from beamlike.errors import PipelineError
+from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.graph import MAIN, Do, RaisedFor
+from beamlike.model.time import duration_ms, show_duration, show_instant
+from beamlike.model.words import in_words
+
+__all__ = ["Doing", "given_time", "views_of"]
+
+_READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
+    "ElementParam": lambda element: element.value,
+    "TimestampParam": lambda element: element.timestamp,
+    "WindowParam": lambda element: element.windows[0],
+    "PaneInfoParam": lambda element: element.pane,
+    "WindowedValueParam": lambda element: element,
+    "KeyParam": lambda element: element.value[0],
+}
+
+_STATE_HERE: Final = (
+    "write ApplyPerKey(fn), with a function from a state and a pair to the next state and the "
+    "outputs"
+)
+_SOURCE_HERE: Final = "read with FromDataFrame(...), TestStream() or Create(...)"
+
+_MISSING: Final[Mapping[str, tuple[str, str]]] = {
+    "StateParam": ("a state", _STATE_HERE),
+    "TimerParam": ("a timer", f"{_STATE_HERE}, or a trigger and GroupByKey() for what waits"),
+    "DynamicTimerTagParam": ("a timer", _STATE_HERE),
+    "BundleFinalizerParam": ("the end of a commit", "write what is to be done to finish_bundle"),
+    "RestrictionParam": ("a restriction", _SOURCE_HERE),
+    "WatermarkEstimatorParam": ("a watermark of its own", _SOURCE_HERE),
+}
+"""What Beam has and functions here cannot ask for: what it is, and what there is instead."""
+
+
+@attrs.frozen
+class _Slot:
+    """The place of a side input among the arguments."""
+
+    number: int
+
+
+class Doing(Do):
+    """A `DoFn` as a graph knows it.
+
+    Args:
+        fn: What is done.
+        args: Given to each call after the element. Side inputs among them are seen by the
+            elements already: a value is ``((value, items), items)``, the last outermost.
+        kwargs: Given to each call, likewise.
+        tags: The outputs that have names; None if any name will do.
+        label: The transform's, for messages.
+
+    Raises:
+        PipelineError: The function asks for what there is not, such as a state.
+        TimeError: The allowed skew of the function cannot be read.
+    """
+
+    def __init__(
+        self,
+        fn: DoFn[Any, Any],
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        tags: frozenset[str] | None,
+        label: str,
+    ) -> None:
+        self.fn, self.tags, self.label = fn, tags, label
+        views = [View(it, label) for it in views_of(args, kwargs)]
+        slots = iter(range(len(views)))
+        self.args = tuple(_Slot(next(slots)) if isinstance(it, AsSideInput) else it for it in args)
+        self.kwargs = {
+            name: _Slot(next(slots)) if isinstance(it, AsSideInput) else it
+            for name, it in kwargs.items()
+        }
+        self.views: Sequence[View] = views
+        self.asked = _asked(fn)
+        self._refuse_missing()
+        kinds = {it.name for it in self.asked.values()}
+        self.takes_element = "ElementParam" not in kinds
+        self.sees_window = "WindowParam" in kinds
+        self.gives_time = "TimestampParam" in kinds
+        self.skew = duration_ms(fn.allowed_timestamp_skew, f"{label} allowed_timestamp_skew")
+
+    def _refuse_missing(self) -> None:
+        for parameter, asked in self.asked.items():
+            if asked.name in _MISSING:
+                what, instead = _MISSING[asked.name]
+                raise PipelineError(
+                    f"{self.label!r}: {in_words(self.fn.called())} asks for {what} in its "
+                    f"parameter {parameter!r}, and a DoFn has none here; {instead}"
+                )
+
+    @property
+    def keeps_one_pane(self) -> bool:
+        return getattr(self.fn, "_keeps_one_pane", False)
+
+    def setup(self) -> None:
+        self.fn.setup()
+
+    def start_bundle(self) -> None:
+        self.fn.start_bundle()
+
+    def process(self, element: Windowed) -> Iterator[tuple[str, Windowed]]:
+        args, kwargs = self.args, self.kwargs
+        if self.views:
+            element, seen = self._seen(element)
+            args = tuple(seen[it.number] if isinstance(it, _Slot) else it for it in args)
+            kwargs = {
+                name: seen[it.number] if isinstance(it, _Slot) else it
+                for name, it in kwargs.items()
+            }
+        try:
+            if not self.sees_window:
+                yield from self._call(element, args, kwargs)
+                return
+            for window in element.windows:
+                yield from self._call(attrs.evolve(element, windows=(window,)), args, kwargs)
+        except (AttributeError, TypeError) as error:
+            add_hint(error)
+            raise
+
+    def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
+        plain = self.fn.plain()
+        if plain is None or self.views or self.asked or self.skew:
+            return super().run(bundle)
+        return self._run_plain(bundle, plain)
+
+    def _run_plain(self, bundle: Bundle, plain: Plain) -> Iterable[tuple[str, Bundle]]:
+        """The same for a function of elements alone: only values are touched.
+
+        Raises:
+            RaisedFor: The function raised for an element.
+        """
+        call, args, kwargs = self.fn.called(), self.args, self.kwargs
+        values: list[Any] = []
+        try:
+            # One by one: how many there are says for which element it raised.
+            if args or kwargs:
+                for value in bundle.values:
+                    values.append(call(value, *args, **kwargs))
+            else:
+                for value in bundle.values:
+                    values.append(call(value))
+        except Exception as cause:
+            if isinstance(cause, AttributeError | TypeError):
+                add_hint(cause)
+            raise RaisedFor(bundle[len(values)]) from cause
+        if plain is Plain.KEPT:
+            return [(MAIN, bundle.at([at for at, keeps in enumerate(values) if keeps]))]
+        if plain is Plain.LISTED:
+            return self._listed(bundle, values)
+        if _wrapped(values):
+            return self._outputs(bundle, range(len(bundle)), values)
+        return [(MAIN, bundle.with_values(values))]
+
+    def _listed(self, bundle: Bundle, answers: Sequence[Any]) -> Iterable[tuple[str, Bundle]]:
+        """The items of each answer."""
+        places: list[int] = []
+        values: list[Any] = []
+        at = 0
+        try:
+            for at, answer in enumerate(answers):
+                if answer is None:
+                    continue
+                self._check_answer(answer)
+                before = len(values)
+                values += answer
+                places += [at] * (len(values) - before)
+        except Exception as cause:
+            if isinstance(cause, AttributeError | TypeError):
+                add_hint(cause)
+            raise RaisedFor(bundle[at]) from cause
+        if _wrapped(values):
+            return self._outputs(bundle, places, values)
+        return [(MAIN, bundle.at(places, values))]
+
+    def _outputs(
+        self, bundle: Bundle, places: Iterable[int], answers: Iterable[Any]
+    ) -> Iterable[tuple[str, Bundle]]:
+        """Answers that say where or when they come out, each of the element at its place."""
+        found: dict[str, Bundle] = {}
+        for at, answer in zip(places, answers, strict=True):
+            try:
+                tag, output = self._output(answer, bundle[at])
+            except Exception as cause:
+                raise RaisedFor(bundle[at]) from cause
+            found.setdefault(tag, Bundle()).append(output)
+        return found.items()
+
+    def finish_bundle(self) -> Iterator[tuple[str, Windowed]]:
+        for kept in self.fn.finish_bundle() or ():
+            tag, value = self._untagged(kept)
+            if not isinstance(value, Windowed):
+                raise PipelineError(
+                    f"{self.label!r} yields {kept!r} at the end of a bundle, where no element "
+                    "says its window; yield Windowed(value, timestamp, windows)"
+                )
+            yield tag, value
+
+    def teardown(self) -> None:
+        self.fn.teardown()
+
+    def in_words(self, element: Windowed) -> str:
+        value = element.value
+        for _ in self.views:
+            value, _items = value
+        return repr(value)
+
+    def _seen(self, element: Windowed) -> tuple[Windowed, list[Any]]:
+        value, contents = element.value, []
+        for _ in self.views:
+            value, items = value
+            contents.append(items)
+        seen = [view.seen(it) for view, it in zip(self.views, reversed(contents), strict=True)]
+        return attrs.evolve(element, value=value), seen
+
+    def _call(
+        self, element: Windowed, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Iterator[tuple[str, Windowed]]:
+        asked = {name: _READ[it.name](element) for name, it in self.asked.items()}
+        if self.takes_element:
+            args = (element.value, *args)
+        if self.gives_time:
+            with _giving(element.timestamp):
+                answers = self.fn.process(*args, **{**kwargs, **asked})
+        else:
+            answers = self.fn.process(*args, **{**kwargs, **asked})
+        if answers is None:
+            return
+        self._check_answer(answers)
+        for answer in _each_at(answers, element.timestamp) if self.gives_time else answers:
+            yield self._output(answer, element)
+
+    def _check_answer(self, answers: Any) -> None:
+        if isinstance(answers, str | bytes | Mapping) or not isinstance(answers, Iterable):
+            raise PipelineError(
+                f"{self.label!r} returned {answers!r} for one element; return a list of what "
+                "comes out, or yield it"
+            )
+
+    def _output(self, answer: Any, element: Windowed) -> tuple[str, Windowed]:
+        tag, answer = self._untagged(answer)
+        if isinstance(answer, Windowed):
+            return tag, self._in_time(answer, element)
+        if isinstance(answer, TimestampedValue):
+            moved = attrs.evolve(element, value=answer.value, timestamp=answer.timestamp)
+            return tag, self._in_time(moved, element)
+        return tag, attrs.evolve(element, value=answer)
+
+    def _untagged(self, answer: Any) -> tuple[str, Any]:
+        if not isinstance(answer, TaggedOutput):
+            return MAIN, answer
+        if self.tags is not None and answer.tag not in self.tags:
+            named = ", ".join(map(repr, sorted(self.tags))) or "none"
+            raise PipelineError(
+                f"{self.label!r} has no output {answer.tag!r}; its outputs are: {named}; name it "
+                f"in with_outputs({answer.tag!r})"
+            )
+        return answer.tag, answer.value
+
+    def _in_time(self, output: Windowed, element: Windowed) -> Windowed:
+        if output.timestamp < element.timestamp - self.skew:
+            raise PipelineError(
+                f"{self.label!r}: Cannot output with timestamp {show_instant(output.timestamp)}. "
+                "Output timestamps must be no earlier than the timestamp of the current input, "
+                f"{show_instant(element.timestamp)}, minus the allowed skew, "
+                f"{show_duration(self.skew)}, because the watermark may be past it; write "
+                "WithTimestamps(fn, allowed_timestamp_skew=...), or set allowed_timestamp_skew "
+                "of the DoFn"
+            )
+        return output
+
+
+def _wrapped(values: Sequence[Any]) -> bool:
+    """Whether some answers say more than a value."""
+    return not WRAPPERS.isdisjoint(map(type, values))
+
+
+# A number that a function was given as event time is no bare number, although it looks like one.
+_given = local()
+
+
+def given_time() -> int | None:
+    """The event time (ms) that the function that is being called was given, if it asked for it."""
+    return getattr(_given, "time", None)
+
+
+@contextmanager
+def _giving(time: int) -> Iterator[None]:
+    before, _given.time = given_time(), time
+    try:
+        yield
+    finally:
+        _given.time = before
+
+
+def _each_at(answers: Iterable[Any], time: int) -> Iterator[Any]:
+    """What a function answers. It goes on for each answer, and others are called in between."""
+    rest = iter(answers)
+    while True:
+        with _giving(time):
+            answer = next(rest, _END)
+        if answer is _END:
+            return
+        yield answer
+
+
+_END: Final = object()
+
+
+def views_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[AsSideInput[Any]]:
+    """The side inputs among the arguments of a function."""
+    return [it for it in (*args, *kwargs.values()) if isinstance(it, AsSideInput)]
+
+
+def _asked(fn: DoFn[Any, Any]) -> dict[str, Param]:
+    try:
+        parameters = inspect.signature(fn.called()).parameters
+    except ValueError:  # some functions in C do not tell
+        return {}
+    asked = {name: it.default for name, it in parameters.items() if isinstance(it.default, Param)}
+    first = next(iter(parameters), None)
+    # The element is given as the first argument anyway.
+    if first in asked and asked[first] == DoFn.ElementParam:
+        del asked[first]
+    return asked
