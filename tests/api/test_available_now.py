@@ -61,17 +61,18 @@ def test_a_backlog_has_its_on_time_and_late_panes(feed: MakeFeed, lines: Lines, 
         out = bl.windowed(events.frame, trigger=trigger, **WINDOWS)
         return [(number, *lines([row])) for number, row in ran(events, out, **ALL_THERE_IS)]
 
-    # The third row is judged by the watermark before its micro-batch, and in time. The last
-    # micro-batch has no data: it is for the watermark.
+    # The third micro-batch begins with the watermark of the second row, so its own row is late.
+    # The last micro-batch has no data: it is for the watermark.
     assert run() == [
-        (2, "ann [0 2] | 12:00-12:05 ON_TIME 0"),
+        (2, "ann [0] | 12:00-12:05 ON_TIME 0"),
+        (2, "ann [0 2] | 12:00-12:05 LATE 1"),
         (4, "ann [1] | 12:10-12:15 ON_TIME 0"),
     ]
     assert [it.batchId for it in events.query.recentProgress] == [0, 1, 2, 3, 4]
     events.put(event("12:00:30", 4))
     events.put(event("12:11:00", 5))
     assert [line for _, line in run()] == [
-        "ann [0 2 4] | 12:00-12:05 LATE 1",
+        "ann [0 2 4] | 12:00-12:05 LATE 2",
         "ann [1 5] | 12:10-12:15 LATE 1",
     ]
 

@@ -86,7 +86,7 @@ def reader(
                 greatest = max(greatest, found.greatest)
                 mail.reached.append(Reached(node, 0, greatest))
                 mail.delivered += _delivered(node, names, rows, times, ahead)
-            yield letter(layers, mail)
+            yield _letter(layers, mail)
 
     return read
 
@@ -161,5 +161,5 @@ def _unreadable(row: dict[str, Any], problem: RowProblem, why: str) -> Drop:
     return Drop(None, None, problem, error=f"{row!r}: {why}")
 
 
-def letter(layers: Layers, mail: Mail) -> pa.RecordBatch:
+def _letter(layers: Layers, mail: Mail) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([layers.dump(mail)], pa.binary())], ["blob"])
