@@ -154,6 +154,24 @@ def test_importing_loads_nothing_heavy(module: str):
     assert done.stdout.split() == []
 
 
+def test_the_local_host_needs_no_spark():
+    script = """
+import sys
+import beamlike.beam as beam
+from beamlike.testing import TestStream
+stream = TestStream().add_elements(("a", 1)).advance_watermark_to_infinity()
+stream.run(window=beam.FixedWindows("1 minute"), host="local")
+pipeline = beam.Pipeline()
+pipeline | beam.Create([("a", 1)]) | beam.CombinePerKey(sum)
+pipeline.run("local")
+print("pyspark" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.split() == ["False"]
+
+
 def test_every_package_folder_is_installed():
     config = configparser.ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")

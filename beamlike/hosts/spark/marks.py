@@ -27,7 +27,6 @@ field           type    holds
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
-from pyspark.sql import functions as F
 
 from beamlike.machine.events import DropReason, RowProblem
 from beamlike.model.panes import Timing
@@ -124,6 +123,8 @@ STAGE_MARKS: Final = (*SOURCE_MARKS, "start", "end", "shard", "watermark", "drop
 
 def mark(field: str) -> "Column":
     """One field of the hidden column."""
+    from pyspark.sql import functions as F
+
     return F.col(f"{MARKS}.{field}")
 
 
