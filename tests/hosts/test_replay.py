@@ -145,7 +145,7 @@ def test_a_script_that_tells_the_watermark_of_a_side_input_is_refused(spark: Any
         replay_on_spark([(machine, None, (AdvanceWatermark(5, side=9),))], spark)
 
     assert str(refused.value) == (
-        "AdvanceWatermark(to=5, side=9) tells the watermark of a side input, and a replay on Spark "
+        "AdvanceWatermark(to=5, side=9) moves the watermark of a side input, and a replay on Spark "
         "has one watermark for all inputs; leave side out, or run the script in memory"
     )
 
