@@ -13,11 +13,13 @@ OPENED = {
     "beamlike/hosts/spark/graph/layers.py": "the pipeline itself",
     "beamlike/hosts/spark/replay.py": "what came out, from a worker of the same replay",
     "beamlike/hosts/spark/replay_worker.py": "stage and state of the replay in its own folder",
+    "beamlike/hosts/spark/scripted.py": "a script's values, from the driver of the same replay",
     "beamlike/hosts/spark/values.py": "a script's values, from the driver of the same replay",
     # Written by an earlier run of the query into its own checkpoint. Whoever may write there can
     # have a query that goes on from it do anything, as with Spark's own files. Readers of
     # checkpoints (`beamlike state`, `open_state`) get here with ``unpickle`` only.
     "beamlike/hosts/spark/columns.py": "accumulators of functions without a declared type",
+    "beamlike/hosts/spark/column_state.py": "panes of such functions that may be withdrawn",
     "beamlike/hosts/spark/state.py": "panes of such functions that may be withdrawn",
     "beamlike/hosts/wire.py": "values of a pipeline, between its workers and at rest",
     # Asked for by the user, by name.
