@@ -94,7 +94,7 @@ class InputRowError(BeamlikeError, ValueError):
 
 
 class OutgrownError(InputRowError):
-    """An aggregate became more than its type can hold, and the query was told to fail then.
+    """An aggregate became more than its type can hold, and `on_error="fail"` is set.
 
     Attributes:
         aggregate: Which one, as ``aggregate 'total'``.

@@ -25,7 +25,7 @@ class Windowed:
     timestamp: int
     """Event time, ms."""
     windows: tuple[Window, ...] = (GLOBAL_WINDOW,)
-    """The windows that it is in; several if they overlap and nobody looked at one of them."""
+    """The windows that it is in; several if they overlap and no function asked for its window."""
     pane: PaneInfo = NO_FIRING
 
 
