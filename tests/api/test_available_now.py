@@ -151,6 +151,49 @@ def test_a_join_goes_on_without_a_silent_side(
     assert ran(events, joined(), **trigger) == []
 
 
+@pytest.mark.usefixtures("no_empty_batches")
+@pytest.mark.parametrize("trigger", [ALL_THERE_IS, AS_IT_COMES], ids=["now", "on"])
+def test_a_join_has_early_panes_by_the_clock(
+    feed: MakeFeed, lines: Lines, trigger: dict[str, Any]
+) -> None:
+    """A pane is due a millisecond after its first row: before the next micro-batch's rows."""
+    events, others = feed(EVENTS), feed("name string, on timestamp, w int")
+
+    def joined() -> Any:
+        windows: dict[str, Any] = {
+            "window": bl.FixedWindows("10 minutes"),
+            "trigger": bl.AfterWatermark(early=bl.AfterProcessingTime("1 ms")),
+            "accumulation": "accumulating",
+            "allowed_lateness": "1 hour",
+        }
+        left = bl.stream(events.frame, timestamp="at", watermark="0 s").select("user", "v")
+        right = bl.stream(others.frame, timestamp="on", watermark="0 s").select("name", "w")
+        on = {"left": "user", "right": "name"}
+        sides = left.window(**windows), right.window(**windows)
+        return bl.join(*sides, on, "left", wake_every="1 day", **SMALL).everything
+
+    def both(time: str, number: int) -> None:
+        events.put(event(time, number))
+        others.put({"name": "ann", "on": f"2020-01-01T{time}Z", "w": number})
+
+    def run() -> list[tuple[int, str]]:
+        return [(number, *lines([row])) for number, row in ran(events, joined(), **trigger)]
+
+    both("00:01:00", 0)
+    events.put(event("00:02:00", 1))
+    assert run() == [(1, "ann 0 0 | 00:00-00:10 EARLY 0")]
+    # The row that no pane has had yet comes when the checkpoint goes on.
+    both("00:11:00", 2)
+    both("00:12:00", 3)
+    assert run() == [
+        (2, "ann 0 0 | 00:00-00:10 EARLY 1"),
+        (2, "ann 1 0 | 00:00-00:10 EARLY 1"),
+        (3, "ann 0 0 | 00:00-00:10 ON_TIME 2"),
+        (3, "ann 1 0 | 00:00-00:10 ON_TIME 2"),
+        (3, "ann 2 2 | 00:10-00:20 EARLY 0"),
+    ]
+
+
 def test_a_query_with_a_clock_takes_its_backlog_before_it_is_drained(
     feed: MakeFeed, sink: Any, tmp_path: Path, lines: Lines
 ) -> None:

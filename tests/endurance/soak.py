@@ -127,12 +127,12 @@ def _miscounted(counted: dict[str, int], batches: int, rows: int) -> list[str]:
 
 
 def _late(batches: int, rows: int) -> int:
-    """How many elements are dropped: all that come late, but for the first two micro-batches.
+    """How many elements are dropped: all that come late, but for those of the first micro-batch.
 
-    A micro-batch is judged at the watermark of the one before, and the first has none. An hour is
+    Elements are judged by all micro-batches before their own, and the first has none. An hour is
     far more than the gap and the lateness, so that no other rule is asked.
     """
-    return len(range(0, batches * rows, _LATE)) - len(range(0, 2 * rows, _LATE))
+    return len(range(0, batches * rows, _LATE)) - len(range(0, rows, _LATE))
 
 
 def _left_behind(spark: "SparkSession", home: Path) -> list[str]:

@@ -27,14 +27,18 @@ class Games:
         )
         timed.coalesce(1).write.mode("append").parquet(str(self._home / "in"))
 
+    def files(self) -> Any:
+        files = self._spark.readStream.schema(GAMES).option("maxFilesPerTrigger", 1)
+        return files.parquet(str(self._home / "in"))
+
     def run(self, trigger: dict[str, Any], early: Trigger) -> list[tuple[Any, ...]]:
         """What comes out until all files have been taken: micro-batch, user and points."""
-        folder = str(self._home / "in")
-        files = self._spark.readStream.schema(GAMES).option("maxFilesPerTrigger", 1).parquet(folder)
         pipeline = beam.Pipeline()
         totals = (
             pipeline
-            | beam.FromDataFrame(files, timestamp="at", watermark="1 minute", idle_after="1 day")
+            | beam.FromDataFrame(
+                self.files(), timestamp="at", watermark="1 minute", idle_after="1 day"
+            )
             | beam.Map(lambda row: (row.user, row.points))
             | beam.WindowInto(
                 beam.FixedWindows("5 minutes"),
@@ -74,3 +78,57 @@ def test_a_backlog_has_its_on_time_and_late_panes(spark: Any, tmp_path: Path, ea
     assert games.run(now, early) == []
     games.put(("bob", 9, "12:10:00"))
     assert games.run({"processingTime": "0 seconds"}, early) == [(5, "bob", 9)]
+
+
+@pytest.mark.parametrize(
+    "trigger", [{"availableNow": True}, {"processingTime": "0 seconds"}], ids=["now", "on"]
+)
+def test_a_pipeline_goes_on_without_a_silent_source(
+    spark: Any, tmp_path: Path, trigger: dict[str, Any]
+) -> None:
+    """A source is silent a millisecond after its last file: when another file comes alone."""
+    home = tmp_path / "checkpoint"
+    busy, silent = Games(spark, tmp_path / "busy"), Games(spark, tmp_path / "silent")
+    written: list[tuple[Any, ...]] = []
+
+    def write(frame: Any, number: int) -> None:
+        written.extend(sorted((number, *row) for row in frame.collect()))
+
+    def run() -> list[tuple[Any, ...]]:
+        before = len(written)
+        pipeline = beam.Pipeline()
+        games = [
+            pipeline
+            | f"read {name}"
+            >> beam.FromDataFrame(
+                source.files(), timestamp="at", watermark="0 s", idle_after=idle_after
+            )
+            for name, source, idle_after in (("busy", busy, None), ("silent", silent, "1 ms"))
+        ]
+        totals = (
+            games
+            | beam.Flatten()
+            | beam.Map(lambda row: (row.user, row.points))
+            | beam.WindowInto(beam.FixedWindows("10 minutes"))
+            | beam.CombinePerKey(sum)
+        )
+        totals | beam.WriteRows("user string, points long", write)
+        result = pipeline.run("spark", spark, checkpoint=str(home), trigger=trigger)
+        if "availableNow" in trigger:
+            assert result.wait_until_finish("240 s") == beam.PipelineState.DONE
+        else:
+            result.query.processAllAvailable()
+            result.cancel()
+        return written[before:]
+
+    silent.put(("ann", 10, "00:02:00"))
+    for points, time in enumerate(["00:01:00", "00:15:00", "00:31:00"], 1):
+        busy.put(("ann", points, time))
+    # The second and the third file come alone: the watermark is that of their source.
+    assert run() == [(1, "ann", 11), (2, "ann", 2)]
+    # A row of the silent source counts again, and for as long as it is not silent.
+    silent.put(("ann", 20, "00:32:00"))
+    for points, time in enumerate(["00:45:00", "00:55:00"], 4):
+        busy.put(("ann", points, time))
+    assert run() == [(4, "ann", 23), (4, "ann", 4)]
+    assert run() == []
