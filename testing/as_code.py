@@ -13,7 +13,6 @@ from textwrap import indent
 from typing import Any, Final
 
 from beamlike.errors import TestStreamError, WindowingError
-from beamlike.hosts.script import Arrive, Script
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.failures import OnFailure
 from beamlike.model import own_triggers as own
@@ -24,6 +23,7 @@ from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.script import Arrive, Script
 from beamlike.testing.groupings import with_assigned_windows
 from beamlike.testing.spelling import duration_code, instant_code
 

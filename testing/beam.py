@@ -13,9 +13,9 @@ import attrs
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.errors import TestStreamError
 from beamlike.hosts.pipeline import PipelineRun
-from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Pane
 from beamlike.model.windows import Window
+from beamlike.runtime.script import Output, Run
 from beamlike.testing.arguments import several
 from beamlike.testing.collections import asking, results_of
 from beamlike.testing.failures import Failure, some_lines

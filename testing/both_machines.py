@@ -7,12 +7,12 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import BeamlikeError
-from beamlike.hosts.spark.index import Index, Standing
-from beamlike.hosts.spark.marks import MARKS
-from beamlike.hosts.spark.pages import Pages
-from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.state import StateLayout, with_bucket
-from beamlike.hosts.spark.stepping import stepper_of
+from beamlike.runtime.marks import MARKS
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.stepping import stepper_of
+from beamlike.runtime.store.index import Index, Standing
+from beamlike.runtime.store.pages import Pages
+from beamlike.runtime.store.state import StateLayout, with_bucket
 from beamlike.testing.either_machine import forgetful, keys_at_rest
 from beamlike.testing.in_shard import DictStore
 
@@ -46,10 +46,10 @@ class BothMachines:
         """What comes out, as rows; those of each window of a key in order.
 
         Args:
-            tables: What arrives, see `beamlike.hosts.spark.shard.Shard.step`.
+            tables: What arrives, see `beamlike.runtime.shard.Shard.step`.
             watermark: Likewise.
             clock: Likewise.
-            shard: See `beamlike.hosts.spark.stepping.Stepper.step`.
+            shard: See `beamlike.runtime.stepping.Stepper.step`.
 
         Raises:
             BeamlikeError: Both machines raise one of this kind; that of the columnar machine. The

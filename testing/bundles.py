@@ -11,13 +11,13 @@ from typing import Any
 
 import attrs
 
-from beamlike.hosts.script import Arrive, Output, Run, Script, ScriptStep
 from beamlike.machine.events import AdvanceWatermark, Drop, Element
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, LateCheck, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterEach, Always
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.script import Arrive, Output, Run, Script, ScriptStep
 from beamlike.testing.laws import in_any_order, panes_of
 
 __all__ = [

@@ -10,10 +10,10 @@ from typing import Any
 
 import attrs
 
-from beamlike.hosts.memory import MemoryStage
-from beamlike.hosts.script import Arrive, Machine, Output, Run, Script
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
 from beamlike.model.windows import Window
+from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.script import Arrive, Machine, Output, Run, Script
 
 __all__ = ["ChainStage", "Pass", "run_chain"]
 

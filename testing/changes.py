@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any, Final, Literal, NamedTuple
 
 from beamlike.errors import TestStreamError
-from beamlike.hosts.script import Output
 from beamlike.machine.changelog import changelog, upserts
 from beamlike.model.windows import Window
+from beamlike.runtime.script import Output
 from beamlike.viz.table import change_table
 
 __all__ = ["ChangeRow", "Changes", "changes_of"]

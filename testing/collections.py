@@ -19,11 +19,11 @@ import attrs
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.errors import PipelineError
 from beamlike.hosts.pipeline import PipelineRun
-from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Pane
 from beamlike.model.combine import Collect
 from beamlike.model.graph import Edge, Grouped, in_order
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.script import Output, Run
 from beamlike.testing.checks import Ask, Checks
 from beamlike.testing.groupings import asserted_in, grouping_of
 from beamlike.testing.results import NO_KEY, Matcher, Origin, Results, check_matcher

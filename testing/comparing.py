@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from beamlike.errors import TestStreamError
-from beamlike.hosts.script import Arrive, ScriptStep
 from beamlike.model.naming import argument_meant
+from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.testing.finished_stream import FinishedTestStream
 from beamlike.testing.results import Results
 

@@ -5,8 +5,8 @@ from typing import Final
 import attrs
 
 from beamlike.errors import TestStreamError
-from beamlike.hosts.script import Output
 from beamlike.machine.events import Drop, Pane
+from beamlike.runtime.script import Output
 from beamlike.testing.expected import Expected, ExpectedDrop, ExpectedPane
 from beamlike.testing.failures import Failure
 from beamlike.testing.results import NO_KEY, Matcher, Results

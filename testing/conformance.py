@@ -21,11 +21,11 @@ from typing import Any, Final
 import attrs
 
 from beamlike.errors import BeamlikeError, TranscriptError
-from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Drop, DropReason, Element, Pane
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
 from beamlike.model.words import how_many
+from beamlike.runtime.script import Output, Run
 from beamlike.testing.transcript_places import Place, read_json
 from beamlike.testing.transcript_results import read_drops, read_panes
 from beamlike.testing.transcripts import Scenario, differences, load_transcripts

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from beamlike.dialects.stages import answered_by, journals_kept
-from beamlike.hosts.script import Run, Script
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.script import Run, Script
 from beamlike.testing.dialect_cases import CaseRow, DialectCase
 from beamlike.testing.dialect_plays import play
 

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from beamlike.hosts.local import run_in_local
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Output, Run, Script, ScriptStep
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, LateCheck, Unchanged, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Output, Run, Script, ScriptStep
 from beamlike.testing.bundles import (
     by_content,
     final_contents,

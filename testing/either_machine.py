@@ -16,17 +16,6 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import WindowingError
-from beamlike.hosts.memory import MemoryStage
-from beamlike.hosts.script import Arrive, Script
-from beamlike.hosts.spark import pages
-from beamlike.hosts.spark.arrivals import arriving
-from beamlike.hosts.spark.column_output import told_drops, told_panes
-from beamlike.hosts.spark.column_shard import ColumnShard
-from beamlike.hosts.spark.index import Index
-from beamlike.hosts.spark.pages import Pages
-from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.shard import KeyedEffect, Shard
-from beamlike.hosts.spark.state import Key, StateLayout, with_bucket
 from beamlike.machine.clocks import promise
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect
@@ -35,6 +24,17 @@ from beamlike.machine.reference.state import KeyState, earliest_hold
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import bounds
+from beamlike.runtime.arrivals import arriving
+from beamlike.runtime.column_output import told_drops, told_panes
+from beamlike.runtime.column_shard import ColumnShard
+from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.script import Arrive, Script
+from beamlike.runtime.shard import KeyedEffect, Shard
+from beamlike.runtime.store import pages
+from beamlike.runtime.store.index import Index
+from beamlike.runtime.store.pages import Pages
+from beamlike.runtime.store.state import Key, StateLayout, with_bucket
 from beamlike.testing.in_shard import DictStore, MicroBatch, micro_batches
 from beamlike.testing.rows_of_plans import PARTS, VALUES, bucket_of, combined_rows, rows_of
 
@@ -205,7 +205,7 @@ def forgetful(few: int = pages.FEW, page: int = pages.PAGE, log: int = pages.LOG
     """Within: a worker that remembers no rows, as after a restart.
 
     Args:
-        few: So many rows are written anew in any case, see `beamlike.hosts.spark.pages`.
+        few: So many rows are written anew in any case, see `beamlike.runtime.store.pages`.
         page: Bytes of a page at most.
         log: Blobs of a log at most.
     """

@@ -10,9 +10,9 @@ from pyspark.sql import types as T
 
 from beamlike.hosts.spark.aggregates import part_of
 from beamlike.hosts.spark.inputs import Input, arrow_type
-from beamlike.hosts.spark.plan import Part
 from beamlike.model import aggregates as make
 from beamlike.model.aggregates import Aggregate
+from beamlike.runtime.plan import Part
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -5,7 +5,6 @@ from typing import Any, Final, TypeVar
 import attrs
 
 from beamlike.errors import TestStreamError
-from beamlike.hosts.script import Output
 from beamlike.machine.events import Drop, DropReason, Pane, RowProblem
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import (
@@ -17,6 +16,7 @@ from beamlike.model.time import (
 )
 from beamlike.model.windows import Window
 from beamlike.model.words import on_one_line
+from beamlike.runtime.script import Output
 from beamlike.testing.results import NO_KEY, Results
 from beamlike.testing.spelling import WindowLike, instant_code, read_window, window_code
 

@@ -5,9 +5,9 @@ from typing import Final
 
 import attrs
 
-from beamlike.hosts.script import Run
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.words import visible
+from beamlike.runtime.script import Run
 from beamlike.testing.groupings import Asserted
 from beamlike.viz.table import pane_table
 

@@ -9,8 +9,6 @@ from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError, TestStreamError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Run, Script, ScriptStep
 from beamlike.machine.events import Element
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
@@ -30,6 +28,8 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Run, Script, ScriptStep
 from beamlike.testing.groupings import Asserted, ran_by_itself
 from beamlike.testing.results import Results
 from beamlike.testing.spelling import script_code

@@ -11,7 +11,6 @@ from typing import Final
 
 import attrs
 
-from beamlike.hosts.script import Arrive, Script, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model.calendar import (
     CalendarDays,
@@ -22,6 +21,7 @@ from beamlike.model.calendar import (
 )
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.script import Arrive, Script, ScriptStep
 from beamlike.testing.random_strategies import any_strategy, patient_strategy, pick
 
 __all__ = ["AGGREGATIONS", "RandomScenario", "any_scenario", "any_script", "any_setting"]

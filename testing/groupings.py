@@ -11,11 +11,11 @@ from typing import Final
 import attrs
 
 from beamlike.hosts.pipeline import PipelineRun
-from beamlike.hosts.script import Arrive, Run, Script
 from beamlike.model.combine import CombineFn
 from beamlike.model.graph import Each, Edge, Grouped, Seen
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.script import Arrive, Run, Script
 
 __all__ = [
     "Asserted",

@@ -7,8 +7,8 @@ from typing import Any, Final
 import attrs
 import pyarrow as pa
 
-from beamlike.hosts.spark.plan import Plan
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.plan import Plan
 from beamlike.testing.rows_of_plans import PARTS, VALUES
 
 __all__ = ["Row", "combined", "panes", "plan_of", "table"]

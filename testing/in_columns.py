@@ -7,8 +7,6 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from beamlike.hosts.memory import MemoryStage
-from beamlike.hosts.script import Arrive, Output, Run, Script
 from beamlike.machine.columnar.arrays import NOTHING, Array, Ints
 from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, State
 from beamlike.machine.columnar.effects import drops_of, panes_of
@@ -24,6 +22,8 @@ from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window, bounds, window_of
+from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.script import Arrive, Output, Run, Script
 from beamlike.testing.laws import in_any_order
 
 __all__ = ["FIGURES", "Step", "play_in_columns", "run_in_columns", "unlike_memory"]

@@ -13,14 +13,14 @@ import cloudpickle
 import pyarrow as pa
 
 from beamlike.hosts.pipeline import PipelineRun
-from beamlike.hosts.spark.graph.layers import Layers
 from beamlike.hosts.spark.graph.letters import edges_of, letters_of
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Answers, Scripted
 from beamlike.hosts.spark.graph.walk import finisher, walker
-from beamlike.hosts.spark.plan import spread_shards
 from beamlike.machine.clocks import StageClock
 from beamlike.model.graph import Edge, Node
+from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.plan import spread_shards
 
 __all__ = ["run_in_letters"]
 
@@ -62,7 +62,7 @@ def run_in_letters(
         dice: Says how letters are cut and shuffled.
         wanted: Outputs whose elements are wanted although nothing reads them.
         shards: The groups that share the keys of a layer.
-        buckets: See `beamlike.hosts.spark.plan.Plan`.
+        buckets: See `beamlike.runtime.plan.Plan`.
 
     Raises:
         TransformError: A function of the user's raised.

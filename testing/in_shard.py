@@ -13,22 +13,22 @@ import cloudpickle
 import pyarrow as pa
 
 from beamlike.hosts.local import DictStore
-from beamlike.hosts.script import Arrive, Output, Script, ScriptStep
-from beamlike.hosts.spark.columns import (
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
+from beamlike.model import own_triggers
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.columns import (
     AccumulatorColumns,
     ListColumn,
     MeanColumns,
     PickledColumn,
     PlainColumn,
 )
-from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.hosts.spark.shard import Shard
-from beamlike.hosts.spark.values import reading
-from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
-from beamlike.model import own_triggers
-from beamlike.model.sessions import Sessions
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
+from beamlike.runtime.shard import Shard
+from beamlike.runtime.values import reading
 from beamlike.testing.transcripts import AGGREGATIONS
 
 __all__ = ["DictStore", "micro_batches", "run_in_shard"]

@@ -1,7 +1,7 @@
 """Laws of every machine, as functions: another way to host it, and what must hold of its panes.
 
 `run_lazily` hosts a machine as a host of many keys does; its outputs must equal those of
-`beamlike.hosts.memory.run_in_memory`. The functions ``broken_...`` return the sentences that
+`beamlike.runtime.memory.run_in_memory`. The functions ``broken_...`` return the sentences that
 are broken, none if the law holds.
 """
 
@@ -11,7 +11,6 @@ from typing import Any
 
 import attrs
 
-from beamlike.hosts.script import Arrive, Machine, Output, Run, Script, ScriptStep
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -30,6 +29,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window
 from beamlike.model.words import how_many
+from beamlike.runtime.script import Arrive, Machine, Output, Run, Script, ScriptStep
 
 __all__ = [
     "LazyRun",

@@ -13,9 +13,9 @@ from typing import Final
 import attrs
 
 from beamlike.errors import BeamlikeError, TestStreamError
-from beamlike.hosts.memory import run_in_memory
 from beamlike.machine.events import Drop, DropReason
 from beamlike.machine.failures import OnFailure
+from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.as_code import as_test_stream
 from beamlike.testing.failures import PaneAssertionError
 from beamlike.testing.groupings import Asserted, with_assigned_windows

@@ -20,13 +20,13 @@ from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.views import AsList
 from beamlike.api.pipelines.windowing import Flatten
 from beamlike.errors import PipelineError
-from beamlike.hosts.script import Arrive, Script, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model.combine import Collect, Count, Latest, Sum
 from beamlike.model.graph import Assigned, Given
 from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.script import Arrive, Script, ScriptStep
 from beamlike.testing.random_strategies import any_strategy
 
 __all__ = ["any_pipeline"]

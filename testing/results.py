@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, runtime_c
 import attrs
 
 from beamlike.errors import TestStreamError
-from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Pane
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import instant_ms
+from beamlike.runtime.script import Output, Run
 from beamlike.testing.changes import Changes, changes_of
 from beamlike.testing.equality import same, same_pair
 from beamlike.testing.failures import Failure, PaneAssertionError, failure_text

@@ -8,20 +8,20 @@ from typing import Final
 
 import pyarrow as pa
 
-from beamlike.hosts.script import Arrive
-from beamlike.hosts.spark.arrivals import arriving
-from beamlike.hosts.spark.columns import (
+from beamlike.machine.events import Element, Lifted
+from beamlike.model import combine
+from beamlike.model.windows import bounds
+from beamlike.runtime.arrivals import arriving
+from beamlike.runtime.columns import (
     ListColumn,
     MeanColumns,
     PlainColumn,
     StampedColumns,
     TuplesColumn,
 )
-from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.hosts.spark.state import Key
-from beamlike.machine.events import Element, Lifted
-from beamlike.model import combine
-from beamlike.model.windows import bounds
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.script import Arrive
+from beamlike.runtime.store.state import Key
 
 __all__ = ["PARTS", "VALUES", "bucket_of", "combined_rows", "rows_of"]
 

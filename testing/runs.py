@@ -22,8 +22,8 @@ from beamlike.api.pipelines.metrics import (
     MetricResults,
 )
 from beamlike.errors import BeamlikeError, PipelineError, TransformError
-from beamlike.hosts.metrics import DistributionData
 from beamlike.hosts.pipeline import PipelineRun
+from beamlike.runtime.graph.metrics import DistributionData
 from beamlike.testing.checks import Ask, Checks
 from beamlike.testing.equality import same
 

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.hosts.script import Output
 from beamlike.machine.events import Pane
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.model.words import on_one_line
+from beamlike.runtime.script import Output
 from beamlike.testing.failures import Failure, some_lines
 from beamlike.testing.results import NO_KEY, Results
 from beamlike.viz.table import shorten

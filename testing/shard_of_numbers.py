@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from beamlike.hosts.spark.blobs import unpack_blob
-from beamlike.hosts.spark.pages import Contents, Pages, Rows
+from beamlike.runtime.store.blobs import unpack_blob
+from beamlike.runtime.store.pages import Contents, Pages, Rows
 from beamlike.testing.in_shard import DictStore
 
 __all__ = ["ROW", "Checkpoint", "CountingStore", "Limit", "Shard", "Worker"]

@@ -7,10 +7,10 @@ from typing import Any
 import attrs
 
 from beamlike.errors import WindowingError
-from beamlike.hosts.script import Arrive, Script
 from beamlike.model import triggers as t
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.script import Arrive, Script
 from beamlike.testing.differential import LAWS, Broken, differences
 from beamlike.testing.generate import RandomScenario
 from beamlike.testing.transcript_writing import beyond_the_format, write_scenario

@@ -7,7 +7,6 @@ from typing import Any
 from beamlike.api.pipelines.dofn import TimestampedValue
 from beamlike.api.pipelines.python_windows import duration_with_unit, instant_with_unit
 from beamlike.errors import BeamlikeError, TestStreamError, TimeError
-from beamlike.hosts.script import Arrive, Script
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model.time import (
     DurationLike,
@@ -18,6 +17,7 @@ from beamlike.model.time import (
     show_instant,
 )
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
+from beamlike.runtime.script import Arrive, Script
 
 __all__ = [
     "TimestampedValue",

@@ -12,7 +12,6 @@ from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import TestStreamError
-from beamlike.hosts.script import Arrive, Script, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back
 from beamlike.model.time import (
     MAX_TIMESTAMP,
@@ -22,6 +21,7 @@ from beamlike.model.time import (
     duration_ms,
     instant_ms,
 )
+from beamlike.runtime.script import Arrive, Script, ScriptStep
 from beamlike.testing.finished_stream import FinishedTestStream
 from beamlike.testing.spelling import (
     TimestampedValue,

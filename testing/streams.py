@@ -12,13 +12,13 @@ from typing import Final
 
 import attrs
 
-from beamlike.hosts.script import Arrive, Script, ScriptStep
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import Trigger
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.script import Arrive, Script, ScriptStep
 from beamlike.testing.generate import AGGREGATIONS, RandomScenario, any_script, any_setting
 
 __all__ = ["any_streams", "features_of"]

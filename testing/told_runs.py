@@ -6,8 +6,8 @@ from typing import Any
 import attrs
 
 from beamlike.hosts.pipeline import PipelineRun
-from beamlike.hosts.script import Arrive, Run
 from beamlike.machine.events import Drop
+from beamlike.runtime.script import Arrive, Run
 
 __all__ = ["told", "told_inside"]
 

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Drop, Pane
 from beamlike.model.windows import IntervalWindow, Window
+from beamlike.runtime.script import Output, Run
 from beamlike.testing.transcript_places import Place, each
 from beamlike.testing.transcript_schema import read_key
 

@@ -7,7 +7,6 @@ fields it may have.
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from beamlike.hosts.script import Arrive, Script, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model import calendar
 from beamlike.model import own_triggers as own
@@ -17,6 +16,7 @@ from beamlike.model.options import LateCheck, Option, Unchanged
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.script import Arrive, Script, ScriptStep
 from beamlike.testing.transcript_places import Place, each
 
 __all__ = ["read_key", "read_script", "read_windowing"]

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.hosts.script import Arrive, Run, Script
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model import calendar
 from beamlike.model import own_triggers as own
@@ -22,6 +21,7 @@ from beamlike.model.options import LateCheck, Unchanged
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.script import Arrive, Run, Script
 from beamlike.testing.transcript_results import to_document
 from beamlike.testing.transcripts import FORMAT
 

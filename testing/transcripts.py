@@ -13,7 +13,6 @@ from typing import Final
 import attrs
 
 from beamlike.errors import TranscriptError
-from beamlike.hosts.script import Machine, Run, Script
 from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import (
@@ -28,6 +27,7 @@ from beamlike.model.combine import (
     Sum,
 )
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.script import Machine, Run, Script
 from beamlike.testing.transcript_places import Parts, Place, each, read_json, readable
 from beamlike.testing.transcript_results import (
     Expected,

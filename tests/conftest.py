@@ -35,14 +35,23 @@ def pytest_configure(config: pytest.Config) -> None:
                 Path(kept.name, "spark-defaults.conf").write_text(SHORT_LIVED)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--nightly", action="store_true", help="also the long trials, and all that repeats a query"
+    )
+
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 
 
-def pytest_report_header() -> str | None:
+def pytest_report_header(config: pytest.Config) -> list[str]:
     """A word on what is not tested here."""
-    if CHROMIUM is not None:
-        return None
-    return "browser: no Chromium on this machine, tests marked 'browser' are left out"
+    words = []
+    if CHROMIUM is None:
+        words.append("browser: no Chromium on this machine, tests marked 'browser' are left out")
+    if not config.getoption("--nightly"):
+        words.append("nightly: long trials are left out; --nightly has them too")
+    return words
 
 
 # First, because pytest-xdist reads the marks in this hook too.
@@ -53,14 +62,33 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Without a browser, what needs one is no part of the run; the header says so. What needs Spark
     is done by the one process that has the one session, but for tests that start Spark in
     processes of their own and say so.
+
+    Long trials run with ``--nightly``. So do streaming queries of one test that differ by their
+    parameters, but for the first: each takes seconds, and the machines below them are tried with
+    all of these parameters without Spark.
     """
     for item in items:
         if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group("spark"))
+    left_out = set()
     if CHROMIUM is None:
-        left_out = [item for item in items if item.get_closest_marker("browser")]
+        left_out |= {item for item in items if item.get_closest_marker("browser")}
+    if not config.getoption("--nightly"):
+        left_out |= {item for item in items if item.get_closest_marker("nightly")}
+        left_out |= set(_repeated_queries(items))
+    if left_out:
         items[:] = [item for item in items if item not in left_out]
-        config.hook.pytest_deselected(items=left_out)
+        config.hook.pytest_deselected(items=list(left_out))
+
+
+def _repeated_queries(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Tests that feed a streaming query, and differ from one before only by their parameters."""
+    seen = set()
+    for item in items:
+        if isinstance(item, pytest.Function) and {"feed", "sink"} & set(item.fixturenames):
+            if item.function in seen:
+                yield item
+            seen.add(item.function)
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("model",),
     ("machine",),
+    ("runtime",),
     ("hosts",),
     ("api", "beam", "scio"),
     ("dialects",),
@@ -119,9 +120,9 @@ def test_the_model_and_the_machine_import_only_pure_modules_and_attrs():
     assert foreign == []
 
 
-def test_the_model_and_the_machine_read_no_clock_and_do_no_input_or_output():
+def test_model_machine_and_runtime_read_no_clock_and_do_no_input_or_output():
     calls = []
-    for module in PURE:
+    for module in PURE + RUNTIME:
         for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 function = node.func
@@ -131,6 +132,23 @@ def test_the_model_and_the_machine_read_no_clock_and_do_no_input_or_output():
                 if name in IMPURE_CALLS and owner != "self":
                     calls.append(f"{module}:{node.lineno} calls {name}")
     assert calls == []
+
+
+RUNTIME = [module for module in MODULES if layer_of(module) == "runtime"]
+# Values of pipelines are pickled, at rest and between processes; a key may be a UUID; shards log.
+RUNTIME_NEEDS = frozenset(("io", "logging", "pickle", "sys", "uuid"))
+LIBRARIES = frozenset(("attrs", "beamlike", "cloudpickle", "numpy", "pyarrow"))
+
+
+def test_the_runtime_imports_no_spark_and_nothing_that_reaches_outside():
+    allowed = (sys.stdlib_module_names - IMPURE) | RUNTIME_NEEDS | LIBRARIES
+    foreign = [
+        f"{module}:{line} imports {imported}"
+        for module in RUNTIME
+        for line, imported in imports_of(MODULES[module])
+        if imported.split(".")[0] not in allowed
+    ]
+    assert foreign == []
 
 
 def test_one_module_reads_the_time_of_day():

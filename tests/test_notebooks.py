@@ -180,7 +180,7 @@ def question(notebook: NotebookNode) -> str:
     return str(notebook.cells[0].source.partition("\n")[0].removeprefix("# "))
 
 
-APART = (pytest.mark.spark, pytest.mark.xdist_group("own sessions"))
+APART = (pytest.mark.spark, pytest.mark.nightly, pytest.mark.xdist_group("own sessions"))
 every_run = pytest.mark.parametrize(
     "path",
     [

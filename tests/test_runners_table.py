@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from beamlike.hosts.memory import run_in_memory
+from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.transcripts import Scenario, load_transcripts, to_document
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -10,18 +10,18 @@ ROOT = Path(__file__).parent.parent
 
 OPENED = {
     # Sent by the driver of the same query to its workers.
-    "beamlike/hosts/spark/graph/layers.py": "the pipeline itself",
+    "beamlike/runtime/graph/layers.py": "the pipeline itself",
     "beamlike/hosts/spark/replay.py": "what came out, from a worker of the same replay",
     "beamlike/hosts/spark/replay_worker.py": "stage and state of the replay in its own folder",
-    "beamlike/hosts/spark/scripted.py": "a script's values, from the driver of the same replay",
-    "beamlike/hosts/spark/values.py": "a script's values, from the driver of the same replay",
+    "beamlike/runtime/scripted.py": "a script's values, from the driver of the same replay",
+    "beamlike/runtime/values.py": "a script's values, from the driver of the same replay",
     # Written by an earlier run of the query into its own checkpoint. Whoever may write there can
     # have a query that goes on from it do anything, as with Spark's own files. Readers of
     # checkpoints (`beamlike state`, `open_state`) get here with ``unpickle`` only.
-    "beamlike/hosts/spark/columns.py": "accumulators of functions without a declared type",
-    "beamlike/hosts/spark/column_state.py": "panes of such functions that may be withdrawn",
-    "beamlike/hosts/spark/state.py": "panes of such functions that may be withdrawn",
-    "beamlike/hosts/wire.py": "values of a pipeline, between its workers and at rest",
+    "beamlike/runtime/columns.py": "accumulators of functions without a declared type",
+    "beamlike/runtime/store/column_state.py": "panes of such functions that may be withdrawn",
+    "beamlike/runtime/store/state.py": "panes of such functions that may be withdrawn",
+    "beamlike/runtime/graph/wire.py": "values of a pipeline, between its workers and at rest",
     # Asked for by the user, by name.
     "beamlike/api/pipelines/coders.py": "PickleCoder, which says so",
     "beamlike/dialects/kafka_frames.py": "sessions in a checkpoint, with unpickle=True only",
@@ -38,7 +38,7 @@ OPENED = {
 IMPORTED = {
     "beamlike/cli/__init__.py": "a command's module, out of a table of this package",
     # As with pickles: whoever may write into the checkpoint of a pipeline chooses them.
-    "beamlike/hosts/keys.py": "the class of a key, by a pipeline that goes on",
+    "beamlike/runtime/graph/keys.py": "the class of a key, by a pipeline that goes on",
 }
 """Where a module is imported whose name is data, and who says which."""
 

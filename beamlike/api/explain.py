@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from beamlike.api.stream import Stream
-    from beamlike.hosts.spark.plan import Plan
+    from beamlike.runtime.plan import Plan
 
 __all__ = ["StagePlan", "explain_plan", "explained"]
 
@@ -35,7 +35,7 @@ class StagePlan:
 
     @classmethod
     def of(cls, plan: "Plan") -> "StagePlan":
-        from beamlike.hosts.spark.stepping import choose_machine
+        from beamlike.runtime.stepping import choose_machine
 
         choice = choose_machine(plan)
         return cls(plan.name, choice.machine, choice.why, plan.identity)

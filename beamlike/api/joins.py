@@ -137,8 +137,8 @@ def join(
     """
     from pyspark.sql import functions as F
 
-    from beamlike.hosts.spark.inputs import column, duplicate
-    from beamlike.hosts.spark.marks import MARKS, is_data
+    from beamlike.hosts.spark.inputs import column, duplicate, is_data
+    from beamlike.runtime.marks import MARKS
 
     check_choice("how", how, get_args(How))
     if options.get("render", "retractions") != "retractions":

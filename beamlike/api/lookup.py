@@ -28,19 +28,19 @@ from beamlike.api.stage import (
 )
 from beamlike.api.stream import Stream
 from beamlike.errors import UnsupportedError, WindowingError
-from beamlike.hosts.spark.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
 from beamlike.machine.clocks import StageClock
 from beamlike.model.aggregates import collect
 from beamlike.model.naming import by_name
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import DurationLike
+from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql import types as T
 
     from beamlike.api.explain import StagePlan
-    from beamlike.hosts.spark.plan import PlanOptions
+    from beamlike.runtime.plan import PlanOptions
 
 __all__ = ["look_up"]
 
@@ -164,7 +164,7 @@ def _side_panes(
     from pyspark.sql import functions as F
 
     from beamlike.hosts.spark.inputs import column
-    from beamlike.hosts.spark.look_up import SIDE
+    from beamlike.runtime.look_up import SIDE
 
     named = zip(keys["main"], keys["side"], strict=True)
     renamed = [column(own).alias(shown) for shown, own in named]
@@ -189,7 +189,7 @@ def _as_side(panes: Stream, main: Inputs, key: Sequence[str], columns: Sequence[
     from pyspark.sql import functions as F
 
     from beamlike.hosts.spark.inputs import column, type_of
-    from beamlike.hosts.spark.look_up import SIDE
+    from beamlike.runtime.look_up import SIDE
 
     nothing = [
         F.lit(None).cast(type_of(main.frame, it, "window_input")).alias(it)
@@ -223,7 +223,7 @@ def _found(
 ) -> "tuple[DataFrame, StagePlan]":
     """Everything that comes out of the look-up, with the hidden column, and how it is done."""
     from beamlike.hosts.spark import bind, query
-    from beamlike.hosts.spark.look_up import PANE_BEFORE, SIDE
+    from beamlike.runtime.look_up import PANE_BEFORE, SIDE
 
     had_pane = _is_grouped(main)
     shown = [*columns.shown, PANE_BEFORE] if had_pane else list(columns.shown)
@@ -262,7 +262,7 @@ def _beside(main: Inputs, rows: "T.StructType", had_pane: bool) -> Inputs:
     from pyspark.sql import types as T
 
     from beamlike.hosts.spark.inputs import column
-    from beamlike.hosts.spark.look_up import PANE_BEFORE, SIDE
+    from beamlike.runtime.look_up import PANE_BEFORE, SIDE
 
     more = {SIDE: F.lit(None).cast(T.ArrayType(rows))}
     if had_pane:
@@ -288,6 +288,6 @@ def _is_grouped(main: Stream) -> bool:
 def _with_its_pane(found: "DataFrame") -> "DataFrame":
     from pyspark.sql import functions as F
 
-    from beamlike.hosts.spark.look_up import PANE_BEFORE
+    from beamlike.runtime.look_up import PANE_BEFORE
 
     return found.withColumn("pane", F.col(PANE_BEFORE)).drop(PANE_BEFORE)

@@ -10,7 +10,6 @@ from beamlike.api.explain import StagePlan, explained
 from beamlike.api.regrouping import Repeated, check_regroupable
 from beamlike.api.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
-from beamlike.hosts.spark.options import STAGE, MachineName, OnError, Render
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.calendar import (
@@ -27,13 +26,14 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+from beamlike.runtime.options import STAGE, MachineName, OnError, Render
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from beamlike.hosts.spark.plan import Plan, PlanOptions
     from beamlike.hosts.spark.query import Packed
     from beamlike.machine.clocks import Clocks, InputClock
+    from beamlike.runtime.plan import Plan, PlanOptions
 
 __all__ = [
     "Branch",
@@ -64,7 +64,7 @@ class Branch:
     """One input of what comes next: rows with the hidden column, and what is known of them.
 
     Args:
-        rows: See `beamlike.hosts.spark.marks`.
+        rows: See `beamlike.runtime.marks`.
         clock: Where the watermark of these rows comes from; None: Spark's is used.
         timestamp: The event-time column of a source; None after a grouping.
         window_fn: Gives these rows their windows, if that is not for the next grouping to do:
@@ -138,14 +138,15 @@ class Inputs:
 
     def select(self, columns: Sequence["Column | str"]) -> Self:
         """The same inputs with these columns and the hidden one."""
-        from beamlike.hosts.spark.marks import MARKS
+        from beamlike.runtime.marks import MARKS
 
         return self.each(lambda df: df.select(*columns, MARKS))
 
 
 def everything_of(rows: "DataFrame") -> "DataFrame":
     """The panes, and beside them all rows that were dropped until here, as users see them."""
-    from beamlike.hosts.spark.marks import DROPPED_ROW, MARKS, is_data, mark
+    from beamlike.hosts.spark.inputs import is_data, mark
+    from beamlike.runtime.marks import DROPPED_ROW, MARKS
 
     seen = rows.filter(is_data() | (mark("kind") == DROPPED_ROW))
     return seen.withColumn("dropped", mark("dropped")).drop(MARKS)
@@ -335,7 +336,7 @@ def given_to_trigger(trigger: Trigger, at: tuple[int, ...]) -> Trigger:
     Raises:
         UnsupportedError: A trigger that looks at values, and no columns.
     """
-    from beamlike.hosts.spark.values import Picked
+    from beamlike.runtime.values import Picked
 
     measuring = [node for node in trigger.walk() if isinstance(node, AfterDelta)]
     if measuring and not at:
@@ -352,7 +353,7 @@ def given_columns(window_fn: WindowFn, at: tuple[int, ...]) -> WindowFn:
     Raises:
         UnsupportedError: A gap that depends on the element, and no columns.
     """
-    from beamlike.hosts.spark.values import Picked, no_value, reading
+    from beamlike.runtime.values import Picked, no_value, reading
 
     asks_for_gap = isinstance(window_fn, Sessions) and callable(window_fn.gap)
     if at:

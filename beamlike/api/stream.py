@@ -34,15 +34,6 @@ from beamlike.api.stage import (
     warn_of,
 )
 from beamlike.errors import ColumnError, WindowingError
-from beamlike.hosts.spark.options import (
-    BUCKETS,
-    MAX_AHEAD,
-    SHARDS,
-    WAKE_EVERY,
-    MachineName,
-    OnError,
-    Render,
-)
 from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.naming import by_name
@@ -58,6 +49,15 @@ from beamlike.model.strategy import (
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.options import (
+    BUCKETS,
+    MAX_AHEAD,
+    SHARDS,
+    WAKE_EVERY,
+    MachineName,
+    OnError,
+    Render,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -161,7 +161,8 @@ class Stream:
     @property
     def rows(self) -> "DataFrame":
         """The rows as a plain DataFrame: after a grouping a row for each pane."""
-        from beamlike.hosts.spark.marks import MARKS, is_data
+        from beamlike.hosts.spark.inputs import is_data
+        from beamlike.runtime.marks import MARKS
 
         return self.inputs.union.filter(is_data()).drop(MARKS)
 
@@ -188,8 +189,9 @@ class Stream:
         from pyspark.sql import functions as F
 
         from beamlike.hosts.spark.expressions import check_expression
-        from beamlike.hosts.spark.marks import LEFT_OUT, MARKS, is_data
+        from beamlike.hosts.spark.inputs import is_data
         from beamlike.hosts.spark.pane_conditions import marks_of_all
+        from beamlike.runtime.marks import LEFT_OUT, MARKS
 
         holds = F.expr(condition) if isinstance(condition, str) else condition
         check_expression(self.inputs.frame, holds)
@@ -256,7 +258,7 @@ class Stream:
 
         from beamlike.hosts.spark import inputs
         from beamlike.hosts.spark.expressions import check_expression
-        from beamlike.hosts.spark.marks import is_data
+        from beamlike.hosts.spark.inputs import is_data
 
         frame = self.inputs.frame
         if isinstance(column, str):

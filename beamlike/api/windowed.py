@@ -24,16 +24,6 @@ from beamlike.api.stage import (
     warn_of,
 )
 from beamlike.errors import ColumnError, WindowingError
-from beamlike.hosts.spark.options import (
-    BUCKETS,
-    MAX_AHEAD,
-    SHARDS,
-    STAGE,
-    WAKE_EVERY,
-    MachineName,
-    OnError,
-    Render,
-)
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.naming import by_name
 from beamlike.model.strategy import (
@@ -48,6 +38,16 @@ from beamlike.model.strategy import (
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.options import (
+    BUCKETS,
+    MAX_AHEAD,
+    SHARDS,
+    STAGE,
+    WAKE_EVERY,
+    MachineName,
+    OnError,
+    Render,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

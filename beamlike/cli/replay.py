@@ -26,8 +26,8 @@ from beamlike.cli.scenarios import (
     windowing_line,
 )
 from beamlike.errors import EnvironmentProblem, RecordingError, UnsupportedError
-from beamlike.hosts.script import Run
 from beamlike.model.words import visible
+from beamlike.runtime.script import Run
 from beamlike.testing.transcripts import Scenario, to_document
 from beamlike.viz.explain import explain
 from beamlike.viz.page import save_page

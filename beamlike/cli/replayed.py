@@ -6,9 +6,9 @@ import attrs
 
 from beamlike.cli.scenarios import Outcome
 from beamlike.errors import UnsupportedError
-from beamlike.hosts.script import Run
 from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.script import Run
 from beamlike.testing.transcripts import Scenario, differences
 from beamlike.viz.sentences import wrapped
 

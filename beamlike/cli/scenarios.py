@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from beamlike.errors import BeamlikeError, UserFunctionError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Run, Script
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.words import visible
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Run, Script
 from beamlike.testing.transcripts import Scenario
 
 if TYPE_CHECKING:

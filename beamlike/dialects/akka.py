@@ -36,7 +36,6 @@ from beamlike.errors import (
     WindowError,
     WindowingError,
 )
-from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Pane
 from beamlike.model.combine import CombineFn
 from beamlike.model.naming import by_name
@@ -46,6 +45,7 @@ from beamlike.model.strategy import AccumulationMode, OnTimeBehavior, WindowingS
 from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms
 from beamlike.model.triggers import Never
 from beamlike.model.words import how_many
+from beamlike.runtime.script import Output, Run
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,12 +6,12 @@ from typing import Any
 from beamlike.dialects.apex_words import TriggerOption
 from beamlike.dialects.rows import Bounds, Kind, Row
 from beamlike.errors import WindowingError
-from beamlike.hosts.script import Output
 from beamlike.machine.equality import is_same
 from beamlike.machine.events import Drop
 from beamlike.model.options import AccumulationMode
 from beamlike.model.panes import Timing
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
+from beamlike.runtime.script import Output
 
 __all__ = ["GivenWindow", "given_windows", "row", "rows_of"]
 

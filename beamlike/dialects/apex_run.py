@@ -12,9 +12,9 @@ from beamlike.dialects.apex_words import (
 from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
 from beamlike.errors import UserFunctionError, WindowingError
-from beamlike.hosts.script import Output, Run
 from beamlike.model.time import InstantLike, instant_ms, show_duration
 from beamlike.model.words import in_words
+from beamlike.runtime.script import Output, Run
 
 if TYPE_CHECKING:
     from beamlike.dialects.apex import WindowedMergeOperator, WindowedOperator

@@ -9,7 +9,6 @@ from typing import Any
 from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
 from beamlike.errors import UserFunctionError, WatermarkError, WindowingError
-from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
 from beamlike.model.combine import CombineFn
 from beamlike.model.own_triggers import EveryEventTime, EveryProcessingTime
@@ -18,6 +17,7 @@ from beamlike.model.time import MAX_TIMESTAMP, InstantLike, instant_ms
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GlobalWindow, Window
 from beamlike.model.words import in_words
+from beamlike.runtime.script import Output, Run
 
 __all__ = ["Harness", "WindowFunction"]
 

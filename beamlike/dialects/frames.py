@@ -30,7 +30,6 @@ import attrs
 from beamlike.api.arguments import column_names
 from beamlike.api.stream import Stream, stream
 from beamlike.errors import CombineError, UnwiseStrategyWarning
-from beamlike.hosts.spark.options import MachineName, OnError, Render
 from beamlike.model import aggregates
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine import Collect, CombineFn, Count, Max, Mean, Min, Sum
@@ -39,6 +38,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
 from beamlike.model.triggers import Never
 from beamlike.model.windowfns import GlobalWindows, SlidingWindows
+from beamlike.runtime.options import MachineName, OnError, Render
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -9,8 +9,6 @@ import attrs
 
 from beamlike.dialects.arguments import check_key
 from beamlike.errors import RecordingError
-from beamlike.hosts.memory import MemoryStage
-from beamlike.hosts.script import Arrive, Output, Run, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.step import Grouping
@@ -19,6 +17,8 @@ from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import Window, bounds
+from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.script import Arrive, Output, Run, ScriptStep
 
 __all__ = ["Journal", "SavedStage", "Stage", "answered_by", "journals_kept"]
 

@@ -5,14 +5,14 @@ from typing import Any
 
 from beamlike.errors import TimeError
 from beamlike.hosts.clock import wall_clock_ms
-from beamlike.hosts.memory import MemoryStage
-from beamlike.hosts.script import Arrive, Output, Run, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, InstantLike, instant_ms
+from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.script import Arrive, Output, Run, ScriptStep
 
 __all__ = ["LiveStage"]
 

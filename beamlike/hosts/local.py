@@ -5,13 +5,13 @@ rests as bytes between any two steps, and the columnar machine steps it wherever
 """
 
 from beamlike.errors import UnsupportedError, UserFunctionError, WatermarkError
-from beamlike.hosts.script import Arrive, Output, Run, Script, ScriptStep
-from beamlike.hosts.spark.scripted import ScriptedStage, Staged
-from beamlike.hosts.spark.stepping import stepper_of
 from beamlike.machine.events import AdvanceWatermark, going_back
 from beamlike.machine.failures import OnFailure
 from beamlike.model.combine import CombineFn
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.script import Arrive, Output, Run, Script, ScriptStep
+from beamlike.runtime.scripted import ScriptedStage, Staged
+from beamlike.runtime.stepping import stepper_of
 
 __all__ = ["DictStore", "LocalStage", "run_in_local"]
 

@@ -1,7 +1,7 @@
 """Nodes of a pipeline on the local host: a grouping is stepped as a shard of production is.
 
 Its state rests as bytes between any two steps. The other nodes that keep state take one key after
-the other in production, too: they are those of `beamlike.hosts.staged`.
+the other in production, too: they are those of `beamlike.runtime.graph.staged`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,17 +10,17 @@ from typing import Any
 import pyarrow as pa
 
 from beamlike.hosts.local import DictStore
-from beamlike.hosts.nodes import worker_of
-from beamlike.hosts.script import Run
-from beamlike.hosts.spark.graph.keyed import key_blobs, read_values, shard_tables, together
-from beamlike.hosts.spark.graph.noting import Inside, Noted
-from beamlike.hosts.spark.graph.stage import SeenKeys, Stage, StageStepped, plan_of
-from beamlike.hosts.staged import StagedWorker
-from beamlike.hosts.wire import Wire
-from beamlike.hosts.worker import Recorded, Tagged, Worker
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import MAIN, Grouped, Node
+from beamlike.runtime.graph.keyed import key_blobs, read_values, shard_tables, together
+from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.noting import Inside, Noted
+from beamlike.runtime.graph.stage import SeenKeys, Stage, StageStepped, plan_of
+from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
+from beamlike.runtime.script import Run
 
 __all__ = ["local_worker_of"]
 

@@ -19,13 +19,13 @@ import attrs
 
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.garbage import paused_gc
-from beamlike.hosts.metrics import Recorder
-from beamlike.hosts.nodes import worker_of
-from beamlike.hosts.script import Run, Script, ScriptStep
-from beamlike.hosts.worker import Recorded, Worker
 from beamlike.machine.events import AdvanceClock, Drop
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import Edge, Given, Grouped, Node, in_order
+from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.worker import Recorded, Worker
+from beamlike.runtime.script import Run, Script, ScriptStep
 
 __all__ = ["Came", "Lost", "OutOf", "PipelineRun", "Step", "run_pipeline", "steps_of"]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import attrs
 
-from beamlike.hosts.script import Arrive, Run, ScriptStep
 from beamlike.machine.events import AdvanceWatermark, Element, Merged
 from beamlike.model.time import show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow, Window
+from beamlike.runtime.script import Arrive, Run, ScriptStep
 from beamlike.viz.axis import DAY, DISTANCES, SECOND
 from beamlike.viz.happened import own_windows
 

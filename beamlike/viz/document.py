@@ -8,13 +8,13 @@ import json
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any, Final
 
-from beamlike.hosts.script import Arrive, ScriptStep
 from beamlike.machine.events import AdvanceWatermark, Drop, Element, Fired, Merged, Pane, Suppressed
 from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.model.words import how_many
+from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.viz.happened import own_windows, take_drops
 from beamlike.viz.recording import Moment, Recording, TriggerView, WindowView
 from beamlike.viz.table import lost_elements, shorten, show_clock, show_window

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from beamlike.hosts.script import Arrive, Run
 from beamlike.machine.equality import is_same
 from beamlike.machine.events import Drop, Effect, Element, Happening
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
+from beamlike.runtime.script import Arrive, Run
 
 __all__ = [
     "busiest",

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.hosts.script import Arrive, Run
 from beamlike.machine.events import Drop, Element, Fired, Merged, Pane
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration
 from beamlike.model.windowfns import MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
+from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.happened import by_step, identity, own_windows, take_drops
 from beamlike.viz.scene import Box, End, Fate, Life, Mark
 from beamlike.viz.table import lost_elements, shorten

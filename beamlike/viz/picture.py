@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape
 
 from beamlike.errors import EnvironmentProblem, RecordingError
-from beamlike.hosts.script import Run
 from beamlike.model.words import how_many
+from beamlike.runtime.script import Run
 from beamlike.viz.axis import round_instants
 from beamlike.viz.happened import busiest, identity, keys_of
 from beamlike.viz.labels import missing_letters

@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 import attrs
 
 from beamlike.errors import RecordingError
-from beamlike.hosts.memory import MemoryStage
-from beamlike.hosts.script import Arrive, Machine, Output, Run, ScriptStep, Told
 from beamlike.machine.equality import is_same
 from beamlike.machine.events import Drop, Element, Pane
 from beamlike.machine.failures import OnFailure
@@ -26,6 +24,8 @@ from beamlike.model.combine import CombineFn
 from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import Window, bounds
+from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, Told
 from beamlike.viz.happened import identity, is_same_value
 from beamlike.viz.table import shorten
 

@@ -11,8 +11,6 @@ from typing import Any, Final
 import attrs
 
 from beamlike.errors import BeamlikeError
-from beamlike.hosts.memory import MemoryStage
-from beamlike.hosts.script import Arrive, Script, ScriptStep
 from beamlike.machine.assigning import windows_of
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason, Element, Item
 from beamlike.machine.failures import OnFailure
@@ -23,6 +21,8 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
 from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly, Trigger
 from beamlike.model.windows import Window, bounds
+from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.script import Arrive, Script, ScriptStep
 from beamlike.viz.sentences import named
 
 __all__ = ["Rescue"]

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.hosts.script import Arrive, Run
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import FoldedTime
 from beamlike.viz.lives import LEVEL, Happened
 from beamlike.viz.scene import Fold, Life, Scene, Tick

@@ -5,12 +5,12 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, Final
 
-from beamlike.hosts.script import Output
 from beamlike.machine.events import Drop, Pane
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.model.words import on_one_line, visible
+from beamlike.runtime.script import Output
 from beamlike.viz.cells import columns, cut, padded
 from beamlike.viz.shortening import Column
 

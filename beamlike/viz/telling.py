@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -18,6 +17,7 @@ from beamlike.model.options import LateCheck
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import Window, bounds
 from beamlike.model.words import how_many, visible
+from beamlike.runtime.script import Arrive
 from beamlike.viz import because
 from beamlike.viz.happened import own_windows
 from beamlike.viz.recording import Moment, Recording, WindowView

@@ -10,7 +10,6 @@ from textwrap import wrap
 from typing import Any, Final
 
 from beamlike.errors import RecordingError
-from beamlike.hosts.script import Arrive, Run
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -27,6 +26,7 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration, sho
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 from beamlike.model.words import how_many, on_one_line
+from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.cells import cells, columns, cut, padded
 from beamlike.viz.columns import Columns, assigned
 from beamlike.viz.happened import busiest, by_step, identity, is_dropped, keys_of

@@ -162,7 +162,9 @@ def test_a_join_has_early_panes_by_the_clock(
     def joined() -> Any:
         windows: dict[str, Any] = {
             "window": bl.FixedWindows("10 minutes"),
-            "trigger": bl.AfterWatermark(early=bl.AfterProcessingTime("1 ms")),
+            "trigger": bl.AfterWatermark(
+                early=bl.AfterProcessingTime("1 ms"), late=bl.AfterCount(1)
+            ),
             "accumulation": "accumulating",
             "allowed_lateness": "1 hour",
         }

@@ -9,9 +9,6 @@ import pytest
 
 import beamlike as bl
 from beamlike.errors import ColumnError, TimeError, WindowingError
-from beamlike.hosts.spark.columns import PlainColumn
-from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.hosts.spark.shard import Shard
 from beamlike.machine.clocks import (
     Clocks,
     FromShard,
@@ -26,6 +23,9 @@ from beamlike.machine.events import Pane
 from beamlike.model.combine import Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.shard import Shard
 from beamlike.testing.in_shard import DictStore
 
 Row = dict[str, Any]

@@ -8,11 +8,11 @@ import pytest
 
 import beamlike as bl
 from beamlike.errors import UnsupportedError, WindowingError
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, Count, Sum, Together
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.script import Arrive
 from beamlike.testing.chain import ChainStage, run_chain
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]

@@ -13,10 +13,10 @@ from pyspark.sql import functions as F
 
 import beamlike as bl
 import beamlike.beam as beam
-from beamlike.hosts.spark.logs import log_jump
 from beamlike.machine.jumps import Jump
 from beamlike.metrics import MetricsListener
 from beamlike.metrics.readings import Reading
+from beamlike.runtime.logs import log_jump
 from beamlike.testing.query_reports import report
 
 MakeFeed = Callable[[str], Any]

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import beamlike as bl
-from beamlike.hosts.memory import MemoryStage
-from beamlike.hosts.script import Arrive, Output
 from beamlike.machine.events import AdvanceWatermark, Drop, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, Count, Together
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.script import Arrive, Output
 
 pytestmark = pytest.mark.spark
 

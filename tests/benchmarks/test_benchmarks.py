@@ -340,6 +340,7 @@ def test_a_run_checks_times_and_tells(running: Any, command: Any, capsys: Any, t
     assert width_of(plot) > 0
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_no_time_is_told_of_contenders_that_disagree(
     running: Any, command: Any, bench: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch
@@ -358,6 +359,7 @@ def test_no_time_is_told_of_contenders_that_disagree(
     assert " ms" not in said.out
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_the_tree_fires_early_on_time_and_late(running: Any, bench: Any):
     shape = bench.data.Stream(500, 100, 4, late=True)

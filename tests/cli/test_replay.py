@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from beamlike.cli import main
-from beamlike.hosts.memory import run_in_memory
+from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.transcripts import load_transcripts
 from beamlike.viz.table import pane_table
 

@@ -14,12 +14,12 @@ import beamlike as bl
 from beamlike.cli import main
 from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
-from beamlike.hosts.script import Arrive
 from beamlike.hosts.spark.saved.choice import choose
 from beamlike.hosts.spark.saved.report import SavedState
 from beamlike.hosts.spark.saved.shard import SavedShard
 from beamlike.hosts.spark.saved.stage import SavedStage
 from beamlike.machine.events import Element
+from beamlike.runtime.script import Arrive
 from beamlike.testing.in_shard import run_in_shard
 
 ESCAPE, LINE = "\x1b[2J", "\n  all is well"

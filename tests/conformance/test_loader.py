@@ -10,8 +10,6 @@ import attrs
 import pytest
 
 from beamlike.errors import TranscriptError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.passthrough import PassThrough
 from beamlike.model.calendar import CalendarMonths, CalendarWeeks, CalendarYears
@@ -33,6 +31,8 @@ from beamlike.model.triggers import (
     Repeatedly,
 )
 from beamlike.model.windowfns import FixedWindows, WindowFn
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive
 from beamlike.testing.transcripts import (
     differences,
     load_transcripts,

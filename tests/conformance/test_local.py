@@ -10,8 +10,8 @@ import pytest
 
 from beamlike.dialects.stages import journals_kept
 from beamlike.hosts.local import run_in_local
-from beamlike.hosts.spark.scripted import ScriptedStage, Staged
-from beamlike.hosts.spark.stepping import Choice, choose_machine
+from beamlike.runtime.scripted import ScriptedStage, Staged
+from beamlike.runtime.stepping import Choice, choose_machine
 from beamlike.testing.dialect_cases import CaseRow, DialectCase, load_dialect_cases, row_differences
 from beamlike.testing.dialect_plays import play
 from beamlike.testing.dialect_replays import play_on_local

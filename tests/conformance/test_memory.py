@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from beamlike.hosts.memory import run_in_memory
+from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.laws import broken_pane_laws
 from beamlike.testing.transcripts import Scenario, differences, load_transcripts
 

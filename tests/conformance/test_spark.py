@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from beamlike.hosts.script import Run
+from beamlike.runtime.script import Run
 from beamlike.testing.transcripts import Scenario, differences, load_transcripts
 
 pytestmark = pytest.mark.spark

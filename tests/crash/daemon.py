@@ -14,7 +14,7 @@ LOADED: Final = (
     "pandas",
     "pyarrow.compute",
     "pyspark.sql.streaming.stateful_processor_util",
-    "beamlike.hosts.spark.column_shard",
+    "beamlike.runtime.column_shard",
     "beamlike.hosts.spark.graph.processor",
     "beamlike.hosts.spark.processor",
     "tests.crash.works",

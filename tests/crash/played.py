@@ -9,13 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Output, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import bounds
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Output, ScriptStep
 from tests.crash.noted import Noted, timed
 from tests.crash.outputs import Output as Came
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.xdist_group("own sessions")
 def test_kills_and_faults_lose_nothing_and_double_nothing(

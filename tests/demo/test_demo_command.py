@@ -25,6 +25,7 @@ def demo(*arguments: str, scratch: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.xdist_group("own sessions")
 def test_two_stormy_days_are_streamed_checked_and_drawn(tmp_path: Path):

@@ -8,8 +8,8 @@ from beamlike.dialects import kafka
 from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage, answered_by, journals_kept
 from beamlike.errors import RecordingError
-from beamlike.hosts.script import Run
 from beamlike.model.combine import Count
+from beamlike.runtime.script import Run
 
 TABLE = kafka.group_by_key().windowed_by(
     kafka.SessionWindows.of_inactivity_gap_with_no_grace("5 ms")

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow.compute as pc
 import pytest
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.spark.column_shard import ColumnShard
+from beamlike.runtime.column_shard import ColumnShard
+from beamlike.runtime.memory import run_in_memory
 from beamlike.testing import differential
 from beamlike.testing.transcripts import differences as unlike_expected
 from beamlike.testing.transcripts import load_transcripts

@@ -12,11 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from beamlike.hosts.script import Arrive
-from beamlike.hosts.spark import column_shard, pages
-from beamlike.hosts.spark.column_state import ColumnState
-from beamlike.hosts.spark.index import Index
-from beamlike.hosts.spark.state import StateLayout
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, DropReason
 from beamlike.model.panes import Timing
 from beamlike.model.strategy import (
@@ -27,6 +22,12 @@ from beamlike.model.strategy import (
     TimestampCombiner,
     Unchanged,
 )
+from beamlike.runtime import column_shard
+from beamlike.runtime.script import Arrive
+from beamlike.runtime.store import pages
+from beamlike.runtime.store.column_state import ColumnState
+from beamlike.runtime.store.index import Index
+from beamlike.runtime.store.state import StateLayout
 from beamlike.testing.differential import (
     EITHER_MACHINE,
     KEYS,

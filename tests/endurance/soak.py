@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import functions as F
 
 import beamlike as bl
-from beamlike.hosts.spark.options import SHARDS
+from beamlike.runtime.options import SHARDS
 from tests.endurance.memory import heap_used
 from tests.endurance.report import Finding, figures_of
 from tests.endurance.stream import Batch, numbers, watched

@@ -21,6 +21,7 @@ def works(monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_many_windows_open_are_touched_and_close_together(
     works: Any, spark: Any, tmp_path: Path
@@ -32,6 +33,7 @@ def test_many_windows_open_are_touched_and_close_together(
     assert finding.figures["windows open, most"] == "200,001"
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.parametrize("lists", [False, True])
 def test_one_session_takes_a_million_elements(
@@ -40,6 +42,7 @@ def test_one_session_takes_a_million_elements(
     assert works("one_key").hot_key(spark, tmp_path, 1_000_000, lists=lists).wrong == []
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_hundred_thousand_sessions_become_one_at_once(
     works: Any, spark: Any, tmp_path: Path
@@ -47,6 +50,7 @@ def test_a_hundred_thousand_sessions_become_one_at_once(
     assert works("one_key").merged_at_once(spark, tmp_path, 100_000).wrong == []
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_under_a_steady_load_all_is_accounted_for_and_nothing_is_left(
     works: Any, spark: Any, tmp_path: Path

@@ -15,9 +15,6 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive as ArriveTogether
-from beamlike.hosts.script import Output, Run, Script
 from beamlike.machine.columnar.arrays import NOTHING, take, within
 from beamlike.machine.columnar.columns import Arrivals, Drops, Panes, State
 from beamlike.machine.columnar.folds import fold_of
@@ -29,6 +26,9 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn, Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive as ArriveTogether
+from beamlike.runtime.script import Output, Run, Script
 from tests.exhaustive import rules
 from tests.exhaustive.events import BITS, END, Arrive, Clock, Row, Stream, Watermark
 from tests.exhaustive.streams import Node

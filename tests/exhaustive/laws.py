@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Final
 
-from beamlike.hosts.script import Run, Script
 from beamlike.model.combine import Sum
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.script import Run, Script
 from beamlike.testing.bundles import is_patient, keeps_contents
 from beamlike.testing.in_columns import run_in_columns
 from beamlike.testing.in_shard import micro_batches, run_in_shard

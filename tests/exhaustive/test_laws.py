@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 import attrs
 import pytest
 
-from beamlike.hosts.script import Run, Script
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.triggers import DefaultTrigger
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.script import Run, Script
 from tests.exhaustive import laws
 from tests.exhaustive.engines import from_script, in_memory
 from tests.exhaustive.events import Arrive, Row, Stream, Watermark

@@ -8,9 +8,6 @@ from typing import Any
 import attrs
 import pytest
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive as ArriveTogether
-from beamlike.hosts.script import Script
 from beamlike.machine.events import AdvanceWatermark, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
@@ -19,6 +16,9 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive as ArriveTogether
+from beamlike.runtime.script import Script
 from beamlike.testing.transcripts import Scenario, load_transcripts
 from tests.exhaustive.engines import row_of
 from tests.exhaustive.events import BITS, END, Arrive, Clock, Event, Row, Stream, Watermark

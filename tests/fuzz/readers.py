@@ -15,16 +15,8 @@ import pyarrow as pa
 from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
 from beamlike.errors import BeamlikeError, StateError
-from beamlike.hosts.keys import key_bytes
-from beamlike.hosts.script import Arrive
-from beamlike.hosts.spark import pages
-from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
-from beamlike.hosts.spark.columns import ListColumn
 from beamlike.hosts.spark.drain import Log
 from beamlike.hosts.spark.graph.checkpoint import nodes_in
-from beamlike.hosts.spark.index import Index, open_index
-from beamlike.hosts.spark.pages import Contents
-from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.saved.choice import choose
 from beamlike.hosts.spark.saved.keys import key_texts
 from beamlike.hosts.spark.saved.report import SavedState
@@ -38,6 +30,14 @@ from beamlike.model.time import duration_ms, instant_ms
 from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.columns import ListColumn
+from beamlike.runtime.graph.keys import key_bytes
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.script import Arrive
+from beamlike.runtime.store import pages
+from beamlike.runtime.store.blobs import pack_blob, unpack_blob
+from beamlike.runtime.store.index import Index, open_index
+from beamlike.runtime.store.pages import Contents
 from beamlike.testing.conformance import read_results
 from beamlike.testing.in_shard import run_in_shard
 from beamlike.testing.transcripts import Scenario, load_transcripts

@@ -5,7 +5,7 @@ from warnings import catch_warnings, simplefilter
 
 import pytest
 
-from beamlike.hosts.spark import pages
+from beamlike.runtime.store import pages
 from beamlike.testing.shard_of_numbers import Limit, Worker
 
 

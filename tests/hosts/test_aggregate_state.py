@@ -15,14 +15,14 @@ from pyspark.sql import types as T
 
 import beamlike as bl
 from beamlike.errors import ColumnError, CombineError
-from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
-from beamlike.hosts.spark.columns import CheckedColumn, PickledColumn, converted
-from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.hosts.spark.state import StateLayout
-from beamlike.hosts.spark.user_made import UserMade
 from beamlike.machine.events import AdvanceWatermark, Bundle, Element, Event, Pane
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.columns import CheckedColumn, PickledColumn, converted
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.store.blobs import pack_blob, unpack_blob
+from beamlike.runtime.store.state import StateLayout
+from beamlike.runtime.user_made import UserMade
 from beamlike.testing.every_aggregate import bind, every_aggregate
 
 NAN = float("nan")

@@ -13,8 +13,6 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.hosts.spark.changes import continues, strategy_words
-from beamlike.hosts.spark.plan import LAYOUT_VERSION, Plan
 from beamlike.machine.clocks import Clocks, SourceClock
 from beamlike.model.own_triggers import (
     AfterDelta,
@@ -40,6 +38,8 @@ from beamlike.model.triggers import (
     Trigger,
 )
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
+from beamlike.runtime.changes import continues, strategy_words
+from beamlike.runtime.plan import LAYOUT_VERSION, Plan
 from beamlike.testing.both_machines import BothMachines
 from beamlike.testing.hand_made_rows import Row, plan_of, table
 

@@ -10,13 +10,13 @@ import pytest
 import beamlike as bl
 from beamlike.api.explain import StagePlan
 from beamlike.errors import UnsupportedError
-from beamlike.hosts.spark.columns import CheckedColumn, ListColumn, PickledColumn, PlainColumn
-from beamlike.hosts.spark.look_up import LookUp
-from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.hosts.spark.stepping import choose_machine, stepper_of
-from beamlike.hosts.spark.user_made import UserMade
-from beamlike.hosts.spark.values import reading
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.columns import CheckedColumn, ListColumn, PickledColumn, PlainColumn
+from beamlike.runtime.look_up import LookUp
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.stepping import choose_machine, stepper_of
+from beamlike.runtime.user_made import UserMade
+from beamlike.runtime.values import reading
 from beamlike.testing.rows_of_plans import PARTS, VALUES
 
 NUMBER = pa.int64()

@@ -8,16 +8,16 @@ import attrs
 import pyarrow as pa
 import pytest
 
-from beamlike.hosts.spark.columns import ListColumn, PlainColumn, StampedColumns
-from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.hosts.spark.stepping import stepper_of
 from beamlike.model import combine
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark, Always, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.columns import ListColumn, PlainColumn, StampedColumns
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.stepping import stepper_of
 from beamlike.testing.both_machines import BothMachines
 from beamlike.testing.in_shard import DictStore
 

@@ -14,9 +14,6 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.hosts.spark.column_shard import ColumnShard
-from beamlike.hosts.spark.columns import PlainColumn
-from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.model import combine
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -29,6 +26,9 @@ from beamlike.model.triggers import (
     Repeatedly,
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+from beamlike.runtime.column_shard import ColumnShard
+from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.plan import Part, Plan
 from beamlike.testing.both_machines import BothMachines
 from beamlike.testing.either_machine import forgetful
 from beamlike.testing.hand_made_rows import Row, panes, plan_of, table

@@ -6,15 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from beamlike.hosts.script import Arrive
-from beamlike.hosts.spark.column_shard import ColumnShard
-from beamlike.hosts.spark.column_state import ColumnState
-from beamlike.hosts.spark.index import Index
-from beamlike.hosts.spark.keys import number_keys
-from beamlike.hosts.spark.pages import Pages
-from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.shard import Shard
-from beamlike.hosts.spark.state import StateLayout, with_bucket
 from beamlike.machine.columnar.columns import State
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model.sessions import Sessions
@@ -35,6 +26,15 @@ from beamlike.model.triggers import (
     Repeatedly,
     Trigger,
 )
+from beamlike.runtime.column_shard import ColumnShard
+from beamlike.runtime.key_numbers import number_keys
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.script import Arrive
+from beamlike.runtime.shard import Shard
+from beamlike.runtime.store.column_state import ColumnState
+from beamlike.runtime.store.index import Index
+from beamlike.runtime.store.pages import Pages
+from beamlike.runtime.store.state import StateLayout, with_bucket
 from beamlike.testing.either_machine import forgetful
 from beamlike.testing.generate import any_script
 from beamlike.testing.in_shard import DictStore

@@ -11,11 +11,6 @@ import pytest
 
 from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
-from beamlike.hosts.keys import told_key
-from beamlike.hosts.script import Arrive
-from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
-from beamlike.hosts.spark.index import open_index
-from beamlike.hosts.spark.pages import Contents
 from beamlike.hosts.spark.saved.choice import choose, windows_of
 from beamlike.hosts.spark.saved.report import SavedState
 from beamlike.hosts.spark.saved.shard import INDEX, SavedShard
@@ -23,6 +18,11 @@ from beamlike.hosts.spark.saved.stage import SavedStage
 from beamlike.machine.events import Element
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.graph.keys import told_key
+from beamlike.runtime.script import Arrive
+from beamlike.runtime.store.blobs import pack_blob, unpack_blob
+from beamlike.runtime.store.index import open_index
+from beamlike.runtime.store.pages import Contents
 from beamlike.testing.in_shard import run_in_shard
 
 ONE = Arrive((("ann", Element(1, 5)),))

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from beamlike.hosts.spark.keys import UNKNOWN, can_number, number_keys
-from beamlike.hosts.spark.state import key_tuples
+from beamlike.runtime.key_numbers import UNKNOWN, can_number, number_keys
+from beamlike.runtime.store.state import key_tuples
 
 NAN = float("nan")
 NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)

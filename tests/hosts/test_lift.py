@@ -12,11 +12,6 @@ from hypothesis import strategies as st
 from pyspark.sql import types as T
 
 from beamlike.errors import OutgrownError, UserFunctionError, WindowingError
-from beamlike.hosts.spark.columns import PlainColumn
-from beamlike.hosts.spark.lift import lifter_of
-from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.hosts.spark.stepping import choose_machine
-from beamlike.hosts.spark.user_made import UserMade
 from beamlike.machine.events import DropReason
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.calendar import CalendarDays
@@ -25,6 +20,11 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
+from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.lift import lifter_of
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.stepping import choose_machine
+from beamlike.runtime.user_made import UserMade
 from beamlike.testing.every_aggregate import bind, every_aggregate
 from beamlike.testing.random_strategies import any_strategy
 

@@ -10,12 +10,7 @@ import pytest
 
 from beamlike import beam
 from beamlike.errors import EnvironmentProblem
-from beamlike.hosts.spark import logs
-from beamlike.hosts.spark.blobs import pack_blob
-from beamlike.hosts.spark.columns import PlainColumn
-from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.hosts.spark.stepping import stepper_of
+from beamlike.hosts.spark import workers
 from beamlike.hosts.spark.unpack import unpacker
 from beamlike.machine.events import Drop, DropReason, Element, Merged, Pane
 from beamlike.model.combine import Count, Max, Sum
@@ -26,6 +21,12 @@ from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime import logs
+from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.stepping import stepper_of
+from beamlike.runtime.store.blobs import pack_blob
 from beamlike.testing import TestStream
 from beamlike.testing.in_letters import run_in_letters
 from beamlike.testing.in_shard import DictStore
@@ -162,7 +163,7 @@ def test_no_merge_is_put_in_words_if_nobody_listens(
     machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("log_merges", "told_merges"):
-        monkeypatch.setattr(f"beamlike.hosts.spark.stepping.{name}", None)
+        monkeypatch.setattr(f"beamlike.runtime.stepping.{name}", None)
     step_sessions(machine)
 
 
@@ -212,10 +213,10 @@ def test_a_worker_logs_from_the_level_on_that_the_environment_says(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     logger = logging.getLogger("beamlike")
-    monkeypatch.setattr(logs, "_prepared", False)
+    monkeypatch.setattr(workers, "_prepared", False)
     monkeypatch.setattr(logger, "handlers", [])
     monkeypatch.setattr(logger, "level", logging.NOTSET)
-    monkeypatch.setenv(logs.LEVEL, "debug")
+    monkeypatch.setenv(workers.LOG_LEVEL, "debug")
     logger.manager._clear_cache()  # type: ignore[attr-defined]
     try:
         unpacked()
@@ -233,8 +234,8 @@ def test_a_worker_logs_from_the_level_on_that_the_environment_says(
 
 
 def test_a_level_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logs, "_prepared", False)
-    monkeypatch.setenv(logs.LEVEL, "loud")
+    monkeypatch.setattr(workers, "_prepared", False)
+    monkeypatch.setenv(workers.LOG_LEVEL, "loud")
     for _ in range(2):  # the task is tried again in the same worker
         with pytest.raises(EnvironmentProblem, match="BEAMLIKE_LOG='loud' is no level of logging"):
-            logs.prepare_logs()
+            workers.prepare_logs()

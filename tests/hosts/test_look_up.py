@@ -7,14 +7,6 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.hosts.memory import MemoryStage, run_in_memory
-from beamlike.hosts.script import Arrive, Output, Script, ScriptStep
-from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
-from beamlike.hosts.spark.index import Index, open_index
-from beamlike.hosts.spark.look_up import SIDE, LookUp
-from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.shard import Shard
 from beamlike.machine.clocks import Clocks, FromSource, Heard, SourceClock
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
@@ -25,6 +17,14 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, DefaultTrigger, Repeatedly
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.look_up import SIDE, LookUp
+from beamlike.runtime.memory import MemoryStage, run_in_memory
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
+from beamlike.runtime.shard import Shard
+from beamlike.runtime.store.blobs import pack_blob, unpack_blob
+from beamlike.runtime.store.index import Index, open_index
 from beamlike.testing.in_shard import DictStore
 
 TENS, TWENTIES = FixedWindows(10), FixedWindows(20)

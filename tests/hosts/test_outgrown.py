@@ -11,17 +11,17 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import OutgrownError, UserFunctionError
-from beamlike.hosts.spark.columns import AccumulatorColumns, CheckedColumn, PickledColumn
-from beamlike.hosts.spark.lift import lifter_of
-from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.hosts.spark.stepping import stepper_of
-from beamlike.hosts.spark.user_made import UserMade
 from beamlike.machine.events import Element
 from beamlike.model.combine import CombineFn, Count
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
+from beamlike.runtime.columns import AccumulatorColumns, CheckedColumn, PickledColumn
+from beamlike.runtime.lift import lifter_of
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.stepping import stepper_of
+from beamlike.runtime.user_made import UserMade
 from beamlike.testing.both_machines import BothMachines
 from beamlike.testing.hand_made_rows import Row, combined, panes, plan_of, table
 from beamlike.testing.in_shard import DictStore

@@ -5,14 +5,14 @@ import math
 
 import pyarrow as pa
 
-from beamlike.hosts.spark.columns import PlainColumn
-from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.machine.events import Drop, DropReason, Element
 from beamlike.model.combine import Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Part, Plan
 
 
 def test_a_dropped_element_is_json_whatever_its_values_are() -> None:

@@ -7,13 +7,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import UserFunctionError
-from beamlike.hosts.spark.arrivals import arriving
-from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
-from beamlike.hosts.spark.columns import PlainColumn
-from beamlike.hosts.spark.marks import COUNTED, MARKS, MARKS_TYPE, SOURCE_MARKS
-from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pack import Arrived, packer, read_blobs
-from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.unpack import unpacker
 from beamlike.machine.events import Drop, DropReason, Element, Pane
 from beamlike.model.calendar import CalendarDays
@@ -23,6 +17,12 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.arrivals import arriving
+from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.marks import COUNTED, MARKS, MARKS_TYPE, SOURCE_MARKS
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 
 NUMBER = pa.int64()
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from beamlike.errors import StateError
-from beamlike.hosts.spark import pages
-from beamlike.hosts.spark.pages import Contents
+from beamlike.runtime.store import pages
+from beamlike.runtime.store.pages import Contents
 from beamlike.testing.shard_of_numbers import ROW, Checkpoint, Limit, Shard, Worker
 
 pytestmark = pytest.mark.usefixtures("another_worker")

@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from beamlike.hosts.spark import pages
-from beamlike.hosts.spark.pages import Contents
+from beamlike.runtime.store import pages
+from beamlike.runtime.store.pages import Contents
 from beamlike.testing.shard_of_numbers import ROW, Limit, Shard, Worker
 
 pytestmark = pytest.mark.usefixtures("another_worker")

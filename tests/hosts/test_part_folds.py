@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import types as T
 
-from beamlike.hosts.spark.columns import PickledColumn, PlainColumn
-from beamlike.hosts.spark.part_folds import fold_of_part, inputs_of_part
-from beamlike.hosts.spark.plan import Part
-from beamlike.hosts.spark.user_made import UserMade
 from beamlike.machine.columnar.arrays import put
 from beamlike.machine.columnar.folds import Accumulators, Objects
 from beamlike.model.combine import Collect, CombineFn, Sum
+from beamlike.runtime.columns import PickledColumn, PlainColumn
+from beamlike.runtime.part_folds import fold_of_part, inputs_of_part
+from beamlike.runtime.plan import Part
+from beamlike.runtime.user_made import UserMade
 from beamlike.testing.every_aggregate import bind, every_aggregate
 
 NAN = float("nan")

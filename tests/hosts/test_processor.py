@@ -20,19 +20,19 @@ import pytest
 from pyspark.sql import Row
 
 from beamlike.errors import UserFunctionError, WindowError
-from beamlike.hosts.spark.blobs import unpack_blob
-from beamlike.hosts.spark.column_shard import ColumnShard
-from beamlike.hosts.spark.columns import PlainColumn
-from beamlike.hosts.spark.marks import MARKS
 from beamlike.hosts.spark.pack import packer
-from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.processor import ShardProcessor
-from beamlike.hosts.spark.shard import Shard
 from beamlike.model.calendar import CalendarDays
 from beamlike.model.combine import Count, Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterProcessingTime
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.column_shard import ColumnShard
+from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.marks import MARKS
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.shard import Shard
+from beamlike.runtime.store.blobs import unpack_blob
 from beamlike.testing.both_machines import BothMachines
 from beamlike.testing.in_shard import DictStore
 

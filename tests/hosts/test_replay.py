@@ -11,8 +11,6 @@ import pytest
 
 from beamlike import FixedWindows, GlobalWindows, Sessions
 from beamlike.errors import UnsupportedError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Script
 from beamlike.hosts.spark.replay import close_replayer, replay_on_spark, run_on_spark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
@@ -21,6 +19,8 @@ from beamlike.model.combine import Collect, Count
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Repeatedly
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Script
 from beamlike.testing.laws import in_any_order
 from beamlike.testing.transcripts import differences, load_transcripts
 

@@ -7,14 +7,14 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import UnsupportedError
-from beamlike.hosts.spark import room
-from beamlike.hosts.spark.columns import ListColumn, PlainColumn
-from beamlike.hosts.spark.plan import Part, Plan
-from beamlike.hosts.spark.stepping import stepper_of
 from beamlike.model.combine import Collect, Max
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.columns import ListColumn, PlainColumn
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.stepping import stepper_of
+from beamlike.runtime.store import room
 from beamlike.testing.in_shard import DictStore
 
 TEXT, NUMBER = pa.string(), pa.int64()

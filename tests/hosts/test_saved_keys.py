@@ -9,8 +9,6 @@ import pyarrow.compute as pc
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.hosts.keys import key_bytes
-from beamlike.hosts.script import Arrive
 from beamlike.hosts.spark.saved.choice import choose, windows_of
 from beamlike.hosts.spark.saved.keys import count_keys, key_texts, meant_by
 from beamlike.hosts.spark.saved.report import SavedState
@@ -19,6 +17,8 @@ from beamlike.hosts.spark.saved.stage import SavedStage
 from beamlike.machine.events import Element
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.graph.keys import key_bytes
+from beamlike.runtime.script import Arrive
 from beamlike.testing.in_shard import run_in_shard
 
 Keys = Mapping[str, pa.ChunkedArray]

@@ -7,19 +7,11 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.hosts.keys import key_bytes, told_key
-from beamlike.hosts.memory import MemoryStage
-from beamlike.hosts.script import Arrive, Script
-from beamlike.hosts.spark.blobs import pack_blob
-from beamlike.hosts.spark.index import open_index
-from beamlike.hosts.spark.look_up import SIDE, LookUp
-from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.saved.accumulators import held
 from beamlike.hosts.spark.saved.shard import SavedShard
 from beamlike.hosts.spark.saved.sizes import row_sizes
 from beamlike.hosts.spark.saved.stage import SavedStage, times_in_ms
 from beamlike.hosts.spark.saved.trigger import node_in_words
-from beamlike.hosts.spark.shard import Shard
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.state import KeyState
@@ -31,6 +23,14 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.graph.keys import key_bytes, told_key
+from beamlike.runtime.look_up import SIDE, LookUp
+from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.script import Arrive, Script
+from beamlike.runtime.shard import Shard
+from beamlike.runtime.store.blobs import pack_blob
+from beamlike.runtime.store.index import open_index
 from beamlike.testing.generate import any_script
 from beamlike.testing.in_shard import DictStore, run_in_shard
 from beamlike.testing.random_strategies import OWN_TRIGGERS, TRIGGERS, any_strategy, any_trigger

@@ -10,11 +10,6 @@ import pytest
 from beamlike.cli.state_json import document
 from beamlike.cli.state_text import listing
 from beamlike.errors import StateError
-from beamlike.hosts.keys import key_bytes
-from beamlike.hosts.script import Arrive
-from beamlike.hosts.spark.blobs import pack_blob
-from beamlike.hosts.spark.index import open_index
-from beamlike.hosts.spark.plan import number_of_shard, spread_shards
 from beamlike.hosts.spark.saved.choice import choose
 from beamlike.hosts.spark.saved.keys import key_texts
 from beamlike.hosts.spark.saved.report import SavedState
@@ -25,6 +20,11 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark, Trigger
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.graph.keys import key_bytes
+from beamlike.runtime.plan import number_of_shard, spread_shards
+from beamlike.runtime.script import Arrive
+from beamlike.runtime.store.blobs import pack_blob
+from beamlike.runtime.store.index import open_index
 from beamlike.testing.in_shard import run_in_shard
 
 MINUTE = 60_000

@@ -5,14 +5,14 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import UserFunctionError
-from beamlike.hosts.spark.columns import PickledColumn
-from beamlike.hosts.spark.plan import Part
-from beamlike.hosts.spark.scripted import ScriptedPlan
 from beamlike.machine.events import Bundle, Element
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.combine import Collect, EmptyPane, Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.columns import PickledColumn
+from beamlike.runtime.plan import Part
+from beamlike.runtime.scripted import ScriptedPlan
 
 
 def combine_of(fn):

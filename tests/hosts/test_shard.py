@@ -11,13 +11,6 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError, UnsupportedError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Output, Script
-from beamlike.hosts.spark.columns import ListColumn, MeanColumns, PickledColumn, PlainColumn
-from beamlike.hosts.spark.index import Index
-from beamlike.hosts.spark.plan import Part, Plan, spread_shards
-from beamlike.hosts.spark.shard import Shard
-from beamlike.hosts.spark.state import StateLayout
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
 from beamlike.model.combine import Collect, Count, Max, Mean, Min, Sum
 from beamlike.model.sessions import Sessions
@@ -31,6 +24,13 @@ from beamlike.model.triggers import (
     Repeatedly,
 )
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.columns import ListColumn, MeanColumns, PickledColumn, PlainColumn
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.plan import Part, Plan, spread_shards
+from beamlike.runtime.script import Arrive, Output, Script
+from beamlike.runtime.shard import Shard
+from beamlike.runtime.store.index import Index
+from beamlike.runtime.store.state import StateLayout
 from beamlike.testing.generate import any_script
 from beamlike.testing.laws import in_any_order
 from beamlike.testing.random_strategies import any_strategy
@@ -247,7 +247,7 @@ def test_all_of_a_key_s_state_survives_as_bytes() -> None:
 
     assert tuple(run_in_shard(plan, script, store)) == memory.outputs
 
-    from beamlike.hosts.spark.blobs import unpack_blob
+    from beamlike.runtime.store.blobs import unpack_blob
 
     (blob,) = store.buckets.values()
     table, _ = unpack_blob(blob)

@@ -17,14 +17,8 @@ import pytest
 from pyspark.sql import Row
 
 from beamlike.errors import WindowingError
-from beamlike.hosts.script import Arrive, Run, ScriptStep
-from beamlike.hosts.spark.blobs import unpack_blob
-from beamlike.hosts.spark.columns import PlainColumn
 from beamlike.hosts.spark.fanout import FanoutProcessor
-from beamlike.hosts.spark.marks import DROPPED, DROPPED_ROW, LEFT_OUT, MARKS, STAGE_MARKS
-from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pack import packer, waker
-from beamlike.hosts.spark.plan import Part, Plan
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.machine.clocks import Clocks, Idle, InputClock, SourceClock, StageClock
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
@@ -33,6 +27,12 @@ from beamlike.model.combine import Count, Sum
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.columns import PlainColumn
+from beamlike.runtime.marks import DROPPED, DROPPED_ROW, LEFT_OUT, MARKS, STAGE_MARKS
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.script import Arrive, Run, ScriptStep
+from beamlike.runtime.store.blobs import unpack_blob
 from beamlike.testing.chain import ChainStage, run_chain
 from beamlike.testing.random_strategies import any_strategy
 

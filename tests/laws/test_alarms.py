@@ -6,8 +6,6 @@
 import os
 from random import Random
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Run, Script
 from beamlike.machine.alarms import minds_stale_alarms
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
@@ -21,6 +19,8 @@ from beamlike.model.triggers import (
     DefaultTrigger,
 )
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Run, Script
 from beamlike.testing.generate import any_script
 from beamlike.testing.random_strategies import any_strategy
 

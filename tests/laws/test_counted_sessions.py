@@ -10,12 +10,12 @@ from random import Random
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from beamlike.hosts.memory import run_in_memory
 from beamlike.machine.events import Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CollectByTimestamp
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.generate import any_script
 from beamlike.testing.laws import (
     broken_conservation,

@@ -14,8 +14,6 @@ import attrs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Output, Run, Script
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, DropReason, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
@@ -25,6 +23,8 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import Window
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Output, Run, Script
 from beamlike.testing.generate import any_script
 from beamlike.testing.laws import in_any_order, run_lazily
 from beamlike.testing.random_strategies import any_strategy, any_trigger, any_window_fn

@@ -19,8 +19,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Output, Run
 from beamlike.machine.changelog import changelog, upserts
 from beamlike.machine.events import Drop, Element, Pane
 from beamlike.machine.reference.step import Grouping
@@ -30,6 +28,8 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark, Always, Repeatedly, Trigger
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow, Window
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Output, Run
 from beamlike.testing.generate import any_script
 from beamlike.testing.random_strategies import any_trigger, any_window_fn
 

@@ -14,8 +14,6 @@ import attrs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Output, Run, Script
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CollectByTimestamp
@@ -23,6 +21,8 @@ from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Output, Run, Script
 from beamlike.testing import random_strategies
 from beamlike.testing.bundles import (
     by_content,

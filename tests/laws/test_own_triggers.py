@@ -8,11 +8,11 @@ import os
 import pickle
 from random import Random
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Script
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Script
 from beamlike.testing.generate import any_script
 from beamlike.testing.in_shard import micro_batches, run_in_shard
 from beamlike.testing.laws import (

@@ -12,8 +12,6 @@ import attrs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Run, Script
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CollectByTimestamp
@@ -22,6 +20,8 @@ from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows, Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Run, Script
 from beamlike.testing.contract import check_window_fn
 from beamlike.testing.generate import any_script
 from beamlike.testing.laws import (

@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Output, Script, ScriptStep
 from beamlike.machine.events import Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CollectByTimestamp, CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
 from beamlike.testing.in_columns import unlike_memory
 
 Play = Callable[..., list[str]]

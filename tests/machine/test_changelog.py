@@ -3,8 +3,6 @@
 import pytest
 
 from beamlike.errors import UnsupportedError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive
 from beamlike.machine.changelog import changelog, upserts
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
@@ -14,6 +12,8 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark, OrFinally, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
 EACH = Repeatedly(AfterCount(1))

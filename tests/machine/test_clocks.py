@@ -3,14 +3,14 @@
 import pytest
 
 from beamlike.errors import WatermarkError
-from beamlike.hosts.memory import MemoryStage, run_in_memory
-from beamlike.hosts.script import Arrive, Run, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Element, Event
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.memory import MemoryStage, run_in_memory
+from beamlike.runtime.script import Arrive, Run, ScriptStep
 
 MACHINE = Grouping(WindowingStrategy(FixedWindows(10)), Collect())
 ELEMENT = Arrive((("k", Element(5, 5)),))

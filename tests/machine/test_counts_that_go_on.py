@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 
 from beamlike.errors import TriggerError, UnsupportedError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, ScriptStep
 from beamlike.machine.columnar.triggers import run_trigger as run_over_columns
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Element, Pane
 from beamlike.machine.reference.running import Now
@@ -30,6 +28,8 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.testing import TestStream
 
 

@@ -7,8 +7,6 @@ import pytest
 
 from beamlike.errors import UserFunctionError, WindowError, WindowingError
 from beamlike.hosts.live import LiveStage
-from beamlike.hosts.memory import MemoryStage, run_in_memory
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import (
     AdvanceWatermark,
     Bundle,
@@ -28,6 +26,8 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark, Never, Repeatedly
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import MemoryStage, run_in_memory
+from beamlike.runtime.script import Arrive
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
 TEN = WindowingStrategy(FixedWindows(10))

@@ -3,7 +3,6 @@
 import pytest
 
 from beamlike.errors import WindowingError
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceWatermark, Bundle, Drop, DropReason, Element, Lifted
 from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.state import KeyState
@@ -16,6 +15,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.script import Arrive
 
 TEN = FixedWindows(10)
 END = AdvanceWatermark(MAX_TIMESTAMP)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beamlike.hosts.spark.jumps import delivered_by
 from beamlike.machine.clocks import SourceClock
 from beamlike.machine.jumps import Delivered, Jump, jump_over, longest_wait
 from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks, CalendarYears
@@ -19,6 +18,7 @@ from beamlike.model.windowfns import (
     WindowFn,
 )
 from beamlike.model.windows import Window
+from beamlike.runtime.jumps import delivered_by
 
 HOUR = 3_600_000
 DAY = 24 * HOUR

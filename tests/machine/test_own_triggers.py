@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 
 from beamlike.errors import TriggerError, UnsupportedError, UserFunctionError, WindowingError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, ScriptStep
 from beamlike.machine.columnar.triggers import run_trigger as run_over_columns
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.liftable import check_liftable
@@ -36,6 +34,8 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, ScriptStep
 
 OWN = [EveryProcessingTime(5), EveryEventTime(5), AfterSilence(5), AfterDelta(5)]
 

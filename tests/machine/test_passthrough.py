@@ -3,8 +3,6 @@
 import pytest
 
 from beamlike.errors import WatermarkError, WindowingError
-from beamlike.hosts.memory import MemoryStage
-from beamlike.hosts.script import Arrive, Output
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -21,6 +19,8 @@ from beamlike.model.panes import NO_FIRING
 from beamlike.model.sessions import Sessions
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.script import Arrive, Output
 
 
 def gap_of(value: int) -> int:

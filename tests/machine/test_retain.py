@@ -4,8 +4,6 @@ import attrs
 import pytest
 
 from beamlike.errors import WindowingError
-from beamlike.hosts.memory import MemoryStage
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.reference.wakes import Wakes
@@ -22,6 +20,8 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows, Merge, MergingWindowFn
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.script import Arrive
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
 # A session [0, 10): it expires when the watermark reaches 10, and is forgotten at 20.

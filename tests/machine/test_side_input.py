@@ -12,8 +12,6 @@ from beamlike.errors import (
     WatermarkError,
     WindowingError,
 )
-from beamlike.hosts.memory import MemoryStage, run_in_memory
-from beamlike.hosts.script import Arrive, Output, ScriptStep
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -41,6 +39,8 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
+from beamlike.runtime.memory import MemoryStage, run_in_memory
+from beamlike.runtime.script import Arrive, Output, ScriptStep
 
 W = IntervalWindow
 TENS, TWENTIES = FixedWindows(10), FixedWindows(20)

@@ -12,8 +12,6 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Output, Script, ScriptStep
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -37,6 +35,8 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import Window, expiry
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
 from beamlike.testing.laws import Restarting, cut_bundles, in_any_order, run_lazily
 from beamlike.testing.random_strategies import any_window_fn
 

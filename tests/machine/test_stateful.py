@@ -15,8 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from beamlike.errors import TimeError, UserFunctionError, WatermarkError, WindowingError
-from beamlike.hosts.memory import MemoryStage, run_in_memory
-from beamlike.hosts.script import Arrive, Output, Script
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -36,6 +34,8 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window, expiry
+from beamlike.runtime.memory import MemoryStage, run_in_memory
+from beamlike.runtime.script import Arrive, Output, Script
 from beamlike.testing.generate import any_script
 from beamlike.testing.laws import Restarting, cut_bundles, in_any_order, run_lazily
 from beamlike.testing.random_strategies import any_window_fn

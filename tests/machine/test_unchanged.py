@@ -3,8 +3,6 @@
 import pytest
 
 from beamlike.errors import WindowingError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceWatermark, Element, Suppressed
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Max
@@ -14,6 +12,8 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
 EARLY_AND_LATE = AfterWatermark(early=AfterCount(1), late=AfterCount(1))

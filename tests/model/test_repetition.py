@@ -9,8 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Script
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
@@ -40,6 +38,8 @@ from beamlike.model.triggers import (
     Trigger,
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Script
 from beamlike.testing.generate import any_script
 from beamlike.testing.random_strategies import any_strategy
 

@@ -10,8 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from beamlike.errors import UnsupportedError, WindowingError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Run
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -54,6 +52,8 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Run
 from beamlike.testing.generate import any_script
 from beamlike.testing.random_strategies import any_strategy, gap_of_number
 

@@ -7,8 +7,6 @@ import attrs
 import pytest
 
 from beamlike.errors import TimeError, WindowError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CollectByTimestamp
@@ -17,6 +15,8 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows, Merge
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive
 
 
 def intervals(*bounds):

@@ -7,8 +7,6 @@ window whether it intersects, Spark walks once through the sorted rows.
 from collections import Counter
 from random import Random
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceWatermark, Drop, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
@@ -16,6 +14,8 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive
 from beamlike.testing.random_strategies import gap_of_number
 
 SEEDS = range(400)

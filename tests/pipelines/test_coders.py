@@ -13,10 +13,10 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import CoderError, PipelineError, StateError
-from beamlike.hosts.keys import key_bytes, key_of
 from beamlike.hosts.pipeline import PipelineRun, run_pipeline
-from beamlike.hosts.wire import Wire
 from beamlike.model.coders import Coders, type_name
+from beamlike.runtime.graph.keys import key_bytes, key_of
+from beamlike.runtime.graph.wire import Wire
 from beamlike.testing.in_letters import run_in_letters
 
 registry = beam.coders.registry

@@ -15,10 +15,10 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError, StateError
-from beamlike.hosts.keys import key_bytes, key_of
 from beamlike.hosts.pipeline import run_pipeline
 from beamlike.model.panes import Timing
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.graph.keys import key_bytes, key_of
 from beamlike.testing.in_letters import run_in_letters
 
 

@@ -9,9 +9,9 @@ from beamlike import AfterCount, Repeatedly
 from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.errors import PipelineError
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_instant
+from beamlike.runtime.script import Arrive
 from beamlike.scio import (
     PCollection,
     ScioContext,

@@ -11,8 +11,8 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError
-from beamlike.hosts.spark.graph.layers import Layers
 from beamlike.machine.clocks import StageClock
+from beamlike.runtime.graph.layers import Layers
 from beamlike.testing import TestPipeline
 
 LOCK = threading.Lock()

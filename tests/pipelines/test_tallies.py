@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from beamlike.hosts.spark.graph.mail import Mail, Reached
-from beamlike.hosts.spark.graph.tally import Tally
-from beamlike.hosts.spark.index import Standing
-from beamlike.hosts.spark.marks import COUNTED, STOOD
-from beamlike.hosts.wire import Wire
 from beamlike.machine.events import Drop, DropReason, Element, RowProblem
 from beamlike.machine.jumps import Jump
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.graph.mail import Mail, Reached
+from beamlike.runtime.graph.tally import Tally
+from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.marks import COUNTED, STOOD
+from beamlike.runtime.store.index import Standing
 
 FIRST = IntervalWindow(0, 60_000)
 LATE = PaneInfo(Timing.LATE, 1, 1, is_first=False, is_last=False)

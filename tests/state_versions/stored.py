@@ -4,7 +4,7 @@ import tarfile
 from pathlib import Path
 from typing import Final
 
-from beamlike.hosts.spark.plan import LAYOUT_VERSION
+from beamlike.runtime.plan import LAYOUT_VERSION
 
 __all__ = ["FOLDER", "layouts", "pack", "unpack"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import beamlike as bl
-from beamlike.hosts.spark.plan import LAYOUT_VERSION
+from beamlike.runtime.plan import LAYOUT_VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("columnar", "per_key", "pipeline")

@@ -13,12 +13,12 @@ import pytest
 
 import beamlike as bl
 from beamlike.errors import TestStreamError
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.failures import OnFailure
 from beamlike.model.combine import Count, Mean
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.script import Arrive
 from beamlike.testing import Results, TestStream, TimestampedValue, as_test_stream
 from beamlike.testing.differential import case_of
 

@@ -2,8 +2,6 @@
 
 import pytest
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Script
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
@@ -20,6 +18,8 @@ from beamlike.model.triggers import (
     Repeatedly,
 )
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Script
 from beamlike.testing.bundles import (
     by_content,
     final_contents,

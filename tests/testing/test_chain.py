@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from beamlike.hosts.script import Arrive, Run, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count, Sum
@@ -18,6 +17,7 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.script import Arrive, Run, ScriptStep
 from beamlike.testing.chain import ChainStage, run_chain
 
 TEN = IntervalWindow(0, 10)

@@ -7,10 +7,10 @@ import pytest
 
 from beamlike import AfterCount, FixedWindows, GlobalWindows, Repeatedly
 from beamlike.errors import TestStreamError, TimeError
-from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Drop, DropReason
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.script import Output, Run
 from beamlike.testing import (
     ExpectedDrop,
     PaneAssertionError,

@@ -6,10 +6,10 @@ import pytest
 
 import beamlike as bl
 from beamlike.api.pipelines.elements import Create, Map
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.graph import Edge
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.script import Arrive
 from beamlike.scio import ScioContext
 from beamlike.testing import TestPipeline, TestStream
 from beamlike.testing.groupings import Asserted, asserted_in, listening

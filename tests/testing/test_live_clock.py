@@ -15,8 +15,6 @@ from beamlike import (
 from beamlike.errors import TimeError, WatermarkError
 from beamlike.hosts.clock import wall_clock_ms
 from beamlike.hosts.live import LiveStage
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Output, Run
 from beamlike.machine.events import Drop, DropReason, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
@@ -24,6 +22,8 @@ from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, instant_ms
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Output, Run
 from beamlike.testing import TestStream, early_pane, emit_exactly, on_time_pane
 
 NOON = "2022-03-08T12:00:00Z"

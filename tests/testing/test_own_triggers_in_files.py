@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from beamlike.errors import TranscriptError
-from beamlike.hosts.memory import run_in_memory
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.own_triggers import AfterDelta, AfterSilence, EveryEventTime
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterWatermark, Repeatedly, Trigger
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.as_code import as_test_stream
 from beamlike.testing.generate import any_script
 from beamlike.testing.random_strategies import OWN_TRIGGERS, TRIGGERS, any_strategy, any_trigger

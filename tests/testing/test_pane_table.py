@@ -1,10 +1,10 @@
 """The table of panes and drops."""
 
-from beamlike.hosts.script import Output
 from beamlike.machine.events import Drop, DropReason, Element, Pane
 from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, instant_ms
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
+from beamlike.runtime.script import Output
 from beamlike.viz.table import pane_markup, pane_table
 
 HOUR = 3_600_000

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.internal.reflection import function_digest
 
 from beamlike.cli import main
-from beamlike.hosts.script import Arrive
+from beamlike.runtime.script import Arrive
 from beamlike.testing import load_transcripts
 from beamlike.testing.plugin_examples import examples_of
 from beamlike.testing.plugin_reports import file_name

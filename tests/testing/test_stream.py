@@ -9,9 +9,9 @@ import pytest
 
 from beamlike import FixedWindows
 from beamlike.errors import TestStreamError, TimeError
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.script import Arrive
 from beamlike.testing import FinishedTestStream, TestStream, TimestampedValue
 
 A, B = ("joe", "a"), ("ben", "b")

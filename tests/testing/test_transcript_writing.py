@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from beamlike.errors import TranscriptError
-from beamlike.hosts.memory import run_in_memory
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.differential import case_of
 from beamlike.testing.random_strategies import gap_of_number
 from beamlike.testing.transcript_writing import (

@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from random import Random
 
-from beamlike.hosts.memory import run_in_memory
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, instant_ms
+from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.generate import any_scenario
 from beamlike.viz.explain import explain
 from beamlike.viz.recording import Recording

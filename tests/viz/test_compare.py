@@ -6,8 +6,6 @@ import attrs
 import pytest
 
 from beamlike.errors import RecordingError, TestStreamError, WindowingError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
@@ -16,6 +14,8 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive
 from beamlike.testing import FinishedTestStream, TestStream, compare
 from beamlike.viz.compare import Comparison
 from beamlike.viz.compare import compare as side_by_side

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 
 from beamlike.errors import RecordingError, TestStreamError, TimeError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Run
 from beamlike.machine.events import Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CombineFn, Max, Sum
@@ -23,6 +21,8 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Run
 from beamlike.testing import Results, TestStream, TimestampedValue
 from beamlike.testing.generate import any_scenario
 from beamlike.testing.results import Origin

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from beamlike.hosts.memory import run_in_memory
+from beamlike.runtime.memory import run_in_memory
 from beamlike.testing import load_transcripts
 from beamlike.viz.explain import explain
 from beamlike.viz.recording import Recording

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Script
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Script
 from beamlike.viz.explain import explain
 from beamlike.viz.recording import Recording
 

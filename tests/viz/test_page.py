@@ -13,13 +13,13 @@ import pytest
 
 import beamlike as bl
 from beamlike.errors import EnvironmentProblem, RecordingError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element
 from beamlike.machine.passthrough import PassThrough
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.testing import TestStream
 from beamlike.viz.page import page, save_page
 from beamlike.viz.recording import Recording

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import beamlike as bl
-from beamlike.hosts.memory import run_in_memory
 from beamlike.model.combine import Collect
+from beamlike.runtime.memory import run_in_memory
 from beamlike.testing import TestStream
 from beamlike.testing.transcripts import load_transcripts
 from beamlike.viz.page import save_page

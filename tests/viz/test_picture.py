@@ -17,9 +17,9 @@ from PIL import Image
 
 import beamlike as bl
 from beamlike.errors import EnvironmentProblem, RecordingError, TestStreamError
-from beamlike.hosts.script import Run
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.script import Run
 from beamlike.testing import FinishedTestStream, Results, TestStream
 from beamlike.viz.picture import draw, figure, figure_of
 from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick

@@ -8,8 +8,6 @@ import attrs
 import pytest
 
 from beamlike.errors import RecordingError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Run, ScriptStep
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -43,6 +41,8 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Run, ScriptStep
 from beamlike.testing.generate import any_scenario
 from beamlike.viz.explain import explain
 from beamlike.viz.recording import Recording, WindowView

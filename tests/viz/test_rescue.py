@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from beamlike.errors import WindowingError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Script
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
@@ -21,6 +19,8 @@ from beamlike.model.time import END_OF_GLOBAL_WINDOW, duration_ms
 from beamlike.model.triggers import AfterCount
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Script
 from beamlike.testing.generate import any_scenario
 from beamlike.viz.recording import Recording
 from beamlike.viz.rescue import Rescue

@@ -6,13 +6,13 @@ import attrs
 import pytest
 
 import beamlike as bl
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Output, Run
 from beamlike.machine.events import AdvanceWatermark, Drop, DropReason, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, Sum
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Output, Run
 from beamlike.testing import Results, TestStream
 from beamlike.testing.finished_stream import FinishedTestStream
 from beamlike.viz.happened import keys_of

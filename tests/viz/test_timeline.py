@@ -7,8 +7,6 @@ import attrs
 import pytest
 
 from beamlike.errors import RecordingError
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Run, ScriptStep
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CombineFn, Sum
@@ -17,6 +15,8 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, instant_ms
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Run, ScriptStep
 from beamlike.viz.timeline import LEGEND, text_timeline
 
 TO_INFINITY = AdvanceWatermark(MAX_TIMESTAMP)

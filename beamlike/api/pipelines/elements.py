@@ -14,11 +14,11 @@ from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import In, K, R, T
 from beamlike.api.pipelines.views import AsSideInput, looking
 from beamlike.errors import PipelineError
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.graph import MAIN, Each, Edge, Given
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.script import Arrive
 
 __all__ = ["Create", "DoOutputs", "Filter", "FlatMap", "Impulse", "Map", "ParDo"]
 

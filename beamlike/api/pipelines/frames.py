@@ -8,13 +8,13 @@ from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
-from beamlike.hosts.spark.options import MAX_AHEAD, SHARDS, WAKE_EVERY
 from beamlike.machine.clocks import Idle, SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Given
 from beamlike.model.options import option
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike, duration_ms
+from beamlike.runtime.options import MAX_AHEAD, SHARDS, WAKE_EVERY
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

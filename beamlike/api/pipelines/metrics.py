@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import attrs
 
 from beamlike.errors import PipelineError
-from beamlike.hosts.metrics import (
+from beamlike.runtime.graph.metrics import (
     DistributionData,
     MetricKey,
     MetricName,

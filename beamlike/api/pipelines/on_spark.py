@@ -10,9 +10,9 @@ from beamlike.api.arguments import counted
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.hosts.pipeline import Lost, PipelineRun
-from beamlike.hosts.spark.options import SHARDS, WAKE_EVERY
 from beamlike.model.graph import Edge, Given, Node
 from beamlike.model.time import DurationLike, duration_ms
+from beamlike.runtime.options import SHARDS, WAKE_EVERY
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -166,10 +166,10 @@ def run_on_spark(
     from pyspark.sql import SparkSession
 
     from beamlike.hosts.spark.graph.frames import clock_of, is_stream
-    from beamlike.hosts.spark.graph.layers import Layers
     from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
     from beamlike.hosts.spark.graph.running import run_bounded, start
     from beamlike.hosts.spark.session import local_session
+    from beamlike.runtime.graph.layers import Layers
 
     sources = [node for node in nodes if isinstance(node, Given)]
     if all(node.bounded or isinstance(node.origin, tuple) for node in sources):

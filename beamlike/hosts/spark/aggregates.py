@@ -9,7 +9,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError, CombineError
-from beamlike.hosts.spark.columns import (
+from beamlike.hosts.spark.equality import collation_in, is_comparable, without_collation
+from beamlike.hosts.spark.inputs import Input, arrow_type, type_of
+from beamlike.model.aggregates import Aggregate
+from beamlike.model.combine import CombineFn
+from beamlike.runtime.columns import (
     AccumulatorColumns,
     CheckedColumn,
     ListColumn,
@@ -19,12 +23,8 @@ from beamlike.hosts.spark.columns import (
     StampedColumns,
     TuplesColumn,
 )
-from beamlike.hosts.spark.equality import collation_in, is_comparable, without_collation
-from beamlike.hosts.spark.inputs import Input, arrow_type, type_of
-from beamlike.hosts.spark.plan import Part
-from beamlike.hosts.spark.user_made import UserMade
-from beamlike.model.aggregates import Aggregate
-from beamlike.model.combine import CombineFn
+from beamlike.runtime.plan import Part
+from beamlike.runtime.user_made import UserMade
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -20,17 +20,18 @@ from beamlike.hosts.spark.inputs import (
     arrow_type,
     column,
     duplicate,
+    mark,
     readable,
     type_of,
 )
-from beamlike.hosts.spark.look_up import SIDE, LookUp
-from beamlike.hosts.spark.marks import MARKS, MARKS_TYPE, SOURCE_MARKS, STAGE_MARKS, mark
-from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.plan import Plan, PlanOptions
 from beamlike.machine.clocks import Clocks, InputClock, SourceClock, is_far_ahead
 from beamlike.machine.events import RowProblem
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.look_up import SIDE, LookUp
+from beamlike.runtime.marks import MARKS, MARKS_TYPE, SOURCE_MARKS, STAGE_MARKS
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Plan, PlanOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

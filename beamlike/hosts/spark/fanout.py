@@ -13,15 +13,15 @@ from pyspark.sql import Row
 from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
-from beamlike.hosts.spark.blobs import pack_blob
-from beamlike.hosts.spark.clock import Clock
-from beamlike.hosts.spark.lift import lifter_of
-from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pack import Arrived, heard_blobs, packed_shards, read_blobs
-from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import GroupProcessor
 from beamlike.machine.clocks import Heard
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.clock import Clock
+from beamlike.runtime.lift import lifter_of
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.blobs import pack_blob
 
 __all__ = ["FanoutProcessor", "bounded_fanout"]
 

@@ -13,8 +13,8 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
 from beamlike.errors import ColumnError
-from beamlike.hosts.spark.marks import MARKS
-from beamlike.hosts.spark.output import READABLE
+from beamlike.runtime.marks import MARKS
+from beamlike.runtime.output import READABLE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -25,6 +25,8 @@ __all__ = [
     "check_free",
     "column",
     "duplicate",
+    "is_data",
+    "mark",
     "own_names",
     "readable",
     "type_of",
@@ -40,6 +42,16 @@ _NEEDED = (MARKS, "dropped")
 def column(name: str) -> "Column":
     """The column of exactly this name, dots and backticks included."""
     return F.col("`" + name.replace("`", "``") + "`")
+
+
+def mark(field: str) -> "Column":
+    """One field of the hidden column."""
+    return F.col(f"{MARKS}.{field}")
+
+
+def is_data() -> "Column":
+    """Whether a row is a row of the user's."""
+    return mark("kind").isNull()
 
 
 def type_of(df: "DataFrame", name: str, argument: str) -> T.DataType:

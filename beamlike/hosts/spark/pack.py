@@ -24,14 +24,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import InputRowError, UnsupportedError, UserFunctionError, WindowError
-from beamlike.hosts.spark.arrivals import elements_in
-from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
-from beamlike.hosts.spark.jumps import delivered_rows, delivered_to_json
-from beamlike.hosts.spark.lift import Lifter, lifter_of
-from beamlike.hosts.spark.marks import DROPPED_ROW, REPORT, STAGE_MARKS
-from beamlike.hosts.spark.output import OutputTable
-from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.state import Key
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.assigning import windows_of
 from beamlike.machine.clocks import FromShard, FromSource, Heard, SourceClock
@@ -42,6 +34,14 @@ from beamlike.machine.events import Drop, Element, RowProblem
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.jumps import Delivered
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.arrivals import elements_in
+from beamlike.runtime.jumps import delivered_rows, delivered_to_json
+from beamlike.runtime.lift import Lifter, lifter_of
+from beamlike.runtime.marks import DROPPED_ROW, REPORT, STAGE_MARKS
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.blobs import pack_blob, unpack_blob
+from beamlike.runtime.store.state import Key
 
 __all__ = [
     "PACKED",

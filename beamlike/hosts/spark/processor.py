@@ -11,15 +11,14 @@ from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from beamlike.hosts.garbage import paused_gc
-from beamlike.hosts.spark.blobs import pack_blob
-from beamlike.hosts.spark.index import Index
-from beamlike.hosts.spark.logs import prepare_logs
 from beamlike.hosts.spark.pack import Arrived, read_blobs
-from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.stepping import stepper_of
-from beamlike.hosts.spark.workers import ease_worker
+from beamlike.hosts.spark.workers import ease_worker, prepare_logs
 from beamlike.machine.clocks import Heard
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.stepping import stepper_of
+from beamlike.runtime.store.blobs import pack_blob
+from beamlike.runtime.store.index import Index
 
 __all__ = [
     "GroupProcessor",

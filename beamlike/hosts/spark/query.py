@@ -11,19 +11,20 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from beamlike.hosts.spark.blobs import pack_blob
 from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
-from beamlike.hosts.spark.marks import COUNTED, STOOD, mark
-from beamlike.hosts.spark.output import OutputTable
+from beamlike.hosts.spark.inputs import mark
 from beamlike.hosts.spark.pack import PACKED, packer, read_blobs, waker
-from beamlike.hosts.spark.pages import NoStore
-from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import ShardProcessor
-from beamlike.hosts.spark.stepping import stepper_of
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.unpack import unpacker
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.marks import COUNTED, STOOD
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.stepping import stepper_of
+from beamlike.runtime.store.blobs import pack_blob
+from beamlike.runtime.store.pages import NoStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -98,7 +99,7 @@ def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
 
 
 def output_schema(plan: Plan) -> T.StructType:
-    """The Spark schema of the output, see `beamlike.hosts.spark.output`."""
+    """The Spark schema of the output, see `beamlike.runtime.output`."""
     return from_arrow_schema(OutputTable(plan).schema, prefer_timestamp_ntz=True)
 
 

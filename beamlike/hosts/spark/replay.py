@@ -19,8 +19,6 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from beamlike.errors import UnsupportedError, UserFunctionError
-from beamlike.hosts.script import Arrive, Output, Run, Script
-from beamlike.hosts.spark.blobs import pack_blob
 from beamlike.hosts.spark.replay_worker import (
     LANE_ROWS,
     OUTPUT,
@@ -29,13 +27,15 @@ from beamlike.hosts.spark.replay_worker import (
     lane_packer,
 )
 from beamlike.hosts.spark.scratch import scratch_folder
-from beamlike.hosts.spark.scripted import ScriptedStage, Staged
 from beamlike.hosts.spark.session import local_session
-from beamlike.hosts.spark.state import StateLayout
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.machine.failures import OnFailure
 from beamlike.model.combine import CombineFn
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration
+from beamlike.runtime.script import Arrive, Output, Run, Script
+from beamlike.runtime.scripted import ScriptedStage, Staged
+from beamlike.runtime.store.blobs import pack_blob
+from beamlike.runtime.store.state import StateLayout
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,14 +16,14 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from beamlike.errors import StateError, UserFunctionError
-from beamlike.hosts.spark.blobs import pack_blob, unpack_blob
 from beamlike.hosts.spark.pack import Batches
-from beamlike.hosts.spark.plan import Plan
 from beamlike.hosts.spark.processor import SparkStore, blobs_of, wake_at_next_watermark
-from beamlike.hosts.spark.shard import KeyedEffect
-from beamlike.hosts.spark.stepping import stepper_of
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.shard import KeyedEffect
+from beamlike.runtime.stepping import stepper_of
+from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 
 __all__ = [
     "LANE_ROWS",

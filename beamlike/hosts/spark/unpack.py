@@ -9,17 +9,17 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.hosts.spark.blobs import unpack_blob
-from beamlike.hosts.spark.index import Standing
-from beamlike.hosts.spark.jumps import delivered_from_json, jump_of
-from beamlike.hosts.spark.logs import log_jump, log_rows, logs_drops, prepare_logs
-from beamlike.hosts.spark.marks import COUNTED, DROPPED_ROW, MARKS, MARKS_TYPE, STANDING
-from beamlike.hosts.spark.output import OutputTable
 from beamlike.hosts.spark.pack import Batches
-from beamlike.hosts.spark.plan import Plan
-from beamlike.hosts.spark.workers import ease_worker
+from beamlike.hosts.spark.workers import ease_worker, prepare_logs
 from beamlike.machine.jumps import Delivered, Jump
 from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.jumps import delivered_from_json, jump_of
+from beamlike.runtime.logs import log_jump, log_rows, logs_drops
+from beamlike.runtime.marks import COUNTED, DROPPED_ROW, MARKS, MARKS_TYPE, STANDING
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.blobs import unpack_blob
+from beamlike.runtime.store.index import Standing
 
 __all__ = ["unpacker"]
 

@@ -1,14 +1,25 @@
-"""What keeps the Python workers of Spark from working between tasks.
+"""What a Python worker of Spark does once: log what it was asked to, and not work between tasks.
 
-Both parts are about memory of a worker process, and decide nothing about panes.
+Workers are processes of their own, and know nothing of the logging that the driver has set up.
+Their standard error goes where that of the executor goes: to ``stderr`` of the executor in the work
+folder of a standalone worker, to the container's log, or to the driver's own in local mode.
 """
 
 import gc
+import logging
+import os
 import sys
+from typing import Final
 from zipimport import zipimporter
 
-__all__ = ["ease_worker"]
+from beamlike.errors import EnvironmentProblem
 
+__all__ = ["LOG_LEVEL", "ease_worker", "prepare_logs"]
+
+LOG_LEVEL: Final = "BEAMLIKE_LOG"
+"""The environment variable that says from which level on workers log; without it they do not."""
+
+_prepared = False
 _eased = False
 
 
@@ -34,3 +45,27 @@ def ease_worker() -> None:
     if not _eased:
         gc.freeze()
         _eased = True
+
+
+def prepare_logs() -> None:
+    """Have this worker log what it was asked to, once in its life.
+
+    Raises:
+        EnvironmentProblem: There is no such level.
+    """
+    global _prepared
+    if _prepared:
+        return
+    wanted = os.environ.get(LOG_LEVEL)
+    if wanted:
+        level = logging.getLevelNamesMapping().get(wanted.upper())
+        if level is None:
+            raise EnvironmentProblem(
+                f"{LOG_LEVEL}={wanted!r} is no level of logging; use DEBUG, INFO, WARNING or ERROR"
+            )
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        logger = logging.getLogger("beamlike")
+        logger.addHandler(handler)
+        logger.setLevel(level)
+    _prepared = True  # only now: a task that is tried again in this worker fails again

@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 
 import beamlike as bl
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Run
 from beamlike.machine.events import AdvanceWatermark, Drop, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import Main, Side, SideInputs
@@ -23,6 +21,8 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Run
 
 Json = dict[str, Any]
 FILE = Path(__file__).parent / "blog_side_input_join.json"

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from beamlike.hosts.memory import run_in_memory
-from beamlike.hosts.script import Arrive, Run, ScriptStep
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.stateful import StatefulMap
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GLOBAL_WINDOW
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Run, ScriptStep
 
 Json = dict[str, Any]
 FILE = Path(__file__).parent / "scio_stateful_threshold.json"

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from beamlike.errors import UnsupportedError, WindowingError
-from beamlike.hosts.script import Arrive, Script, ScriptStep
 from beamlike.machine.columnar.columns import Arrivals, LiftedArrivals
 from beamlike.machine.columnar.folds import Fold, fold_of
 from beamlike.machine.columnar.step import ColumnarGrouping
@@ -29,6 +28,7 @@ from beamlike.model.triggers import (
 )
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow, Window
+from beamlike.runtime.script import Arrive, Script, ScriptStep
 from beamlike.testing.generate import any_script
 from beamlike.testing.in_columns import run_in_columns, unlike_memory
 from beamlike.testing.random_strategies import any_strategy

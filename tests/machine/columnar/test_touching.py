@@ -2,13 +2,13 @@
 
 import pytest
 
-from beamlike.hosts.script import Arrive
 from beamlike.machine.events import AdvanceWatermark, Drop, Element
 from beamlike.model.combine import Collect
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.script import Arrive
 from beamlike.testing.in_columns import run_in_columns, unlike_memory
 
 END = AdvanceWatermark(MAX_TIMESTAMP)

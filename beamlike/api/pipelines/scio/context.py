@@ -18,11 +18,11 @@ from beamlike.api.pipelines.scio.caches import DistCache
 from beamlike.api.pipelines.scio.steps import checked_name, free_label, joined, named
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
-from beamlike.hosts.script import Script
 from beamlike.model.graph import Given
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike, InstantLike
 from beamlike.model.words import how_many
+from beamlike.runtime.script import Script
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

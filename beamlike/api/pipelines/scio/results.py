@@ -20,8 +20,8 @@ from beamlike.api.pipelines.metrics import (
     MetricsFilter,
 )
 from beamlike.errors import PipelineError
-from beamlike.hosts.metrics import DistributionData
 from beamlike.model.time import DurationLike
+from beamlike.runtime.graph.metrics import DistributionData
 
 __all__ = ["ScioMetrics", "ScioResult"]
 

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import attrs
 
 from beamlike.errors import StateError
-from beamlike.hosts.spark.changes import check_layout, refused, unnumbered
 from beamlike.hosts.spark.graph.frames import ending
-from beamlike.hosts.spark.graph.layers import STAGED, Layers
-from beamlike.hosts.spark.graph.mail import Mail
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import LETTERS
-from beamlike.hosts.spark.options import BUCKETS, SHARDS
+from beamlike.runtime.changes import check_layout, refused, unnumbered
+from beamlike.runtime.graph.layers import STAGED, Layers
+from beamlike.runtime.graph.mail import Mail
+from beamlike.runtime.options import BUCKETS, SHARDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -104,7 +104,7 @@ def check_nodes(before: Sequence[Known], now: Sequence[Known], path: str) -> Non
     """Refuse a checkpoint whose state another pipeline has written.
 
     Only nodes that keep state decide. What may change of one that is where it was is said in
-    `beamlike.hosts.spark.changes`.
+    `beamlike.runtime.changes`.
 
     Args:
         before: The nodes of the pipeline that wrote it.

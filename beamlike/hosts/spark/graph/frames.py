@@ -13,26 +13,26 @@ from pyspark.sql import types as T
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.bind import event_time
-from beamlike.hosts.spark.graph.layers import STAGED, Layers
 from beamlike.hosts.spark.graph.letters import letters_of
-from beamlike.hosts.spark.graph.mail import Mail, Reached
+from beamlike.hosts.spark.graph.observing import Observed
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import LETTERS, letters_through
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, reader
 from beamlike.hosts.spark.graph.rows import Columns
-from beamlike.hosts.spark.graph.tally import Observed
 from beamlike.hosts.spark.graph.walk import finisher, walker
 from beamlike.hosts.spark.inputs import type_of
-from beamlike.hosts.spark.options import BUCKETS
 from beamlike.hosts.spark.pack import Batches
-from beamlike.hosts.spark.pages import NoStore
-from beamlike.hosts.spark.plan import spread_shards
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge, Given, Node
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.graph.layers import STAGED, Layers
+from beamlike.runtime.graph.mail import Mail, Reached
+from beamlike.runtime.options import BUCKETS
+from beamlike.runtime.plan import spread_shards
+from beamlike.runtime.store.pages import NoStore
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

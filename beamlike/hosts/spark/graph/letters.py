@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from beamlike.hosts.nodes import worker_of
 from beamlike.hosts.pipeline import steps_of
-from beamlike.hosts.spark.graph.layers import Layers
-from beamlike.hosts.spark.graph.mail import Mail, Reached
 from beamlike.model.graph import Edge, Given, Node, in_order
+from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.mail import Mail, Reached
+from beamlike.runtime.graph.nodes import worker_of
 
 __all__ = ["edges_of", "letters_of"]
 

@@ -9,28 +9,8 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from beamlike.hosts.garbage import paused_gc
-from beamlike.hosts.nodes import worker_of
-from beamlike.hosts.spark.graph.keyed import together
-from beamlike.hosts.spark.graph.layers import Layers
-from beamlike.hosts.spark.graph.mail import Lost, Mail, Reached
-from beamlike.hosts.spark.graph.noting import Noted
-from beamlike.hosts.spark.graph.stage import Stage, StageStepped, plan_of
-from beamlike.hosts.spark.graph.tally import Tally
-from beamlike.hosts.spark.index import Standing
-from beamlike.hosts.spark.jumps import jump_of_stage
-from beamlike.hosts.spark.logs import (
-    log_effects,
-    log_jump,
-    log_merges,
-    logs_all,
-    logs_drops,
-    prepare_logs,
-)
-from beamlike.hosts.spark.pages import Store
 from beamlike.hosts.spark.processor import SparkStore, blobs_of
-from beamlike.hosts.spark.room import in_room
-from beamlike.hosts.spark.workers import ease_worker
-from beamlike.hosts.staged import StagedWorker
+from beamlike.hosts.spark.workers import ease_worker, prepare_logs
 from beamlike.machine.clocks import (
     Clocks,
     FromShard,
@@ -43,6 +23,25 @@ from beamlike.machine.clocks import (
 from beamlike.machine.jumps import Jump, longest_wait
 from beamlike.model.graph import MAIN, Grouped, Node, Remembered, Seen
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.graph.keyed import together
+from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.mail import Lost, Mail, Reached
+from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.noting import Noted
+from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
+from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.tally import Tally
+from beamlike.runtime.jumps import jump_of_stage
+from beamlike.runtime.logs import (
+    log_effects,
+    log_jump,
+    log_merges,
+    logs_all,
+    logs_drops,
+)
+from beamlike.runtime.store.index import Standing
+from beamlike.runtime.store.pages import Store
+from beamlike.runtime.store.room import in_room
 
 __all__ = ["Layer", "LayerProcessor"]
 

@@ -12,22 +12,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beamlike.errors import PipelineError, TransformError
-from beamlike.hosts.keys import key_of
-from beamlike.hosts.metrics import Recorder
 from beamlike.hosts.pipeline import Lost, OutOf, PipelineRun
-from beamlike.hosts.spark.graph.keyed import read_values
-from beamlike.hosts.spark.graph.layers import Layers
 from beamlike.hosts.spark.graph.letters import edges_of, letters_of
-from beamlike.hosts.spark.graph.mail import Mail
-from beamlike.hosts.spark.graph.noting import Inside, Noted
+from beamlike.hosts.spark.graph.observing import Observed, observing
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor
-from beamlike.hosts.spark.graph.tally import TALLIES_TYPE, Observed, observing
 from beamlike.hosts.spark.graph.walk import finisher, walker
-from beamlike.hosts.spark.plan import spread_shards
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.machine.clocks import StageClock
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.graph import Edge, Given, Grouped, Node, in_order
+from beamlike.runtime.graph.keyed import read_values
+from beamlike.runtime.graph.keys import key_of
+from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.mail import Mail
+from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.noting import Inside, Noted
+from beamlike.runtime.graph.tally import TALLIES_TYPE
+from beamlike.runtime.plan import spread_shards
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,13 +10,8 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Row
 
-from beamlike.hosts.spark.graph.layers import Layers
-from beamlike.hosts.spark.graph.mail import Lost, Mail, Reached
-from beamlike.hosts.spark.graph.tally import Tally
-from beamlike.hosts.spark.jumps import delivered_by
-from beamlike.hosts.spark.logs import log_effects, logs_drops, prepare_logs
 from beamlike.hosts.spark.pack import Batches
-from beamlike.hosts.spark.workers import ease_worker
+from beamlike.hosts.spark.workers import ease_worker, prepare_logs
 from beamlike.machine.events import Drop, RowProblem
 from beamlike.machine.jumps import Delivered
 from beamlike.model.bundle import Bundle
@@ -25,6 +20,11 @@ from beamlike.model.graph import MAIN
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
 from beamlike.model.windows import GLOBAL_WINDOW, Window
+from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.mail import Lost, Mail, Reached
+from beamlike.runtime.graph.tally import Tally
+from beamlike.runtime.jumps import delivered_by
+from beamlike.runtime.logs import log_effects, logs_drops
 
 __all__ = ["AHEAD", "AT", "reader"]
 

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pyarrow as pa
 
-from beamlike.hosts.metrics import Recorder
 from beamlike.hosts.spark.graph.checkpoint import Checkpoint
 from beamlike.hosts.spark.graph.frames import bounded_letters, rows_of, stream_letters
-from beamlike.hosts.spark.graph.layers import Layers
-from beamlike.hosts.spark.graph.mail import Lost, Mail, Reached
 from beamlike.hosts.spark.graph.query import LETTERS
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.workers import ease_worker
@@ -19,6 +16,9 @@ from beamlike.machine.clocks import SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.mail import Lost, Mail, Reached
+from beamlike.runtime.graph.metrics import Recorder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

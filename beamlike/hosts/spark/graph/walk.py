@@ -8,19 +8,19 @@ import attrs
 import pyarrow as pa
 
 from beamlike.hosts.garbage import paused_gc
-from beamlike.hosts.metrics import Recorder
-from beamlike.hosts.nodes import worker_of
-from beamlike.hosts.spark.graph.keyed import key_blobs, shard_tables
-from beamlike.hosts.spark.graph.layers import Layers
-from beamlike.hosts.spark.graph.mail import Mail
-from beamlike.hosts.spark.graph.tally import TALLIES, tallies_array
 from beamlike.hosts.spark.pack import Batches
-from beamlike.hosts.spark.plan import spread_shards
 from beamlike.hosts.spark.workers import ease_worker
-from beamlike.hosts.staged import StagedWorker
-from beamlike.hosts.worker import Worker
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import Edge, Node
+from beamlike.runtime.graph.keyed import key_blobs, shard_tables
+from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.mail import Mail
+from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.nodes import worker_of
+from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.tally import TALLIES, tallies_array
+from beamlike.runtime.graph.worker import Worker
+from beamlike.runtime.plan import spread_shards
 
 __all__ = ["finisher", "walker"]
 

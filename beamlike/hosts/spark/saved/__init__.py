@@ -4,7 +4,7 @@ Nothing here runs what the state holds. It is Arrow tables and JSON; values that
 stay bytes unless somebody asks for more.
 
 Read in this order: `trigger` (what a window's trigger waits for), `keys` (keys as texts), `shard`
-(the blobs of one shard, see `beamlike.hosts.spark.state`), `sizes` (bytes of rows), `stage` (all
+(the blobs of one shard, see `beamlike.runtime.store.state`), `sizes` (bytes of rows), `stage` (all
 shards of a grouping, its windows as one table), `accumulators` (what windows hold), `checkpoint`
 (which groupings a checkpoint has, and their blobs), `report` (all of it, and what holds it back),
 `choice` (some of it).

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from beamlike.errors import BeamlikeError
-from beamlike.hosts.wire import Wire
+from beamlike.runtime.graph.wire import Wire
 
 __all__ = ["PICKLED", "held"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.hosts.keys import UnfitKeyError, key_bytes, told_key
+from beamlike.runtime.graph.keys import UnfitKeyError, key_bytes, told_key
 
 __all__ = ["arrow_text", "count_keys", "key_texts", "keys_as_values", "meant_by", "rows_of"]
 

@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import StateError
-from beamlike.hosts.spark.blobs import unpack_blob
-from beamlike.hosts.spark.clock import Clock
-from beamlike.hosts.spark.index import UNREADABLE, deadlines, open_index
-from beamlike.hosts.spark.pages import Contents, Pages
-from beamlike.hosts.spark.plan import LAYOUT_VERSION
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.runtime.clock import Clock
+from beamlike.runtime.plan import LAYOUT_VERSION
+from beamlike.runtime.store.blobs import unpack_blob
+from beamlike.runtime.store.index import UNREADABLE, deadlines, open_index
+from beamlike.runtime.store.pages import Contents, Pages
 
 __all__ = ["INDEX", "SavedShard"]
 
@@ -28,7 +28,7 @@ _COLUMNS: Final[Mapping[str, pa.DataType]] = {
     "timing": pa.string(),
     "bucket": pa.int32(),
 }
-"""What every row has, see `beamlike.hosts.spark.state`."""
+"""What every row has, see `beamlike.runtime.store.state`."""
 _SLOT: Final = re.compile(r"t[0-9]+")
 
 INDEX = -1
@@ -50,7 +50,7 @@ class SavedShard:
         next_clock: The same of the clock.
         next_side: The same of the side input's own watermark, in a look-up.
         earliest_hold: Where its windows hold the output watermark, ms; None: none does.
-        rows: Its windows, see `beamlike.hosts.spark.state`.
+        rows: Its windows, see `beamlike.runtime.store.state`.
         stored: Bytes of all its blobs.
     """
 

@@ -10,9 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamlike.errors import StateError
-from beamlike.hosts.spark.column_state import whole
-from beamlike.hosts.spark.index import UNREADABLE
-from beamlike.hosts.spark.plan import number_of_shard
 from beamlike.hosts.spark.saved.keys import key_texts
 from beamlike.hosts.spark.saved.shard import SavedShard
 from beamlike.hosts.spark.saved.sizes import row_sizes
@@ -21,6 +18,9 @@ from beamlike.machine.columnar.arrays import NOTHING, Ints
 from beamlike.machine.reference.running import Now, TriggerView
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW, bounds, window_of
+from beamlike.runtime.plan import number_of_shard
+from beamlike.runtime.store.column_state import whole
+from beamlike.runtime.store.index import UNREADABLE
 
 __all__ = ["COMMON", "TIME", "SavedStage", "milliseconds", "times_in_ms"]
 

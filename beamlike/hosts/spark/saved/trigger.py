@@ -12,7 +12,7 @@ __all__ = ["SavedTrigger", "node_in_words"]
 
 
 _NODES = 62
-"""So many have a bit each; see `beamlike.hosts.spark.state`."""
+"""So many have a bit each; see `beamlike.runtime.store.state`."""
 
 
 class SavedTrigger:

@@ -1,0 +1,60 @@
+"""Rows on their way to a shard as elements, one by one or combined before they arrive.
+
+A table of rows has the key columns, the value columns, ``ts`` (ms), ``bucket`` and, if rows come
+in windows, ``start`` and ``end`` (ms). A table of combined elements has the key columns,
+``start``, ``end``, ``count``, ``ts``, ``judged``, ``merged``, the columns of the accumulator, and
+``bucket``.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from beamlike.machine.events import Element, Item, Lifted
+from beamlike.model.windows import Window, window_of
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.state import Key, key_tuples
+
+__all__ = ["arriving", "elements_in"]
+
+
+def arriving(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Item]]:
+    """What a table brings, with its keys, in the order of its rows."""
+    return _lifted_in(plan, table) if "count" in table.column_names else elements_in(plan, table)
+
+
+def elements_in(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Element]]:
+    """The elements of a table of rows."""
+    values = [table.column(f"value_{name}").to_pylist() for name in plan.values]
+    rows = zip(*values, strict=True) if values else [()] * table.num_rows
+    columns: list[Any] = [plan.operation.elements(rows), table.column("ts").to_pylist()]
+    if "start" in table.column_names:
+        columns.append(_windows(table))
+    return zip(_keys(plan, table), map(Element, *columns), strict=True)
+
+
+def _lifted_in(plan: Plan, table: pa.Table) -> Iterator[tuple[Key, Lifted]]:
+    layout = plan.operation.accumulator
+    accumulators = layout.decode([table.column(name) for name in layout.types()])
+    names = ("count", "start", "end", "ts", "judged", "merged")
+    columns = [table.column(name).to_pylist() for name in names]
+    lifted = (
+        Lifted(accumulator, count, window_of(start, end), timestamp, judged, merged)
+        for accumulator, count, start, end, timestamp, judged, merged in zip(
+            accumulators, *columns, strict=True
+        )
+    )
+    return zip(_keys(plan, table), lifted, strict=True)
+
+
+def _keys(plan: Plan, table: pa.Table) -> Sequence[Key]:
+    return key_tuples([table.column(f"key_{name}") for name in plan.keys], table.num_rows)
+
+
+def _windows(table: pa.Table) -> list[Window | None]:
+    starts, ends = table.column("start").to_pylist(), table.column("end").to_pylist()
+    return [
+        None if start is None else window_of(start, end)
+        for start, end in zip(starts, ends, strict=True)
+    ]

@@ -1,0 +1,92 @@
+"""Combine functions that refuse what could not be saved or emitted, at the element that causes it.
+
+An accumulator rests in columns of declared types, and a result becomes one. Machines combine
+first, and all at once; whether everything fits is seen when it is saved. If something does not, the
+step is done once more with these functions, whose refusal the reference machine treats as the
+failure of a function of the user's: see `beamlike.machine.failures`.
+"""
+
+import reprlib
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import attrs
+import pyarrow as pa
+
+from beamlike.errors import OutgrownError
+from beamlike.machine.columnar.folds import from_objects
+from beamlike.model.combine import CombineFn
+from beamlike.runtime.columns import AccumulatorColumns
+
+__all__ = ["Checked"]
+
+
+@attrs.frozen
+class Checked(CombineFn):
+    """A combine function whose accumulators fit their columns, and whose results fit their type.
+
+    Args:
+        name: The aggregate's, for messages.
+        fn: The function.
+        columns: How its accumulators rest.
+        result: The type of its results.
+    """
+
+    name: str
+    fn: CombineFn
+    columns: AccumulatorColumns
+    result: pa.DataType
+
+    def create(self) -> Any:
+        return self.fn.create()
+
+    def add(self, accumulator: Any, values: Sequence[Any], timestamps: Sequence[int]) -> Any:
+        return self.fn.add(accumulator, values, timestamps)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        return self.fn.merge(first, second)
+
+    def compact(self, accumulator: Any) -> Any:
+        """The accumulator that a window keeps.
+
+        Raises:
+            OutgrownError: It does not fit its columns.
+            CombineError: It does not fit the type that its user declared, or cannot be pickled.
+        """
+        return self._fitting(self.fn.compact(accumulator))
+
+    @property
+    def evicts(self) -> bool:
+        return self.fn.evicts
+
+    def after_pane(self, accumulator: Any) -> Any:
+        """What stays after a pane; see `compact`."""
+        return self._fitting(self.fn.after_pane(accumulator))
+
+    def extract(self, accumulator: Any) -> Any:
+        """The result.
+
+        Raises:
+            OutgrownError: It does not fit its type.
+        """
+        found = self.fn.extract(accumulator)
+        try:
+            from_objects([found], self.result)
+        except OutgrownError as error:
+            raise self._outgrown(found, error) from error
+        return found
+
+    def __str__(self) -> str:
+        return str(self.fn)
+
+    def _fitting(self, accumulator: Any) -> Any:
+        try:
+            self.columns.encode([accumulator])
+        except OutgrownError as error:
+            raise self._outgrown(accumulator, error) from error
+        return accumulator
+
+    def _outgrown(self, value: Any, error: OutgrownError) -> OutgrownError:
+        shown = str(value) if isinstance(value, int | Decimal) else reprlib.repr(value)
+        return OutgrownError(f"aggregate {self.name!r}", error.kind, f"it would be {shown}")

@@ -1,0 +1,76 @@
+"""Where the clocks of a group of Spark stand: a shard, or a group of the fanout before it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import attrs
+
+from beamlike.machine.clocks import Heard, InputState
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.plan import Plan
+
+__all__ = ["Clock"]
+
+
+@attrs.frozen
+class Clock:
+    """The clocks of a group at the end of a step, and what its inputs told.
+
+    =============  =========================================  ============================
+    field          stored                                     cleared
+    =============  =========================================  ============================
+    ``watermark``  the input watermark, ms; with a side       never, only forward
+                   input that of the main input
+    ``clock``      processing time, ms                        never, only forward
+    ``inputs``     what is known of each input's own          never, see `InputState`
+                   watermark; none if Spark's is used
+    ``side``       the watermark of the side input, ms; None  never, only forward
+                   if there is none, or it is not told apart
+    =============  =========================================  ============================
+    """
+
+    watermark: int = MIN_TIMESTAMP
+    clock: int = 0
+    inputs: tuple[InputState, ...] = ()
+    side: int | None = None
+
+    def begin(self, watermark: int) -> Self:
+        """The clocks as a micro-batch begins with this input watermark (ms)."""
+        return attrs.evolve(self, watermark=max(watermark, self.watermark))
+
+    def after(self, plan: Plan, watermark: int | Sequence[Heard], clock: int) -> Self:
+        """The clocks now. Neither ever goes back: a restarted query may report older ones.
+
+        Args:
+            plan: What the group works on.
+            watermark: The input watermark (ms), of all inputs, or what the plan's inputs told about
+                theirs.
+            clock: Processing time (ms).
+        """
+        clock, inputs, side = max(clock, self.clock), self.inputs, self.side
+        if isinstance(watermark, int):
+            side = None if side is None else max(watermark, side)
+            return type(self)(max(watermark, self.watermark), clock, inputs, side)
+        assert plan.clocks is not None, "only inputs with clocks of their own tell them"
+        inputs, watermark = plan.clocks.listen(inputs, watermark, clock)
+        watermark = max(watermark, self.watermark)
+        now = plan.clocks.of_side(inputs, watermark, clock)
+        if now is not None:
+            side = max(self.side_at, now)
+        return type(self)(watermark, clock, inputs, side)
+
+    @property
+    def side_at(self) -> int:
+        """Where the side input stands (ms): where all inputs do, if it is not told apart."""
+        return self.watermark if self.side is None else self.side
+
+    def to_json(self) -> dict[str, Any]:
+        inputs = [state.to_json() for state in self.inputs]
+        saved = {"watermark": self.watermark, "clock": self.clock, "inputs": inputs}
+        return saved if self.side is None else saved | {"side": self.side}
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Self:
+        inputs = tuple(map(InputState.from_json, saved["inputs"]))
+        # It was not always saved: the next step tells it.
+        return cls(saved["watermark"], saved["clock"], inputs, saved.get("side"))

@@ -1,0 +1,162 @@
+"""Panes in columns as output rows: what `beamlike.runtime.output` does one by one.
+
+Rows that were dropped are few, and each has its own story: these are told one by one here too,
+and so are renderings of retractions, which follow each key's history.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.columnar.columns import Drops, Panes
+from beamlike.machine.columnar.effects import drops_of, merges_of, panes_of
+from beamlike.machine.columnar.folds import values_array
+from beamlike.machine.events import Drop
+from beamlike.runtime.arrivals import arriving
+from beamlike.runtime.column_shard import ColumnsStepped
+from beamlike.runtime.key_numbers import Numbered
+from beamlike.runtime.marks import MARKS_TYPE, TIMESTAMP, WINDOW
+from beamlike.runtime.output import PANE, READABLE, OutputTable
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.shard import KeyedEffect, KeyedMerge
+from beamlike.runtime.store.column_state import timing_names
+from beamlike.runtime.store.state import Key
+
+__all__ = [
+    "ColumnOutput",
+    "key_names",
+    "panes_as_they_are",
+    "told_drops",
+    "told_merges",
+    "told_panes",
+]
+
+
+class ColumnOutput:
+    """Builds the output rows of one plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._one_by_one = OutputTable(plan)
+        self._renders = plan.retracts and plan.render != "retractions"
+        self.schema = self._one_by_one.schema
+
+    def build(self, stepped: ColumnsStepped, report: tuple[int, int] | None) -> pa.Table | None:
+        """One row for each pane and each drop; None if there is nothing to say.
+
+        Args:
+            report: Position and output watermark (ms) of the shard, for the next stage.
+        """
+        effects: list[KeyedEffect] = []
+        tables = []
+        if self._renders:
+            effects += told_panes(self.plan, stepped)
+        else:
+            tables += [self._panes(one, stepped.keys) for one in stepped.panes]
+        effects += told_drops(self.plan, stepped.drops, stepped.arrived, stepped.judged_at)
+        if effects or report is not None:
+            tables.append(self._one_by_one.build(effects, report))
+        return pa.concat_tables(tables) if tables else None
+
+    def _panes(self, panes: Panes, keys: Numbered) -> pa.Table:
+        of_row = pa.array(panes.key)
+        pane = [
+            timing_names(panes.timing),
+            pa.array(panes.index),
+            pa.array(panes.nonspeculative),
+            pa.array(panes.index == 0),
+            pa.array(panes.is_last),
+        ]
+        known = {
+            "ts": pa.array(panes.timestamp),
+            "start": pa.array(panes.start),
+            "end": pa.array(panes.end),
+        }
+        count = len(panes.key)
+        marks = pa.nulls(count, MARKS_TYPE)
+        if self.plan.goes_on:
+            fields = [known.get(it.name, pa.nulls(count, it.type)) for it in MARKS_TYPE]
+            marks = pa.StructArray.from_arrays(fields, fields=list(MARKS_TYPE))
+        span = [_micros(panes.start), _micros(panes.end)]
+        arrays = [column.take(of_row) for column in keys.columns]
+        arrays += [
+            pa.StructArray.from_arrays(span, fields=list(WINDOW)),
+            *_values(self.plan, panes),
+            _micros(panes.timestamp),
+            pa.StructArray.from_arrays(pane, fields=list(PANE)),
+        ]
+        if panes.retraction is not None:
+            arrays.append(pa.array(panes.retraction))
+        arrays.append(marks)
+        return pa.Table.from_arrays(arrays, schema=self.schema)
+
+
+def told_panes(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
+    """The panes as values, key by key."""
+    names = key_names(plan, stepped.keys)
+    pairs = chain.from_iterable(panes_of(one, _rows(plan, one)) for one in stepped.panes)
+    return [(names[key], pane) for key, pane in sorted(pairs, key=itemgetter(0))]
+
+
+def panes_as_they_are(plan: Plan, stepped: ColumnsStepped) -> Iterator[KeyedEffect]:
+    """The panes with the values that the folds have made, in the order in which they came out."""
+    names = key_names(plan, stepped.keys)
+    for one in stepped.panes:
+        values = zip(*(column.to_pylist() for column in one.values), strict=True)
+        yield from ((names[key], pane) for key, pane in panes_of(one, values))
+
+
+def told_merges(plan: Plan, stepped: ColumnsStepped) -> list[KeyedMerge]:
+    """The merges as values."""
+    if stepped.merges is None or not len(stepped.merges.key):
+        return []
+    names = key_names(plan, stepped.keys)
+    return [(names[key], merged) for key, merged in merges_of(stepped.merges)]
+
+
+def key_names(plan: Plan, keys: Numbered) -> list[Key]:
+    """The keys by their numbers."""
+    columns = (column.to_pylist() for column in keys.columns)
+    return list(zip(*columns, strict=True)) if plan.keys else [()]
+
+
+def told_drops(
+    plan: Plan, drops: Iterable[Drops], arrived: pa.Table | None, judged_at: int
+) -> Iterator[tuple[Key, Drop]]:
+    """The drops as values, with the elements that were dropped.
+
+    Args:
+        plan: What they are dropped from.
+        drops: Some of the rows that arrived.
+        arrived: These rows; None if there were none.
+        judged_at: The watermark (ms) that judged them.
+    """
+    for one in drops:
+        assert arrived is not None, "what is dropped has arrived"
+        lost = list(arriving(plan, arrived.take(pa.array(one.row))))
+        told = drops_of(one, [item for _, item in lost], judged_at)
+        yield from zip((key for key, _ in lost), told, strict=True)
+
+
+def _values(plan: Plan, panes: Panes) -> Iterator[pa.Array]:
+    """The values of panes, column by column."""
+    kinds = plan.operation.results.items()
+    for values, (name, kind) in zip(panes.values, kinds, strict=True):
+        yield values_array(values, kind, name)
+
+
+def _rows(plan: Plan, panes: Panes) -> Iterator[tuple[Any, ...]]:
+    """The values of panes, one by one."""
+    return zip(*(column.to_pylist() for column in _values(plan, panes)), strict=True)
+
+
+def _micros(milliseconds: Ints) -> pa.Array:
+    """Instants; null where SQL cannot show them."""
+    unreadable = (milliseconds < READABLE.start) | (milliseconds >= READABLE.stop)
+    shown = np.where(unreadable, 0, milliseconds) * 1000
+    return pa.array(shown, mask=unreadable).cast(TIMESTAMP)

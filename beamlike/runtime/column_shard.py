@@ -1,0 +1,229 @@
+"""One shard's step by the columnar machine: all of its keys in one pass.
+
+The order within a step is that of `beamlike.runtime.shard`, and so are index and state: a
+query may go on with the other machine where this one stopped.
+"""
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from beamlike.machine.clocks import Heard
+from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
+from beamlike.machine.columnar.columns import Drops, LiftedArrivals, Merges, Panes, State
+from beamlike.machine.columnar.step import ColumnarGrouping
+from beamlike.machine.columnar.wakes import wakes
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.clock import Clock
+from beamlike.runtime.key_numbers import UNKNOWN, Numbered, number_keys
+from beamlike.runtime.part_folds import arrivals_of, fold_of_part
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.column_state import ColumnState
+from beamlike.runtime.store.index import Index, Standing
+from beamlike.runtime.store.pages import Pages, Rows, Store
+from beamlike.runtime.store.room import in_one
+from beamlike.runtime.store.state import with_bucket
+
+__all__ = ["ARRIVAL", "CLOCK", "WATERMARK", "ColumnShard", "ColumnsStepped"]
+
+CLOCK, ARRIVAL, WATERMARK = range(3)
+"""In this order a micro-batch moves a shard whose watermark comes by messages."""
+
+Emitted = tuple[int, Panes]
+"""Panes, and what brought them out."""
+
+
+@attrs.frozen
+class ColumnsStepped:
+    """What came out of a step, in columns, and the shard's output watermark (ms) after it.
+
+    ``phases`` says of each of ``panes`` what brought it out: `CLOCK`, `ARRIVAL` or `WATERMARK`.
+    ``merges`` are live windows that became one, None if nothing arrived. ``arrived`` are the rows
+    that ``drops`` are from, ``judged_at`` is the watermark (ms) that judged them.
+    """
+
+    panes: list[Panes]
+    phases: list[int]
+    drops: list[Drops]
+    merges: Merges | None
+    keys: Numbered
+    arrived: pa.Table | None
+    judged_at: int
+    output_watermark: int
+    standing: Standing
+
+
+class ColumnShard:
+    """Steps shards of one plan. Holds no state itself: that is in the store.
+
+    Raises:
+        UnsupportedError: Only the reference machine can do what the plan says.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        folds = [fold_of_part(part, plan.values) for part in plan.parts]
+        self.machine = ColumnarGrouping(plan.strategy, folds)
+        self.layout = ColumnState(plan, self.machine)
+        self._schema = with_bucket(self.layout.schema)
+
+    def step(
+        self,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        watermark: int | Sequence[Heard],
+        clock: int,
+        begins_at: int = MIN_TIMESTAMP,
+    ) -> ColumnsStepped:
+        """Take one shard through one micro-batch; as `beamlike.runtime.shard.Shard.step`.
+
+        Raises:
+            StateError: The state was written by another plan.
+            OutgrownError: A value outgrew its type.
+        """
+        index = Index.load(self.plan, store.read_index())
+        judged_at = index.at.begin(begins_at).watermark
+        to = index.at.after(self.plan, watermark, clock)
+        arrived, buckets = None, np.zeros(0, np.int64)
+        if arrivals:
+            arrived = in_one(arrivals)  # those without carried windows lack the columns of these
+            buckets = arrived.column("bucket").to_numpy()
+        panes, drops, keys = list[Emitted](), list[Drops](), Numbered(buckets, [], 0)
+        merges: Merges | None = None
+        touched = arrived is not None or bool(index.due(to))
+        if touched:
+            pages = Pages(self._schema, store, index.contents)
+            rows = pages.read()
+            resting = self._resting(rows, index)
+            deadlines = wakes(self.machine.rules, resting)
+            active, keys = self._active(rows, deadlines, arrived, to)
+            before = self._wake(rows, resting, active, keys)
+            after, panes, drops, merges = self._run(before, keys.number, arrived, judged_at, to)
+            index.merges = 0 if merges is None else merges.merged_away
+            bucket = self._buckets(rows, active, before, keys, buckets)
+            saved = self.layout.rest(after, keys)
+            saved = saved.append_column("bucket", pa.array(bucket[after.table.key], pa.int32()))
+            pages.replace(rows, np.nonzero(active)[0], saved)
+            index.contents = pages.contents
+            index.forget_deadlines()
+            rests = rows.lives & ~active
+            bucket_of_row = rows.table.column("bucket").to_numpy()
+            _note(index, resting, deadlines, bucket_of_row, rests)
+            everywhere = np.ones(len(after.table), np.bool_)
+            _note(index, after, wakes(self.machine.rules, after), bucket, everywhere)
+        if touched or to != index.at:
+            index.move(to)
+            store.write_index(index.dump(self.plan))
+        return ColumnsStepped(
+            [one for _, one in panes],
+            [phase for phase, _ in panes],
+            drops,
+            merges,
+            keys,
+            arrived,
+            judged_at,
+            index.output,
+            index.standing,
+        )
+
+    def _resting(self, rows: Rows, index: Index) -> State:
+        """What all rows wait for, also those that are gone, each as if it had its own key."""
+        own = np.arange(len(rows.lives))
+        promised = rows.table.column("output_watermark").to_numpy()
+        return State(
+            index.at.watermark, index.at.clock, promised, self.layout.waits(rows.table, own)
+        )
+
+    def _active(
+        self,
+        rows: Rows,
+        deadlines: tuple[Ints, Ints],
+        arrived: pa.Table | None,
+        to: Clock,
+    ) -> tuple[Bools, Numbered]:
+        """The rows of keys that get elements or have a window that is due, and these keys.
+
+        What arrived comes first among the numbered rows.
+        """
+        event, timer = deadlines
+        due = rows.lives & ((event < to.watermark) | (timer < to.clock))
+        names = [f"key_{name}" for name in self.plan.keys]
+        tables = [] if arrived is None else [arrived.select(names)]
+        tables.append(rows.table.select(names).filter(pa.array(due)))
+        wanted = pa.concat_tables(tables, promote_options="default")  # some columns have no null
+        keys = number_keys(wanted.columns, sum(table.num_rows for table in tables))
+        number = keys.find(rows.table.select(names).columns, len(rows.lives))
+        active = rows.lives & (number != UNKNOWN)
+        return active, attrs.evolve(keys, number=np.append(keys.number, number))
+
+    def _wake(self, rows: Rows, resting: State, active: Bools, keys: Numbered) -> State:
+        """The windows of these keys."""
+        at = np.nonzero(active)[0]
+        number = keys.number[len(keys.number) - len(active) :][at]
+        # A key without windows has promised nothing: it starts at the watermark.
+        promised = np.full(keys.count, resting.watermark, np.int64)
+        promised[number] = resting.promised[at]
+        table = self.layout.wake(rows.table.take(pa.array(at)), number)
+        state = State(resting.watermark, resting.clock, promised, table)
+        # Keys that nothing woke for a while have not said yet what they promise by now.
+        return self.machine.at(state, state.watermark, state.clock)
+
+    def _run(
+        self, state: State, number: Ints, arrived: pa.Table | None, judged_at: int, to: Clock
+    ) -> tuple[State, list[Emitted], list[Drops], Merges | None]:
+        """The events of one micro-batch, for the keys that they can change anything for."""
+        machine = self.machine
+        panes, drops = list[Emitted](), list[Drops]()
+        merges: Merges | None = None
+        if judged_at > state.watermark:
+            state, out = machine.advance_watermark(state, judged_at)
+            panes += ((WATERMARK, one) for one in out)
+        if to.clock > state.clock:
+            state, out = machine.advance_clock(state, to.clock)
+            panes += ((CLOCK, one) for one in out)
+        if arrived is not None:
+            number = number[: arrived.num_rows]
+            if "count" in arrived.column_names:
+                state, out, drops = machine.add_lifted(state, self._lifted(arrived, number))
+            else:
+                bundle = arrivals_of(self.plan, machine.folds, arrived, number)
+                state, out, drops = machine.add(state, bundle)
+            panes += ((ARRIVAL, one) for one in out)
+            merges = state.merges
+        # Also where no watermark moves: lateness may have been longer when a window was saved.
+        if to.watermark > state.watermark or (wakes(machine.rules, state)[0] < to.watermark).any():
+            state, out = machine.advance_watermark(state, to.watermark)
+            panes += ((WATERMARK, one) for one in out)
+        return state, panes, drops, merges
+
+    def _lifted(self, arrived: pa.Table, key: Ints) -> LiftedArrivals:
+        start, end, at, count = (
+            arrived.column(name).to_numpy() for name in ("start", "end", "ts", "count")
+        )
+        judged, merged = (arrived.column(name).to_numpy() for name in ("judged", "merged"))
+        accumulators = self.layout.accumulators(arrived)
+        return LiftedArrivals(key, start, end, at, count, judged, merged, accumulators)
+
+    def _buckets(
+        self, rows: Rows, active: Bools, before: State, keys: Numbered, arrived: Ints
+    ) -> Ints:
+        """The bucket of each key."""
+        bucket = np.empty(keys.count, np.int64)
+        bucket[before.table.key] = rows.table.column("bucket").to_numpy()[active]
+        bucket[keys.number[: len(arrived)]] = arrived
+        return bucket
+
+
+def _note(
+    index: Index, state: State, deadlines: tuple[Ints, Ints], bucket_of_key: Ints, counts: Bools
+) -> None:
+    """What the index has to know of the windows that count: their deadlines and holds."""
+    table, (event, timer) = state.table, deadlines
+    # What a key has promised already, it cannot hold back again.
+    hold = np.maximum(table.hold, state.promised[table.key])
+    hold = np.where(table.hold == NOTHING, NEVER, hold)
+    of_bucket = bucket_of_key[table.key[counts]]
+    for least, column in ((index.event, event), (index.timer, timer), (index.hold, hold)):
+        np.minimum.at(least, of_bucket, column[counts])

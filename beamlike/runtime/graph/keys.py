@@ -1,0 +1,255 @@
+"""Keys of a pipeline as bytes: equal keys have equal bytes, on every host and in every process.
+
+What is equal for a key is what Beam's coders say, and not ``==``: ``1``, ``1.0`` and ``True`` are
+three keys. NaN is one key, and so are the two zeros.
+
+Source: Beam Python ``FastPrimitivesCoder`` and its deterministic form.
+"""
+
+import json
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from importlib import import_module
+from operator import attrgetter
+from typing import Any, Final
+from uuid import UUID
+
+import attrs
+
+from beamlike.errors import BeamlikeError, PipelineError, StateError
+from beamlike.model.coders import Coder, Coders, type_name
+from beamlike.runtime.graph.wire import decoded, encoded
+
+__all__ = ["UncertainKeyError", "UnfitKeyError", "key_bytes", "key_of", "told_key"]
+
+_NO_CODERS: Final = Coders()
+
+_AS_TEXT: Final[Mapping[type, Callable[[str], Any]]] = {
+    date: date.fromisoformat,
+    datetime: datetime.fromisoformat,
+    time: time.fromisoformat,
+    Decimal: Decimal,
+    UUID: UUID,
+}
+
+
+class UnfitKeyError(PipelineError):
+    """Something is no key for other processes."""
+
+
+class UncertainKeyError(UnfitKeyError):
+    """A key has a coder, which may give equal keys different bytes."""
+
+
+def key_bytes(key: Any, coders: Coders = _NO_CODERS) -> bytes:
+    """The bytes of a key.
+
+    A key is None, a number, a text, bytes, a time, a UUID, an enum, a tuple or frozenset of keys,
+    or an object of a named tuple, a data class or an attrs class whose fields are keys, and whose
+    class can be imported; or anything that has a deterministic coder.
+
+    Args:
+        key: The key.
+        coders: The declared coders.
+
+    Raises:
+        UnfitKeyError: It is something else, of which nobody knows when two are equal.
+        UncertainKeyError: Its coder, or that of something in it, is not deterministic.
+        CoderError: Its coder raised, or what it brings back is another value.
+
+    Source: Beam ``Coder.verifyDeterministic``, which ``GroupByKey`` asks for.
+    """
+    return json.dumps(_plain(key, coders)).encode()
+
+
+def key_of(blob: bytes, coders: Coders = _NO_CODERS) -> Any:
+    """The key that has these bytes.
+
+    Raises:
+        StateError: Its class is missing or has other fields, or the coder is missing.
+    """
+    try:
+        return _whole(json.loads(blob), coders)
+    except BeamlikeError:
+        raise
+    except Exception as cause:
+        told = blob.decode(errors="backslashreplace")
+        raise StateError(
+            f"the key {told} was kept by an earlier run, and cannot be made again here: "
+            f"{type(cause).__name__}: {cause}; bring back the class as it was, or start the query "
+            "with a new checkpoint"
+        ) from cause
+
+
+class _Told(str):
+    """What stands for an object in a key that is only told."""
+
+    __repr__ = str.__str__
+
+
+def told_key(blob: bytes) -> Any:
+    """The key that has these bytes, for people to read: no class is imported, no coder asked.
+
+    An object is a text, as ``orders.Place('Rome', 3)``. What is no key is its bytes as text.
+    """
+    try:
+        return _told(json.loads(blob))
+    except Exception:  # whatever it is, there is something to see
+        return _Told(blob.decode(errors="backslashreplace"))
+
+
+def _told(plain: Any) -> Any:
+    if isinstance(plain, str):
+        return _LEAVES[plain[0]](plain[1:])
+    head, *rest = plain
+    parts = tuple(map(_told, rest))
+    name = head[1:].partition(" ")[0].replace(":", ".")
+    match head[0]:
+        case "(":
+            return parts
+        case "{":
+            return frozenset(parts)
+        case "e":
+            return _Told(f"{name}.{parts[0]}")
+    return _Told(f"{name}({', '.join(map(repr, parts))})")
+
+
+def _plain(key: Any, coders: Coders) -> Any:
+    """The key as a tree of texts. Pickles would not do: equal objects may have different ones."""
+    if key is None:
+        return "n"
+    kind = type(key)
+    if kind is bool:
+        return f"b{int(key)}"
+    if kind is int:
+        return f"i{key}"
+    if kind is float:
+        return "f" + struct.pack(">d", _one_of_equal(key)).hex()
+    if kind is str:
+        return f"s{key}"
+    if kind is bytes:
+        return f"x{key.hex()}"
+    coder = coders.by_type.get(kind)
+    if coder is not None:
+        return _coded(key, coder)
+    if kind is timedelta:
+        return f"d{key // timedelta(microseconds=1)}"
+    if kind in _AS_TEXT:
+        return f"t{kind.__name__} {key}"
+    return _tree(key, coders)
+
+
+def _coded(key: Any, coder: Coder) -> tuple[str, str]:
+    name = type_name(type(key))
+    if not coder.is_deterministic():
+        raise UncertainKeyError(
+            f"the key {key!r} has the coder {coder}, which is not deterministic: equal keys may "
+            "have different bytes, and be grouped apart; if they never have, let its "
+            "is_deterministic() return True, or make the key a text, a number or a tuple"
+        )
+    return f"c{name}", f"x{encoded(key, coder).hex()}"
+
+
+def _one_of_equal(number: float) -> float:
+    return float("nan") if number != number else number + 0.0
+
+
+def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
+    def plain(part: Any) -> Any:
+        return _plain(part, coders)
+
+    kind = type(key)
+    if isinstance(key, Enum):
+        return ("e" + _name(kind), f"s{key.name}")
+    if kind is tuple:
+        return ("(", *map(plain, key))
+    if kind is frozenset:
+        return ("{", *sorted(map(plain, key), key=repr))
+    names = _fields_of(kind)
+    if names is None:
+        raise UnfitKeyError(
+            f"the key {key!r} is a {kind.__qualname__}, and nobody knows when two of them are "
+            "equal; use a text, a number, a tuple, or a frozen data class"
+        )
+    head = " ".join(("o" + _name(kind), *names))
+    return (head, *(plain(getattr(key, name)) for name in names))
+
+
+def _fields_of(kind: Any) -> Mapping[str, str] | None:
+    """The fields that an object is made of, each with the argument that it is given as.
+
+    None: nobody knows them.
+    """
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return {name: name for name in kind._fields}
+    if attrs.has(kind):
+        return {field.name: field.alias for field in attrs.fields(kind) if field.init}
+    if is_dataclass(kind):
+        return {field.name: field.name for field in fields(kind) if field.init}
+    return None
+
+
+def _name(kind: type) -> str:
+    """The name by which any process finds the class.
+
+    Raises:
+        UnfitKeyError: None does.
+    """
+    name = f"{kind.__module__}:{kind.__qualname__}"
+    if kind.__module__ == "__main__" or "<" in name:
+        raise UnfitKeyError(
+            f"a key is a {kind.__qualname__}, and another process cannot import that class from "
+            f"{kind.__module__}; define it at the top of a module, declare a deterministic coder "
+            "for it, or use a tuple as key"
+        )
+    return name
+
+
+def _class(name: str) -> Any:
+    module, _, path = name.partition(":")
+    return attrgetter(path)(import_module(module))
+
+
+def _whole(plain: Any, coders: Coders) -> Any:
+    if isinstance(plain, str):
+        return _LEAVES[plain[0]](plain[1:])
+    head, *rest = plain
+    parts = tuple(_whole(part, coders) for part in rest)
+    match head[0]:
+        case "(":
+            return parts
+        case "{":
+            return frozenset(parts)
+        case "c":
+            return decoded(head[1:], parts[0], coders)
+    name, *had = head[1:].split(" ")
+    kind = _class(name)
+    if head[0] == "e":
+        return kind[parts[0]]
+    has = _fields_of(kind) or {}
+    # In another order they would be, too: then a new key that is equal would have other bytes.
+    if [*has] != had:
+        raise TypeError(f"its fields were ({', '.join(had)}) and are ({', '.join(has)})")
+    return kind(**dict(zip(has.values(), parts, strict=True)))
+
+
+def _timed(text: str) -> Any:
+    name, _, rest = text.partition(" ")
+    kind = next(kind for kind in _AS_TEXT if kind.__name__ == name)
+    return _AS_TEXT[kind](rest)
+
+
+_LEAVES: Final[Mapping[str, Callable[[str], Any]]] = {
+    "n": lambda _: None,
+    "b": lambda text: text == "1",
+    "i": int,
+    "f": lambda text: struct.unpack(">d", bytes.fromhex(text))[0],
+    "s": str,
+    "x": bytes.fromhex,
+    "d": lambda text: timedelta(microseconds=int(text)),
+    "t": _timed,
+}

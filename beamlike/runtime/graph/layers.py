@@ -1,0 +1,208 @@
+"""How a graph is cut into layers, and who reads what."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import attrs
+import cloudpickle
+
+from beamlike.errors import CoderError, PipelineError
+from beamlike.machine.clocks import InputClock
+from beamlike.model.graph import Edge, Given, Grouped, Node, Remembered, Seen, in_order
+from beamlike.runtime.graph.mail import Mail
+from beamlike.runtime.graph.sending import packed
+from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.store.room import check_letter
+
+__all__ = ["STAGED", "Layers", "Reader"]
+
+STAGED: Final = (Grouped, Seen, Remembered)
+"""The nodes that keep state: each belongs to the stateful operator of its layer."""
+
+
+_PARTS: Final = ("nodes", "wanted", "clocks", "wire")
+
+
+@attrs.frozen
+class Reader:
+    """Who reads an edge: a node by its number, and as which of its sources."""
+
+    node: int
+    source: int
+
+
+@attrs.frozen(slots=False)
+class Layers:
+    """A graph, its nodes by number.
+
+    Sources are in layer 0. A node that keeps state is one layer further than what it reads, any
+    other in the last of the layers that it reads from.
+
+    Args:
+        nodes: Each after its sources.
+        wanted: The edges whose elements are to come out of the query.
+        clocks: The clock of each source.
+        wire: How values become bytes.
+    """
+
+    nodes: tuple[Node, ...]
+    wanted: tuple[Edge, ...]
+    clocks: Mapping[int, InputClock]
+    wire: Wire
+
+    @classmethod
+    def of(
+        cls, ends: Sequence[Node], wanted: Sequence[Edge], clock_of: Callable[[Given], InputClock]
+    ) -> "Layers":
+        """The layers of a graph, from the nodes and edges that are to be reached.
+
+        Coders are those that are declared now.
+
+        Raises:
+            PipelineError: A function in it cannot go to another process.
+        """
+        nodes = tuple(in_order([*ends, *(edge.node for edge in wanted)]))
+        clocks = {at: clock_of(node) for at, node in enumerate(nodes) if isinstance(node, Given)}
+        layers = cls(nodes, tuple(dict.fromkeys(wanted)), clocks, Wire.declared())
+        # What is wrong with a function is said here: Spark hides it in an error of its own.
+        _ = layers.packed
+        return layers
+
+    @cached_property
+    def sources(self) -> Sequence[Given]:
+        """The nodes that read from outside."""
+        return [node for node in self.nodes if isinstance(node, Given)]
+
+    @cached_property
+    def positions(self) -> Mapping[Edge, int]:
+        """The wanted edges by their numbers."""
+        return {edge: at for at, edge in enumerate(self.wanted)}
+
+    @cached_property
+    def number(self) -> Mapping[Node, int]:
+        return {node: at for at, node in enumerate(self.nodes)}
+
+    @cached_property
+    def layer(self) -> Sequence[int]:
+        """The layer of each node."""
+        found: list[int] = []
+        for node in self.nodes:
+            deepest = max((found[self.number[it.node]] for it in node.sources), default=0)
+            found.append(deepest + isinstance(node, STAGED))
+        return found
+
+    @cached_property
+    def depth(self) -> int:
+        """The number of the last layer."""
+        return max(self.layer, default=0)
+
+    @cached_property
+    def readers(self) -> Mapping[Edge, Sequence[Reader]]:
+        found: dict[Edge, list[Reader]] = defaultdict(list)
+        for at, node in enumerate(self.nodes):
+            for source, edge in enumerate(node.sources):
+                found[edge].append(Reader(at, source))
+        return found
+
+    def staged(self, layer: int) -> list[int]:
+        """The nodes of a layer that keep state."""
+        return [
+            at
+            for at, node in enumerate(self.nodes)
+            if isinstance(node, STAGED) and self.layer[at] == layer
+        ]
+
+    def between(self, layer: int) -> list[int]:
+        """The nodes after a layer, and before the next, that keep none; in order."""
+        return [
+            at
+            for at, node in enumerate(self.nodes)
+            if not isinstance(node, (*STAGED, Given)) and self.layer[at] == layer
+        ]
+
+    @cached_property
+    def origins(self) -> Sequence[tuple[int, ...]]:
+        """Of each node the sources and stateful nodes whose watermarks are its own."""
+        found: list[tuple[int, ...]] = []
+        for node in self.nodes:
+            own: dict[int, None] = {}
+            for edge in node.sources:
+                own.update(dict.fromkeys(self._origins_of(edge, found)))
+            found.append(tuple(own))
+        return found
+
+    def origins_of(self, edge: Edge) -> Sequence[int]:
+        """The sources and stateful nodes whose watermarks are those of an edge."""
+        return self._origins_of(edge, self.origins)
+
+    def _origins_of(self, edge: Edge, origins: Sequence[tuple[int, ...]]) -> Sequence[int]:
+        before = self.number[edge.node]
+        return (before,) if isinstance(edge.node, (*STAGED, Given)) else origins[before]
+
+    @cached_property
+    def roots(self) -> Sequence[frozenset[int]]:
+        """Of each node the sources that it stands on."""
+        found: list[frozenset[int]] = []
+        for at, node in enumerate(self.nodes):
+            own = {at} if isinstance(node, Given) else set()
+            found.append(
+                frozenset(own.union(*(found[self.number[it.node]] for it in node.sources)))
+            )
+        return found
+
+    def dump(self, mail: Mail) -> bytes:
+        """As a letter.
+
+        Raises:
+            PipelineError: An element cannot go to another process; says which node has it.
+            UnsupportedError: All of them together are more than a letter can hold.
+        """
+        try:
+            letter = mail.dump(self.wire)
+            check_letter(letter)
+            return letter
+        except CoderError:
+            for label, value in self._labelled(mail):
+                try:
+                    self.wire.dumps(value)
+                except CoderError as error:
+                    raise PipelineError(f"{label!r}: {error}") from error
+            raise
+
+    def _labelled(self, mail: Mail) -> Iterator[tuple[str, Any]]:
+        for (node, _), bundle in mail.out.items():
+            yield from ((self.nodes[node].label, value) for value in bundle.values)
+        for (node, source), bundle in mail.addressed.items():
+            label = self.nodes[node].sources[source].node.label
+            yield from ((label, value) for value in bundle.values)
+        for wanted, bundle in mail.came.items():
+            yield from ((self.wanted[wanted].node.label, value) for value in bundle.values)
+
+    def load(self, letters: Iterable[bytes]) -> Mail:
+        """All letters as one, in their order.
+
+        Raises:
+            StateError: Something in them has no class or no coder here.
+        """
+        return Mail.load(letters, self.wire)
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The graph as bytes.
+
+        Raises:
+            PipelineError: A function in it cannot go to another process.
+        """
+        return packed([getattr(self, part) for part in _PARTS], self.nodes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Derived values stay behind: workers derive them again. Elements go by cloudpickle, so
+        # functions do too: Spark's own copy of it would make other classes of the user's, and it
+        # does not know which modules are to travel with what they define.
+        return {"pickled": self.packed}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        parts = zip(_PARTS, cloudpickle.loads(state["pickled"]), strict=True)
+        self.__dict__.update(parts)

@@ -1,0 +1,151 @@
+"""What each kind of node of a graph does.
+
+Those that remember are `beamlike.runtime.graph.staged`; the others are here.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from beamlike.errors import PipelineError, TransformError, UnsupportedError
+from beamlike.machine.events import AdvanceWatermark, Element
+from beamlike.machine.failures import Failure
+from beamlike.model.bundle import Bundle
+from beamlike.model.graph import (
+    MAIN,
+    Assigned,
+    Do,
+    Each,
+    Given,
+    Grouped,
+    Joined,
+    Node,
+    RaisedFor,
+    Remembered,
+    Seen,
+)
+from beamlike.model.panes import NO_FIRING
+from beamlike.model.time import show_instant
+from beamlike.model.windows import GLOBAL_WINDOW, Window
+from beamlike.runtime.graph.staged import GroupingWorker, RememberingWorker, SeeingWorker
+from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.graph.worker import Tagged, Worker
+from beamlike.runtime.script import Arrive, ScriptStep
+
+__all__ = ["worker_of"]
+
+Answer = TypeVar("Answer")
+
+
+class _Source(Worker):
+    """Plays what happens to a source."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__(label)
+        self._wire = Wire.declared()
+
+    def take(self, given: Sequence[Bundle]) -> Tagged:
+        raise AssertionError("a source reads nothing")
+
+    def happen(self, events: Sequence[ScriptStep]) -> Tagged:
+        for event in events:
+            if isinstance(event, AdvanceWatermark):
+                self.watermark = event.to
+            elif isinstance(event, Arrive):
+                elements = [element for _, element in event.elements]
+                windows: list[tuple[Window, ...]] = [
+                    (it.window or GLOBAL_WINDOW,) for it in elements
+                ]
+                values = self._wire.all_through([element.value for element in elements])
+                times = [element.timestamp for element in elements]
+                yield MAIN, Bundle(values, times, windows, [NO_FIRING] * len(elements))
+
+
+class _Doing(Worker):
+    """Calls functions of the user's, element by element."""
+
+    def __init__(self, label: str, do: Do) -> None:
+        super().__init__(label)
+        self._do = do
+
+    def setup(self) -> None:
+        self._guard(self._do.setup, "setup")
+
+    def teardown(self) -> None:
+        self._guard(self._do.teardown, "teardown")
+
+    def take(self, given: Sequence[Bundle]) -> Tagged:
+        (bundle,) = given
+        self._guard(self._do.start_bundle, "start_bundle")
+        try:
+            found = list(self._do.run(bundle))
+        except RaisedFor as failure:
+            element, cause = failure.element, failure.__cause__
+            assert isinstance(cause, Exception), "it says what was raised"
+            place = f"{self._do.in_words(element)} at {show_instant(element.timestamp)}"
+            raise _raised(self.label, cause, place) from cause
+        kept = self._guard(lambda: list(self._do.finish_bundle()), "finish_bundle")
+        return [*found, *((tag, Bundle.of([element])) for tag, element in kept)]
+
+    def _guard(self, what: Callable[[], Answer], name: str) -> Answer:
+        try:
+            return what()
+        except Exception as cause:
+            raise _raised(self.label, cause, name) from cause
+
+
+def _raised(label: str, cause: Exception, place: str) -> Exception:
+    if isinstance(cause, TransformError | PipelineError):
+        return cause
+    return TransformError(label, f"{type(cause).__name__}: {cause}", place)
+
+
+class _Assigning(Worker):
+    """Puts elements into windows."""
+
+    def __init__(self, node: Assigned) -> None:
+        super().__init__(node.label)
+        self._node = node
+
+    def take(self, given: Sequence[Bundle]) -> Tagged:
+        bundle = given[0].one_window_each()
+        yield MAIN, bundle.with_windows([*map(self._windows, bundle.values, bundle.timestamps)])
+
+    def _windows(self, value: Any, timestamp: int) -> tuple[Window, ...]:
+        window_fn = self._node.window_fn
+        try:
+            return tuple(window_fn.assign(timestamp, value))
+        except Exception as cause:
+            failure = Failure.of(window_fn, "assign", cause, (Element(value, timestamp),))
+            raise failure.error from cause
+
+
+class _Joining(Worker):
+    """Makes one collection of several."""
+
+    def take(self, given: Sequence[Bundle]) -> Tagged:
+        for bundle in given:
+            yield MAIN, bundle
+
+
+def worker_of(node: Node) -> Worker:
+    """What does the work of a node, before anything has happened.
+
+    Raises:
+        UnsupportedError: A node of a kind that is not in `beamlike.model.graph`.
+    """
+    match node:
+        case Given():
+            return _Source(node.label)
+        case Each():
+            return _Doing(node.label, node.do)
+        case Assigned():
+            return _Assigning(node)
+        case Joined():
+            return _Joining(node.label)
+        case Grouped():
+            return GroupingWorker(node)
+        case Seen():
+            return SeeingWorker(node)
+        case Remembered():
+            return RememberingWorker(node)
+    raise UnsupportedError(f"{node.label!r} is a {type(node).__name__}, which no host knows")

@@ -1,0 +1,325 @@
+"""A node that keeps state, on a shard: from the tables that arrive to the bundle that comes out."""
+
+import reprlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
+from typing import Any
+
+import attrs
+import pyarrow as pa
+
+from beamlike.errors import UserFunctionError
+from beamlike.machine.clocks import Clocks, Heard
+from beamlike.machine.columnar.columns import Panes
+from beamlike.machine.columnar.effects import infos_of, panes_of
+from beamlike.machine.events import Drop, Element, Merged, Pane
+from beamlike.model.bundle import Bundle
+from beamlike.model.coders import Coders
+from beamlike.model.graph import Grouped, Node, Seen
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.windows import window_of
+from beamlike.runtime.changes import strategy_words, unnumbered
+from beamlike.runtime.column_output import key_names, told_drops, told_merges
+from beamlike.runtime.column_shard import ARRIVAL, ColumnsStepped
+from beamlike.runtime.columns import AccumulatorColumns, PickledColumn
+from beamlike.runtime.graph.keyed import read_values
+from beamlike.runtime.graph.keys import key_of
+from beamlike.runtime.graph.noting import NotingShard
+from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.script import Machine
+from beamlike.runtime.scripted import OverPickles
+from beamlike.runtime.shard import KeyedMerge, Shard
+from beamlike.runtime.stepping import Stepper, stepper_of
+from beamlike.runtime.store.index import Standing
+from beamlike.runtime.store.pages import Store
+
+__all__ = ["SeenKeys", "Stage", "StageStepped", "plan_of"]
+
+_KEYS, _VALUES = {"key": pa.binary()}, {"value": pa.binary()}
+
+
+@attrs.frozen
+class _Does(OverPickles):
+    """The machine of a node, which saved state depends on."""
+
+    node: Node
+    wire: Wire
+
+    @property
+    def accumulator(self) -> AccumulatorColumns:
+        return _OverWire(self.wire)
+
+    @property
+    def why_key_by_key(self) -> str | None:  # type: ignore[override]
+        return None if isinstance(self.node, Grouped) else super().why_key_by_key
+
+    def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
+        return read_values((value for (value,) in rows), self.wire)
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        told = {"machine": type(self.of).__name__, "transform": unnumbered(self.node.label)}
+        if isinstance(self.node, Grouped):
+            told |= strategy_words(self.node.strategy) | {"combine": str(self.node.combine)}
+        elif isinstance(self.node, Seen):
+            told |= {"main": str(self.node.main), "side": str(self.node.side)}
+        return told
+
+    def fields(self, value: Any) -> Mapping[str, Any]:
+        return {"value": value}
+
+
+@attrs.frozen
+class _OverWire(PickledColumn):
+    """Any Python value. What it is made of has been on the wire, and was checked there."""
+
+    wire: Wire
+
+    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
+        return [pa.array(self.wire.each(accumulators, checks=False), pa.binary())]
+
+    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
+        return [self.wire.loads(blob) for blob in columns[0].to_pylist()]
+
+
+def plan_of(
+    node: Node,
+    machine: Machine,
+    wire: Wire,
+    *,
+    shards: int,
+    buckets: int,
+    clocks: Clocks | None,
+) -> Plan:
+    """The plan of the shards of a node.
+
+    Args:
+        node: The node.
+        machine: Its machine.
+        wire: How its keys and values are bytes.
+        shards: The groups that share its keys.
+        buckets: See `Plan`.
+        clocks: Those of the sources and stateful nodes whose watermarks are its own; None: the
+            watermark is given.
+    """
+    strategy, parts = WindowingStrategy.unwindowed(), list[Part]()
+    if isinstance(node, Grouped):
+        strategy, read = node.strategy, partial(read_values, wire=wire)
+        parts = [Part("value", node.combine, 0, _OverWire(wire), pa.binary(), read)]
+    return Plan(
+        strategy,
+        _KEYS,
+        _VALUES,
+        tuple(parts),
+        shards=shards,
+        buckets=buckets,
+        on_error="fail",
+        name=node.label,
+        clocks=clocks,
+        does=_Does(machine, node, wire),
+    )
+
+
+@attrs.frozen
+class StageStepped:
+    """What a step of a shard brought out.
+
+    Args:
+        out: The elements that its panes become.
+        drops: What was dropped, by key.
+        merges: The merges of live windows, by key.
+        output_watermark: Where it stands after the step (ms).
+        standing: Where the shard stands then.
+        outputs: Says for notes in which phase what came out of which key, see `Noted`.
+        story: Likewise what the machine said.
+        panes: Says which panes came out of which key, for a log.
+    """
+
+    out: Bundle
+    drops: list[tuple[Any, Drop]]
+    merges: list[tuple[Any, Merged]]
+    output_watermark: int
+    standing: Standing
+    outputs: Callable[[], list[Any]]
+    story: list[Any]
+    panes: Callable[[], list[tuple[Any, Pane]]]
+
+
+@attrs.frozen
+class SeenKeys:
+    """Keys that have come to a grouping in this process: each as it came, and as which one."""
+
+    keys: dict[bytes, Hashable] = attrs.field(factory=dict)
+    ranks: dict[bytes, int] = attrs.field(factory=dict)
+
+    def add(self, blobs: Iterable[bytes], keys: Iterable[Hashable], coders: Coders) -> None:
+        """Keys that come, and their bytes. What has a coder is what the coder brings back."""
+        for blob, key in zip(blobs, keys, strict=True):
+            if blob not in self.ranks:
+                self.ranks[blob] = len(self.ranks)
+                self.keys[blob] = key_of(blob, coders) if coders else key
+
+
+@attrs.frozen(slots=False)
+class Stage:
+    """A node of a layer: what it is given and shows, and its shards.
+
+    Args:
+        worker: What the node does.
+        plan: Of its shards.
+        wire: How keys and values are bytes.
+        notes: Whether it is noted what happens inside.
+        seen: The keys that have come, where panes come out in the order of their keys as on the
+            memory host; None: no order is promised.
+    """
+
+    worker: StagedWorker
+    plan: Plan
+    wire: Wire
+    notes: bool
+    seen: "SeenKeys | None" = None
+
+    @cached_property
+    def _stepper(self) -> Stepper:
+        return stepper_of(self.plan)
+
+    @cached_property
+    def _shard(self) -> Shard:
+        return NotingShard(self.plan) if self.notes else Shard(self.plan)
+
+    def step(
+        self, store: Store, tables: Sequence[pa.Table], heard: int | Sequence[Heard], clock: int
+    ) -> StageStepped:
+        """Take a shard through a micro-batch, by the columnar machine if that can do it.
+
+        Args:
+            store: Its state.
+            tables: What arrives.
+            heard: What its origins say of their watermarks.
+            clock: Processing time (ms).
+
+        Raises:
+            UserFunctionError: A function of the user's raised.
+        """
+        with self._keys_named(tables):
+            return self._stepper.attempt(
+                store,
+                lambda columns, trial: self._of_columns(columns.step(trial, tables, heard, clock)),
+                lambda _, trial: self._key_by_key(trial, tables, heard, clock),
+            )
+
+    def _of_columns(self, stepped: ColumnsStepped) -> StageStepped:
+        plan = self.plan
+        blobs = [blob for (blob,) in key_names(plan, stepped.keys)]
+        keys = _Keys(blobs, self.key_of)
+        out = Bundle()
+        for phase, panes in zip(stepped.phases, stepped.panes, strict=True):
+            found = _bundle(panes, keys)
+            if self.seen is not None:
+                found = found.at(self._in_order(phase, panes, blobs))
+            out.extend(found)
+        drops = list(told_drops(plan, stepped.drops, stepped.arrived, stepped.judged_at))
+        return StageStepped(
+            out,
+            [(self.key_of(blob), drop) for (blob,), drop in drops],
+            [*self._named(told_merges(plan, stepped))],
+            stepped.output_watermark,
+            stepped.standing,
+            lambda: [*((ARRIVAL, blob, drop) for (blob,), drop in drops), *_panes(stepped, blobs)],
+            [],
+            lambda: [(self.key_of(blob), pane) for _, blob, pane in _panes(stepped, blobs)],
+        )
+
+    def _in_order(self, phase: int, panes: Panes, blobs: Sequence[bytes]) -> list[int]:
+        """The places of panes by their keys: as a bundle has them, else as they first came."""
+        assert self.seen is not None, "else they are in any order"
+        ranks = panes.key.tolist()
+        if phase != ARRIVAL:
+            ranks = [self.seen.ranks[blobs[number]] for number in ranks]
+        return sorted(range(len(ranks)), key=ranks.__getitem__)
+
+    def _key_by_key(
+        self, store: Store, tables: Sequence[pa.Table], heard: int | Sequence[Heard], clock: int
+    ) -> StageStepped:
+        shard = self._shard
+        stepped = shard.step(store, tables, heard, clock)
+        out, drops, panes = Bundle(), list[tuple[Any, Drop]](), list[tuple[Any, Pane]]()
+        for (blob,), effect in stepped.effects:
+            key = self.key_of(blob)
+            if isinstance(effect, Drop):
+                drops.append((key, effect))
+            else:
+                panes.append((key, effect))
+                out.append(self.worker.shown(key, effect))
+        merges = [*self._named(stepped.merges)]
+        outputs, story = shard.taken() if isinstance(shard, NotingShard) else ([], [])
+        standing, watermark = stepped.standing, stepped.output_watermark
+        return StageStepped(
+            out, drops, merges, watermark, standing, lambda: outputs, story, lambda: panes
+        )
+
+    def given(self, tables: Sequence[pa.Table]) -> Iterator[tuple[bytes, Any, Element]]:
+        """What arrived, for notes: its key in bytes, its value, and itself without it."""
+        for table in tables:
+            names = ("key_key", "value_value", "ts", "start", "end")
+            columns = [table.column(name).to_pylist() for name in names]
+            for key, value, at, start, end in zip(*columns, strict=True):
+                window = None if start is None else window_of(start, end)
+                yield key, value, Element(None, at, window)
+
+    def key_of(self, blob: bytes) -> Hashable:
+        """The key that has these bytes."""
+        if self.seen is not None:
+            return self.seen.keys[blob]
+        key: Hashable = key_of(blob, self.wire.coders)
+        return key
+
+    def _named(self, merges: Sequence[KeyedMerge]) -> Iterator[tuple[Any, Merged]]:
+        return ((self.key_of(blob), merged) for (blob,), merged in merges)
+
+    @contextmanager
+    def _keys_named(self, tables: Sequence[pa.Table]) -> Iterator[None]:
+        """What fails inside the block says the key itself, and not its bytes."""
+        try:
+            yield
+        except UserFunctionError as error:
+            blobs = (blob for table in tables for blob in table.column("key_key").to_pylist())
+            said = {reprlib.repr((blob,)): blob for blob in blobs}
+            if error.key not in said:
+                raise
+            raise error.of_key(self.key_of(said[error.key])) from error.__cause__
+
+
+class _Keys(dict[int, Hashable]):
+    """The keys by their numbers; each is made when it is first asked for."""
+
+    def __init__(self, blobs: Sequence[bytes], key_of: Callable[[bytes], Hashable]) -> None:
+        super().__init__()
+        self._blobs, self._key_of = blobs, key_of
+
+    def __missing__(self, number: int) -> Hashable:
+        key = self._key_of(self._blobs[number])
+        self[number] = key
+        return key
+
+
+def _bundle(panes: Panes, keys: _Keys) -> Bundle:
+    """The elements that the panes of a grouping become, see `GroupingWorker.shown`."""
+    names = [keys[number] for number in panes.key.tolist()]
+    spans = zip(panes.start.tolist(), panes.end.tolist(), strict=True)
+    return Bundle(
+        [*zip(names, panes.values[0].to_pylist(), strict=True)],
+        panes.timestamp.tolist(),
+        [(window_of(start, end),) for start, end in spans],
+        [*infos_of(panes)],
+    )
+
+
+def _panes(stepped: ColumnsStepped, blobs: Sequence[bytes]) -> Iterator[tuple[int, bytes, Pane]]:
+    """Each pane with its phase and its key in bytes."""
+    for phase, panes in zip(stepped.phases, stepped.panes, strict=True):
+        found = panes_of(panes, panes.values[0].to_pylist())
+        yield from ((phase, blobs[key], pane) for key, pane in found)

@@ -1,0 +1,270 @@
+"""Nodes that remember: each has a machine, and a stage that keeps its state by key."""
+
+import reprlib
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from beamlike.errors import PipelineError, UserFunctionError
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
+from beamlike.machine.reference.step import Grouping
+from beamlike.machine.side_input import Main, Side, SideInputs
+from beamlike.machine.stateful import StatefulMap
+from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.graph import MAIN, Grouped, Remembered, Seen
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.model.windows import Window
+from beamlike.model.words import in_words
+from beamlike.runtime.graph.keys import UncertainKeyError, key_bytes, key_of
+from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
+from beamlike.runtime.memory import MemoryStage
+from beamlike.runtime.script import Arrive, Machine, Run, ScriptStep
+
+__all__ = ["GroupingWorker", "Keyed", "RememberingWorker", "SeeingWorker", "StagedWorker"]
+
+
+@attrs.frozen
+class Keyed:
+    """What a machine is given of a bundle, in columns; `beamlike.machine.events.Element` by key.
+
+    ``first`` are those that come before the others of a micro-batch, wherever they come from.
+    """
+
+    keys: Sequence[Hashable]
+    values: Sequence[Any]
+    timestamps: Sequence[int]
+    windows: Sequence[Window | None]
+    first: Sequence[bool]
+
+
+class StagedWorker(Worker, Recorded):
+    """A node with a machine, which remembers."""
+
+    def __init__(self, label: str, machine: Machine) -> None:
+        super().__init__(label)
+        self.machine = machine
+        self._stage = MemoryStage(machine)
+        self._wire = Wire.declared()
+        self._keys: dict[Hashable, Hashable] = {}
+        self._drops: list[tuple[Any, Drop]] = []
+
+    @property
+    def output_watermark(self) -> int:
+        return self._stage.output_watermark
+
+    @property
+    def run(self) -> Run:
+        run = self._stage.run
+        return Run(
+            tuple(
+                Arrive(tuple((self._keys[key], element) for key, element in step.elements))
+                if isinstance(step, Arrive)
+                else step
+                for step in run.script
+            ),
+            tuple(attrs.evolve(output, key=self._keys[output.key]) for output in run.outputs),
+            tuple(attrs.evolve(told, key=self._keys[told.key]) for told in run.story),
+        )
+
+    def clock(self, to: int) -> Tagged:
+        return self._play(AdvanceClock(to))
+
+    def advance(self, to: int) -> Tagged:
+        self.watermark = to
+        return self._play(AdvanceWatermark(to))
+
+    def take(self, given: Sequence[Bundle]) -> Tagged:
+        arriving = self.arriving(given)
+        return self._play(
+            Arrive(tuple((self._known(key), self._through(element)) for key, element in arriving))
+        )
+
+    def _through(self, element: Element) -> Element:
+        """As it would come to another process."""
+        value = self._wire.through(element.value)
+        return element if value is element.value else attrs.evolve(element, value=value)
+
+    def _known(self, key: Hashable) -> Hashable:
+        """What is equal for this key and no other."""
+        coders = self._wire.coders
+        try:
+            blob = key_bytes(key, coders)
+            known: Hashable = blob
+            if coders and blob not in self._keys:
+                key = key_of(blob, coders)
+        except UncertainKeyError:
+            raise
+        except PipelineError:
+            if not _is_compared_by_value(key):
+                raise
+            known = key  # in this process it is what it is; it could not go to another one
+        self._keys.setdefault(known, key)
+        return known
+
+    def dropped(self) -> Iterable[tuple[Any, Drop]]:
+        drops, self._drops = self._drops, []
+        return drops
+
+    def _play(self, step: ScriptStep) -> Tagged:
+        found = Bundle()
+        try:
+            outputs = self._stage.play(step)
+        except UserFunctionError as error:
+            # The stage knows the key by another name.
+            said = {reprlib.repr(known): key for known, key in self._keys.items()}
+            raise error.of_key(said[error.key or ""]) from error.__cause__
+        for output in outputs:
+            key = self._keys[output.key]
+            if isinstance(output.effect, Drop):
+                self._drops.append((key, output.effect))
+            else:
+                found.append(self.shown(key, output.effect))
+        return [(MAIN, found.with_values(self._wire.all_through(found.values)))] if found else []
+
+    @abstractmethod
+    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
+        """What the machine is given of the elements, by key."""
+
+    def keyed(self, given: Sequence[Bundle]) -> Keyed:
+        """The same in columns."""
+        arriving = list(self.arriving(given))
+        return Keyed(
+            [key for key, _ in arriving],
+            [element.value for _, element in arriving],
+            [element.timestamp for _, element in arriving],
+            [element.window for _, element in arriving],
+            [self.comes_first(element) for _, element in arriving],
+        )
+
+    @abstractmethod
+    def shown(self, key: Hashable, pane: Pane) -> Windowed:
+        """The element that a pane of the machine becomes."""
+
+    def comes_first(self, element: Element) -> bool:
+        """Whether this comes before the others of a bundle, wherever they come from."""
+        return False
+
+
+def _is_compared_by_value(key: Any) -> bool:
+    if isinstance(key, tuple | frozenset):
+        return all(map(_is_compared_by_value, key))
+    compared: object = type(key).__eq__
+    return compared is not object.__eq__
+
+
+def _pair(value: Any, label: str, verb: str) -> tuple[Hashable, Any]:
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise PipelineError(
+            f"{label!r} {verb} pairs of key and value, and got {value!r}; make pairs before it, "
+            "for example with WithKeys(...) or Map(lambda x: (key, x))"
+        )
+    try:
+        hash(value[0])
+    except TypeError:
+        raise PipelineError(
+            f"{label!r} got the key {value[0]!r}, which cannot be compared by value; use a tuple "
+            "instead of a list, or a frozen class"
+        ) from None
+    return value
+
+
+class GroupingWorker(StagedWorker):
+    """Groups pairs by key and window."""
+
+    def __init__(self, node: Grouped) -> None:
+        super().__init__(node.label, Grouping(node.strategy, node.combine))
+
+    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
+        for it in given[0]:
+            key, value = _pair(it.value, self.label, "groups")
+            for window in it.windows:
+                yield key, Element(value, it.timestamp, window)
+
+    def keyed(self, given: Sequence[Bundle]) -> Keyed:
+        bundle = given[0].one_window_each()
+        pairs = [_pair(value, self.label, "groups") for value in bundle.values]
+        return Keyed(
+            [key for key, _ in pairs],
+            [value for _, value in pairs],
+            bundle.timestamps,
+            [window for (window,) in bundle.windows],
+            [False] * len(pairs),
+        )
+
+    def shown(self, key: Hashable, pane: Pane) -> Windowed:
+        return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)
+
+
+class RememberingWorker(StagedWorker):
+    """Calls a function that has a memory for each key and window."""
+
+    def __init__(self, node: Remembered) -> None:
+        def fn(state: Any, given: tuple[Any, Any], at: int) -> tuple[Any, list[Any]]:
+            pair, info = given
+            after, outputs = node.fn(state, pair, at)
+            # What is not grouped keeps its pane.
+            return after, [(output, info) for output in outputs]
+
+        fn.__qualname__ = in_words(node.fn)
+        windowing = node.windowing
+        machine = StatefulMap(
+            windowing.window_fn,
+            fn,
+            windowing.allowed_lateness,
+            already_merged=windowing.already_merged,
+        )
+        super().__init__(node.label, machine)
+
+    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
+        for it in given[0]:
+            key, _ = _pair(it.value, self.label, "remembers")
+            for window in it.windows:
+                yield key, Element((it.value, it.pane), it.timestamp, window)
+
+    def shown(self, key: Hashable, pane: Pane) -> Windowed:
+        value, info = pane.value
+        return Windowed(value, pane.timestamp, (pane.window,), info)
+
+
+class SeeingWorker(StagedWorker):
+    """Shows each element of a main input what is in its window of a side input."""
+
+    def __init__(self, node: Seen) -> None:
+        machine = SideInputs(
+            node.main.window_fn,
+            node.side.window_fn,
+            node.main.allowed_lateness,
+            join="view",
+            side_trigger=node.side.trigger,
+        )
+        super().__init__(node.label, machine)
+        self._side = MIN_TIMESTAMP
+
+    def reached(self, watermarks: Sequence[int]) -> Tagged:
+        to, side = watermarks
+        if (to, side) == (self.watermark, self._side):
+            return ()
+        self.watermark, self._side = to, side
+        return self._play(AdvanceWatermark(to, side))
+
+    def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
+        main, side = given
+        for it in side:
+            _, items = it.value
+            for window in it.windows:
+                yield (), Element(Side(items), it.timestamp, window)
+        for it in main:
+            for window in it.windows:
+                # What is not grouped keeps its pane.
+                yield (), Element(Main((it.value, it.pane)), it.timestamp, window)
+
+    def comes_first(self, element: Element) -> bool:
+        # What arrives together sees what arrives with it.
+        return isinstance(element.value, Side)
+
+    def shown(self, key: Hashable, pane: Pane) -> Windowed:
+        (value, info), items = pane.value
+        return Windowed((value, items), pane.timestamp, (pane.window,), info)

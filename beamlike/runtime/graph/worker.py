@@ -1,0 +1,109 @@
+"""What a host asks of every node of a graph.
+
+A worker is given the elements of a step, then the watermark, and answers with what comes out.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from beamlike.errors import (
+    BeamlikeError,
+    PipelineError,
+    StateError,
+    TransformError,
+    UserFunctionError,
+)
+from beamlike.machine.events import Drop
+from beamlike.model.bundle import Bundle
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.graph.keys import UnfitKeyError
+from beamlike.runtime.script import Run, ScriptStep
+
+__all__ = ["Recorded", "Tagged", "Worker"]
+
+Tagged = Iterable[tuple[str, Bundle]]
+"""Elements, by the name of the output that they come out of."""
+
+
+class Recorded(ABC):
+    """What knows everything that happened to a node."""
+
+    @property
+    @abstractmethod
+    def run(self) -> Run:
+        """Everything that happened so far, with the keys as they came."""
+
+
+class Worker(ABC):
+    """Does the work of one node."""
+
+    watermark = MIN_TIMESTAMP
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+
+    @property
+    def output_watermark(self) -> int:
+        """Only what is late comes out with an event time (ms) before it."""
+        return self.watermark
+
+    @abstractmethod
+    def take(self, given: Sequence[Bundle]) -> Tagged:
+        """A bundle of elements from each source."""
+
+    def reached(self, watermarks: Sequence[int]) -> Tagged:
+        """The sources have come so far: the watermark of each (ms), in order."""
+        least = min(watermarks)
+        return self.advance(least) if least > self.watermark else ()
+
+    def advance(self, to: int) -> Tagged:
+        """The input watermark becomes this (ms)."""
+        self.watermark = to
+        return ()
+
+    def clock(self, to: int) -> Tagged:
+        """Processing time becomes this (ms)."""
+        return ()
+
+    def happen(self, events: Sequence[ScriptStep]) -> Tagged:
+        """Events of a source."""
+        raise AssertionError("only a source has events")
+
+    def dropped(self) -> Iterable[tuple[Any, Drop]]:
+        """What was dropped since this was asked last, by key."""
+        return ()
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """What fails inside the block names this node.
+
+        Raises:
+            TransformError: A function of the user's raised.
+            PipelineError: An element came that this node cannot take.
+            StateError: What it remembers cannot be read.
+        """
+        try:
+            yield
+        except UserFunctionError as error:
+            cause = error.__cause__
+            if isinstance(cause, TransformError | PipelineError):
+                raise cause from cause.__cause__
+            key = "" if error.key is None else f", key {error.key}"
+            problem = f"{error.problem} in {error.function}"
+            raise TransformError(self.label, problem, f"{error.place}{key}") from cause
+        except UnfitKeyError as error:
+            raise PipelineError(f"{self.label!r}: {error}") from error
+        except (TransformError, PipelineError):
+            raise
+        except StateError as error:
+            raise StateError(f"{self.label!r}: {error}") from error
+        except BeamlikeError as error:
+            raise PipelineError(f"{self.label!r}: {error}") from error
+
+    def setup(self) -> None:  # noqa: B027 (most have no use for it)
+        """Before anything happens."""
+
+    def teardown(self) -> None:  # noqa: B027 (likewise)
+        """After everything."""

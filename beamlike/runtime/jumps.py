@@ -1,0 +1,134 @@
+"""Which jump the watermark of a stage does in a micro-batch; see `beamlike.machine.jumps`."""
+
+import reprlib
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.machine.clocks import Clocks, SourceClock
+from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.jumps import Delivered, Jump, jump_over, longest_wait
+from beamlike.model.time import MIN_TIMESTAMP, show_instant
+from beamlike.runtime.logs import readable
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.index import Standing
+
+__all__ = [
+    "delivered_by",
+    "delivered_from_json",
+    "delivered_rows",
+    "delivered_to_json",
+    "jump_of",
+    "jump_of_stage",
+    "row_words",
+]
+
+_GAPS: Final = 16
+"""So many gaps between event times are remembered of some rows, the largest."""
+_EXAMPLE: Final = 300
+"""Letters of an example at most: it stands in the query's progress, and in log lines."""
+
+
+def delivered_by(source: int, times: Ints, last: str) -> Delivered:
+    """What rows with these event times say of them.
+
+    Args:
+        source: See `Delivered`.
+        times: One or more (ms), in any order.
+        last: See `Delivered`.
+    """
+    times = np.unique(times)
+    gaps = np.diff(times)
+    largest = np.sort(np.argsort(gaps)[-_GAPS:])
+    starts, ends = times[np.append(0, largest + 1)], times[np.append(largest, -1)]
+    return Delivered(source, list(zip(starts.tolist(), ends.tolist(), strict=True)), last)
+
+
+def row_words(keys: Mapping[str, Any], timestamp: int) -> str:
+    """A row by the names and values of its key and its event time (ms)."""
+    words = [f"{name}={reprlib.repr(value)}" for name, value in keys.items()]
+    return ", ".join((*words, f"at {show_instant(timestamp)}"))[:_EXAMPLE]
+
+
+def delivered_rows(plan: Plan, table: pa.Table, times: pa.ChunkedArray, at: int) -> list[Delivered]:
+    """What rows for the packer say of the event times of their source, if that can jump.
+
+    Args:
+        plan: The stage.
+        table: The rows.
+        times: Their event times (ms); null for those that move no watermark.
+        at: The position of their input.
+    """
+    source = plan.source if plan.clocks is None else plan.clocks.inputs[at]
+    wait = longest_wait(plan.strategy)
+    least, greatest = pc.min_max(times).as_py().values()
+    if not isinstance(source, SourceClock) or wait is None or greatest is None:
+        return []
+    row = table.slice(pc.index(times, greatest).as_py(), 1)
+    keys = {name: readable(row.column(f"key_{name}"))[0] for name in plan.keys}
+    last = row_words(keys, greatest)
+    if greatest - least <= source.delay + wait:
+        return [Delivered(at, [(least, greatest)], last)]  # no gap among them is large enough
+    return [delivered_by(at, times.drop_null().to_numpy(), last)]
+
+
+def jump_of(plan: Plan, rows: Iterable[Delivered], standing: Standing) -> Jump | None:
+    """The jump of a stage, if these rows make its watermark do one.
+
+    Args:
+        plan: The stage.
+        rows: Those that its sources delivered in this micro-batch.
+        standing: Where a shard stands after it.
+    """
+    wait = longest_wait(plan.strategy)
+    if wait is None:
+        return None
+    if plan.clocks is not None:
+        return jump_of_stage(plan.clocks, rows, standing, wait)
+    return None if plan.source is None else _jump_of_query(plan.source, rows, standing, wait)
+
+
+def _jump_of_query(
+    source: SourceClock, rows: Iterable[Delivered], standing: Standing, wait: int
+) -> Jump | None:
+    """The jump that these rows make Spark's watermark do, which is that of the next micro-batch."""
+    if standing.watermark == MIN_TIMESTAMP:
+        return None
+    return jump_over(source, rows, standing.watermark + source.delay, standing.clock, wait)
+
+
+def jump_of_stage(
+    clocks: Clocks, rows: Iterable[Delivered], standing: Standing, wait: int
+) -> Jump | None:
+    """The jump that the watermark of a stage has done whose inputs have clocks of their own.
+
+    Where another input holds it back, the stage has not jumped with its source.
+
+    Args:
+        clocks: Those of the inputs.
+        rows: See `jump_of`.
+        standing: See there.
+        wait: See `beamlike.machine.jumps.longest_wait`.
+    """
+    of_source: dict[int, list[Delivered]] = {}
+    for it in rows:
+        of_source.setdefault(it.source, []).append(it)
+    for at, own in of_source.items():
+        source = clocks.inputs[at]
+        known = standing.known[at] if standing.known else None
+        if isinstance(source, SourceClock) and known is not None and known > MIN_TIMESTAMP:
+            jump = jump_over(source, own, known, standing.clock, wait)
+            if jump is not None and jump.after == standing.watermark:
+                return jump
+    return None
+
+
+def delivered_to_json(it: Delivered) -> dict[str, Any]:
+    return {"source": it.source, "stretches": it.stretches, "last": it.last}
+
+
+def delivered_from_json(sent: Mapping[str, Any]) -> Delivered:
+    return Delivered(**sent)

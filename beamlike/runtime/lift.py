@@ -1,0 +1,160 @@
+"""Rows combined before they reach their shard, by the machine that steps the plan's shards.
+
+The result is a table of combined elements, see `beamlike.runtime.arrivals`, with the ``hash``
+of each key in place of a bucket.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from beamlike.errors import OutgrownError, UserFunctionError
+from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.columnar.columns import LiftedArrivals
+from beamlike.machine.columnar.lifting import ColumnarLifting
+from beamlike.machine.events import Drop, Element, Lifted
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.arrivals import elements_in
+from beamlike.runtime.column_output import told_drops
+from beamlike.runtime.key_numbers import Numbered, number_keys
+from beamlike.runtime.part_folds import arrivals_of, fold_of_part
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.stepping import ONE_BY_ONE, choose_machine
+from beamlike.runtime.store.room import in_one
+from beamlike.runtime.store.state import Key
+
+__all__ = ["Lifter", "lifter_of"]
+
+Combined = tuple[pa.Table, list[tuple[Key, Drop]]]
+"""Combined elements, and the rows that come too late or that a function cannot take."""
+
+
+class Lifter(Protocol):
+    """Combines the rows of one plan."""
+
+    def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
+        """The rows of some tables combined by key and window.
+
+        Args:
+            tables: One or more, in order of arrival. Rows have their ``hash`` in place of a
+                bucket.
+            watermark: The input watermark (ms) that judges them; None: they are judged later.
+
+        Returns:
+            One row for each window of each key, in any order.
+
+        Raises:
+            UserFunctionError: A function of the user's raised, and that is to be reported.
+            OutgrownError: An aggregate outgrew its type, and that is to be reported.
+        """
+
+
+def lifter_of(plan: Plan) -> Lifter:
+    """What combines the rows of this plan."""
+    columnar = choose_machine(plan).machine == "columnar"
+    return _Careful(plan, _InColumns(plan) if columnar else _KeyByKey(plan))
+
+
+def _schema(plan: Plan) -> pa.Schema:
+    fields = [(f"key_{name}", kind) for name, kind in plan.keys.items()]
+    fields += [(name, pa.int64()) for name in ("start", "end", "count", "ts")]
+    fields += [("judged", pa.bool_()), ("merged", pa.bool_())]
+    fields += [*plan.operation.accumulator.types().items()]
+    return pa.schema([*fields, ("hash", pa.int64())])
+
+
+class _Careful:
+    """All at once; or if something does not fit, with an eye on each element."""
+
+    def __init__(self, plan: Plan, at_once: Lifter) -> None:
+        self._at_once, self._one_by_one = at_once, _KeyByKey(plan, checks=True)
+
+    def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
+        try:
+            return self._at_once.lift(tables, watermark)
+        except ONE_BY_ONE:
+            return self._one_by_one.lift(tables, watermark)
+
+
+class _InColumns:
+    """As the columnar machine does it."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._folds = [fold_of_part(part, plan.values) for part in plan.parts]
+        self._lifting = ColumnarLifting(plan.strategy, self._folds)
+        self._schema = _schema(plan)
+
+    def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
+        plan = self._plan
+        arrived = in_one(tables)  # those without carried windows lack the columns of these
+        names = [f"key_{name}" for name in plan.keys]
+        keys = number_keys([arrived.column(name) for name in names], arrived.num_rows)
+        arrivals = arrivals_of(plan, self._folds, arrived, keys.number)
+        lifted, drops = self._lifting.lift(arrivals, watermark)
+        at = MIN_TIMESTAMP if watermark is None else watermark
+        dropped = list(told_drops(plan, drops, arrived, at))
+        return self._table(lifted, keys, arrived.column("hash").to_numpy()), dropped
+
+    def _table(self, lifted: LiftedArrivals, keys: Numbered, hashes: Ints) -> pa.Table:
+        hash_of_key = np.empty(keys.count, np.int64)
+        hash_of_key[keys.number] = hashes
+        of_row = pa.array(lifted.key)
+        columns = (lifted.start, lifted.end, lifted.count, lifted.at, lifted.judged, lifted.merged)
+        arrays = [column.take(of_row) for column in keys.columns]
+        arrays += map(pa.array, columns)
+        for fold, accumulators in zip(self._folds, lifted.accumulators, strict=True):
+            arrays += fold.rest(accumulators)
+        arrays.append(pa.array(hash_of_key[lifted.key]))
+        return pa.Table.from_arrays(arrays, schema=self._schema)
+
+
+class _KeyByKey:
+    """As the reference machine does it."""
+
+    def __init__(self, plan: Plan, *, checks: bool = False) -> None:
+        self._plan = plan
+        self._lifting = plan.checking_lifting if checks else plan.lifting
+        self._schema = _schema(plan)
+
+    def lift(self, tables: Sequence[pa.Table], watermark: int | None) -> Combined:
+        plan, lifting = self._plan, self._lifting
+        hashes: dict[Key, int] = {}
+        by_key: dict[Key, list[Element]] = {}
+        for table in tables:
+            rows = zip(elements_in(plan, table), table.column("hash").to_pylist(), strict=True)
+            for (key, element), hashed in rows:
+                hashes.setdefault(key, hashed)
+                by_key.setdefault(key, []).append(element)
+        lifted: list[tuple[Key, Lifted]] = []
+        dropped: list[tuple[Key, Drop]] = []
+        for key, elements in by_key.items():
+            try:
+                kept, late = lifting.lift(elements, watermark)
+            except (UserFunctionError, OutgrownError) as error:
+                raise error.of_key(key) from error.__cause__
+            lifted += ((key, one) for one in kept)
+            dropped += ((key, one) for one in late)
+        return self._table(lifted, hashes), dropped
+
+    def _table(self, lifted: Sequence[tuple[Key, Lifted]], hashes: dict[Key, int]) -> pa.Table:
+        layout = self._plan.operation.accumulator
+        ones = [one for _, one in lifted]
+        columns: list[Any] = [[key[at] for key, _ in lifted] for at in range(len(self._plan.keys))]
+        columns += [
+            [one.window.start for one in ones],
+            [one.window.end for one in ones],
+            [one.count for one in ones],
+            [one.timestamp for one in ones],
+            [one.judged for one in ones],
+            [one.merged for one in ones],
+            *layout.encode([one.accumulator for one in ones]),
+            [hashes[key] for key, _ in lifted],
+        ]
+        arrays = [
+            values if isinstance(values, pa.Array) else pa.array(values, field.type)
+            for values, field in zip(columns, self._schema, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=self._schema)

@@ -1,0 +1,155 @@
+"""What shards log: merges, panes and drops, each with its key and window.
+
+Drops are lost data, and logged at INFO; that a watermark jumps over rows to come, as a WARNING;
+all else at DEBUG. Where the lines go is the host's affair.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.machine.events import Drop, Effect, Merged
+from beamlike.machine.jumps import Jump
+from beamlike.model.time import show_instant
+from beamlike.model.windows import GlobalWindow, Window, bounds
+from beamlike.runtime.marks import DROPPED_ROW, MARKS
+from beamlike.runtime.output import READABLE
+
+__all__ = [
+    "log_effects",
+    "log_jump",
+    "log_key_by_key",
+    "log_merges",
+    "log_rows",
+    "logs_all",
+    "logs_drops",
+    "readable",
+]
+
+_LOGGER: Final = logging.getLogger("beamlike.panes")
+_EPOCH: Final = datetime.fromtimestamp(0, UTC)
+_PARTS: Final = 3
+"""So many windows of a merge are shown: a thousand may become one."""
+
+
+def log_jump(stage: str, jump: Jump) -> None:
+    """A line of warning, for workers that log anything."""
+    if _LOGGER.hasHandlers():  # else Python would print it, bare
+        _LOGGER.warning("%s: %s", stage, jump.in_words)
+
+
+def logs_drops() -> bool:
+    """Whether somebody wants to read of each drop."""
+    return _LOGGER.isEnabledFor(logging.INFO)
+
+
+def logs_all() -> bool:
+    """Whether somebody wants to read of each pane and each merge, too."""
+    return _LOGGER.isEnabledFor(logging.DEBUG)
+
+
+def log_rows(stage: str, keys: Sequence[str], rows: pa.Table) -> None:
+    """A line for each pane and each drop. Ask `logs_drops` first.
+
+    Args:
+        stage: The name of the grouping.
+        keys: Its key columns.
+        rows: What came out of it, see `beamlike.runtime.output`.
+    """
+    if not logs_all():
+        kind = pc.struct_field(rows.column(MARKS), "kind")
+        rows = rows.filter(pc.equal(kind, DROPPED_ROW))
+    for row in _told(rows, keys):
+        marks = row[MARKS] or {}
+        key = ", ".join(f"{name}={row[name]!r}" for name in keys)
+        if marks.get("kind") == DROPPED_ROW:
+            dropped = marks["dropped"]
+            if dropped["stage"] == stage:
+                _log_drop(stage, key, _of_row(dropped["window"]), dropped["reason"])
+        elif marks.get("kind") is None:
+            pane = row["pane"]
+            withdrawn = row.get("retraction") or pane is None
+            _log_pane(stage, key, _of_row(row["window"]), None if withdrawn else pane)
+
+
+def _told(rows: pa.Table, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """What a line tells of each row. Other columns may hold times that no Python datetime can."""
+    marks = (MARKS, "window", "pane", "retraction")
+    columns = {name: rows.column(name).to_pylist() for name in marks if name in rows.column_names}
+    columns |= {name: readable(rows.column(name)) for name in keys}
+    return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+
+
+def readable(column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column; in words, if it holds times that no Python datetime can."""
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError):
+        return pc.cast(column, pa.string()).to_pylist()  # type: ignore[no-any-return]
+
+
+def log_key_by_key(stage: str, cause: BaseException) -> None:
+    """A warning: the columnar machine could not do a micro-batch, so it is done key by key."""
+    problem = f"{type(cause).__name__}: {cause}"
+    _LOGGER.warning("%s: a micro-batch is stepped key by key, because of %s", stage, problem)
+
+
+def log_effects(stage: str, effects: Iterable[tuple[Any, Effect]]) -> None:
+    """The same of panes and drops of a pipeline, by key; it withdraws no pane."""
+    panes = logs_all()
+    for key, effect in effects:
+        if isinstance(effect, Drop):
+            _log_drop(stage, f"key={key!r}", _shown(effect.window), effect.reason.value)
+        elif panes:
+            info = {"timing": effect.info.timing.value, "index": effect.info.index}
+            _log_pane(stage, f"key={key!r}", _shown(effect.window), info)
+
+
+def log_merges(stage: str, merges: Iterable[tuple[Mapping[str, Any], Merged]]) -> None:
+    """A line for each merge of windows, with the names and values of its key. Ask `logs_all` first.
+
+    Source: Beam's ``MergingActiveWindowSet`` merges before the elements of a bundle are added.
+    """
+    for names, merged in merges:
+        key = ", ".join(f"{name}={value!r}" for name, value in names.items())
+        parts = [_shown(window) for window in merged.sources[:_PARTS]]
+        if more := len(merged.sources) - len(parts):
+            parts.append(f"{more} more")
+        _LOGGER.debug("%s: %s %s merges %s", stage, key, _shown(merged.into), ", ".join(parts))
+
+
+def _log_pane(stage: str, key: str, window: str, pane: Mapping[str, Any] | None) -> None:
+    if pane is None:
+        _LOGGER.debug("%s: %s %s is withdrawn", stage, key, window)
+    else:
+        _LOGGER.debug("%s: %s %s %s pane %s", stage, key, window, pane["timing"], pane["index"])
+
+
+def _log_drop(stage: str, key: str, window: str, reason: str) -> None:
+    _LOGGER.info("%s: %s %s drops %s", stage, key, window, reason)
+
+
+def _of_row(window: Mapping[str, Any] | None) -> str:
+    if window is None:
+        return "no window"
+    start, end = (None if it is None else it.isoformat() for it in window.values())
+    return "the global window" if start is None and end is None else f"[{start}, {end})"
+
+
+def _shown(window: Window | None) -> str:
+    if window is None:
+        return "no window"
+    if isinstance(window, GlobalWindow):
+        return "the global window"
+    start, end = map(_instant, bounds(window))
+    return f"[{start}, {end})"
+
+
+def _instant(milliseconds: int) -> str:
+    if milliseconds not in READABLE:
+        return show_instant(milliseconds)
+    return (_EPOCH + timedelta(milliseconds=milliseconds)).isoformat()

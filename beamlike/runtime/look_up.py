@@ -1,0 +1,182 @@
+"""A main input that looks into a side input, between the columns of a DataFrame.
+
+The value columns of the plan are those of the main input, and after them one for the side
+input: the rows of a pane as an array of structs. It is null in a row of the main input.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Literal
+
+import attrs
+import pyarrow as pa
+
+from beamlike.machine.events import Element
+from beamlike.machine.side_input import Main, Side, SideInputs, SideWindow
+from beamlike.model.triggers import DefaultTrigger, Trigger
+from beamlike.model.windowfns import WindowFn
+from beamlike.model.windows import bounds, window_of
+from beamlike.runtime.columns import AccumulatorColumns
+from beamlike.runtime.operation import Operation
+
+__all__ = ["PANE_BEFORE", "SIDE", "LookUp"]
+
+SIDE: Final = "__beamlike_side"
+"""The value column with the side rows of a pane."""
+
+PANE_BEFORE: Final = "__beamlike_pane"
+"""The main column with the pane of a grouping before, which its rows stay in."""
+
+Types = Mapping[str, pa.DataType]
+
+
+@attrs.frozen
+class LookUp(Operation):
+    """Each row of the main input with the rows of its side window.
+
+    Args:
+        main_window_fn: Windows of main rows that come in none.
+        side_window_fn: The windows of the side input.
+        allowed_lateness: How long after the end of a side window main rows may look there (ms).
+        how: ``"left"`` keeps rows that find nothing, ``"inner"`` leaves them out.
+        main: The columns of a main row, without the key.
+        side: The columns of a side row, without the key.
+        hidden: Columns of the main row that only its window function needs.
+        on_error: What to do when a window function raises.
+        side_trigger: The trigger of the side input's grouping.
+        side_allowed_lateness: How long after its end a side window may have its first pane (ms);
+            None: until its trigger must have fired.
+
+    Raises:
+        WindowingError: The windows do not go together, see `SideInputs`.
+    """
+
+    main_window_fn: WindowFn
+    side_window_fn: WindowFn
+    allowed_lateness: int
+    how: Literal["left", "inner"]
+    main: Types
+    side: Types
+    hidden: frozenset[str] = frozenset()
+    on_error: Literal["fail", "drop"] = "drop"
+    side_trigger: Trigger = attrs.field(factory=DefaultTrigger)
+    side_allowed_lateness: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        _ = self.machine  # which refuses windows that do not go together
+
+    @property
+    def machine(self) -> SideInputs:
+        return SideInputs(
+            self.main_window_fn,
+            self.side_window_fn,
+            self.allowed_lateness,
+            join=self.how,
+            on_error=self.on_error,
+            side_trigger=self.side_trigger,
+            side_allowed_lateness=self.side_allowed_lateness,
+        )
+
+    @property
+    def accumulator(self) -> AccumulatorColumns:
+        return _SideWindowColumns(self.main, self.side)
+
+    @property
+    def results(self) -> Types:
+        return {**{name: kind for _, name, kind in self._shown}, **self.side}
+
+    @property
+    def why_key_by_key(self) -> str:
+        return "it looks values up instead of grouping rows"
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        return {
+            "look-up": self.how,
+            "main window": str(self.main_window_fn),
+            "side window": str(self.side_window_fn),
+            "allowed lateness": f"{self.allowed_lateness} ms",
+            "main columns": _spelled(self.main),
+            "side columns": _spelled(self.side),
+        }
+
+    @property
+    def _shown(self) -> list[tuple[int, str, pa.DataType]]:
+        """Position, name and type of the main columns that the result has."""
+        named = [(at, name, kind) for at, (name, kind) in enumerate(self.main.items())]
+        return [it for it in named if it[1] not in self.hidden]
+
+    def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
+        return (Main(row[:-1]) if row[-1] is None else Side(row[-1]) for row in rows)
+
+    def fields(self, value: Main | Side) -> Mapping[str, Any]:
+        if isinstance(value, Side):
+            return {"side": list(value.content)}
+        return {name: value.value[at] for at, name, _ in self._shown if name != PANE_BEFORE}
+
+    def show(self, values: Sequence[Any]) -> list[pa.Array]:
+        pairs = [(None, None) if value is None else value for value in values]
+        main = [
+            pa.array([row and row[at] for row, _ in pairs], kind) for at, _, kind in self._shown
+        ]
+        side = [
+            pa.array([item and item[name] for _, item in pairs], kind)
+            for name, kind in self.side.items()
+        ]
+        return main + side
+
+
+def _spelled(types: Types) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in types.items())
+
+
+@attrs.frozen
+class _SideWindowColumns(AccumulatorColumns):
+    """What is remembered of a side window.
+
+    ===========  ====================  =====================================================
+    column       type                  holds
+    ===========  ====================  =====================================================
+    ``content``  list of structs,      the side rows of the latest pane; null before the
+                 nullable              first
+    ``waiting``  list of structs of    main rows that wait: event time and window (ms), and
+                 ``ts``, ``start``,    the columns
+                 ``end`` and ``row``
+    ===========  ====================  =====================================================
+    """
+
+    main: Types
+    side: Types
+
+    def types(self) -> dict[str, pa.DataType]:
+        number = pa.int64()
+        row = ("row", pa.struct(list(self.main.items())))
+        waiting = pa.struct([("ts", number), ("start", number), ("end", number), row])
+        return {
+            "content": pa.list_(pa.struct(list(self.side.items()))),
+            "waiting": pa.list_(waiting),
+        }
+
+    def encode(self, accumulators: Sequence[SideWindow]) -> list[pa.Array]:
+        contents = [None if it.content is None else list(it.content) for it in accumulators]
+        waiting = [[self._row(element) for element in it.waiting] for it in accumulators]
+        types = self.types()
+        return [pa.array(contents, types["content"]), pa.array(waiting, types["waiting"])]
+
+    def _row(self, element: Element) -> dict[str, Any]:
+        assert element.window is not None, "an element that waits has its main window"
+        start, end = bounds(element.window)
+        row = dict(zip(self.main, element.value, strict=True))
+        return {"ts": element.timestamp, "start": start, "end": end, "row": row}
+
+    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[SideWindow]:
+        contents, waiting = (column.to_pylist() for column in columns)
+        return [
+            SideWindow(
+                content if content is None else tuple(content), tuple(map(self._element, rows))
+            )
+            for content, rows in zip(contents, waiting, strict=True)
+        ]
+
+    def _element(self, row: dict[str, Any]) -> Element:
+        value = tuple(row["row"][name] for name in self.main)
+        return Element(value, row["ts"], window_of(row["start"], row["end"]))

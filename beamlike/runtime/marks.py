@@ -1,0 +1,116 @@
+"""The hidden column that goes with each row between the groupings of one query.
+
+It says what kind of row it is. Most are data and carry their event time, and after a grouping
+their window; where no grouping can follow they carry nothing, and the column is null. Others have
+no columns of their own and only pass by: a row that was dropped before, what a shard tells about
+its watermark, how many windows there are, a row that was left out and still moves the watermark.
+They survive what users do to the columns because every verb keeps this one.
+
+==============  ======  ================================================================
+field           type    holds
+==============  ======  ================================================================
+``kind``        string  null for data, else one of the kinds below
+``ts``          bigint  event time of a row, ms
+``problem``     string  why the time of a row of a source cannot be read, or believed; on a row
+                        of the kind ``standing``, the jump of the watermark in words
+``start``,      bigint  the window that a grouping gave the row, ms; null if none did
+``end``
+``shard``       int     position of the shard that reports
+``watermark``   bigint  its output watermark, ms
+``dropped``     struct  what was dropped, see `beamlike.runtime.output`; on a row that tells
+                        where shards stand only ``element``: one dropped element, in words
+``counts``      array   on one of many rows: how many of them are what, see `COUNTED`; on a row
+                        that tells where shards stand, more of them: see `STOOD`
+==============  ======  ================================================================
+"""
+
+from typing import Final
+
+import pyarrow as pa
+
+from beamlike.machine.events import DropReason, RowProblem
+from beamlike.model.panes import Timing
+
+__all__ = [
+    "BAD_ROWS",
+    "COUNTED",
+    "DROPPED",
+    "DROPPED_ROW",
+    "LEFT_OUT",
+    "MARKS",
+    "MARKS_TYPE",
+    "REPORT",
+    "SOURCE_MARKS",
+    "STAGE_MARKS",
+    "STANDING",
+    "STOOD",
+    "TIMESTAMP",
+    "WINDOW",
+]
+
+MARKS: Final = "__beamlike"
+"""The name of the column."""
+
+DROPPED_ROW: Final = "dropped"
+REPORT: Final = "report"
+STANDING: Final = "standing"
+LEFT_OUT: Final = "left out"
+
+TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
+WINDOW: Final = pa.struct([("start", TIMESTAMP), ("end", TIMESTAMP)])
+DROPPED: Final = pa.struct(
+    [
+        ("stage", pa.string()),
+        ("reason", pa.string()),
+        ("timestamp", TIMESTAMP),
+        ("watermark", TIMESTAMP),
+        ("missed_ms", pa.int64()),
+        ("window", WINDOW),
+        ("nearly", WINDOW),
+        ("count", pa.int64()),
+        ("error", pa.string()),
+        ("element", pa.string()),
+    ]
+)
+MARKS_TYPE: Final = pa.struct(
+    [
+        ("kind", pa.string()),
+        ("ts", pa.int64()),
+        ("problem", pa.string()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("shard", pa.int32()),
+        ("watermark", pa.int64()),
+        ("dropped", DROPPED),
+        ("counts", pa.list_(pa.int64())),
+    ]
+)
+
+BAD_ROWS: Final = (
+    "null_key",
+    "bad_key",
+    RowProblem.NULL_TIMESTAMP.value,
+    RowProblem.BAD_TIMESTAMP.value,
+    RowProblem.FAR_FUTURE.value,
+    RowProblem.BAD_VALUE.value,
+)
+"""Why a row never gets as far as a machine."""
+
+COUNTED: Final = (
+    *(("panes", timing.value) for timing in (Timing.EARLY, Timing.ON_TIME, Timing.LATE)),
+    *(("dropped", reason) for reason in (*(known.value for known in DropReason), *BAD_ROWS)),
+    ("retractions", ""),
+)
+"""What Spark's query progress counts: panes by timing, dropped elements by reason, and how many of
+the rows withdraw an earlier pane."""
+
+STOOD: Final = (
+    *("elements", "merges", "windows_open"),
+    *("watermark", "deadline", "clock_deadline", "watermark_jump"),
+)
+"""What shards tell of a step together: sums of the first three, the least of the others; those are
+null for none. A jump is reported by one shard alone."""
+
+SOURCE_MARKS: Final = ("kind", "ts")
+STAGE_MARKS: Final = (*SOURCE_MARKS, "start", "end", "shard", "watermark", "dropped")
+"""Fields that the packer reads, from rows of a source and from those of a grouping."""

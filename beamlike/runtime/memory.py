@@ -1,0 +1,133 @@
+"""The memory host: a script in this process, in milliseconds, without Spark."""
+
+from collections.abc import Hashable, Mapping
+
+from beamlike.errors import UserFunctionError, WatermarkError
+from beamlike.machine.events import (
+    AdvanceClock,
+    AdvanceWatermark,
+    Bundle,
+    Event,
+    Happening,
+    going_back,
+)
+from beamlike.machine.reference.state import KeyState
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.script import Arrive, Machine, Output, Run, Script, ScriptStep, Told
+
+__all__ = ["MemoryStage", "run_in_memory"]
+
+
+def run_in_memory(machine: Machine, script: Script) -> Run:
+    """Run a script from the beginning of time; every key sees every clock move.
+
+    Raises:
+        WatermarkError: The script moves a clock back.
+        UserFunctionError: A function of the user's raised, and the machine reports it.
+    """
+    stage = MemoryStage(machine)
+    for step in script:
+        stage.play(step)
+    return stage.run
+
+
+class MemoryStage:
+    """One stage in memory, played step by step. Everything is written down as it happens."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        states: Mapping[Hashable, KeyState] | None = None,
+        watermark: int = MIN_TIMESTAMP,
+        clock: int = 0,
+    ) -> None:
+        # A stage that goes on from where another one was has nothing of its record.
+        self._machine = machine
+        self._states: dict[Hashable, KeyState] = dict(states or {})
+        self._script: list[ScriptStep] = []
+        self._outputs: list[Output] = []
+        self._story: list[Told] = []
+        self.watermark, self.clock = watermark, clock
+        self.side_watermark: int | None = None
+
+    @property
+    def run(self) -> Run:
+        """What happened so far and everything that came out of it."""
+        return Run(tuple(self._script), tuple(self._outputs), tuple(self._story))
+
+    @property
+    def states(self) -> Mapping[Hashable, KeyState]:
+        """What is remembered of each key now."""
+        return dict(self._states)
+
+    @property
+    def output_watermark(self) -> int:
+        """What the next stage is promised (ms): only late panes are stamped before it."""
+        # Every key saw every clock move; one that has not come yet will start at the watermark.
+        promised = (state.output_watermark for state in self._states.values())
+        return min(promised, default=self.watermark)
+
+    def play(self, step: ScriptStep) -> tuple[Output, ...]:
+        """Let one step happen; what came out of it.
+
+        Raises:
+            WatermarkError: The watermark or the clock would go back. Nothing has happened then.
+            UserFunctionError: A function of the user's raised, and the machine reports it.
+                Nothing has happened then, to no key.
+        """
+        self.check(step)
+        events: dict[Hashable, Event]
+        if isinstance(step, Arrive):
+            events = {key: Bundle(tuple(items)) for key, items in step.by_key().items()}
+        else:
+            events = dict.fromkeys(self._states, step)
+        seen, heard = len(self._outputs), len(self._story)
+        after: dict[Hashable, KeyState] = {}
+        try:
+            for key, event in events.items():
+                after[key] = self._step(key, event)
+        except UserFunctionError:
+            del self._outputs[seen:], self._story[heard:]
+            raise
+        self._states |= after
+        self._script.append(step)
+        if isinstance(step, AdvanceWatermark):
+            self.side_watermark = self._unseen.side_after(step)
+            self.watermark = step.to
+        elif isinstance(step, AdvanceClock):
+            self.clock = step.to
+        return tuple(self._outputs[seen:])
+
+    def check(self, step: ScriptStep) -> None:
+        """Refuse a step that moves a clock back.
+
+        Raises:
+            WatermarkError: The watermark or the clock would go back.
+        """
+        # The machine refuses it too, but it has no say while there is no key.
+        if isinstance(step, Arrive):
+            return
+        stands_at = self.watermark if isinstance(step, AdvanceWatermark) else self.clock
+        refusal = going_back(step, stands_at, self._unseen.side)
+        if refusal is not None:
+            raise WatermarkError(refusal)
+
+    @property
+    def _unseen(self) -> KeyState:
+        """A key that comes now."""
+        return KeyState.unseen(self.watermark, self.clock, self.side_watermark)
+
+    def _step(self, key: Hashable, event: Event) -> KeyState:
+        number = len(self._script)
+
+        def tell(happening: Happening) -> None:
+            self._story.append(Told(number, key, happening))
+
+        state = self._states.get(key) or self._unseen
+        try:
+            after, effects = self._machine.step(state, event, tell)
+        except UserFunctionError as error:
+            # The machine does not know the key's name.
+            raise error.of_key(key) from error.__cause__
+        self._outputs.extend(Output(number, key, effect) for effect in effects)
+        return after

@@ -1,0 +1,57 @@
+"""What a stage does: its machine, and how the values of that machine lie among columns."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from beamlike.runtime.columns import AccumulatorColumns
+from beamlike.runtime.script import Machine
+
+__all__ = ["Operation"]
+
+
+class Operation(ABC):
+    """The machine of a stage, and the way from columns to its values and back.
+
+    A row of the plan's value columns becomes the value of an element, an accumulator lies in
+    columns between steps, and the value of a pane becomes columns of the result.
+    """
+
+    @property
+    @abstractmethod
+    def machine(self) -> Machine:
+        """A new one; a plan asks once."""
+
+    @property
+    @abstractmethod
+    def accumulator(self) -> AccumulatorColumns:
+        """How the accumulator of a window rests."""
+
+    @property
+    @abstractmethod
+    def results(self) -> Mapping[str, pa.DataType]:
+        """Name and type of each column that the value of a pane becomes."""
+
+    @property
+    @abstractmethod
+    def words(self) -> Mapping[str, str]:
+        """What saved state depends on, beside the columns and how they are spread."""
+
+    @property
+    @abstractmethod
+    def why_key_by_key(self) -> str | None:
+        """Why only a machine that takes one key after the other can do this; None: others can."""
+
+    @abstractmethod
+    def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
+        """The value of an element for each row of the plan's value columns."""
+
+    @abstractmethod
+    def fields(self, value: Any) -> Mapping[str, Any]:
+        """The value of an element by name, to be shown when it is dropped."""
+
+    @abstractmethod
+    def show(self, values: Sequence[Any]) -> list[pa.Array]:
+        """The values of panes as columns; where there is no pane the value is None."""

@@ -1,0 +1,349 @@
+"""The plan of a stage on Spark: everything that a worker needs to know, as one value."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypedDict
+
+import attrs
+import pyarrow as pa
+
+from beamlike.machine.clocks import Clocks, SourceClock, StageClock
+from beamlike.machine.columnar.folds import from_objects
+from beamlike.machine.lifting import Lifting
+from beamlike.machine.reference.step import Grouping
+from beamlike.machine.side_input import SideInputs
+from beamlike.machine.stateful import StatefulMap
+from beamlike.model.combine import CombineFn, Together
+from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.windows import IntervalWindow
+from beamlike.runtime.changes import continues, strategy_words
+from beamlike.runtime.checked import Checked
+from beamlike.runtime.columns import AccumulatorColumns
+from beamlike.runtime.operation import Operation
+from beamlike.runtime.options import BUCKETS, SHARDS, STAGE, MachineName, OnError, Render
+from beamlike.runtime.script import Machine
+
+__all__ = ["Aggregation", "Part", "Plan", "PlanOptions"]
+
+LAYOUT_VERSION = 3
+"""Raised whenever saved state of an older beamlike would be read wrongly."""
+
+
+@attrs.frozen
+class Part:
+    """One aggregate of the result.
+
+    ``input`` is the position of its column among the plan's values, None if it needs none, a
+    tuple of positions if its elements are tuples of several columns.
+    ``result`` is the Arrow type of its value in the output. Where values have no Arrow type,
+    ``read`` makes them of what their column holds.
+    """
+
+    name: str
+    fn: CombineFn
+    input: int | tuple[int, ...] | None
+    columns: AccumulatorColumns
+    result: pa.DataType
+    read: Callable[[Iterable[Any]], Iterable[Any]] | None = None
+
+    @property
+    def checked(self) -> CombineFn:
+        """The function, which refuses what does not fit the columns."""
+        return Checked(self.name, self.fn, self.columns, self.result)
+
+
+def _together(parts: Iterable[Part], *, checked: bool = False) -> Together:
+    return Together(
+        {part.name: (part.checked if checked else part.fn, part.input) for part in parts}
+    )
+
+
+@attrs.frozen
+class Aggregation(Operation):
+    """A windowed, triggered grouping. An element is a row, a pane has a value for each part."""
+
+    strategy: WindowingStrategy
+    values: Mapping[str, pa.DataType]
+    parts: tuple[Part, ...]
+    on_error: OnError
+
+    @property
+    def machine(self) -> Grouping:
+        return Grouping(self.strategy, _together(self.parts), self.on_error)
+
+    @property
+    def accumulator(self) -> AccumulatorColumns:
+        return _PartsColumns(self.parts)
+
+    @property
+    def results(self) -> Mapping[str, pa.DataType]:
+        return {part.name: part.result for part in self.parts}
+
+    @property
+    def why_key_by_key(self) -> str | None:
+        return None
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        return {
+            **strategy_words(self.strategy),
+            "aggregates": ", ".join(
+                f"{part.name}={part.fn}{self._of_columns(part.input)}" for part in self.parts
+            ),
+        }
+
+    def _of_columns(self, at: int | tuple[int, ...] | None) -> str:
+        if at is None:
+            return ""
+        values = list(self.values.items())
+        told = [values[each] for each in (at if isinstance(at, tuple) else (at,))]
+        return f" of {' and '.join(f'{name} {kind}' for name, kind in told)}"
+
+    def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
+        return rows
+
+    def fields(self, value: Any) -> Mapping[str, Any]:
+        return dict(zip(self.values, value, strict=True))
+
+    def show(self, values: Sequence[Any]) -> list[pa.Array]:
+        return [
+            from_objects(
+                [value and value[at] for value in values], part.result, f"aggregate {part.name!r}"
+            )
+            for at, part in enumerate(self.parts)
+        ]
+
+
+@attrs.frozen
+class _PartsColumns(AccumulatorColumns):
+    """The accumulators of all aggregates, side by side."""
+
+    parts: tuple[Part, ...]
+
+    def types(self) -> dict[str, pa.DataType]:
+        # Names of aggregates are the user's: only with its position is a column's name its own.
+        return {
+            f"acc{at}_{part.name}{suffix}": kind
+            for at, part in enumerate(self.parts)
+            for suffix, kind in part.columns.types().items()
+        }
+
+    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
+        return [
+            array
+            for at, part in enumerate(self.parts)
+            for array in part.columns.encode([accumulator[at] for accumulator in accumulators])
+        ]
+
+    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
+        rest, decoded = iter(columns), []
+        for part in self.parts:
+            own = [next(rest) for _ in part.columns.types()]
+            decoded.append(part.columns.decode(own))
+        return list(zip(*decoded, strict=True))
+
+
+class PlanOptions(TypedDict, total=False):
+    """What a plan has a default for, see `Plan`."""
+
+    shards: int
+    buckets: int
+    on_error: OnError
+    name: str
+    render: Render
+    clocks: Clocks | None
+    source: SourceClock | None
+    reports: bool
+    lift: bool
+    fanout: int
+    machine_name: MachineName
+    goes_on: bool
+
+
+@attrs.frozen(slots=False)
+class Plan:
+    """What a stage does with which rows, and how its state is laid out.
+
+    It aggregates ``parts`` by ``strategy``, unless ``does`` says that it does something else.
+
+    Keys are spread over ``shards`` groups of Spark, and within each over ``buckets``: parts of
+    which the shard's index keeps the earliest deadlines, so that the reference machine steps only
+    those that are touched. Both are part of the layout: they cannot change while a checkpoint is
+    in use.
+
+    ``clocks`` are those of the inputs when each has a watermark of its own; None: Spark's
+    watermark is that of the only input, and ``source`` says how it follows its rows; None: that is
+    not known. With ``reports`` each shard tells its output watermark
+    to the stage after this one. ``render`` says how retractions are shown, ``name`` is
+    the stage's own in drops and in Spark's query progress.
+
+    Elements are combined before they reach their shard with ``lift``, where they are read, or
+    with a ``fanout`` of so many groups, among which they are dealt out. ``machine_name`` says
+    which machine steps the shards; both leave the same state behind. Where another grouping may
+    follow in the same query, the query ``goes_on``, and rows tell it what it has to know of them.
+    """
+
+    strategy: WindowingStrategy
+    keys: Mapping[str, pa.DataType]
+    values: Mapping[str, pa.DataType]
+    parts: tuple[Part, ...]
+    shards: int = SHARDS
+    buckets: int = BUCKETS
+    on_error: OnError = "drop"
+    name: str = STAGE
+    render: Render = "retractions"
+    clocks: Clocks | None = None
+    source: SourceClock | None = None
+    reports: bool = False
+    does: Operation | None = None
+    lift: bool = False
+    fanout: int = 0
+    machine_name: MachineName = "auto"
+    goes_on: bool = True
+
+    @property
+    def needs_ticks(self) -> bool:
+        """Whether something may become due by processing time alone."""
+        by_input = self.clocks is not None and self.clocks.needs_clock
+        return by_input or self.machine.needs_clock
+
+    @property
+    def retracts(self) -> bool:
+        """Whether some panes withdraw others."""
+        return self.does is None and self.strategy.accumulation is AccumulationMode.RETRACTING
+
+    @cached_property
+    def operation(self) -> Operation:
+        if self.does is not None:
+            return self.does
+        return Aggregation(self.strategy, self.values, self.parts, self.on_error)
+
+    @cached_property
+    def machine(self) -> Machine:
+        return self.operation.machine
+
+    @cached_property
+    def checking_machine(self) -> Machine:
+        """The same, which refuses one by one the elements that make an aggregate too much."""
+        if self.does is not None:
+            return self.machine
+        return Grouping(self.strategy, _together(self.parts, checked=True), self.on_error)
+
+    @cached_property
+    def lifting(self) -> Lifting:
+        """Combines elements before they reach their shard."""
+        return Lifting(self.strategy, _together(self.parts), self.on_error)
+
+    @cached_property
+    def checking_lifting(self) -> Lifting:
+        """The same, see `checking_machine`."""
+        return Lifting(self.strategy, _together(self.parts, checked=True), self.on_error)
+
+    @cached_property
+    def fanout_ids(self) -> tuple[int, ...]:
+        """The grouping keys of the fanout's groups; none without a fanout."""
+        return spread_shards(self.fanout)
+
+    @cached_property
+    def shard_ids(self) -> tuple[int, ...]:
+        """The grouping keys of the shards, chosen so that Spark spreads them evenly."""
+        return spread_shards(self.shards)
+
+    @cached_property
+    def identity(self) -> dict[str, str]:
+        """What saved state depends on, in words. Two plans with equal words share state.
+
+        Which others may follow each other: `beamlike.runtime.changes`.
+        """
+        return {
+            "layout version": str(LAYOUT_VERSION),
+            **self.operation.words,
+            "key": ", ".join(f"{name} {kind}" for name, kind in self.keys.items()),
+            "inputs": self._input_words(),
+            "shards": str(self.shards),
+            "buckets": str(self.buckets),
+            # Its groups remember which watermark judged their rows; new ones would not know.
+            "hot key fanout": str(self.fanout or "none"),
+        }
+
+    @cached_property
+    def about(self) -> dict[str, str | int | None]:
+        """For whoever opens saved state (`beamlike.hosts.spark.saved`). Nothing depends on it."""
+        about: dict[str, str | int | None] = {"stage": self.name}
+        if isinstance(self.machine, Grouping):
+            strategy = self.machine.strategy
+            span = IntervalWindow(0, 1)
+            about["trigger"] = str(strategy.trigger)
+            about["allowed lateness"] = strategy.allowed_lateness
+            about["retained"] = strategy.forgotten(span) - strategy.expiry(span)
+        elif isinstance(self.machine, SideInputs | StatefulMap):
+            about["allowed lateness"] = self.machine.allowed_lateness
+        return about
+
+    def _input_words(self) -> str:
+        if self.clocks is None:
+            return "one, with the watermark of the query"
+        return ", ".join(
+            f"a grouping of {clock.shards} shards" if isinstance(clock, StageClock) else "a source"
+            for clock in self.clocks.inputs
+        )
+
+    def check_identity(self, saved: Mapping[str, str]) -> bool:
+        """Refuse state that another plan has written; see `beamlike.runtime.changes`.
+
+        Returns:
+            Whether the state goes on under other words, so that its deadlines have to be asked
+            for anew.
+
+        Raises:
+            StateError: Naming each difference.
+        """
+        return continues(saved, self.identity)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Derived values stay behind: workers derive them again, from what they received.
+        fields = {field.name for field in attrs.fields(type(self))}
+        return {name: value for name, value in self.__dict__.items() if name in fields}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+
+def spread_shards(count: int) -> tuple[int, ...]:
+    """Shard ids whose Spark hashes are all different modulo ``count``.
+
+    Spark places a group by the hash of its key modulo the number of shuffle partitions. Ids
+    0, 1, 2, ... collide: one task would get three shards and another none. These ids fall
+    evenly into any number of partitions that divides ``count``.
+    """
+    found: dict[int, int] = {}
+    candidate = 0
+    while len(found) < count:
+        found.setdefault(_murmur3_int(candidate) % count, candidate)
+        candidate += 1
+    return tuple(found[rest] for rest in sorted(found))
+
+
+def number_of_shard(group: int, count: int) -> int:
+    """Where an id stands among `spread_shards`, without making all of them.
+
+    >>> [number_of_shard(group, 3) for group in spread_shards(3)]
+    [0, 1, 2]
+    """
+    return _murmur3_int(group) % count
+
+
+def _murmur3_int(value: int, seed: int = 42) -> int:
+    """Spark's hash of an integer column (Murmur3 x86 32), as a signed number."""
+    mask = 0xFFFFFFFF
+
+    def rotate(x: int, by: int) -> int:
+        return ((x << by) | (x >> (32 - by))) & mask
+
+    mixed = rotate((value * 0xCC9E2D51) & mask, 15) * 0x1B873593 & mask
+    hashed = (rotate(seed ^ mixed, 13) * 5 + 0xE6546B64) & mask
+    hashed ^= 4
+    hashed = ((hashed ^ (hashed >> 16)) * 0x85EBCA6B) & mask
+    hashed = ((hashed ^ (hashed >> 13)) * 0xC2B2AE35) & mask
+    hashed ^= hashed >> 16
+    return hashed - (1 << 32) if hashed >> 31 else hashed

@@ -1,0 +1,245 @@
+"""One shard's step by the reference machine: key by key, those that have data or a deadline.
+
+No Spark here. A `Store` gives and takes blobs; the processor puts one over Spark's state, a
+test puts one over a dict.
+
+The order within a step: the watermark moves to where the micro-batches before have brought it,
+if Spark carries it; the clock moves; the elements arrive; the watermark moves to where messages
+of this micro-batch bring it. So elements are judged by all micro-batches before their own and by
+nothing else, whichever carries the watermark, and however Spark cuts the stream around a
+micro-batch without data. And panes of a grouping before arrive before the watermark that let
+them out, and are not late.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from beamlike.errors import OutgrownError, UserFunctionError
+from beamlike.machine.clocks import Heard
+from beamlike.machine.columnar.arrays import NEVER, Ints
+from beamlike.machine.events import (
+    AdvanceClock,
+    AdvanceWatermark,
+    Bundle,
+    Effect,
+    Happening,
+    Item,
+    Merged,
+)
+from beamlike.machine.reference.state import KeyState, earliest_hold
+from beamlike.machine.reference.step import Grouping
+from beamlike.machine.reference.wakes import Wakes
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.arrivals import arriving
+from beamlike.runtime.clock import Clock
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.index import Index, Standing
+from beamlike.runtime.store.pages import Pages, Rows, Store
+from beamlike.runtime.store.state import Key, StateLayout, with_bucket
+
+__all__ = ["KeyedEffect", "KeyedMerge", "Shard", "Stepped"]
+
+KeyedEffect = tuple[Key, Effect]
+KeyedMerge = tuple[Key, Merged]
+"""A merge, with those of its sources that were live."""
+
+
+@attrs.frozen
+class Stepped:
+    """What came out of a step of a shard, what merged, and its output watermark (ms) after it."""
+
+    effects: list[KeyedEffect]
+    merges: list[KeyedMerge]
+    output_watermark: int
+    standing: Standing
+
+
+class Shard:
+    """Steps shards of one plan. Holds no state itself: that is in the store.
+
+    Args:
+        plan: Their plan.
+        checks: Whether each element is refused alone that makes an aggregate more than its columns
+            hold. Otherwise all of the step is.
+    """
+
+    def __init__(self, plan: Plan, *, checks: bool = False) -> None:
+        self.plan = plan
+        self.machine = plan.checking_machine if checks else plan.machine
+        self.layout = StateLayout(plan)
+        self._schema = with_bucket(self.layout.schema)
+        self._merges = isinstance(self.machine, Grouping) and self.machine.merging_fn is not None
+
+    def step(
+        self,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        watermark: int | Sequence[Heard],
+        clock: int,
+        begins_at: int = MIN_TIMESTAMP,
+    ) -> Stepped:
+        """Take one shard through one micro-batch.
+
+        Args:
+            store: The shard's state; read, and written where something changed.
+            arrivals: Rows with the key columns, ``ts`` (ms), the value columns, ``bucket`` and,
+                if they come in windows, ``start`` and ``end`` (ms), in order of arrival.
+            watermark: The input watermark now (ms), or what the plan's inputs told about
+                theirs. A lower one than before is ignored: a restarted query may report an
+                older watermark at first.
+            clock: Processing time now (ms), likewise.
+            begins_at: The input watermark (ms) before the elements arrive, if another than that
+                of the shard's last step.
+
+        Raises:
+            StateError: The state was written by another plan.
+            UserFunctionError: A function of the user's raised, and the plan says to fail then.
+            OutgrownError: An aggregate outgrew its type, and the plan says to fail then; in any
+                case if that is not checked.
+            CombineError: The same of an accumulator of a user's own.
+        """
+        index = Index.load(self.plan, store.read_index())
+        begin = index.at.begin(begins_at)
+        to = index.at.after(self.plan, watermark, clock)
+        bundles = self._bundles(arrivals)
+        touched = set(bundles) | index.due(to)
+        effects, merges = list[KeyedEffect](), list[KeyedMerge]()
+        if touched:
+            effects, merges = self._step_buckets(store, touched, bundles, index, begin, to)
+            index.merges = sum(len(merged.sources) - 1 for _, merged in merges)
+        if touched or to != index.at:
+            index.move(to)
+            store.write_index(index.dump(self.plan))
+        return Stepped(effects, merges, index.output, index.standing)
+
+    def _step_buckets(
+        self,
+        store: Store,
+        touched: set[int],
+        bundles: dict[int, dict[Key, list[Item]]],
+        index: Index,
+        begin: Clock,
+        to: Clock,
+    ) -> tuple[list[KeyedEffect], list[KeyedMerge]]:
+        """Step the keys of some buckets, write what changed, and note it in the index."""
+        pages = Pages(self._schema, store, index.contents)
+        states, gone, rows = self._wake(pages, touched, index)
+        encoded: list[pa.Table] = []
+        effects, merges = list[KeyedEffect](), list[KeyedMerge]()
+        for bucket in sorted(touched):
+            of_bucket, arrived = states.get(bucket, {}), bundles.get(bucket, {})
+            deadlines: list[Wakes] = []
+            for key in [*of_bucket, *(key for key in arrived if key not in of_bucket)]:
+                try:
+                    out, merged, wakes = self._step_key(
+                        of_bucket, key, arrived.get(key), (index.at, begin, to)
+                    )
+                except (UserFunctionError, OutgrownError) as error:
+                    # The machine does not know the key's name.
+                    raise error.of_key(key) from error.__cause__
+                effects += out
+                merges += merged
+                deadlines.append(wakes)
+            encoded.append(self._rest(bucket, of_bucket))
+            _note(index, bucket, of_bucket, deadlines)
+        pages.replace(rows, gone, pa.concat_tables(encoded))
+        index.contents = pages.contents
+        return effects, merges
+
+    def _bundles(self, arrivals: Iterable[pa.Table]) -> dict[int, dict[Key, list[Item]]]:
+        """What arrives by bucket and key, in order of arrival."""
+        bundles: dict[int, dict[Key, list[Item]]] = {}
+        for table in arrivals:
+            buckets = table.column("bucket").to_pylist()
+            for bucket, (key, item) in zip(buckets, arriving(self.plan, table), strict=True):
+                bundles.setdefault(bucket, {}).setdefault(key, []).append(item)
+        return bundles
+
+    def _step_key(
+        self,
+        states: dict[Key, KeyState],
+        key: Key,
+        arrived: list[Item] | None,
+        clocks: tuple[Clock, Clock, Clock],
+    ) -> tuple[list[KeyedEffect], list[KeyedMerge], Wakes]:
+        """The events of one key in one micro-batch, those that can change anything.
+
+        ``clocks`` are those after the step before, as this one begins, and as it ends.
+        """
+        machine, (at, begin, to) = self.machine, clocks
+        state = states.get(key) or KeyState.unseen(at.watermark, at.clock, at.side)
+        effects: tuple[Effect, ...] = ()
+        merges: list[Merged] = []
+        wakes = None
+        if begin != at and machine.wakes(state).event_due(begin.watermark):
+            state = state.at(at.watermark, at.clock)
+            state, effects = machine.step(state, AdvanceWatermark(begin.watermark))
+        at = begin
+        if not arrived or machine.needs_clock:
+            wakes = machine.wakes(state)
+            if wakes.clock_due(to.clock):
+                state = state.at(at.watermark, at.clock)
+                state, out = machine.step(state, AdvanceClock(to.clock))
+                effects += out
+                wakes = None
+        if arrived:
+            state = state.at(at.watermark, to.clock)
+            before, story = state, list[Happening]()
+            tell = story.append if self._merges else None
+            state, out = machine.step(state, Bundle(tuple(arrived)), tell)
+            merges = list(_live(before, story))
+            effects += out
+            wakes = None
+        wakes = wakes or machine.wakes(state)
+        if wakes.event_due(to.watermark) or wakes.side_due(to.side_at):
+            state = state.at(at.watermark, to.clock)
+            state, out = machine.step(state, AdvanceWatermark(to.watermark, to.side))
+            effects += out
+            wakes = machine.wakes(state)
+        states[key] = state
+        return [(key, effect) for effect in effects], [(key, it) for it in merges], wakes
+
+    def _wake(
+        self, pages: Pages, touched: set[int], index: Index
+    ) -> tuple[dict[int, dict[Key, KeyState]], Ints, Rows]:
+        """The states of the keys in some buckets, the places of their rows, and all rows."""
+        rows = pages.read()
+        bucket = rows.table.column("bucket").to_numpy()
+        at = np.nonzero(rows.lives & np.isin(bucket, list(touched)))[0]
+        states, known = {}, index.at
+        for each in np.unique(bucket[at]).tolist():
+            own = rows.table.take(pa.array(at[bucket[at] == each]))
+            states[each] = self.layout.decode(own, known.watermark, known.clock, known.side)
+        return states, at, rows
+
+    def _rest(self, bucket: int, states: dict[Key, KeyState]) -> pa.Table:
+        table = self.layout.encode(states)
+        buckets = pa.array(np.full(table.num_rows, bucket, np.int32))
+        return table.append_column("bucket", buckets)
+
+
+def _live(before: KeyState, story: Iterable[Happening]) -> Iterator[Merged]:
+    """The merges of windows that were live before, without those that only arrive."""
+    windows = before.windows
+    for it in story:
+        if isinstance(it, Merged):
+            live = tuple(at for at in it.sources if at in windows and not windows[at].closed)
+            if len(live) > 1:
+                yield Merged(live, it.into)
+
+
+def _note(index: Index, bucket: int, states: dict[Key, KeyState], deadlines: list[Wakes]) -> None:
+    """What a bucket holds after its keys were stepped, and when it has to be asked again."""
+    index.event[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
+    index.timer[bucket] = min((w.clock for w in deadlines if w.clock is not None), default=NEVER)
+    index.side[bucket] = min((w.side for w in deadlines if w.side is not None), default=NEVER)
+    # What a key has promised already, it cannot hold back again.
+    holds = (
+        max(held, state.output_watermark)
+        for state in states.values()
+        if (held := earliest_hold(state.windows)) is not None
+    )
+    index.hold[bucket] = min(holds, default=NEVER)

@@ -1,0 +1,229 @@
+"""Which machine steps the shards of a plan, why, and the step with its output rows."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Final, TypeVar
+
+import attrs
+import pyarrow as pa
+
+from beamlike.errors import (
+    BeamlikeError,
+    CombineError,
+    OutgrownError,
+    UnsupportedError,
+    WindowError,
+)
+from beamlike.machine.clocks import Heard
+from beamlike.machine.columnar.folds import FunctionRaised
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.column_output import (
+    ColumnOutput,
+    panes_as_they_are,
+    told_drops,
+    told_merges,
+)
+from beamlike.runtime.column_shard import ColumnShard
+from beamlike.runtime.key_numbers import can_number
+from beamlike.runtime.logs import log_key_by_key, log_merges, logs_all
+from beamlike.runtime.options import MachineName
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
+from beamlike.runtime.store.index import Index, Standing
+from beamlike.runtime.store.pages import Pages, Store, Trial
+from beamlike.runtime.store.room import check_blob, in_room
+from beamlike.runtime.store.state import StateLayout, with_bucket
+
+__all__ = ["ONE_BY_ONE", "Choice", "Stepper", "choose_machine", "stepper_of"]
+
+ONE_BY_ONE: Final = (WindowError, OutgrownError, CombineError, FunctionRaised)
+"""What some element of a step may cause of which only the reference machine can say which: a time
+beyond the calendar, an aggregate that outgrows its type or the one that its user declared, a
+function of the user's that raises."""
+
+_Out = tuple[pa.Table | None, Standing]
+Result = TypeVar("Result")
+
+
+class Stepper:
+    """Steps the shards of one plan, by the columnar machine if that can do it.
+
+    A step in which something does not fit is done once more, key by key, with an eye on each
+    element, and the log of the worker says so. Of the first attempt nothing stays: both machines
+    read the same state.
+
+    Args:
+        plan: The plan.
+        in_columns: The columnar machine over it; None: it cannot do it.
+    """
+
+    def __init__(self, plan: Plan, in_columns: ColumnShard | None) -> None:
+        self._plan = plan
+        self.columns, self._output = in_columns, ColumnOutput(plan)
+        self._key_by_key, self._rows = Shard(plan), OutputTable(plan)
+        self._checking = Shard(plan, checks=True)
+
+    def step(
+        self,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        watermark: int | Sequence[Heard],
+        clock: int,
+        shard: int | None = None,
+        *,
+        begins_at: int = MIN_TIMESTAMP,
+    ) -> _Out:
+        """Take one shard through one micro-batch.
+
+        Returns what comes out as rows, None if nothing does, and where the shard stands then.
+
+        Args:
+            store: See `beamlike.runtime.shard.Shard.step`, as for the next three.
+            arrivals: Rows, or combined elements, in order of arrival.
+            watermark: The input watermark (ms), or what the plan's inputs told about theirs.
+            clock: Processing time (ms).
+            shard: Its position among all. If it is told to the stage after this one where the
+                shard's output watermark is, the report carries it.
+            begins_at: See `beamlike.runtime.shard.Shard.step`.
+
+        Raises:
+            UnsupportedError: The shard cannot hold what it is given, or what comes out of it.
+        """
+
+        def by_columns(columns: ColumnShard, trial: Store) -> _Out:
+            stepped = columns.step(trial, arrivals, watermark, clock, begins_at)
+            table = self._output.build(stepped, self._report(shard, stepped.output_watermark))
+            if logs_all():
+                self._log(told_merges(self._plan, stepped))
+            return table, stepped.standing
+
+        def by_key(keys: Shard, trial: Store) -> _Out:
+            out = keys.step(trial, arrivals, watermark, clock, begins_at)
+            report = self._report(shard, out.output_watermark)
+            silent = not out.effects and report is None
+            table = None if silent else self._rows.build(out.effects, report)
+            if logs_all():
+                self._log(out.merges)
+            return table, out.standing
+
+        with in_room(self._plan, shard, lambda: [*arrivals, *self._resting(store)]):
+            table, standing = self.attempt(store, by_columns, by_key)
+            check_blob(table)
+        return table, standing
+
+    def effects(
+        self,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        watermark: int | Sequence[Heard],
+        clock: int,
+        *,
+        begins_at: int = MIN_TIMESTAMP,
+    ) -> list[KeyedEffect]:
+        """The same step. Returns what comes out as values: of each key drops, then panes."""
+
+        def by_columns(columns: ColumnShard, trial: Store) -> list[KeyedEffect]:
+            stepped = columns.step(trial, arrivals, watermark, clock, begins_at)
+            dropped = told_drops(self._plan, stepped.drops, stepped.arrived, stepped.judged_at)
+            return [*dropped, *panes_as_they_are(self._plan, stepped)]
+
+        def by_key(keys: Shard, trial: Store) -> list[KeyedEffect]:
+            return keys.step(trial, arrivals, watermark, clock, begins_at).effects
+
+        return self.attempt(store, by_columns, by_key)
+
+    def attempt(
+        self,
+        store: Store,
+        by_columns: Callable[[ColumnShard, Store], Result],
+        by_key: Callable[[Shard, Store], Result],
+    ) -> Result:
+        """A step all at once; and if something in it does not fit, key by key.
+
+        Args:
+            store: The shard's state. It is written to only when the step is known to be good.
+            by_columns: The step by the columnar machine.
+            by_key: The same by the reference machine.
+        """
+        trial = Trial(store)
+        try:
+            if self.columns is None:
+                out = by_key(self._key_by_key, trial)
+            else:
+                out = by_columns(self.columns, trial)
+        except ONE_BY_ONE as error:
+            log_key_by_key(self._plan.name, error.__cause__ or error)
+            trial = Trial(store)
+            out = by_key(self._checking, trial)
+        trial.keep()
+        return out
+
+    def _resting(self, store: Store) -> Iterator[pa.Table]:
+        """All rows of the shard's state, if they can be read."""
+        contents = Index.load(self._plan, store.read_index()).contents
+        schema = with_bucket(StateLayout(self._plan).schema)
+        with suppress(BeamlikeError, pa.ArrowException):
+            yield Pages(schema, store, contents).read().table
+
+    def _log(self, merges: list[KeyedMerge]) -> None:
+        names = list(self._plan.keys)
+        named = ((dict(zip(names, key, strict=True)), merged) for key, merged in merges)
+        log_merges(self._plan.name, named)
+
+    def _report(self, shard: int | None, output_watermark: int) -> tuple[int, int] | None:
+        if not self._plan.reports or shard is None:
+            return None
+        return shard, output_watermark
+
+
+@attrs.frozen
+class Choice:
+    """The machine for a plan, and if it is the reference machine, why."""
+
+    machine: MachineName
+    why: str = ""
+
+
+def choose_machine(plan: Plan) -> Choice:
+    """The columnar machine for all that it can do, the reference machine for the rest.
+
+    Raises:
+        UnsupportedError: The plan asks for the columnar machine, and that cannot do it.
+    """
+    found = _in_columns(plan)
+    return found if isinstance(found, Choice) else Choice("columnar")
+
+
+def stepper_of(plan: Plan) -> Stepper:
+    """What steps the shards of this plan."""
+    found = _in_columns(plan)
+    return Stepper(plan, None if isinstance(found, Choice) else found)
+
+
+def _in_columns(plan: Plan) -> ColumnShard | Choice:
+    """The columnar machine over this plan, or why it is not chosen; see `choose_machine`."""
+    if plan.machine_name == "reference":
+        return Choice("reference", 'machine="reference" asks for it')
+    try:
+        return _column_shard(plan)
+    except UnsupportedError as error:
+        if plan.machine_name == "columnar":
+            raise UnsupportedError(
+                f'machine="columnar" cannot do this: {error}; leave the argument out'
+            ) from error
+        return Choice("reference", str(error))
+
+
+def _column_shard(plan: Plan) -> ColumnShard:
+    """The columnar machine over this plan.
+
+    Raises:
+        UnsupportedError: It cannot do it.
+    """
+    if plan.operation.why_key_by_key is not None:
+        raise UnsupportedError(plan.operation.why_key_by_key)
+    for name, kind in plan.keys.items():
+        if not can_number(kind):
+            raise UnsupportedError(f"the key {name!r} has the type {kind}")
+    return ColumnShard(plan)

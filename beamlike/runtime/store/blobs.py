@@ -1,0 +1,59 @@
+"""Blobs: Arrow tables as bytes, with a few words of JSON in front.
+
+Rows cross the shuffle and rest in state as blobs, because a call into Spark costs about the
+same for one row as for thousands.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from beamlike.errors import StateError
+
+__all__ = ["damaged", "pack_blob", "unpack_blob"]
+
+_HEADER = b"beamlike"
+# Threads of its own would take the cores that Spark gave to other tasks.
+_SMALL = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+
+
+def pack_blob(table: pa.Table, header: Mapping[str, Any], *, small: bool = False) -> bytes:
+    """A table and its header as one Arrow IPC stream.
+
+    With ``small`` it is compressed, which is worth its time for what goes to disk. Spark itself
+    compresses what it shuffles.
+    """
+    table = table.replace_schema_metadata({_HEADER: json.dumps(header).encode()})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=_SMALL if small else None) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def unpack_blob(blob: bytes) -> tuple[pa.Table, dict[str, Any]]:
+    """The table and the header of a blob.
+
+    Raises:
+        StateError: It is none, or damaged. Values that were changed in their places are not
+            noticed here: what rests has a digest beside it, see `beamlike.runtime.store.pages`.
+    """
+    try:
+        table = pa.ipc.open_stream(pa.py_buffer(blob)).read_all()
+        table.validate()
+        metadata = table.schema.metadata or {}
+        header = json.loads(metadata.get(_HEADER, b"{}"))
+    except (pa.ArrowException, ValueError, OSError, RecursionError) as error:
+        raise StateError(damaged(blob, f"{type(error).__name__}: {error}")) from error
+    if not isinstance(header, dict):
+        raise StateError(damaged(blob, "its header is no object"))
+    return table, header
+
+
+def damaged(blob: bytes, why: str) -> str:
+    """What is said of a blob that cannot be read."""
+    return (
+        f"a blob of {len(blob):,} bytes cannot be read: {why}; if it rested in a checkpoint, that "
+        "is damaged: continue from a copy of it, or start with a new checkpointLocation"
+    )

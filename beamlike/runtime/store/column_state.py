@@ -1,0 +1,234 @@
+"""The layout of `beamlike.runtime.store.state`, for the columnar machine: columns to columns.
+
+What one of the two machines saved, the other reads.
+"""
+
+from typing import Any
+
+import attrs
+import cloudpickle
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.machine.columnar.arrays import NOTHING, Array, Ints, Lists
+from beamlike.machine.columnar.columns import State
+from beamlike.machine.columnar.folds import Values, values_array
+from beamlike.machine.columnar.folds.buffers import list_array, number_values
+from beamlike.machine.columnar.nodes import Nodes, Trigger
+from beamlike.machine.columnar.step import ColumnarGrouping
+from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Outstanding, Table
+from beamlike.runtime.key_numbers import Numbered
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.store.state import StateLayout
+
+__all__ = ["ColumnState", "timing_names", "whole"]
+
+_TIMINGS = pa.array(TIMINGS)
+
+
+class ColumnState:
+    """Turns saved rows into the columns of one machine, and these into rows to save."""
+
+    def __init__(self, plan: Plan, machine: ColumnarGrouping) -> None:
+        self._plan, self._machine = plan, machine
+        layout = StateLayout(plan)
+        self.schema = layout.schema
+        self._accumulator_names = list(plan.operation.accumulator.types())
+        self._widths = [len(part.columns.types()) for part in plan.parts]
+
+    def wake(self, saved: pa.Table, key: Ints) -> Table:
+        """The windows that rest in these rows; ``key`` is the number of each row's key."""
+        column = {name: saved.column(name) for name in self.schema.names}
+        keeps = self._machine.rules.keeps
+        return attrs.evolve(
+            self.waits(saved, key),
+            accumulators=self.accumulators(saved),
+            fresh=whole(column["fresh"]),
+            timing=_timing_numbers(column["timing"]),
+            index=whole(column["index"]),
+            nonspeculative=whole(column["nonspeculative"]),
+            outstanding=self._panes(column["outstanding"]) if keeps.outstanding else None,
+            size=whole(column["size"]) if keeps.size else None,
+        )
+
+    def waits(self, saved: pa.Table, key: Ints) -> Table:
+        """The same windows without what they hold: what they wait for, and hold back."""
+        column = {name: saved.column(name) for name in self.schema.names}
+        bits, slots = whole(column["finished"]), iter(range(len(self.schema.names)))
+
+        def nodes(trigger: Trigger, counter: Any) -> Nodes:
+            at = next(counter)
+            value = whole(column[f"t{next(slots)}"]) if trigger.keeps_value else None
+            finished = (bits >> at & 1).astype(np.bool_)
+            return Nodes(finished, value, tuple(nodes(sub, counter) for sub in trigger.subs))
+
+        nobody = np.zeros(0, np.int64)
+        return Table(
+            key,
+            whole(column["start"]),
+            whole(column["end"]),
+            nodes(self._machine.trigger, iter(range(64))),
+            (),
+            fresh=nobody,
+            hold=whole(column["element_hold"]),
+            awaits_end=_array(column["awaits_end"]),
+            timing=nobody,
+            index=nobody,
+            nonspeculative=nobody,
+            alarms=_lists_of(column["alarms"]) if self._machine.rules.keeps.alarms else None,
+        )
+
+    def accumulators(self, rows: pa.Table) -> tuple[Any, ...]:
+        """Those of every fold that lie in these rows."""
+        names = iter(self._accumulator_names)
+        return tuple(
+            fold.wake([rows.column(next(names)).combine_chunks() for _ in range(width)])
+            for fold, width in zip(self._machine.folds, self._widths, strict=True)
+        )
+
+    def rest(self, state: State, keys: Numbered) -> pa.Table:
+        """All windows of a state as rows to save."""
+        table = state.table
+        of_row = pa.array(table.key)
+        arrays = [column.take(of_row) for column in keys.columns]
+        nodes = list(table.trigger.walk())
+        bits = np.zeros(len(table), np.int64)
+        for at, node in enumerate(nodes):
+            bits |= node.finished.astype(np.int64) << at
+        arrays += [pa.array(table.start), pa.array(table.end)]
+        arrays += [pa.array(state.promised[table.key]), pa.array(bits)]
+        arrays += [_nullable(node.value) for node in nodes if node.value is not None]
+        arrays += [
+            pa.array(table.fresh),
+            _nullable(table.hold),
+            pa.array(table.awaits_end),
+            self._alarms(state),
+            timing_names(table.timing),
+            _nullable(table.index),
+            _nullable(table.nonspeculative),
+        ]
+        if table.outstanding is not None:
+            arrays.append(self._pane_rows(table.outstanding))
+        if table.size is not None:
+            arrays.append(pa.array(table.size))
+        for fold, accumulators in zip(self._machine.folds, table.accumulators, strict=True):
+            arrays += fold.rest(accumulators)
+        return pa.Table.from_arrays(arrays, schema=self.schema)
+
+    def _alarms(self, state: State) -> pa.Array:
+        """The processing times that each window waits for, ascending and each once."""
+        if state.table.alarms is not None:
+            return _list_array(state.table.alarms, pa.array(state.table.alarms.items))
+        count, targets = len(state.table), self._machine.targets(state.table)
+        if not targets:
+            return _list_array(Lists.empty(count, None), pa.array([], pa.int64()))
+        times = np.sort(np.stack(targets, axis=1), axis=1)
+        waits = times >= state.clock
+        waits[:, 1:] &= times[:, 1:] != times[:, :-1]
+        return _list_array(Lists(waits.sum(axis=1), None), pa.array(times[waits]))
+
+    def _panes(self, column: pa.ChunkedArray) -> Lists:
+        """Panes that still stand, of each window."""
+        lists = column.combine_chunks()
+        rows = lists.flatten()
+        field = dict(zip(rows.type.names, rows.flatten(), strict=True))
+        none = Outstanding.none(self._machine.folds)
+        values = tuple(
+            _values_again(part, field[f"value_{part.name}"], like)
+            for part, like in zip(self._plan.parts, none.values, strict=True)
+        )
+        panes = Outstanding(
+            whole(field["start"]),
+            whole(field["end"]),
+            values,
+            whole(field["timestamp"]),
+            _timing_numbers(field["timing"]),
+            whole(field["index"]),
+            whole(field["nonspeculative"]),
+            _array(field["is_last"]),
+            whole(field["session_start"]),
+            whole(field["session_end"]),
+        )
+        return Lists(_lengths(lists), panes)
+
+    def _pane_rows(self, outstanding: Lists) -> pa.Array:
+        panes: Outstanding = outstanding.items
+        field = {
+            "start": pa.array(panes.start),
+            "end": pa.array(panes.end),
+            "timestamp": pa.array(panes.timestamp),
+            "session_start": pa.array(panes.session_start),
+            "session_end": pa.array(panes.session_end),
+            "timing": timing_names(panes.timing),
+            "index": pa.array(panes.index),
+            "nonspeculative": pa.array(panes.nonspeculative),
+            "is_last": pa.array(panes.is_last),
+        }
+        kind = self.schema.field("outstanding").type.value_type
+        for part, values in zip(self._plan.parts, panes.values, strict=True):
+            name = f"value_{part.name}"
+            if part.columns.pickles:
+                field[name] = pa.array(map(cloudpickle.dumps, values.to_pylist()), pa.binary())
+            else:
+                field[name] = values_array(values, kind.field(name).type, part.name)
+        rows = pa.StructArray.from_arrays([field[it.name] for it in kind], fields=list(kind))
+        return _list_array(outstanding, rows)
+
+
+def whole(column: pa.ChunkedArray | pa.Array) -> Ints:
+    """Whole numbers, `NOTHING` where there is none."""
+    return _array(pc.fill_null(column, NOTHING) if column.null_count else column)
+
+
+def _array(column: pa.ChunkedArray | pa.Array) -> Array:
+    array: Array = (
+        column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy()
+    )
+    return array
+
+
+def _nullable(values: Ints) -> pa.Array:
+    return pa.array(values, mask=values == NOTHING)
+
+
+def _lengths(lists: pa.ListArray) -> Ints:
+    return _array(lists.value_lengths()).astype(np.int64)
+
+
+def _lists_of(column: pa.ChunkedArray) -> Lists:
+    lists = column.combine_chunks()
+    return Lists(_lengths(lists), _array(lists.flatten()))
+
+
+def _list_array(lists: Lists, items: pa.Array) -> pa.Array:
+    return list_array(Lists(lists.lengths, items), pa.list_(items.type))
+
+
+def _values_again(part: Part, array: pa.Array, like: Values) -> Values:
+    """The values of panes that rested, in the form in which their fold makes new ones."""
+    if part.columns.pickles:
+        return Values.of_objects([cloudpickle.loads(value) for value in array.to_pylist()])
+    if isinstance(like.data, Lists):
+        return Values(Lists(_lengths(array), array.flatten()))
+    if isinstance(like.data, pa.Array):
+        return Values(array.cast(like.data.type))
+    if like.data.dtype == object:
+        return Values.of_objects(array.to_pylist())
+    numbers = number_values(array)
+    present = numbers.present
+    if like.present is not None and present is None:
+        present = np.ones(len(array), np.bool_)
+    return Values(numbers.data, present)
+
+
+def _timing_numbers(column: pa.ChunkedArray | pa.Array) -> Ints:
+    if column.null_count == len(column):
+        return np.full(len(column), NO_PANE, np.int64)
+    numbers = pc.fill_null(pc.index_in(column, value_set=_TIMINGS), NO_PANE)
+    return _array(numbers).astype(np.int64)
+
+
+def timing_names(timing: Ints) -> pa.Array:
+    """Timings as they rest and as a pane shows them; null for a window without a pane."""
+    return _TIMINGS.take(pa.array(timing, mask=timing == NO_PANE))

@@ -1,0 +1,205 @@
+"""What a shard knows without reading its rows: its clocks, its deadlines, where the rows are."""
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, Final
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from beamlike.errors import StateError
+from beamlike.machine.clocks import promise
+from beamlike.machine.columnar.arrays import NEVER
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.clock import Clock
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
+from beamlike.runtime.store.pages import Contents
+
+__all__ = ["UNREADABLE", "Index", "Standing", "deadlines", "open_index"]
+
+UNREADABLE: Final = (
+    *(AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError),
+    pa.ArrowException,
+)
+"""What reading a damaged index or row may raise; each is told as a `StateError`."""
+
+
+@attrs.frozen
+class Standing:
+    """Where a shard stands after a step.
+
+    Attributes:
+        windows_open: Windows that it keeps.
+        watermark: Its input watermark (ms).
+        merges: Live windows that became part of another in this step.
+        deadline: The least event time that a window waits for the watermark to pass (ms); None if
+            none does.
+        clock_deadline: The least processing time that one waits for the clock to pass, likewise.
+        clock: Processing time (ms).
+        known: The greatest event time of each input before the step (ms), as far as it has a clock
+            of its own; None before its first row.
+    """
+
+    windows_open: int
+    watermark: int
+    merges: int = 0
+    deadline: int | None = None
+    clock_deadline: int | None = None
+    clock: int = 0
+    known: Sequence[int | None] = ()
+
+
+@attrs.define
+class Index:
+    """Where the shard's clocks and rows are, and each bucket's earliest deadlines.
+
+    =============  ====================================  ===============================
+    field          stored                                cleared
+    =============  ====================================  ===============================
+    ``at``         its clocks after its last step        never, see `Clock`
+    ``output``     the output watermark: the largest so  never, only forward
+                   far of min(watermark, all holds), ms
+    ``contents``   where the rows are, see `Contents`    see there
+    ``event``      per bucket, the event time that the   when no key of the bucket waits
+                   watermark has to pass                 for the watermark
+    ``timer``      per bucket, the same of the clock     when no key waits for the clock
+    ``hold``       per bucket, its earliest hold of      when nothing holds any more
+                   the output watermark, ms
+    ``side``       per bucket, the event time that the   when no key waits for the side
+                   side input's watermark has to pass    input
+    ``merges``     not at all: windows that became part  with the step
+                   of another in the step that is made
+    ``known``      not at all: the greatest event time   with the step
+                   of each input before the step, ms
+    =============  ====================================  ===============================
+    """
+
+    at: Clock
+    output: int
+    contents: Contents
+    event: Any
+    timer: Any
+    hold: Any
+    side: Any
+    merges: int = attrs.field(default=0, kw_only=True)
+    known: tuple[int | None, ...] = attrs.field(default=(), kw_only=True)
+
+    @classmethod
+    def load(cls, plan: Plan, blob: bytes | None) -> "Index":
+        """What was saved, or an index of no rows if nothing was.
+
+        Raises:
+            StateError: It is damaged, or was written by another plan.
+        """
+        if blob is None:
+            none: list[Any] = [np.full(plan.buckets, NEVER, np.int64) for _ in _PER_BUCKET]
+            return cls(Clock(), MIN_TIMESTAMP, Contents(), *none)
+        try:
+            return cls._loaded(plan, blob)
+        except UNREADABLE as error:
+            raise StateError(damaged(blob, f"{type(error).__name__}: {error}")) from error
+
+    @classmethod
+    def _loaded(cls, plan: Plan, blob: bytes) -> "Index":
+        table, header = open_index(blob)
+        changed = plan.check_identity(header["plan"])
+        contents = Contents.from_json(header["contents"])
+        if "side" not in table.column_names:
+            # It was not always saved: every bucket is asked once.
+            ask = np.full(table.num_rows, MIN_TIMESTAMP, np.int64)
+            table = table.append_column("side", pa.array(ask))
+        columns = [deadlines(table, name).copy() for name in _PER_BUCKET]
+        index = cls(Clock.from_json(header), header["output"], contents, *columns)
+        if changed:
+            # Deadlines are those of the words before. Now every bucket is due, and says its own.
+            for column in (index.event, index.timer, index.side):
+                column[:] = MIN_TIMESTAMP
+        return index
+
+    def move(self, to: Clock) -> None:
+        """The clocks at the end of a step."""
+        self.known = tuple(it.greatest for it in self.at.inputs)
+        self.at = to
+        self.output = promise(self.output, to.watermark, int(self.hold.min()))
+
+    @property
+    def standing(self) -> Standing:
+        """Where the shard stands now."""
+        return Standing(
+            self.contents.living,
+            self.at.watermark,
+            self.merges,
+            _least(self.event),
+            _least(self.timer),
+            self.at.clock,
+            self.known,
+        )
+
+    def forget_deadlines(self) -> None:
+        """As if no key waited or held back anything, before all of them are noted anew."""
+        for column in (self.event, self.timer, self.hold, self.side):
+            column[:] = NEVER
+
+    def due(self, to: Clock) -> set[int]:
+        """The buckets where something is to happen when the clocks are there."""
+        due = (self.event < to.watermark) | (self.timer < to.clock) | (self.side < to.side_at)
+        return set(np.nonzero(due)[0].tolist())
+
+    def dump(self, plan: Plan) -> bytes:
+        """As `load` reads it back."""
+        table = pa.table({name: getattr(self, name) for name in _PER_BUCKET})
+        header = {
+            "plan": plan.identity,
+            "about": plan.about,
+            "output": self.output,
+            "contents": self.contents.to_json(),
+            **self.at.to_json(),
+        }
+        return pack_blob(table, header | {_SEAL: _seal(table, header)})
+
+
+def open_index(blob: bytes) -> tuple[pa.Table, dict[str, Any]]:
+    """The table and the header of a shard's index.
+
+    Raises:
+        StateError: It is none, or not what was written. Indexes of earlier versions do not say
+            what was written.
+    """
+    table, header = unpack_blob(blob)
+    said = header.pop(_SEAL, None)
+    if said is not None and said != _seal(table, header):
+        raise StateError(damaged(blob, "it is not what was written"))
+    return table, header
+
+
+def deadlines(table: pa.Table, name: str) -> Any:
+    """A column of the index, as numbers.
+
+    Raises:
+        KeyError: There is none.
+        ValueError: It does not hold a whole number for each bucket.
+    """
+    column = table.column(name)
+    if column.type != pa.int64() or column.null_count:
+        raise ValueError(f"{name} is {column.type} with {column.null_count} nulls")
+    return column.to_numpy()
+
+
+def _seal(table: pa.Table, header: Mapping[str, Any]) -> str:
+    """A digest of all that an index says: one wrong number would be windows that never end."""
+    digest = blake2b(json.dumps(header).encode(), digest_size=16)
+    for name in table.column_names:
+        digest.update(deadlines(table, name).tobytes())
+    return digest.hexdigest()
+
+
+def _least(deadlines: Any) -> int | None:
+    least = int(deadlines.min())
+    return None if least == NEVER else least
+
+
+_SEAL = "digest"
+_PER_BUCKET = ("event", "timer", "hold", "side")

@@ -1,0 +1,332 @@
+"""A shard's rows at rest: pages, and a log of what changed since they were written.
+
+A row is never changed. What changes a window makes its row *gone* and appends another, so a step
+writes as much as it changed, in one blob of the log, however many windows the shard has. When as
+many rows are gone or in the log as are alive, those alive are written to new pages and the log is
+empty again: over many steps that costs about as much as the log itself. Where most keys change in
+every step, each step writes pages and nothing else. A log of many blobs, however short, ends too.
+
+Reading takes the pages and the log together. A worker that stepped the shard before remembers its
+rows. What it remembers has for its name a digest of the blobs that it was made from, and the index
+says which digest is meant: so it may have forgotten, but never remembers anything else. From an
+older state it catches up by the log.
+"""
+
+from base64 import b64decode, b64encode
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any, Final, Protocol, Self
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from beamlike.errors import StateError
+from beamlike.machine.columnar.arrays import Bools, Ints
+from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
+from beamlike.runtime.store.room import has_room, in_one
+
+__all__ = ["Contents", "NoStore", "Pages", "Rows", "Store", "Trial"]
+
+PAGE: Final = 8 * 2**20
+"""Bytes of a page at most, before it is compressed; one row may have more."""
+
+FEW: Final = 1_000
+"""So many rows are written anew without a second thought."""
+
+LOG: Final = 64
+"""Blobs of a log at most: reading takes them all, and the index names them all."""
+
+REMEMBERED: Final = 256 * 2**20
+"""Bytes of rows that a worker remembers at most, of all its shards."""
+
+
+class Store(Protocol):
+    """Where a shard's blobs rest between steps, by number.
+
+    A step that raises may have written some of them. Whoever goes on after that throws them
+    away, as Spark does with what a failed task has written.
+    """
+
+    def read(self, number: int) -> bytes | None: ...
+
+    def write(self, number: int, blob: bytes | None) -> None:
+        """Keep the blob; None forgets it."""
+
+    def read_index(self) -> bytes | None: ...
+
+    def write_index(self, blob: bytes) -> None: ...
+
+
+class NoStore:
+    """A bounded shard steps once: it starts with nothing and leaves nothing."""
+
+    def read(self, number: int) -> bytes | None:
+        return None
+
+    def write(self, number: int, blob: bytes | None) -> None:
+        pass
+
+    def read_index(self) -> bytes | None:
+        return None
+
+    def write_index(self, blob: bytes) -> None:
+        pass
+
+
+class Trial:
+    """A store that is written to only once the step is known to be good.
+
+    Args:
+        store: Where the shard's blobs rest.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._blobs: dict[int, bytes | None] = {}
+        self._index: bytes | None = None
+
+    def read(self, number: int) -> bytes | None:
+        return self._blobs[number] if number in self._blobs else self._store.read(number)
+
+    def write(self, number: int, blob: bytes | None) -> None:
+        self._blobs[number] = blob
+
+    def read_index(self) -> bytes | None:
+        return self._store.read_index() if self._index is None else self._index
+
+    def write_index(self, blob: bytes) -> None:
+        self._index = blob
+
+    def keep(self) -> None:
+        """Write to the store what the step has written."""
+        for number, blob in self._blobs.items():
+            self._store.write(number, blob)
+        if self._index is not None:
+            self._store.write_index(self._index)
+
+
+@attrs.frozen
+class Contents:
+    """Where a shard's rows are, and what they are; part of its index.
+
+    ==========  ==========================================  ================================
+    field       stored                                      cleared
+    ==========  ==========================================  ================================
+    ``pages``   numbers of the pages, in order              replaced by new pages
+    ``log``     numbers of the log's blobs, in order        when the pages are replaced
+    ``digests`` digest of the pages, then of pages and log  likewise
+                up to each blob of the log; none without
+                rows
+    ``logged``  how many rows the log has                   likewise
+    ``dead``    how many of all rows are gone               likewise
+    ``next``    the number of the next blob                 never, only forward
+    ``living``  how many of all rows are alive              never, written with each change
+    ==========  ==========================================  ================================
+    """
+
+    pages: tuple[int, ...] = ()
+    log: tuple[int, ...] = ()
+    digests: tuple[str, ...] = ()
+    logged: int = 0
+    dead: int = 0
+    next: int = 0
+    living: int = 0
+
+    def to_json(self) -> list[Any]:
+        return list(attrs.astuple(self))
+
+    @classmethod
+    def from_json(cls, saved: Sequence[Any]) -> Self:
+        pages, log, digests, *counts = saved
+        return cls(tuple(pages), tuple(log), tuple(digests), *counts)
+
+
+@attrs.frozen(eq=False)
+class Rows:
+    """All rows of a shard, in the order in which they were written, and which of them live."""
+
+    table: pa.Table
+    lives: Bools
+
+    @property
+    def size(self) -> int:
+        """In bytes, about."""
+        return int(self.table.nbytes) + len(self.lives)
+
+    def after(self, gone: Ints, new: pa.Table) -> Self:
+        """The rows once these are gone, by their places, and others came."""
+        lives = np.ones(len(self.lives) + new.num_rows, np.bool_)
+        lives[: len(self.lives)] = self.lives
+        lives[gone] = False
+        return type(self)(in_one([self.table, new]), lives)
+
+    def living(self, gone: Ints, new: pa.Table) -> Self:
+        """The same, and only those that live."""
+        stays = self.lives.copy()
+        stays[gone] = False
+        old = self.table.filter(pa.array(stays))
+        table = in_one([old, new])
+        return type(self)(table, np.ones(table.num_rows, np.bool_))
+
+
+class _Memory:
+    """The rows that this worker stepped last, by the digest of their blobs."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, tuple[Rows, int]] = OrderedDict()
+        self._size = 0
+
+    def recall(self, digest: str) -> Rows | None:
+        return self._known.get(digest, (None, 0))[0]
+
+    def forget(self, digest: str) -> None:
+        _, size = self._known.pop(digest, (None, 0))
+        self._size -= size
+
+    def keep(self, digest: str, rows: Rows) -> None:
+        self.forget(digest)
+        self._known[digest] = rows, rows.size
+        self._size += rows.size
+        while self._size > REMEMBERED:
+            self.forget(next(iter(self._known)))
+
+
+_MEMORY = _Memory()
+
+
+class Pages:
+    """Reads and writes the rows of one shard."""
+
+    def __init__(self, schema: pa.Schema, store: Store, contents: Contents) -> None:
+        self._schema = schema
+        self._store = store
+        self.contents = contents
+
+    def read(self) -> Rows:
+        """All rows.
+
+        Raises:
+            StateError: Some are not where the index says, or not what was written.
+            UnsupportedError: They do not fit in one piece.
+        """
+        contents = self.contents
+        if not contents.digests:
+            return Rows(self._schema.empty_table(), np.zeros(0, np.bool_))
+        rows, known = None, len(contents.digests)
+        while rows is None and known:
+            known -= 1
+            rows = _MEMORY.recall(contents.digests[known])
+        if rows is None:
+            blobs = [self._blob(number) for number in contents.pages]
+            _check(contents.digests[0], blobs)
+            tables = [_rows_of(blob)[0] for blob in blobs]
+            table = in_one([self._schema.empty_table(), *tables])
+            rows = Rows(table, np.ones(table.num_rows, np.bool_))
+        chain = zip(contents.log[known:], pairwise(contents.digests[known:]), strict=True)
+        for number, (before, digest) in chain:
+            blob = self._blob(number)
+            _check(digest, [before.encode(), blob])
+            new, gone = _rows_of(blob)
+            rows = rows.after(gone, new)
+        _MEMORY.forget(contents.digests[known])
+        _MEMORY.keep(contents.digests[-1], rows)
+        return rows
+
+    def replace(self, rows: Rows, gone: Ints, new: pa.Table) -> None:
+        """Write that some rows are gone, by their places, and that others came.
+
+        Raises:
+            UnsupportedError: Those that live do not fit in one piece. Nothing was written.
+        """
+        before = self.contents
+        if not len(gone) and not new.num_rows:
+            return
+        dead, logged = before.dead + len(gone), before.logged + new.num_rows
+        living = len(rows.lives) + new.num_rows - dead
+        is_cheap = logged + dead <= living and len(before.log) < LOG
+        # Rows that are gone take room, until pages are written anew.
+        if before.pages and living > FEW and is_cheap and has_room([rows.table, new]):
+            rows = rows.after(gone, new)
+            self._append(gone, new, logged, dead, living)
+        else:
+            rows = rows.living(gone, new)
+            self._write_anew(rows.table)
+        if before.digests:
+            _MEMORY.forget(before.digests[-1])
+        if self.contents.digests:
+            _MEMORY.keep(self.contents.digests[-1], rows)
+
+    def _append(self, gone: Ints, new: pa.Table, logged: int, dead: int, living: int) -> None:
+        before = self.contents
+        places = b64encode(gone.astype(np.int64).tobytes()).decode()
+        blob = pack_blob(new, {"gone": places}, small=True)
+        self._store.write(before.next, blob)
+        self.contents = Contents(
+            before.pages,
+            (*before.log, before.next),
+            (*before.digests, _digest(before.digests[-1].encode(), blob)),
+            logged,
+            dead,
+            before.next + 1,
+            living,
+        )
+
+    def _write_anew(self, living: pa.Table) -> None:
+        before = self.contents
+        for number in (*before.pages, *before.log):
+            self._store.write(number, None)
+        blobs = [pack_blob(page.combine_chunks(), {}, small=True) for page in _pages(living)]
+        numbers = range(before.next, before.next + len(blobs))
+        for number, blob in zip(numbers, blobs, strict=True):
+            self._store.write(number, blob)
+        digests = (_digest(*blobs),) if blobs else ()
+        self.contents = Contents(
+            tuple(numbers), (), digests, next=numbers.stop, living=living.num_rows
+        )
+
+    def _blob(self, number: int) -> bytes:
+        blob = self._store.read(number)
+        if blob is None:
+            raise StateError(
+                f"the state names blob {number} of a shard, and it is not there; the checkpoint is "
+                "damaged: continue from a copy of it, or start with a new checkpointLocation"
+            )
+        return blob
+
+
+def _check(digest: str, blobs: Sequence[bytes]) -> None:
+    """Refuse blobs that are not what was written: a wrong byte may be a wrong sum.
+
+    Raises:
+        StateError: The last of them, or one before it, has been damaged.
+    """
+    if _digest(*blobs) != digest:
+        raise StateError(damaged(blobs[-1], "it, or one before it, is not what was written"))
+
+
+def _rows_of(blob: bytes) -> tuple[pa.Table, Ints]:
+    """The rows of a blob, and the places of those that went when it was written."""
+    table, header = unpack_blob(blob)
+    gone = np.frombuffer(b64decode(header.get("gone", "")), np.int64)
+    return table.replace_schema_metadata(None), gone
+
+
+def _pages(rows: pa.Table) -> Iterator[pa.Table]:
+    """The rows in pages of equal length; a page of rows larger than most is cut once more."""
+    each = max(PAGE * rows.num_rows // max(rows.nbytes, 1), 1)
+    for at in range(0, rows.num_rows, each):
+        page = rows.slice(at, each)
+        if page.nbytes > PAGE and page.num_rows > 1:
+            yield from _pages(page)
+        else:
+            yield page
+
+
+def _digest(*blobs: bytes) -> str:
+    digest = blake2b(digest_size=16)
+    for blob in blobs:
+        digest.update(blob)
+    return digest.hexdigest()

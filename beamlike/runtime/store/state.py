@@ -1,0 +1,277 @@
+"""The layout of saved state: one row for each window of each key, in typed Arrow columns.
+
+====================  ===================  ================================================
+column                type                 holds
+====================  ===================  ================================================
+one for each key      the key's type       the key
+``start``, ``end``    int64                the window, ms; the global window by its bounds
+``output_watermark``  int64                the key's promise downstream, ms
+``finished``          int64                finished bits of the trigger tree, root lowest,
+                                           parents before children
+``t0``, ``t1`` ...    int64, nullable      count or clock target of each node that has one
+``d0``, ``d1`` ...    binary, nullable     what a delta is measured from, pickled, of each node
+                                           that keeps it
+``fresh``             int64                elements since the pane before
+``element_hold``      int64, nullable      hold of the output watermark, ms
+``awaits_end``        bool                 a trigger waits for the end of the window
+``alarms``            list<int64>          clock times to wake at, ms
+``timing``            string, nullable     last emitted pane; null if none
+``index``             int64, nullable      its index
+``nonspeculative``    int64, nullable      its nonspeculative index
+``outstanding``       list of structs      panes not yet withdrawn, each with its session; in
+                                           retracting mode only
+``size``              int64                elements since the window opened; only if the
+                                           window function asks
+one or more           see `columns`        the accumulator
+====================  ===================  ================================================
+
+The meaning of each field is on the card of `beamlike.machine.reference.state.WindowState`.
+A machine without a trigger leaves null what only a trigger has. One more column, ``bucket``
+(int32), says to which part of the shard the key belongs. How rows become blobs, see
+`beamlike.runtime.store.pages`; what is known without reading them, `beamlike.runtime.store.index`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import cloudpickle
+import pyarrow as pa
+
+from beamlike.errors import UnsupportedError
+from beamlike.machine.events import Pane
+from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.windows import Window, bounds, window_of
+from beamlike.runtime.plan import Plan
+
+__all__ = ["Key", "StateLayout", "key_tuples", "with_bucket"]
+
+Key = tuple[Any, ...]
+
+_NAN = float("nan")
+
+
+def key_tuples(columns: Sequence[pa.ChunkedArray], count: int) -> list[Key]:
+    """The keys of ``count`` rows, fit for a dict: every NaN is the same NaN."""
+    if not columns:
+        return [()] * count  # everything is one group
+    rows = list(zip(*(column.to_pylist() for column in columns), strict=True))
+    if any(pa.types.is_floating(column.type) for column in columns):
+        rows = [tuple(_NAN if part != part else part for part in row) for row in rows]
+    return rows
+
+
+class StateLayout:
+    """Turns keys with their states into Arrow rows and back, for one plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        grouping = plan.machine if isinstance(plan.machine, Grouping) else None
+        self._fresh_trigger = grouping.trigger.start() if grouping else TriggerState()
+        nodes = list(_preorder(grouping.trigger)) if grouping else []
+        if len(nodes) > 62:
+            raise UnsupportedError(
+                f"the trigger has {len(nodes)} nodes; Spark state holds the bits of at most 62"
+            )
+        self._slots = [at for at, node in enumerate(nodes) if node.keeps_value]
+        fields = [pa.field(f"key_{name}", kind) for name, kind in plan.keys.items()]
+        fields += [pa.field(name, pa.int64()) for name in ("start", "end", "output_watermark")]
+        fields += [pa.field("finished", pa.int64())]
+        fields += [pa.field(f"t{slot}", pa.int64()) for slot in range(len(self._slots))]
+        self._keepers = [at for at, node in enumerate(nodes) if node.keeps_element]
+        self._kept_names = [f"d{slot}" for slot in range(len(self._keepers))]
+        fields += [pa.field(name, pa.binary()) for name in self._kept_names]
+        fields += [
+            pa.field("fresh", pa.int64()),
+            pa.field("element_hold", pa.int64()),
+            pa.field("awaits_end", pa.bool_()),
+            pa.field("alarms", pa.list_(pa.int64())),
+            pa.field("timing", pa.string()),
+            pa.field("index", pa.int64()),
+            pa.field("nonspeculative", pa.int64()),
+        ]
+        self._retracting = plan.retracts
+        if self._retracting:
+            fields.append(pa.field("outstanding", pa.list_(self._pane_type())))
+        self._sized = grouping is not None and grouping.needs_sizes
+        if self._sized:
+            fields.append(pa.field("size", pa.int64()))
+        self._plain_names = [field.name for field in fields[len(plan.keys) :]]
+        self._accumulator = plan.operation.accumulator
+        self._accumulator_types = self._accumulator.types()
+        self._plain_fields = fields
+        self.schema = pa.schema([*fields, *self._accumulator_types.items()])
+
+    def encode(self, states: Mapping[Key, KeyState]) -> pa.Table:
+        """All windows of these keys. A key without windows leaves no row."""
+        rows = [
+            (key, state.output_watermark, window, state.windows[window])
+            for key, state in states.items()
+            for window in sorted(state.windows, key=bounds)
+        ]
+        windows = [window for _, _, window, _ in rows]
+        kept = [remembered for _, _, _, remembered in rows]
+        panes = [w.last_pane for w in kept]
+        columns: list[Any] = [
+            [key[at] for key, _, _, _ in rows] for at in range(len(self.plan.keys))
+        ]
+        columns += [[w.start for w in windows], [w.end for w in windows]]
+        columns += [[promised for _, promised, _, _ in rows]]
+        flat = [self._flatten(w.trigger) for w in kept]
+        columns += [[bits for bits, _, _ in flat]]
+        columns += [[values[slot] for _, values, _ in flat] for slot in range(len(self._slots))]
+        columns += [[them[slot] for _, _, them in flat] for slot in range(len(self._keepers))]
+        columns += [
+            [w.fresh for w in kept],
+            [w.element_hold for w in kept],
+            [w.awaits_end for w in kept],
+            [list(w.alarms) for w in kept],
+            [pane and pane.timing.value for pane in panes],
+            [pane and pane.index for pane in panes],
+            [pane and pane.nonspeculative_index for pane in panes],
+        ]
+        if self._retracting:
+            columns.append([[self._pane_row(pane) for pane in w.outstanding] for w in kept])
+        if self._sized:
+            columns.append([w.size for w in kept])
+        # First of all: what outgrew its type here, did so in the panes that stand, too.
+        accumulators = self._accumulator.encode([w.accumulator for w in kept])
+        arrays = [
+            pa.array(values, field.type)
+            for values, field in zip(columns, self._plain_fields, strict=True)
+        ]
+        return pa.Table.from_arrays([*arrays, *accumulators], schema=self.schema)
+
+    def decode(
+        self, table: pa.Table, watermark: int, clock: int, side: int | None = None
+    ) -> dict[Key, KeyState]:
+        """The keys that these rows belong to, at the clocks of the shard's last step.
+
+        The output watermark is caught up by the machine (`KeyState.at`) when a key is
+        stepped, not here.
+        """
+        keys = key_tuples(table.columns[: len(self.plan.keys)], table.num_rows)
+        column = {name: table.column(name).to_pylist() for name in self._plain_names}
+        slots = [column[f"t{slot}"] for slot in range(len(self._slots))]
+        elements = [column[name] for name in self._kept_names]
+        outstanding = column["outstanding"] if self._retracting else [()] * table.num_rows
+        sizes = column["size"] if self._sized else [0] * table.num_rows
+        accumulators = self._accumulator.decode(
+            [table.column(name) for name in self._accumulator_types]
+        )
+        windows: dict[Key, dict[Window, WindowState]] = {}
+        promised: dict[Key, int] = {}
+        for row, key in enumerate(keys):
+            timing = column["timing"][row]
+            remembered = WindowState(
+                self._build(
+                    column["finished"][row],
+                    [values[row] for values in slots],
+                    [kept[row] for kept in elements],
+                ),
+                accumulators[row],
+                column["fresh"][row],
+                column["element_hold"][row],
+                column["awaits_end"][row],
+                tuple(column["alarms"][row]),
+                timing and _pane_info(timing, column["index"][row], column["nonspeculative"][row]),
+                tuple(map(self._build_pane, outstanding[row])),
+                sizes[row],
+            )
+            window = window_of(column["start"][row], column["end"][row])
+            windows.setdefault(key, {})[window] = remembered
+            promised[key] = column["output_watermark"][row]
+        return {
+            key: KeyState(watermark, clock, promised[key], of_key, side)
+            for key, of_key in windows.items()
+        }
+
+    def _pane_type(self) -> pa.DataType:
+        """A pane that still stands, as it was emitted."""
+        values = [
+            (f"value_{part.name}", pa.binary() if part.columns.pickles else part.result)
+            for part in self.plan.parts
+        ]
+        times = ("start", "end", "timestamp", "session_start", "session_end")
+        whole = [(name, pa.int64()) for name in times]
+        info = [("timing", pa.string()), ("index", pa.int64()), ("nonspeculative", pa.int64())]
+        info.append(("is_last", pa.bool_()))
+        return pa.struct([*whole, *info, *values])
+
+    def _pane_row(self, pane: Pane) -> dict[str, Any]:
+        row = {
+            "start": pane.window.start,
+            "end": pane.window.end,
+            "timestamp": pane.timestamp,
+            "session_start": pane.session and pane.session.start,
+            "session_end": pane.session and pane.session.end,
+            "timing": pane.info.timing.value,
+            "index": pane.info.index,
+            "nonspeculative": pane.info.nonspeculative_index,
+            "is_last": pane.info.is_last,
+        }
+        for part, value in zip(self.plan.parts, pane.value, strict=True):
+            row[f"value_{part.name}"] = cloudpickle.dumps(value) if part.columns.pickles else value
+        return row
+
+    def _build_pane(self, row: dict[str, Any]) -> Pane:
+        values = [(part, row[f"value_{part.name}"]) for part in self.plan.parts]
+        return Pane(
+            window_of(row["start"], row["end"]),
+            tuple(cloudpickle.loads(v) if part.columns.pickles else v for part, v in values),
+            row["timestamp"],
+            _pane_info(row["timing"], row["index"], row["nonspeculative"], row["is_last"]),
+            session=window_of(row["session_start"], row["session_end"]),
+        )
+
+    def _flatten(self, root: TriggerState) -> tuple[int, list[int | None], list[bytes | None]]:
+        nodes = list(_preorder(root))
+        bits = sum(1 << at for at, node in enumerate(nodes) if node.finished)
+        elements = [nodes[at].kept for at in self._keepers]
+        return (
+            bits,
+            [nodes[at].value for at in self._slots],
+            [cloudpickle.dumps(kept[0]) if kept else None for kept in elements],
+        )
+
+    def _build(
+        self, bits: int, values: Sequence[int | None], elements: Sequence[bytes | None]
+    ) -> TriggerState:
+        if bits == 0 and not any(value is not None for value in (*values, *elements)):
+            return self._fresh_trigger
+        by_node = dict(zip(self._slots, values, strict=True))
+        kept = {
+            at: (cloudpickle.loads(element),)
+            for at, element in zip(self._keepers, elements, strict=True)
+            if element is not None
+        }
+        counter = iter(range(64))
+
+        def build(shape: TriggerState) -> TriggerState:
+            at = next(counter)
+            return TriggerState(
+                bool(bits >> at & 1),
+                by_node.get(at),
+                tuple(build(sub) for sub in shape.subs),
+                kept.get(at, ()),
+            )
+
+        return build(self._fresh_trigger)
+
+
+def _preorder(node: Any) -> Iterator[Any]:
+    """A `Running` or `TriggerState` and all below it, parents first."""
+    yield node
+    for sub in node.subs:
+        yield from _preorder(sub)
+
+
+def _pane_info(timing: str, index: int, nonspeculative: int, is_last: bool = False) -> PaneInfo:
+    """A pane that is remembered. After a last one of its window none is counted."""
+    return PaneInfo(Timing(timing), index, nonspeculative, index == 0, is_last)
+
+
+def with_bucket(schema: pa.Schema) -> pa.Schema:
+    """The schema of rows at rest."""
+    return schema.append(pa.field("bucket", pa.int32()))

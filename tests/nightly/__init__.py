@@ -1,0 +1,1 @@
+"""The long trials, one after the other: ``python -m tests.nightly``."""
