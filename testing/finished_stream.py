@@ -1,7 +1,7 @@
 """A test stream that has come to its end: it is run, by itself or in a pipeline."""
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import attrs
 
@@ -15,18 +15,8 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import Given
 from beamlike.model.naming import by_name
-from beamlike.model.options import (
-    AccumulationMode,
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    TimestampCombiner,
-    Unchanged,
-    option,
-)
-from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import DurationLike
-from beamlike.model.triggers import Trigger
+from beamlike.model.options import option
+from beamlike.model.strategy import StrategyParts, WindowingStrategy, check_alone
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script, ScriptStep
@@ -71,24 +61,18 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
     without_unit: str = attrs.field(default="", eq=False)
     """As of `TestStream`."""
 
-    @by_name("run", TestStreamError, window="window=FixedWindows(...)")
+    @by_name("run", TestStreamError, others=StrategyParts.__annotations__)
     def run(
         self,
         *,
-        window: WindowFn,
-        trigger: Trigger | None = None,
-        accumulation: AccumulationMode | str | None = None,
-        allowed_lateness: DurationLike | None = None,
-        timestamp_combiner: TimestampCombiner | str = TimestampCombiner.END_OF_WINDOW,
-        closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
-        on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
-        late_check: LateCheck | str = LateCheck.ASSIGNED,
-        unchanged: Unchanged | str = Unchanged.RE_EMIT,
+        window: WindowFn | None = None,
+        strategy: WindowingStrategy | None = None,
         on_error: OnFailure | str = OnFailure.FAIL,
         aggregate: CombineFn | None = None,
         host: Host = "memory",
         spark: "SparkSession | None" = None,
         allow_unsafe_trigger: bool = False,
+        **parts: Unpack[StrategyParts],
     ) -> Results:
         """Group the stream by key and window, and keep everything that comes out.
 
@@ -96,6 +80,8 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
 
         Args:
             window: How elements are assigned to windows.
+            strategy: All parts in one value, in place of ``window`` and of each argument from
+                ``trigger`` to ``unchanged``.
             trigger: When panes are emitted; None is the default trigger.
             accumulation: Whether a pane holds what is new or everything so far. Must be said
                 where a window may emit several panes.
@@ -133,30 +119,16 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
                 "aggregate must be a combine function such as Count() of beamlike.model.combine, "
                 f"got {combine!r}{hint}"
             )
-        if allow_unsafe_trigger:
-            strategy = WindowingStrategy(
-                window,
-                trigger,
-                AccumulationMode.DISCARDING if accumulation is None else accumulation,
-                0 if allowed_lateness is None else allowed_lateness,
-                timestamp_combiner,
-                closing_behavior,
-                on_time_behavior,
-                late_check,
-                unchanged,
-            )
+        if window is None and strategy is None:
+            raise TestStreamError("run needs window; give window=FixedWindows(...)")
+        if not allow_unsafe_trigger:
+            strategy = WindowingStrategy.of_call("run", window, strategy, parts, unbounded=True)
+        elif strategy is not None:
+            check_alone("run", strategy, window, parts)
         else:
-            strategy = WindowingStrategy.declared(
-                window,
-                trigger=trigger,
-                accumulation=accumulation,
-                allowed_lateness=allowed_lateness,
-                timestamp_combiner=timestamp_combiner,
-                closing_behavior=closing_behavior,
-                on_time_behavior=on_time_behavior,
-                late_check=late_check,
-                unchanged=unchanged,
-                unbounded=True,
+            given: dict[str, Any] = {"window_fn": window, **parts}
+            strategy = WindowingStrategy(
+                **{name: it for name, it in given.items() if it is not None}
             )
         failing = option(OnFailure, on_error, "on_error")
         script = tuple(_keyed(step) for step in self.steps)

@@ -8,7 +8,7 @@ Source: Beam ``PCollection``, ``Window``, ``GroupByKey``, ``Flatten``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, Unpack, get_args
 
 import attrs
 
@@ -39,15 +39,11 @@ from beamlike.model.aggregates import Aggregate
 from beamlike.model.naming import by_name
 from beamlike.model.strategy import (
     AccumulationMode,
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    TimestampCombiner,
-    Unchanged,
+    StrategyParts,
     WindowingStrategy,
+    check_alone,
 )
 from beamlike.model.time import DurationLike, duration_ms
-from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import (
     BUCKETS,
@@ -281,21 +277,19 @@ class Stream:
 
     # -- windows -----------------------------------------------------------------------------
 
-    @by_name("Stream.window", WindowingError)
+    @by_name("Stream.window", WindowingError, others=StrategyParts.__annotations__)
     def window(
         self,
         window: WindowFn | None = None,
         *,
-        trigger: Trigger | None = None,
-        accumulation: AccumulationMode | str | None = None,
-        allowed_lateness: DurationLike | None = None,
-        timestamp_combiner: TimestampCombiner | str | None = None,
-        closing_behavior: ClosingBehavior | str | None = None,
-        on_time_behavior: OnTimeBehavior | str | None = None,
-        late_check: LateCheck | str | None = None,
-        unchanged: Unchanged | str | None = None,
+        strategy: WindowingStrategy | None = None,
+        **parts: Unpack[StrategyParts],
     ) -> "Stream":
-        """Set these parts of the strategy; None leaves a part as it is.
+        """Set parts of the strategy, as of `StrategyParts`; None leaves a part as it is.
+
+        Args:
+            window: How rows are put into windows.
+            strategy: All parts in one value, in place of ``window`` and of any other.
 
         With a window function each row is put into windows anew, by its event time, which for
         a pane is its timestamp. Without one rows keep the windows they are in.
@@ -306,19 +300,12 @@ class Stream:
 
         Source: Beam ``Window.into`` and ``Window.configure``; Scio's ``WindowOptions``.
         """
-        strategy = self.strategy.configured(
-            window,
-            trigger=trigger,
-            accumulation=accumulation,
-            allowed_lateness=allowed_lateness,
-            timestamp_combiner=timestamp_combiner,
-            closing_behavior=closing_behavior,
-            on_time_behavior=on_time_behavior,
-            late_check=late_check,
-            unchanged=unchanged,
-        )
-        if window is None:
-            return attrs.evolve(self, strategy=strategy)
+        if strategy is None:
+            strategy = self.strategy.configured(window, **parts)
+            if window is None:
+                return attrs.evolve(self, strategy=strategy)
+        else:
+            check_alone("Stream.window", strategy, window, parts)
         from beamlike.hosts.spark.bind import without_window
 
         loose = (

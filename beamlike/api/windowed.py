@@ -1,7 +1,7 @@
 """DataFrame in, DataFrame of panes out."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, Unpack, get_args
 
 from beamlike.api.arguments import (
     A_KEY,
@@ -26,17 +26,8 @@ from beamlike.api.stage import (
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.naming import by_name
-from beamlike.model.strategy import (
-    AccumulationMode,
-    ClosingBehavior,
-    LateCheck,
-    OnTimeBehavior,
-    TimestampCombiner,
-    Unchanged,
-    WindowingStrategy,
-)
+from beamlike.model.strategy import StrategyParts, WindowingStrategy
 from beamlike.model.time import DurationLike, duration_ms
-from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.options import (
     BUCKETS,
@@ -63,26 +54,19 @@ Output = Literal["panes", "dropped", "all"]
     WindowingError,
     key=A_KEY,
     timestamp=A_TIMESTAMP,
-    window='windows such as FixedWindows("1 hour")',
     aggregate=AN_AGGREGATE,
+    others=StrategyParts.__annotations__,
 )
 def windowed(
     df: "DataFrame",
     *,
     key: str | Sequence[str],
     timestamp: str,
-    window: WindowFn,
     aggregate: Mapping[str, Aggregate],
+    window: WindowFn | None = None,
+    strategy: WindowingStrategy | None = None,
     watermark: DurationLike | None = None,
     max_ahead: DurationLike | None = MAX_AHEAD,
-    trigger: Trigger | None = None,
-    accumulation: AccumulationMode | str | None = None,
-    allowed_lateness: DurationLike | None = None,
-    timestamp_combiner: TimestampCombiner | str = TimestampCombiner.END_OF_WINDOW,
-    closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
-    on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
-    late_check: LateCheck | str = LateCheck.ASSIGNED,
-    unchanged: Unchanged | str = Unchanged.RE_EMIT,
     render: Render = "retractions",
     window_input: str | Sequence[str] = (),
     output: Output = "panes",
@@ -95,6 +79,7 @@ def windowed(
     buckets: int = BUCKETS,
     machine: MachineName = "auto",
     name: str = STAGE,
+    **parts: Unpack[StrategyParts],
 ) -> "DataFrame":
     """Group a DataFrame by key and window, and emit a row for each pane that Beam would emit.
 
@@ -118,6 +103,8 @@ def windowed(
             such as `CalendarDays`, or a `WindowFn` of your own. Sessions exactly one gap apart
             stay apart, unless ``Sessions(gap, merge_touching=True)`` joins them as Spark's
             ``session_window`` does.
+        strategy: All parts in one value, `WindowingStrategy`, in place of ``window`` and of each
+            argument from ``trigger`` to ``unchanged``.
         aggregate: Output name to aggregate: ``{"n": bl.count(), "delay": bl.mean("delay")}``.
         watermark: How far event time may be out of order: the watermark trails the greatest
             event time seen by this much. None: ``df`` has a watermark already. Batch needs none.
@@ -214,21 +201,8 @@ def windowed(
     check_dataframe(df)
     keys, carried = column_names(key, "key"), column_names(carry, "carry")
     wanted = aggregates(aggregate)
-    if not isinstance(window, WindowFn):
-        raise WindowingError(
-            f'window must be a window function such as FixedWindows("1 hour"), got {window!r}'
-        )
-    strategy = WindowingStrategy.declared(
-        window,
-        trigger=trigger,
-        accumulation=accumulation,
-        allowed_lateness=allowed_lateness,
-        timestamp_combiner=timestamp_combiner,
-        closing_behavior=closing_behavior,
-        on_time_behavior=on_time_behavior,
-        late_check=late_check,
-        unchanged=unchanged,
-        unbounded=df.isStreaming,
+    strategy = WindowingStrategy.of_call(
+        "windowed", window, strategy, parts, unbounded=df.isStreaming
     )
     check_choice("output", output, get_args(Output))
     check_name(name)

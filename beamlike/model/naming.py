@@ -53,7 +53,11 @@ def argument_meant(given: str, owner: str, known: Iterable[str]) -> str:
 
 
 def by_name(
-    owner: str, error: type[BeamlikeError], others: Iterable[str] = (), **examples: str
+    owner: str,
+    error: type[BeamlikeError],
+    others: Iterable[str] = (),
+    others_first: bool = False,
+    **examples: str,
 ) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
     """A function that says in words which argument there is not, has no name, or is missing.
 
@@ -64,6 +68,7 @@ def by_name(
         error: What is raised, in place of a TypeError.
         others: What there is besides, of a function that takes a mapping of arguments. None of
             them: that is for whoever it hands them on to to say.
+        others_first: Whether a value without a name is more likely meant for one of those.
         examples: What to give for arguments without which nothing goes, as it is written.
     """
 
@@ -76,6 +81,7 @@ def by_name(
         open_end = any(it.kind is inspect.Parameter.VAR_KEYWORD for it in every) and not others
         places = [it.name for it in every if it.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
         named = [it.name for it in every if it.kind is inspect.Parameter.KEYWORD_ONLY]
+        named = [*others, *named] if others_first else [*named, *others]
 
         @wraps(function)
         def checked(*args: Given.args, **kwargs: Given.kwargs) -> Answer:

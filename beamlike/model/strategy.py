@@ -10,7 +10,7 @@ Source: Beam Java, ``WindowingStrategy``, the checks in ``Window.applicableTo`` 
 from collections.abc import Mapping
 from enum import Enum
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 import attrs
 
@@ -46,27 +46,43 @@ __all__ = [
     "ClosingBehavior",
     "LateCheck",
     "OnTimeBehavior",
+    "StrategyParts",
     "TimestampCombiner",
     "Unchanged",
     "WindowingStrategy",
+    "check_alone",
     "check_strategy",
 ]
 
 
+class StrategyParts(TypedDict, total=False):
+    """The parts of a strategy besides its windows, as keyword arguments; None is as not given.
+
+    * ``trigger``: When panes are emitted.
+    * ``accumulation``: Whether a pane holds what is new or everything so far. Must be given where
+      a window may emit several panes.
+    * ``allowed_lateness``: How far the watermark may pass the end of a window before data for it is
+      dropped. Must be given with a trigger outside the global window.
+    * ``timestamp_combiner``: Which event time a pane is stamped with.
+    * ``closing_behavior``: Whether an empty last pane is emitted.
+    * ``on_time_behavior``: Whether an empty on-time pane is emitted.
+    * ``late_check``: What decides that an element is too late; Beam's way by default.
+    * ``unchanged``: Whether a pane with an unchanged value comes out again, where panes are
+      withdrawn.
+    """
+
+    trigger: Trigger | None
+    accumulation: AccumulationMode | str | None
+    allowed_lateness: DurationLike | None
+    timestamp_combiner: TimestampCombiner | str | None
+    closing_behavior: ClosingBehavior | str | None
+    on_time_behavior: OnTimeBehavior | str | None
+    late_check: LateCheck | str | None
+    unchanged: Unchanged | str | None
+
+
 _WINDOWS = 'windows such as FixedWindows("1 hour")'
-_PARTS = frozenset(
-    (
-        "window_fn",
-        "trigger",
-        "accumulation",
-        "allowed_lateness",
-        "timestamp_combiner",
-        "closing_behavior",
-        "on_time_behavior",
-        "late_check",
-        "unchanged",
-    )
-)
+_PARTS = frozenset(("window_fn", *StrategyParts.__annotations__))
 
 
 @attrs.frozen(init=False, slots=False)
@@ -148,22 +164,17 @@ class WindowingStrategy:
         return cls(GlobalWindows())._with(said=frozenset())
 
     @classmethod
-    @by_name("WindowingStrategy.declared", WindowingError, window_fn=_WINDOWS)
+    @by_name(
+        "WindowingStrategy.declared",
+        WindowingError,
+        others=StrategyParts.__annotations__,
+        others_first=True,
+        window_fn=_WINDOWS,
+    )
     def declared(
-        cls,
-        window_fn: WindowFn,
-        *,
-        trigger: Trigger | None = None,
-        accumulation: AccumulationMode | str | None = None,
-        allowed_lateness: DurationLike | None = None,
-        timestamp_combiner: TimestampCombiner | str = TimestampCombiner.END_OF_WINDOW,
-        closing_behavior: ClosingBehavior | str = ClosingBehavior.FIRE_IF_NON_EMPTY,
-        on_time_behavior: OnTimeBehavior | str = OnTimeBehavior.FIRE_ALWAYS,
-        late_check: LateCheck | str = LateCheck.ASSIGNED,
-        unchanged: Unchanged | str = Unchanged.RE_EMIT,
-        unbounded: bool = False,
+        cls, window_fn: WindowFn, *, unbounded: bool = False, **parts: Unpack[StrategyParts]
     ) -> Self:
-        """The strategy of one window transform followed by a grouping; None means unsaid.
+        """The strategy of one window transform followed by a grouping.
 
         Args:
             unbounded: The input is a stream, which has no end of its own.
@@ -172,36 +183,24 @@ class WindowingStrategy:
             WindowingError: As `configured` and `check_groupable`.
             UnsafeTriggerError: The trigger can finish and lose data.
         """
-        strategy = cls.unwindowed().configured(
-            window_fn,
-            trigger=trigger,
-            accumulation=accumulation,
-            allowed_lateness=allowed_lateness,
-            timestamp_combiner=timestamp_combiner,
-            closing_behavior=closing_behavior,
-            on_time_behavior=on_time_behavior,
-            late_check=late_check,
-            unchanged=unchanged,
-        )
+        strategy = cls.unwindowed().configured(window_fn, **parts)
         strategy.check_groupable(unbounded=unbounded)
         return strategy
 
-    @by_name("WindowingStrategy.configured", WindowingError)
+    @by_name(
+        "WindowingStrategy.configured",
+        WindowingError,
+        others=StrategyParts.__annotations__,
+        others_first=True,
+    )
     def configured(
         self,
         window_fn: WindowFn | None = None,
         *,
-        trigger: Trigger | None = None,
-        accumulation: AccumulationMode | str | None = None,
-        allowed_lateness: DurationLike | None = None,
-        timestamp_combiner: TimestampCombiner | str | None = None,
-        closing_behavior: ClosingBehavior | str | None = None,
-        on_time_behavior: OnTimeBehavior | str | None = None,
-        late_check: LateCheck | str | None = None,
-        unchanged: Unchanged | str | None = None,
         spelling: Spelling = SPELLING,
+        **parts: Unpack[StrategyParts],
     ) -> Self:
-        """The strategy after a window transform that says these parts; None keeps the part.
+        """The strategy after a window transform with these parts; None keeps the part.
 
         The allowed lateness never shrinks: the longer of the old and the new is in force. A
         new window function assigns windows anew, so they may merge again.
@@ -217,18 +216,9 @@ class WindowingStrategy:
 
         Source: Beam Java, ``Window.getOutputStrategyInternal`` and ``Window.applicableTo``.
         """
-        given: dict[str, Any] = {
-            "window_fn": window_fn,
-            "trigger": trigger,
-            "accumulation": accumulation,
-            "allowed_lateness": allowed_lateness,
-            "timestamp_combiner": timestamp_combiner,
-            "closing_behavior": closing_behavior,
-            "on_time_behavior": on_time_behavior,
-            "late_check": late_check,
-            "unchanged": unchanged,
-        }
+        given: dict[str, Any] = {"window_fn": window_fn, **parts}
         given = {part: value for part, value in given.items() if value is not None}
+        allowed_lateness = parts.get("allowed_lateness")
         if allowed_lateness is not None:
             asked = duration_ms(allowed_lateness, "allowed_lateness")
             given["allowed_lateness"] = max(self.allowed_lateness, asked)
@@ -249,6 +239,34 @@ class WindowingStrategy:
             )
         if window_fn is not None:
             check_deterministic(window_fn)
+        return strategy
+
+    @classmethod
+    def of_call(
+        cls,
+        owner: str,
+        window: WindowFn | None,
+        strategy: "WindowingStrategy | None",
+        parts: StrategyParts,
+        *,
+        unbounded: bool,
+    ) -> "WindowingStrategy":
+        """The strategy that a call was given, as one value or by its parts.
+
+        Args:
+            owner: What the function is called where people call it.
+            unbounded: The input is a stream, which has no end of its own.
+
+        Raises:
+            WindowingError: Neither is given, or both; or as `declared`.
+            UnsafeTriggerError: The trigger can finish and lose data.
+        """
+        if strategy is None:
+            if window is None:
+                raise WindowingError(f"{owner} needs window; give {_WINDOWS}")
+            return cls.declared(window, unbounded=unbounded, **parts)
+        check_alone(owner, strategy, window, parts)
+        strategy.check_groupable(unbounded=unbounded)
         return strategy
 
     def remerge(self) -> Self:
@@ -394,4 +412,25 @@ def check_strategy(owner: str, given: object) -> None:
         raise WindowingError(
             f'{owner} needs a strategy such as WindowingStrategy(FixedWindows("1 hour")), '
             f"got {given!r}"
+        )
+
+
+def check_alone(
+    owner: str, strategy: object, window: WindowFn | None, parts: StrategyParts
+) -> None:
+    """Refuse a strategy with parts beside it.
+
+    Args:
+        owner: What was given them; it opens the message.
+
+    Raises:
+        WindowingError: There are some, or it is no strategy.
+    """
+    check_strategy(f"{owner}: strategy", strategy)
+    given: dict[str, object] = {"window": window, **parts}
+    if beside := next((name for name, part in given.items() if part is not None), None):
+        part = "window_fn" if beside == "window" else beside
+        raise WindowingError(
+            f"{owner}: a strategy has all parts, and {beside} is given beside it; leave it out, "
+            f"or give strategy.configured({part}=...)"
         )

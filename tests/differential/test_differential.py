@@ -1,6 +1,6 @@
-"""6,000 random scenarios: host, restart and bundle cut change nothing that they must not change.
+"""1,500 random scenarios: host, restart and bundle cut change nothing that they must not change.
 
-And 16,000, in passes of 40 keys: the columnar machine says and remembers what the reference does.
+And 8,000, in passes of 40 keys: the columnar machine says and remembers what the reference does.
 
 ``python -m tests.differential`` looks at 20,000 and 50,000, and further with other seeds.
 """
@@ -47,9 +47,9 @@ from beamlike.testing.rows_of_plans import PARTS
 from beamlike.testing.shrinking import smallest
 from beamlike.testing.streams import features_of
 
-SEED, SCENARIOS, CHUNK = 0, 6_000, 1_000
+SEED, SCENARIOS, CHUNK = 0, 1_500, 500
 ON_SPARK = 300
-STREAMS, PASSES = 16_000, 100
+STREAMS, PASSES = 8_000, 100
 ALL_STREAMS = 50_000
 
 

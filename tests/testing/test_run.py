@@ -160,9 +160,9 @@ def test_a_run_refuses_what_it_cannot_use(options: dict[str, Any], message: str)
         (
             (),
             {"xyz": 1},
-            "run has no argument 'xyz'; it takes window, trigger, accumulation, "
-            "allowed_lateness, timestamp_combiner, closing_behavior, on_time_behavior, late_check, "
-            "unchanged, on_error, aggregate, host, spark, allow_unsafe_trigger",
+            "run has no argument 'xyz'; it takes window, strategy, on_error, aggregate, host, "
+            "spark, allow_unsafe_trigger, trigger, accumulation, allowed_lateness, "
+            "timestamp_combiner, closing_behavior, on_time_behavior, late_check, unchanged",
         ),
         ((), {}, "run needs window; give window=FixedWindows(...)"),
         (

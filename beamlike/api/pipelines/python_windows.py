@@ -19,6 +19,7 @@ from beamlike.model import sessions, triggers, windowfns, windows
 from beamlike.model.naming import argument_meant
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
 from beamlike.model.options import TimestampCombiner as Combiner
+from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import (
     END_OF_GLOBAL_WINDOW,
     MIN_TIMESTAMP,
@@ -249,6 +250,7 @@ class WindowInto(AnyWindowInto):
         *,
         closing_behavior: ClosingBehavior | str | None = None,
         on_time_behavior: OnTimeBehavior | str | None = None,
+        strategy: WindowingStrategy | None = None,
         **unknown: Never,
     ) -> None:
         for name in unknown:
@@ -264,10 +266,11 @@ class WindowInto(AnyWindowInto):
             allowed_lateness=lateness,
             closing_behavior=closing_behavior,
             on_time_behavior=on_time_behavior,
+            strategy=strategy,
         )
 
 
 _WINDOWING: Final = (
     *("windowfn", "trigger", "accumulation_mode", "timestamp_combiner", "allowed_lateness"),
-    *("closing_behavior", "on_time_behavior"),
+    *("closing_behavior", "on_time_behavior", "strategy"),
 )

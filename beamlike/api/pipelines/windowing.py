@@ -14,7 +14,7 @@ from beamlike.model.compatible import check_flatten
 from beamlike.model.graph import Assigned, Joined
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior, option
 from beamlike.model.options import TimestampCombiner as Combiner
-from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.strategy import StrategyParts, WindowingStrategy, check_alone
 from beamlike.model.time import DurationLike
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
@@ -38,6 +38,7 @@ class WindowInto(PTransform[Any, Any]):
             is dropped.
         closing_behavior: Whether an empty last pane is emitted.
         on_time_behavior: Whether an empty on-time pane is emitted.
+        strategy: All parts in one value, in place of any of them.
 
     Raises:
         PipelineError: When it is applied: a part is of the wrong kind, or the parts do not go
@@ -56,9 +57,11 @@ class WindowInto(PTransform[Any, Any]):
         allowed_lateness: DurationLike | None = None,
         closing_behavior: ClosingBehavior | str | None = None,
         on_time_behavior: OnTimeBehavior | str | None = None,
+        strategy: WindowingStrategy | None = None,
     ) -> None:
         self.window_fn = window_fn
-        self.parts: dict[str, Any] = {
+        self.strategy = strategy
+        self.parts: StrategyParts = {
             "trigger": trigger,
             "accumulation": accumulation_mode,
             "timestamp_combiner": timestamp_combiner,
@@ -69,15 +72,20 @@ class WindowInto(PTransform[Any, Any]):
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         label, pipeline = check_collection(given, self), given.pipeline
+        window_fn = self._checked()
         try:
-            windowing = given.windowing.configured(
-                self._checked(), **self.parts, spelling=BEAM_SPELLING
-            )
+            if self.strategy is None:
+                windowing = given.windowing.configured(
+                    window_fn, **self.parts, spelling=BEAM_SPELLING
+                )
+            else:
+                check_alone("WindowInto", self.strategy, window_fn, self.parts)
+                windowing, window_fn = self.strategy, self.strategy.window_fn
         except BeamlikeError as error:
             raise PipelineError(f"{label!r}: {error}") from error
-        if self.window_fn is None:
+        if window_fn is None:
             return PCollection(pipeline, given.edge, windowing, given.is_bounded)
-        node = Assigned(label, (given.edge,), self.window_fn)
+        node = Assigned(label, (given.edge,), window_fn)
         return pipeline.add(node, windowing, given.is_bounded)
 
     def _checked(self) -> WindowFn | None:
