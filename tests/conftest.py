@@ -60,8 +60,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """What is left out, and what stays together where several processes share the tests.
 
     Without a browser, what needs one is no part of the run; the header says so. What needs Spark
-    is done by the one process that has the one session, but for tests that start Spark in
-    processes of their own and say so.
+    is in two halves, those of the DataFrame API and the others, each done by one process with one
+    session; but for tests that start Spark in processes of their own and say so.
 
     Long trials run with ``--nightly``. So do streaming queries of one test that differ by their
     parameters, but for the first: each takes seconds, and the machines below them are tried with
@@ -69,7 +69,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     for item in items:
         if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+            half = "frames" if item.path.parent.name == "api" else "spark"
+            item.add_marker(pytest.mark.xdist_group(half))
     left_out = set()
     if CHROMIUM is None:
         left_out |= {item for item in items if item.get_closest_marker("browser")}

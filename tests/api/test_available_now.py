@@ -190,8 +190,8 @@ def test_a_join_has_early_panes_by_the_clock(
     assert run() == [
         (2, "ann 0 0 | 00:00-00:10 EARLY 1"),
         (2, "ann 1 0 | 00:00-00:10 EARLY 1"),
-        (3, "ann 0 0 | 00:00-00:10 ON_TIME 2"),
-        (3, "ann 1 0 | 00:00-00:10 ON_TIME 2"),
+        (2, "ann 0 0 | 00:00-00:10 ON_TIME 2"),
+        (2, "ann 1 0 | 00:00-00:10 ON_TIME 2"),
         (3, "ann 2 2 | 00:10-00:20 EARLY 0"),
     ]
 

@@ -103,6 +103,7 @@ def added_up(drops: list[Row]) -> Counter[tuple[Any, ...]]:
     return counts
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_stream_with_late_rows_emits_the_same_also_after_a_restart(
     feed: MakeFeed, lines: Lines, name: str

@@ -209,6 +209,7 @@ def test_a_side_window_that_stays_empty_is_over_when_the_owners_are_past_it(
     ]
 
 
+@pytest.mark.nightly
 def test_a_restart_between_any_two_micro_batches_changes_nothing(feed: MakeFeed) -> None:
     booth = Booth(feed)
 

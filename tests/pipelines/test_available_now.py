@@ -130,5 +130,5 @@ def test_a_pipeline_goes_on_without_a_silent_source(
     silent.put(("ann", 20, "00:32:00"))
     for points, time in enumerate(["00:45:00", "00:55:00"], 4):
         busy.put(("ann", points, time))
-    assert run() == [(4, "ann", 23), (4, "ann", 4)]
+    assert run() == [(4, "ann", 4), (4, "ann", 23)]
     assert run() == []
