@@ -240,7 +240,7 @@ class JobTest:
         """Run the job, and ask everything.
 
         Args:
-            host: ``"memory"`` or ``"spark"``, as `Pipeline.run`.
+            host: ``"memory"``, ``"local"`` or ``"spark"``, as `Pipeline.run`.
             spark: The session for host ``"spark"``.
 
         Raises:

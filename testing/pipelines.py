@@ -37,7 +37,8 @@ class TestPipeline(Pipeline):
     `assert_that` asserted. All that does not hold is reported together.
 
     Args:
-        host: Where it runs: ``"memory"`` or ``"spark"``, as `Pipeline.run`.
+        host: Where it runs: ``"memory"``, ``"local"`` or ``"spark"``, as `Pipeline.run`. The
+            default is the host that explains what it did when an assertion fails.
         spark: The session for host ``"spark"``.
         overrides: What is applied in place of some of its transforms.
 
@@ -129,7 +130,7 @@ class run_with_context:
     A block that calls ``sc.run()`` itself, for its result, ran there.
 
     Args:
-        host: Where it runs: ``"memory"`` or ``"spark"``.
+        host: Where it runs: ``"memory"``, ``"local"`` or ``"spark"``, as `TestPipeline`.
         spark: The session for host ``"spark"``.
         overrides: What is applied in place of some transforms, see `TransformOverride`.
 

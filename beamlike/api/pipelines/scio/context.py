@@ -250,8 +250,8 @@ class ScioContext:
         """Run everything, as `Pipeline.run`. Source: Scio ``run``.
 
         Args:
-            host: ``"memory"`` or ``"spark"``; None: where the pipeline was made to run, which is
-                in this process if nobody says.
+            host: ``"local"``, ``"memory"`` or ``"spark"``; None: where the pipeline was made to
+                run, which is ``"local"`` by default.
             spark: The session for host ``"spark"``.
             checkpoint: As `Pipeline.run`; the next three likewise.
             trigger: When micro-batches start.
