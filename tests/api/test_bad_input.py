@@ -390,7 +390,7 @@ WRONG_CALLS: list[tuple[dict[str, Any], type[BeamlikeError], str]] = [
     (
         {"window": None},
         WindowingError,
-        'window must be a window function such as FixedWindows("1 hour"), got None',
+        'windowed needs window; give windows such as FixedWindows("1 hour")',
     ),
     (
         {"carry": "cost"},
