@@ -140,9 +140,14 @@ def spark() -> Iterator[Any]:
     session.stop()
 
 
-@pytest.fixture(params=["memory", pytest.param("spark", marks=pytest.mark.spark)])
+@pytest.fixture(
+    params=["memory", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.nightly])]
+)
 def host(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What to pass to `TestStream.run` so that a scenario runs on this host."""
+    """What to pass to `TestStream.run` so that a scenario runs on this host.
+
+    On Spark it does at night: the scenarios of the conformance suite run there for each change.
+    """
     if request.param == "memory":
         return {"host": "memory"}
     return {"host": "spark", "spark": request.getfixturevalue("spark")}

@@ -179,6 +179,7 @@ STORY: list[tuple[Row, dict[str, list[str]]]] = [
 ]
 
 
+@pytest.mark.nightly
 def test_sessions_grow_and_merge(feed: MakeFeed, lines_in_order: Lines) -> None:
     events = feed(EVENTS)
     events.start(each_way(events.frame, HOWS))

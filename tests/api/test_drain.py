@@ -72,6 +72,7 @@ def test_open_windows_come_out_on_time_or_late_and_nothing_is_open_then(
     assert len(sink.rows) == 3
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_groupings_that_follow_each_other_end_together(
     spark: Any, feed: MakeFeed, sink: Any, tmp_path: Path, lines: Lines

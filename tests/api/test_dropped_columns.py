@@ -24,6 +24,7 @@ def event(key: str, time: str, v: int = 1) -> Row:
     return {"k": key, "at": f"2020-01-01T{time}Z", "v": v}
 
 
+@pytest.mark.nightly
 def test_a_late_row_tells_the_session_that_it_nearly_joined(feed: MakeFeed, lines: Lines) -> None:
     events = feed(EVENTS)
     sessions = bl.windowed(
@@ -123,6 +124,7 @@ class SumOfTheLucky(bl.CombineFn):
         return first + second
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("window", "options"),
     [

@@ -140,6 +140,7 @@ def test_a_batch_takes_the_far_future_as_it_is(spark: Any, lines: Lines, shown: 
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_the_watermark_of_a_stream_of_several_groupings_is_guarded_too(
     feed: MakeFeed, lines: Lines

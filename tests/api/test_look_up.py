@@ -145,6 +145,7 @@ def test_a_car_waits_for_its_owner_and_those_after_it_see_the_latest(feed: MakeF
     ]
 
 
+@pytest.mark.nightly
 def test_a_car_does_not_wait_for_owners_that_are_ahead_of_it(feed: MakeFeed) -> None:
     booth = Booth(feed)
     booth.start()
@@ -165,6 +166,7 @@ def test_a_car_does_not_wait_for_owners_that_are_ahead_of_it(feed: MakeFeed) -> 
     ]
 
 
+@pytest.mark.nightly
 def test_a_key_without_owners_waits_for_a_count_as_long_as_the_side_window_lives(
     feed: MakeFeed,
 ) -> None:
@@ -179,6 +181,7 @@ def test_a_key_without_owners_waits_for_a_count_as_long_as_the_side_window_lives
     ]
 
 
+@pytest.mark.nightly
 def test_a_side_window_that_stays_empty_is_over_when_the_owners_are_past_it(
     feed: MakeFeed,
 ) -> None:
@@ -241,6 +244,7 @@ def test_a_restart_between_any_two_micro_batches_changes_nothing(feed: MakeFeed)
     ]
 
 
+@pytest.mark.nightly
 def test_what_waits_holds_back_the_grouping_that_follows(feed: MakeFeed) -> None:
     def count(found: bl.Stream) -> bl.Stream:
         return found.group("owner", {"cars": bl.count()}, **SMALL)
@@ -259,6 +263,7 @@ def test_what_waits_holds_back_the_grouping_that_follows(feed: MakeFeed) -> None
     ] == [("ann", 2, "00:00", "ON_TIME"), ("ann", 1, "00:05", "ON_TIME")]
 
 
+@pytest.mark.nightly
 def test_of_a_side_input_that_retracts_only_results_are_seen(feed: MakeFeed) -> None:
     booth = Booth(feed, accumulation="retracting")
     booth.start()

@@ -41,6 +41,7 @@ def hourly(frame: Any, **changes: Any) -> Any:
     return bl.windowed(frame, **(call | changes))
 
 
+@pytest.mark.nightly
 def test_a_stream_that_failed_goes_on_from_its_checkpoint_without_the_row(
     feed: MakeFeed, lines: Lines
 ) -> None:

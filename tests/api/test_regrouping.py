@@ -284,6 +284,7 @@ def sessions_of(came: list[tuple[int, str]]) -> Counter[int]:
     return ends
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("how", ["discarding", "last panes"])
 def test_hits_per_hour_are_those_of_a_batch_job(feed: MakeFeed, how: str) -> None:
     came = visits(Random(5))

@@ -85,6 +85,7 @@ def test_two_groupings_in_one_query(feed: MakeFeed) -> None:
     ]
 
 
+@pytest.mark.nightly
 def test_a_restart_between_two_micro_batches_changes_nothing(feed: MakeFeed) -> None:
     steady, broken = feed(EVENTS), feed(EVENTS)
     batches = [
@@ -106,6 +107,7 @@ def test_a_restart_between_two_micro_batches_changes_nothing(feed: MakeFeed) -> 
     assert any(row[-2] == "ON_TIME" for batch in expected for row in batch)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "strategy",
     [
@@ -230,6 +232,7 @@ def test_rows_that_are_left_out_still_move_the_watermark(feed: MakeFeed) -> None
     ]
 
 
+@pytest.mark.nightly
 def test_panes_are_put_into_windows_anew_by_their_time(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     rows = bl.stream(events.frame, timestamp="at", watermark="0 s").window(TEN_MINUTES)
@@ -245,6 +248,7 @@ def test_panes_are_put_into_windows_anew_by_their_time(feed: MakeFeed) -> None:
     ]
 
 
+@pytest.mark.nightly
 def test_each_grouping_counts_for_itself_in_the_progress_of_the_query(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     events.start(counted(events).everything)
@@ -263,6 +267,7 @@ def test_each_grouping_counts_for_itself_in_the_progress_of_the_query(feed: Make
     assert sum(row["dropped_expired"] for row in two) == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("machine", ["columnar", "reference"])
 @pytest.mark.parametrize("again", [False, True])
 def test_sessions_that_merged_merge_again_only_if_somebody_says_so(

@@ -100,6 +100,7 @@ def test_a_row_that_moves_the_watermark_over_rows_to_come_is_named(
     assert [it for it in jumps(stream, "later") if it] == []
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_neither_a_backlog_in_order_nor_first_rows_are_a_jump(feed: MakeFeed) -> None:
     stream = feed(SIGNALS)
@@ -110,6 +111,7 @@ def test_neither_a_backlog_in_order_nor_first_rows_are_a_jump(feed: MakeFeed) ->
     assert jumps(stream) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_what_a_watermark_jumps_over_is_known_after_a_restart(feed: MakeFeed) -> None:
     stream = feed(SIGNALS)
@@ -123,6 +125,7 @@ def test_what_a_watermark_jumps_over_is_known_after_a_restart(feed: MakeFeed) ->
     assert jumps(stream) == [JUMP]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("window", "found"),
@@ -142,6 +145,7 @@ def test_how_long_windows_are_decides_what_is_a_jump(
     assert jumps(stream) == found
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_an_input_that_holds_the_watermark_back_keeps_it_from_jumping(
     feed: MakeFeed, no_empty_batches: None
@@ -159,6 +163,7 @@ def test_an_input_that_holds_the_watermark_back_keeps_it_from_jumping(
     assert sum(it.dropped_expired for it in observed(signals)) == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_pipeline_names_the_row_too(spark: Any, feed: MakeFeed) -> None:
     stream = feed(SIGNALS)
@@ -187,6 +192,7 @@ def test_a_pipeline_names_the_row_too(spark: Any, feed: MakeFeed) -> None:
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_second_clock_in_the_rows_guards_a_backlog(feed: MakeFeed) -> None:
     """The way that the documentation names: the time at which a broker took the row."""

@@ -112,6 +112,7 @@ def test_windowed_judges_by_all_micro_batches_before(
     assert counted(run(stream, panes, availableNow=True)) == expected()
 
 
+@pytest.mark.nightly
 def test_it_does_not_matter_whether_micro_batches_without_data_run(
     feed: MakeFeed, no_empty_batches: None
 ) -> None:

@@ -323,6 +323,7 @@ def test_the_peak_of_a_python_process_below_this_one_is_seen(bench: Any):
 SMALL = ("--scale", "0.001", "--batches", "3", "--rounds", "1")
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_run_checks_times_and_tells(running: Any, command: Any, capsys: Any, tmp_path: Path):
     plot, times = tmp_path / "plot.png", tmp_path / "times.json"

@@ -79,6 +79,7 @@ def test_either_machine_says_and_remembers_after_each_step_what_memory_does(firs
     assert broken == []
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_scenarios_come_out_of_a_streaming_query_as_they_do_in_memory(spark: Any) -> None:
     cases = [case_of(SEED, number) for number in range(ON_SPARK)]

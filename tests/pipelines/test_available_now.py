@@ -65,7 +65,11 @@ class Games:
 
 
 @pytest.mark.parametrize(
-    "early", [beam.AfterCount(5), beam.AfterProcessingTime("1 hour")], ids=["count", "clock"]
+    "early",
+    [
+        pytest.param(beam.AfterCount(5), id="count", marks=pytest.mark.nightly),
+        pytest.param(beam.AfterProcessingTime("1 hour"), id="clock"),
+    ],
 )
 def test_a_backlog_has_its_on_time_and_late_panes(spark: Any, tmp_path: Path, early: Any) -> None:
     games = Games(spark, tmp_path)
@@ -81,7 +85,11 @@ def test_a_backlog_has_its_on_time_and_late_panes(spark: Any, tmp_path: Path, ea
 
 
 @pytest.mark.parametrize(
-    "trigger", [{"availableNow": True}, {"processingTime": "0 seconds"}], ids=["now", "on"]
+    "trigger",
+    [
+        pytest.param({"availableNow": True}, id="now"),
+        pytest.param({"processingTime": "0 seconds"}, id="on", marks=pytest.mark.nightly),
+    ],
 )
 def test_a_pipeline_goes_on_without_a_silent_source(
     spark: Any, tmp_path: Path, trigger: dict[str, Any]

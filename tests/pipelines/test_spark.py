@@ -13,6 +13,7 @@ from beamlike.testing.told_runs import told
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.nightly
 def test_random_pipelines_give_on_spark_what_they_give_in_memory(spark: Any) -> None:
     pipelines = [any_pipeline(Random(seed)) for seed in range(40)]
     in_memory = [run_pipeline(pipeline.nodes) for pipeline in pipelines]

@@ -56,8 +56,8 @@ def test_dataframes_take_it(spark: Any) -> None:
     for panes in (
         bl.windowed(frame, timestamp="at", strategy=STRATEGY, **how),
         bl.windowed(frame, timestamp="at", window=STRATEGY.window_fn, **PARTS, **how),
-        rows.window(strategy=STRATEGY).group(**how).panes,
-        rows.window(STRATEGY.window_fn, **PARTS).group(**how).panes,
+        rows.window(strategy=STRATEGY).group(**how).rows,
+        rows.window(STRATEGY.window_fn, **PARTS).group(**how).rows,
     ):
         assert sorted(row["all"] for row in panes.collect()) == [[1], [2]]
 

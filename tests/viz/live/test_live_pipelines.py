@@ -62,6 +62,7 @@ def visits(spark: Any, tmp_path: Path) -> Iterator[Visits]:
     found.result.cancel()
 
 
+@pytest.mark.nightly
 def test_each_grouping_of_a_pipeline_tells_its_panes_drops_windows_and_watermark(
     visits: Visits, browser: Any
 ) -> None:

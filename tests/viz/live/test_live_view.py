@@ -167,6 +167,7 @@ def _counts(told: Any) -> tuple[int, int, int, int]:
     return told.windows_open, told.panes_early, told.panes_on_time, told.panes_late
 
 
+@pytest.mark.nightly
 def test_a_view_that_is_opened_later_knows_what_was_before_and_counts_it_once(
     spark: Any, start: Start
 ) -> None:
