@@ -51,6 +51,17 @@ def test_fields_are_aggregated_into_rows():
         beam.GroupBy("user").aggregate_field("score", sum, "user")
 
 
+def test_a_function_without_a_name_is_called_key():
+    by_win = beam.GroupBy(lambda game: game.score > 2)
+    assert by_win.default_label == "GroupBy(key)"
+    assert of(by_win.aggregate_field("score", sum, "total")) == [
+        beam.Row(key=True, total=8),
+        beam.Row(key=False, total=1),
+    ]
+    by_two = beam.GroupBy("team", lambda game: game.score > 4)
+    assert [key._fields for key, _ in of(by_two)] == [("team", "key1")] * 3
+
+
 def test_fields_are_selected_and_computed():
     selected = of(beam.Select("user", double=lambda game: 2 * game.score))
     assert selected[0] == beam.Row(user="joe", double=6)

@@ -81,8 +81,9 @@ class _Read:
 
 
 def _named(owner: str, fields: tuple[Field, ...], named: Mapping[str, Field]) -> dict[str, _Read]:
+    alone = len(fields) == 1 and not named
     found = {
-        field if isinstance(field, str) else f"key{number}": _Read(field, owner)
+        field if isinstance(field, str) else "key" if alone else f"key{number}": _Read(field, owner)
         for number, field in enumerate(fields)
     }
     return found | {name: _Read(field, owner) for name, field in named.items()}
@@ -119,7 +120,8 @@ class GroupBy(PTransform[Any, Any]):
     The key is what one function says, or a named tuple of several fields, or of named ones.
 
     Args:
-        fields: Names of attributes, or functions of the element.
+        fields: Names of attributes, or functions of the element. In rows a function is called
+            ``key``; of several fields, ``key`` and its position.
         named: Likewise, under names.
 
     Source: Beam ``GroupBy``.
