@@ -65,6 +65,8 @@ def test_a_function_without_a_name_is_called_key():
 def test_fields_are_selected_and_computed():
     selected = of(beam.Select("user", double=lambda game: 2 * game.score))
     assert selected[0] == beam.Row(user="joe", double=6)
+    unnamed = of(beam.Select(lambda game: game.score, "team"))
+    assert unnamed[0] == beam.Row(arg00=3, team="red")
     with pytest.raises(
         TransformError, match=r"'Select.name./ToRows' raised AttributeError: Row.us"
     ):

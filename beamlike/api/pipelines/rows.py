@@ -80,10 +80,11 @@ class _Read:
         return getattr(element, self.field) if isinstance(self.field, str) else self.field(element)
 
 
-def _named(owner: str, fields: tuple[Field, ...], named: Mapping[str, Field]) -> dict[str, _Read]:
-    alone = len(fields) == 1 and not named
+def _named(
+    owner: str, fields: tuple[Field, ...], named: Mapping[str, Field], unnamed: str
+) -> dict[str, _Read]:
     found = {
-        field if isinstance(field, str) else "key" if alone else f"key{number}": _Read(field, owner)
+        field if isinstance(field, str) else unnamed.format(number): _Read(field, owner)
         for number, field in enumerate(fields)
     }
     return found | {name: _Read(field, owner) for name, field in named.items()}
@@ -96,7 +97,7 @@ class Select(PTransform[Any, Any]):
     """
 
     def __init__(self, *fields: Field, **named: Field) -> None:
-        self.fields = _named("Select", fields, named)
+        self.fields = _named("Select", fields, named, "arg{:02}")
 
     @property
     def default_label(self) -> str:
@@ -130,11 +131,10 @@ class GroupBy(PTransform[Any, Any]):
     def __init__(self, *fields: Field, **named: Field) -> None:
         if not fields and not named:
             raise PipelineError('GroupBy needs what to group by; write GroupBy("user")')
-        reads = _named("GroupBy", fields, named)
+        alone = len(fields) == 1 and not named
+        reads = _named("GroupBy", fields, named, "key" if alone else "key{}")
         self.keys: dict[str, _Read] = reads
-        self.key: Callable[[Any], Any] = (
-            next(iter(reads.values())) if len(fields) == 1 and not named else _ToKey(reads)
-        )
+        self.key: Callable[[Any], Any] = next(iter(reads.values())) if alone else _ToKey(reads)
 
     @property
     def default_label(self) -> str:
