@@ -111,6 +111,7 @@ def test_what_is_due_by_the_clock_comes_with_the_next_micro_batch_or_the_next_ru
     assert [line for _, line in runs("1 ms", **ALL_THERE_IS)] == ["ann [5] | 12:00-12:05 EARLY 5"]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("no_empty_batches")
 @pytest.mark.parametrize("trigger", [ALL_THERE_IS, AS_IT_COMES], ids=["now", "on"])
 def test_a_join_goes_on_without_a_silent_side(
@@ -197,6 +198,7 @@ def test_a_join_has_early_panes_by_the_clock(
     ]
 
 
+@pytest.mark.nightly
 def test_a_query_with_a_clock_takes_its_backlog_before_it_is_drained(
     feed: MakeFeed, sink: Any, tmp_path: Path, lines: Lines
 ) -> None:

@@ -572,6 +572,7 @@ def test_an_old_pyspark_is_refused(unread: Any, monkeypatch: pytest.MonkeyPatch)
     )
 
 
+@pytest.mark.nightly
 def test_carried_columns_are_told_of_rows_that_come_too_late_and_of_bad_ones(
     feed: MakeFeed,
 ) -> None:

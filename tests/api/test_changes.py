@@ -217,6 +217,7 @@ def what_stands(rows: list[Row]) -> list[tuple[Any, ...]]:
     return sorted((*place(row, "window"), row["n"]) for row in standing)
 
 
+@pytest.mark.nightly
 def test_whoever_follows_the_changes_has_the_panes_that_stand(feed: MakeFeed) -> None:
     dice, events = Random(11), feed(EVENTS)
     came: dict[str, list[Row]] = {}

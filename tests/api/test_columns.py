@@ -42,6 +42,7 @@ def test_a_column_may_have_any_name(spark: Any, shown: Shown, name: str) -> None
     assert values_of(shown(panes), name, f"sum of {name}", f"{name}.all") == [[1, 2, [1, 1]]]
 
 
+@pytest.mark.nightly
 def test_strange_names_go_through_state_and_to_the_drops(feed: MakeFeed) -> None:
     stream = feed("`a.b` string, `the ``time` timestamp, `start` int, `t0` int")
     out = bl.windowed(

@@ -284,6 +284,7 @@ def test_an_operator_of_flink_gives_out_what_comes_too_late(feed: MakeFeed) -> N
     assert [json.loads(row["element"]) for row in late] == [{"user": "joe", "v": 4}]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_flow_of_akka_ends_its_sessions_as_time_goes_by(feed: MakeFeed) -> None:
     events = feed(EVENTS)

@@ -91,6 +91,7 @@ def hourly(frame: Any, **changes: Any) -> Any:
     return bl.windowed(frame, **(call | changes))
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_one_row_of_the_far_future_takes_nothing_from_the_others(
     feed: MakeFeed, lines: Lines
@@ -113,6 +114,7 @@ def test_one_row_of_the_far_future_takes_nothing_from_the_others(
     assert sum(told) == 4
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_without_the_guard_the_far_future_moves_the_watermark_for_everyone(
     feed: MakeFeed, lines: Lines
@@ -156,6 +158,7 @@ def test_the_watermark_of_a_stream_of_several_groupings_is_guarded_too(
     assert lines(stream.send(sale("01:30"))) == ["9 | 00:00-01:00 ON_TIME 0 last"]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_the_watermark_of_a_pipeline_is_guarded_too(
     spark: Any, feed: MakeFeed, tmp_path: Any
@@ -243,6 +246,7 @@ def test_one_clock_ahead_takes_no_row_of_the_other_devices(
     }
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.parametrize("ahead", AHEAD.values(), ids=AHEAD)
 def test_one_clock_ahead_takes_no_row_of_a_pipeline(spark: Any, feed: MakeFeed, ahead: int) -> None:
@@ -285,6 +289,7 @@ def test_the_watermark_goes_as_far_as_the_clock_and_no_further(feed: MakeFeed) -
     assert began <= stands < began + 60_000  # the clock of this micro-batch
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_times_in_the_future_on_purpose_move_the_watermark_as_they_are(feed: MakeFeed) -> None:
     stream = feed(SIGNALS)

@@ -166,6 +166,7 @@ def test_a_grouping_before_is_as_far_as_the_slowest_of_its_shards() -> None:
 # -- Spark ------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @spark_test
 @without_empty_batches
 def test_results_wait_for_the_slower_input_also_after_a_restart(
@@ -213,6 +214,7 @@ def test_a_silent_input_is_released_by_the_clock_although_no_row_comes(
     assert lines([pane]) == ["a 1 | 00:00-00:10 ON_TIME 0 last"]
 
 
+@pytest.mark.nightly
 @spark_test
 def test_a_silent_query_advances_with_the_clock(feed: MakeFeed, lines: Lines) -> None:
     events = feed(EVENTS)
@@ -230,6 +232,7 @@ def test_a_silent_query_advances_with_the_clock(feed: MakeFeed, lines: Lines) ->
     assert lines([pane]) == ["a 1 | 00:00-00:00:02 ON_TIME 0 last"]
 
 
+@pytest.mark.nightly
 @spark_test
 @without_empty_batches
 def test_a_watermark_that_the_frame_has_already_is_used_with_its_delay(
@@ -242,6 +245,7 @@ def test_a_watermark_that_the_frame_has_already_is_used_with_its_delay(
     assert lines(events.send(event("b", "00:11:30"))) == ["a 1 | 00:00-00:10 ON_TIME 0 last"]
 
 
+@pytest.mark.nightly
 @spark_test
 @without_empty_batches
 def test_each_row_keeps_the_windows_of_its_own_input(feed: MakeFeed, lines: Lines) -> None:

@@ -55,6 +55,7 @@ ORDER_ONLY = ["bob pen - | 00:01-00:11 ON_TIME 0 last"]
 PAYMENT_ONLY = ["cat - 7 | 00:05-00:15 ON_TIME 0 last"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("how", "expected"),
     [
@@ -157,6 +158,7 @@ def test_each_pane_joins_what_it_holds(
     assert [line for rows in came for line in lines(rows)].count(dan) == 1
 
 
+@pytest.mark.nightly
 def test_a_pane_lists_the_rows_of_every_stream(feed: MakeFeed, lines: Lines) -> None:
     orders, payments, calls = feed(ORDERS), feed(PAYMENTS), feed("who string, at timestamp")
     from pyspark.sql import functions as F

@@ -340,6 +340,7 @@ def test_left_keeps_cars_without_owner_and_inner_leaves_them_out(
     )
 
 
+@pytest.mark.nightly
 def test_panes_of_a_grouping_look_up_too_and_stay_the_panes_that_they_are(
     cars: Any, owners: Any, shown: Callable[[Any], list[Row]]
 ) -> None:

@@ -33,6 +33,7 @@ def standing(feed: Any, name: str) -> list[tuple[int, str | None]]:
     return found
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("machine", ["columnar", "reference"])
 @pytest.mark.parametrize("fanout", [None, 2])
 def test_windows_are_open_from_their_first_element_until_they_expire(
@@ -87,6 +88,7 @@ def test_each_grouping_of_a_query_tells_its_own(feed: MakeFeed) -> None:
     assert standing(events, "all") == [(1, "00:12"), (1, "00:30")]
 
 
+@pytest.mark.nightly
 def test_sessions_that_merge_are_one_window_and_rows_that_are_dropped_open_none(
     feed: MakeFeed,
 ) -> None:

@@ -93,6 +93,7 @@ def test_a_row_with_an_empty_array_or_none_is_left_out_and_an_item_may_be_null(
     ]
 
 
+@pytest.mark.nightly
 def test_what_is_exploded_keeps_the_watermark_going_for_the_groupings_that_follow(
     feed: MakeFeed, lines: Lines
 ) -> None:

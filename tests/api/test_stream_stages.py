@@ -222,6 +222,7 @@ def _facts_of(pane: Pane) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.nightly
 def test_rows_that_are_left_out_still_move_the_watermark(feed: MakeFeed) -> None:
     events = feed(EVENTS)
     rows = bl.stream(events.frame, timestamp="at", watermark="0 s").where("v > 0")

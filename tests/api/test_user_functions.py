@@ -210,6 +210,7 @@ def test_a_row_that_a_combine_function_cannot_take_is_dropped_and_no_other(
     ]
 
 
+@pytest.mark.nightly
 def test_a_row_that_fails_has_merged_no_sessions(feed: MakeFeed, lines: Lines) -> None:
     visits = feed(VISITS)
     sessions = windowed(

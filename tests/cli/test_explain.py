@@ -256,6 +256,7 @@ def test_the_help_says_what_is_explained_and_how_to_ask(
         assert line in shown
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_replay_on_spark_draws_and_explains_as_in_memory(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, spark: object

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.spark
 BLOG = Path(__file__).parents[1] / "conformance" / "cases" / "blog"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("file", ["blog_fixed", "blog_misc", "blog_session", "blog_toll"])
 def test_the_longest_scenario_of_each_file_runs_on_spark_s_own_watermark(
     spark: Any, file: str

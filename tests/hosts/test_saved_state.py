@@ -67,6 +67,7 @@ def told(state: SavedState) -> list[tuple[Any, ...]]:
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("machine", ["columnar", "reference"])
 def test_the_windows_of_a_retracting_query(spark: Any, tmp_path: Path, machine: str) -> None:
     path = leave_checkpoint(spark, tmp_path, EVENTS, sessions(machine), *ARRIVALS)
@@ -100,6 +101,7 @@ def test_the_windows_of_a_retracting_query(spark: Any, tmp_path: Path, machine: 
         assert shard["next_event"] == pc.min(own["due_event"]).as_py()
 
 
+@pytest.mark.nightly
 def test_the_state_after_an_earlier_batch(spark: Any, tmp_path: Path) -> None:
     path = leave_checkpoint(spark, tmp_path, EVENTS, sessions("columnar"), *ARRIVALS)
 
@@ -115,6 +117,7 @@ def test_the_state_after_an_earlier_batch(spark: Any, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_a_window_says_that_it_holds_the_output_watermark_back(spark: Any, tmp_path: Path) -> None:
     query = sessions(
         "columnar",
@@ -141,6 +144,7 @@ def test_a_window_says_that_it_holds_the_output_watermark_back(spark: Any, tmp_p
     assert shard["held_key"] == "bob, 1"
 
 
+@pytest.mark.nightly
 def test_several_groupings_of_a_query(spark: Any, tmp_path: Path) -> None:
     def query(rows: Any) -> Any:
         stream = bl.stream(rows, timestamp="at", watermark="1 minute")
@@ -207,6 +211,7 @@ def test_a_pipeline_tells_labels_keys_windows_and_triggers(spark: Any, tmp_path:
     assert [(it.key, it.holds) for it in opened] == [(("bob", 1), {"value": (4,)})]
 
 
+@pytest.mark.nightly
 def test_windows_are_chosen_and_sorted(spark: Any, tmp_path: Path) -> None:
     arrivals = (
         [event("ann", "00:30:00"), *(event("bob", "00:40:00") for _ in range(2))],

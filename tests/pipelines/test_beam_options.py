@@ -84,6 +84,7 @@ def test_the_direct_runner_is_this_process():
         assert [came.element.value for came in result.out_of(one.edge)] == [1]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_the_spark_runner_is_the_host_spark(spark: SparkSession):
     here = os.getpid()

@@ -460,6 +460,7 @@ def test_a_key_whose_class_or_coder_is_gone_is_refused(shop: Any) -> None:
 # -- on Spark --------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_declared_coder_is_used_on_spark(spark: Any) -> None:
     registry.register_coder(Money, MoneyCoder())
@@ -475,6 +476,7 @@ def test_a_declared_coder_is_used_on_spark(spark: Any) -> None:
     assert values(found, by_amount) == [(Money(1), [Money(1)]), (Money(2), [Money(2)])]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_stream_whose_coder_cannot_read_its_state_does_not_go_on(
     spark: Any, tmp_path: Path

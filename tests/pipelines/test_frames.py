@@ -312,6 +312,7 @@ def test_a_batch_is_written_by_several_writers(spark: Any) -> None:
     }
 
 
+@pytest.mark.nightly
 def test_a_stream_meets_what_was_created_and_drains(spark: Any, tmp_path: Path) -> None:
     inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
     games(spark, [*FIRST, ("zed", 9, None)]).coalesce(1).write.parquet(inbox)
@@ -349,6 +350,7 @@ def test_a_stream_meets_what_was_created_and_drains(spark: Any, tmp_path: Path) 
     ]
 
 
+@pytest.mark.nightly
 def test_what_arrived_before_a_drain_is_in_its_windows(spark: Any, tmp_path: Path) -> None:
     """Files are read one by one, so that the end would be read before most of them."""
     inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")

@@ -386,6 +386,7 @@ ELSEWHERE = """\
 # -- on Spark ---------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_of_a_run_on_spark_it_is_what_spark_did(spark: Any) -> None:
     pipeline = TestPipeline("spark", spark)

@@ -140,6 +140,7 @@ def test_the_collection_is_windowed_as_before():
     assert given.batch_by_key(2).windowing == given.windowing
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_batches_are_the_same_on_spark(spark: Any):
     stream = (

@@ -35,7 +35,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "sc" in metafunc.fixturenames:
-        hosts = ["memory", pytest.param("spark", marks=pytest.mark.spark)]
+        hosts = ["memory", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.nightly])]
         metafunc.parametrize("sc", hosts, indirect=True)
 
 

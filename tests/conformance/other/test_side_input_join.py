@@ -136,6 +136,7 @@ def test_the_expectations_of_the_blog_s_own_test_are_met(row: Json, host: Json) 
     assert sorted(map(repr, found)) == sorted(map(repr, wanted["values"]))
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @by_row
 def test_the_same_comes_out_of_a_look_up_of_bounded_dataframes(row: Json, spark: Any) -> None:
