@@ -9,6 +9,7 @@ import attrs
 
 from beamlike.errors import TestStreamError
 from beamlike.model.naming import argument_meant
+from beamlike.model.strategy import StrategyParts
 from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.testing.finished_stream import FinishedTestStream
 from beamlike.testing.results import Results
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
-_OPTIONS: Final = (
-    *("trigger", "accumulation", "allowed_lateness", "timestamp_combiner", "closing_behavior"),
-    *("on_time_behavior", "late_check", "unchanged"),
-)
+_OPTIONS: Final = tuple(StrategyParts.__annotations__)
 """What `FinishedTestStream.run` takes of a strategy, besides its windows."""
+_OF_NONE: Final = ("self", "parts")
+_KNOWN: Final = (
+    *(it for it in inspect.signature(FinishedTestStream.run).parameters if it not in _OF_NONE),
+    *_OPTIONS,
+)
 
 
 def compare(
@@ -66,11 +69,10 @@ def compare(
             '{"as it is": {}, "an hour more": {"allowed_lateness": "1h"}}; '
             f"got {variants!r}"
         )
-    known = [it for it in inspect.signature(FinishedTestStream.run).parameters if it != "self"]
     for variant, own in variants.items():
         for argument in {**common, **own}:
-            if argument not in known:
-                raise TestStreamError(f"{variant!r}: {argument_meant(argument, 'run', known)}")
+            if argument not in _KNOWN:
+                raise TestStreamError(f"{variant!r}: {argument_meant(argument, 'run', _KNOWN)}")
     play = partial(_again, stream) if isinstance(stream, Results) else stream.run
     return side_by_side(
         {name: play(**{**common, **own}).recording for name, own in variants.items()}
@@ -90,9 +92,11 @@ def _again(results: Results, **options: Any) -> Results:
             "them anew; compare the grouping that made them"
         )
     strategy = told.strategy
-    asked = {name: getattr(strategy, name) for name in _OPTIONS}
+    asked = {name: getattr(strategy, name) for name in _OPTIONS} | {"window": strategy.window_fn}
+    if options.get("strategy") is not None:
+        asked = {}
     stream = FinishedTestStream(tuple(map(_with_pairs, script)))
-    took = {"window": strategy.window_fn, "aggregate": told.combine, "allow_unsafe_trigger": True}
+    took = {"aggregate": told.combine, "allow_unsafe_trigger": True}
     return stream.run(**{**asked, **took, **options})
 
 

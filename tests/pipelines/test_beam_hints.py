@@ -117,7 +117,7 @@ def test_an_argument_of_another_name_is_told_the_right_one() -> None:
         (
             {"colour": 1},
             "'colour'; it takes windowfn, trigger, accumulation_mode, timestamp_combiner, "
-            "allowed_lateness, closing_behavior, on_time_behavior",
+            "allowed_lateness, closing_behavior, on_time_behavior, strategy",
         ),
     ):
         with pytest.raises(PipelineError) as refusal:

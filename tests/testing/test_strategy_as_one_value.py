@@ -7,7 +7,7 @@ import pytest
 import beamlike as bl
 import beamlike.beam as beam
 from beamlike.errors import PipelineError, TestStreamError, UnsafeTriggerError, WindowingError
-from beamlike.testing import TestStream, TimestampedValue
+from beamlike.testing import TestStream, TimestampedValue, compare
 
 STREAM = (
     TestStream()
@@ -60,6 +60,15 @@ def test_dataframes_take_it(spark: Any) -> None:
         rows.window(STRATEGY.window_fn, **PARTS).group(**how).rows,
     ):
         assert sorted(row["all"] for row in panes.collect()) == [[1], [2]]
+
+
+def test_strategies_are_compared() -> None:
+    shorter = STRATEGY.configured(accumulation="discarding")
+    variants: dict[str, Any] = {"all": {"strategy": STRATEGY}, "new": {"strategy": shorter}}
+    assert str(compare(STREAM, variants)).splitlines()[-1] == "with new: 1 pane not the same"
+    run = STREAM.run(strategy=STRATEGY)
+    again: dict[str, Any] = {"as it is": {}, "new": {"strategy": shorter}}
+    assert str(compare(run, again)).splitlines()[-1] == "with new: 1 pane not the same"
 
 
 def test_a_part_beside_it_is_refused() -> None:

@@ -72,8 +72,8 @@ class WindowInto(PTransform[Any, Any]):
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         label, pipeline = check_collection(given, self), given.pipeline
-        window_fn = self._checked()
         try:
+            window_fn = self._checked()
             if self.strategy is None:
                 windowing = given.windowing.configured(
                     window_fn, **self.parts, spelling=BEAM_SPELLING
