@@ -83,21 +83,21 @@ def _again(results: Results, **options: Any) -> Results:
     """A run with other options; that run if there are none."""
     if not options:
         return results
-    told = results.grouping
-    script = told.run.script
+    grouping = results.grouping
+    script = grouping.run.script
     arrived = (it for step in script if isinstance(step, Arrive) for it in step.elements)
     if any(element.window is not None for _, element in arrived):
         raise TestStreamError(
             "the elements of this grouping come in windows that its window function does not give "
             "them anew; compare the grouping that made them"
         )
-    strategy = told.strategy
-    asked = {name: getattr(strategy, name) for name in _OPTIONS} | {"window": strategy.window_fn}
-    if options.get("strategy") is not None:
-        asked = {}
+    asked: dict[str, Any] = {"aggregate": grouping.combine, "allow_unsafe_trigger": True}
+    if options.get("strategy") is None:
+        strategy = grouping.strategy
+        asked |= {name: getattr(strategy, name) for name in _OPTIONS}
+        asked["window"] = strategy.window_fn
     stream = FinishedTestStream(tuple(map(_with_pairs, script)))
-    took = {"aggregate": told.combine, "allow_unsafe_trigger": True}
-    return stream.run(**{**asked, **took, **options})
+    return stream.run(**(asked | options))
 
 
 def _with_pairs(step: ScriptStep) -> ScriptStep:

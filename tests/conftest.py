@@ -23,16 +23,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Beside it are Spark's settings, for all sessions that tests start, also in other processes.
     """
-    for variable, name in (
-        ("HYPOTHESIS_STORAGE_DIRECTORY", "hypothesis"),
-        ("SPARK_CONF_DIR", "spark"),
-    ):
-        if variable not in os.environ:
-            kept = TemporaryDirectory(prefix=f"beamlike-{name}-")
-            config.add_cleanup(kept.cleanup)
-            os.environ[variable] = kept.name
-            if name == "spark":
-                Path(kept.name, "spark-defaults.conf").write_text(SHORT_LIVED)
+    _own_folder(config, "HYPOTHESIS_STORAGE_DIRECTORY")
+    if (settings := _own_folder(config, "SPARK_CONF_DIR")) is not None:
+        (settings / "spark-defaults.conf").write_text(SHORT_LIVED)
+
+
+def _own_folder(config: pytest.Config, variable: str) -> Path | None:
+    """A folder for this run, which the variable names then; None if it names another already."""
+    if variable in os.environ:
+        return None
+    kept = TemporaryDirectory(prefix=f"beamlike-{variable.lower()}-")
+    config.add_cleanup(kept.cleanup)
+    os.environ[variable] = kept.name
+    return Path(kept.name)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,8 +67,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     session; but for tests that start Spark in processes of their own and say so.
 
     Long trials run with ``--nightly``. So do streaming queries of one test that differ by their
-    parameters, but for the first: each takes seconds, and the machines below them are tried with
-    all of these parameters without Spark.
+    parameters, but for the first: each takes seconds.
     """
     for item in items:
         if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):

@@ -40,11 +40,11 @@ class StagePlan:
     does: Mapping[str, str]
 
     @classmethod
-    def of(cls, plan: "Plan") -> "StagePlan":
+    def of(cls, plan: "Plan", does: Mapping[str, str] | None = None) -> "StagePlan":
         from beamlike.runtime.stepping import choose_machine
 
         choice = choose_machine(plan)
-        return cls(plan.name, choice.machine, choice.why, plan.identity)
+        return cls(plan.name, choice.machine, choice.why, plan.identity if does is None else does)
 
     def __str__(self) -> str:
         because = f", because {self.why}" if self.why else ""
@@ -105,4 +105,4 @@ def _stages_of(pipeline: "Pipeline") -> Iterator[StagePlan]:
             plan = plan_of(node, worker.machine, wire, shards=1, buckets=1, clocks=None)
             # How keys are spread is known when it runs.
             does = {what: how for what, how in plan.operation.words.items() if what not in _NAMED}
-            yield attrs.evolve(StagePlan.of(plan), does=does)
+            yield StagePlan.of(plan, does)

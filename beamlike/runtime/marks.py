@@ -17,8 +17,8 @@ field           type    holds
 ``end``
 ``shard``       int     position of the shard that reports
 ``watermark``   bigint  its output watermark, ms
-``dropped``     struct  what was dropped, see `beamlike.runtime.output`; on a row that tells
-                        where shards stand only ``element``: one dropped element, in words
+``dropped``     struct  what was dropped, see `beamlike.runtime.output`; on a row with the
+                        status of shards only ``element``: one dropped element, in words
 ``counts``      array   on one of many rows: how many of them are what, see `COUNTED`; on a row
                         that tells where shards stand, more of them: see `STOOD`
 ==============  ======  ================================================================

@@ -13,6 +13,15 @@ pytestmark = pytest.mark.spark
 GAMES = "user string, points long, at timestamp"
 
 
+def take_all(result: Any, trigger: dict[str, Any]) -> None:
+    """Let a query take all that is there, and end."""
+    if "availableNow" in trigger:
+        assert result.wait_until_finish("240 s") == beam.PipelineState.DONE
+    else:
+        result.query.processAllAvailable()
+        result.cancel()
+
+
 class Games:
     """A folder of Parquet files, read one by one, and what a pipeline writes of them."""
 
@@ -53,11 +62,7 @@ class Games:
         result = pipeline.run(
             "spark", self._spark, checkpoint=str(self._home / "checkpoint"), trigger=trigger
         )
-        if "availableNow" in trigger:
-            assert result.wait_until_finish("240 s") == beam.PipelineState.DONE
-        else:
-            result.query.processAllAvailable()
-            result.cancel()
+        take_all(result, trigger)
         return self.written[before:]
 
     def _write(self, frame: Any, number: int) -> None:
@@ -122,11 +127,7 @@ def test_a_pipeline_goes_on_without_a_silent_source(
         )
         totals | beam.WriteRows("user string, points long", write)
         result = pipeline.run("spark", spark, checkpoint=str(home), trigger=trigger)
-        if "availableNow" in trigger:
-            assert result.wait_until_finish("240 s") == beam.PipelineState.DONE
-        else:
-            result.query.processAllAvailable()
-            result.cancel()
+        take_all(result, trigger)
         return written[before:]
 
     silent.put(("ann", 10, "00:02:00"))

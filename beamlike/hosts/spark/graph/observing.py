@@ -18,7 +18,7 @@ __all__ = ["Observed", "observing"]
 
 @attrs.frozen
 class Observed:
-    """A node whose tallies Spark is to tell.
+    """A node whose tallies Spark reports.
 
     Args:
         number: Its number.
@@ -32,7 +32,7 @@ class Observed:
 
 
 def observing(rows: "DataFrame", nodes: Iterable[Observed]) -> "DataFrame":
-    """The same rows, whose tallies Spark tells in its progress: a metric for each node.
+    """The same rows, whose tallies Spark reports in its progress: a metric for each node.
 
     They have the names that those of `beamlike.hosts.spark.query.counters` have; a source has
     those that count, and none of where windows stand.
