@@ -1,6 +1,6 @@
 """A bundle: elements that travel together through a pipeline, as columns.
 
-An element object is made only for a function that asks for more than values.
+An element object, and the object of a window, are made only for a function that asks for them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,9 +9,9 @@ from typing import Any, Self
 import attrs
 
 from beamlike.model.panes import NO_FIRING, PaneInfo
-from beamlike.model.windows import GLOBAL_WINDOW, Window
+from beamlike.model.windows import GLOBAL_WINDOW, Window, bounds, window_of
 
-__all__ = ["Bundle", "Windowed"]
+__all__ = ["Bundle", "Spans", "Windowed", "WindowsOfEach"]
 
 
 @attrs.frozen
@@ -30,6 +30,49 @@ class Windowed:
 
 
 @attrs.define(eq=False)
+class Spans(Sequence[tuple[Window, ...]]):
+    """The windows of elements that are in one window each, by their bounds (ms)."""
+
+    starts: list[int]
+    ends: list[int]
+
+    @classmethod
+    def of(cls, windows: Iterable[Window]) -> Self:
+        """These windows, one for each element."""
+        spans = list(map(bounds, windows))
+        return cls([start for start, _ in spans], [end for _, end in spans])
+
+    @classmethod
+    def all_in(cls, window: Window, count: int) -> Self:
+        """So many elements in this window."""
+        return cls([window.start] * count, [window.end] * count)
+
+    def windows(self) -> Iterator[Window]:
+        """The window of each element: one object for all that are in the same one."""
+        known: dict[tuple[int, int], Window] = {}
+        for span in zip(self.starts, self.ends, strict=True):
+            window = known.get(span)
+            if window is None:
+                window = known[span] = window_of(*span)
+            yield window
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __iter__(self) -> Iterator[tuple[Window, ...]]:
+        return zip(self.windows())
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return Spans(self.starts[at], self.ends[at])
+        return (window_of(self.starts[at], self.ends[at]),)
+
+
+WindowsOfEach = list[tuple[Window, ...]] | Spans
+"""The windows of each element."""
+
+
+@attrs.define(eq=False)
 class Bundle(Sequence[Windowed]):
     """Elements in their order: a column for each part of `Windowed`.
 
@@ -38,7 +81,7 @@ class Bundle(Sequence[Windowed]):
 
     values: list[Any] = attrs.field(factory=list)
     timestamps: list[int] = attrs.field(factory=list)
-    windows: list[tuple[Window, ...]] = attrs.field(factory=list)
+    windows: WindowsOfEach = attrs.field(factory=lambda: Spans([], []))
     panes: list[PaneInfo] = attrs.field(factory=list)
 
     @classmethod
@@ -53,21 +96,38 @@ class Bundle(Sequence[Windowed]):
         """One more element."""
         self.values.append(element.value)
         self.timestamps.append(element.timestamp)
-        self.windows.append(element.windows)
+        mine = self.windows
+        if isinstance(mine, Spans) and len(element.windows) == 1:
+            (window,) = element.windows
+            mine.starts.append(window.start)
+            mine.ends.append(window.end)
+        else:
+            self._add_windows([element.windows])
         self.panes.append(element.pane)
 
     def extend(self, other: "Bundle") -> None:
         """All elements of another bundle after these."""
         self.values += other.values
         self.timestamps += other.timestamps
-        self.windows += other.windows
+        self._add_windows(other.windows)
         self.panes += other.panes
+
+    def _add_windows(self, more: WindowsOfEach) -> None:
+        mine = self.windows
+        if isinstance(mine, Spans):
+            added = more if isinstance(more, Spans) else _one_each(more)
+            if added is not None:
+                mine.starts += added.starts
+                mine.ends += added.ends
+                return
+            mine = self.windows = list(mine)
+        mine += more
 
     def with_values(self, values: list[Any]) -> "Bundle":
         """As many elements with other values."""
         return Bundle(values, self.timestamps, self.windows, self.panes)
 
-    def with_windows(self, windows: list[tuple[Window, ...]]) -> "Bundle":
+    def with_windows(self, windows: WindowsOfEach) -> "Bundle":
         """The same elements in other windows."""
         return Bundle(self.values, self.timestamps, windows, self.panes)
 
@@ -75,17 +135,25 @@ class Bundle(Sequence[Windowed]):
         """The elements at these places, once for each; with other values if there are some."""
         pick: Callable[[list[Any]], list[Any]] = lambda column: [column[at] for at in places]  # noqa: E731
         own = pick(self.values) if values is None else values
-        return Bundle(own, pick(self.timestamps), pick(self.windows), pick(self.panes))
+        windows = self.windows
+        picked: WindowsOfEach
+        if isinstance(windows, Spans):
+            picked = Spans(pick(windows.starts), pick(windows.ends))
+        else:
+            picked = pick(windows)
+        return Bundle(own, pick(self.timestamps), picked, pick(self.panes))
 
-    def one_window_each(self) -> "Bundle":
-        """An element in several windows is one element in each of them; one in none is gone."""
-        if all(len(windows) == 1 for windows in self.windows):
-            return self
-        places = [at for at, windows in enumerate(self.windows) for _ in windows]
-        alone: list[tuple[Window, ...]] = [
-            (window,) for windows in self.windows for window in windows
-        ]
-        return self.at(places).with_windows(alone)
+    def one_window_each(self) -> tuple["Bundle", Spans]:
+        """An element in several windows is one element in each of them; one in none is gone.
+
+        Returns the elements, and their windows once more.
+        """
+        windows = self.windows
+        if isinstance(windows, Spans):
+            return self, windows
+        places = [at for at, each in enumerate(windows) for _ in each]
+        spans = Spans.of(window for each in windows for window in each)
+        return self.at(places).with_windows(spans), spans
 
     def __len__(self) -> int:
         return len(self.values)
@@ -97,3 +165,10 @@ class Bundle(Sequence[Windowed]):
         if isinstance(at, slice):
             return self.at(range(len(self))[at])
         return Windowed(self.values[at], self.timestamps[at], self.windows[at], self.panes[at])
+
+
+def _one_each(windows: Sequence[tuple[Window, ...]]) -> Spans | None:
+    """The windows of elements, if each is in one."""
+    if any(len(each) != 1 for each in windows):
+        return None
+    return Spans.of(window for (window,) in windows)

@@ -138,9 +138,9 @@ class DoFn(Generic[In, T]):
         """What is called for each element: its parameters say what it asks for."""
         return self.process
 
-    def plain(self) -> "Plain | None":
-        """What its answer means, if `called` makes plain values of an element alone."""
-        return None
+    def plain(self) -> "Plain":
+        """What the answer of `called` means."""
+        return Plain.LISTED
 
     def finish_bundle(self) -> Iterable[Windowed] | None:
         """After the last element of each bundle: what was kept back, each in its window."""

@@ -3,6 +3,8 @@
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from operator import ge
 from threading import local
 from typing import Any, Final
 
@@ -34,6 +36,16 @@ _READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
     "WindowedValueParam": lambda element: element,
     "KeyParam": lambda element: element.value[0],
 }
+
+_COLUMN: Final[Mapping[str, Callable[[Bundle], Iterable[Any]]]] = {
+    "ElementParam": lambda bundle: bundle.values,
+    "TimestampParam": lambda bundle: bundle.timestamps,
+    "WindowParam": lambda bundle: bundle.one_window_each()[1].windows(),
+    "PaneInfoParam": lambda bundle: bundle.panes,
+    "WindowedValueParam": iter,
+    "KeyParam": lambda bundle: (value[0] for value in bundle.values),
+}
+"""The same of all elements of a bundle, of which each is in one window if windows are read."""
 
 _STATE_HERE: Final = (
     "write ApplyPerKey(fn), with a function from a state and a pair to the next state and the "
@@ -98,7 +110,16 @@ class Doing(Do):
         self.takes_element = "ElementParam" not in kinds
         self.sees_window = "WindowParam" in kinds
         self.gives_time = "TimestampParam" in kinds
+        self._in_place = not args and not kwargs and self._asks_in_place()
         self.skew = duration_ms(fn.allowed_timestamp_skew, f"{label} allowed_timestamp_skew")
+
+    def _asks_in_place(self) -> bool:
+        """Whether what it asks for are its next arguments after the element."""
+        if not self.asked:
+            return True
+        parameters = inspect.signature(self.fn.called()).parameters.values()
+        names = [it.name for it in parameters if it.kind is not inspect.Parameter.KEYWORD_ONLY]
+        return names[self.takes_element :][: len(self.asked)] == [*self.asked]
 
     def _refuse_missing(self) -> None:
         for parameter, asked in self.asked.items():
@@ -139,64 +160,71 @@ class Doing(Do):
             raise
 
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
-        plain = self.fn.plain()
-        if plain is None or self.views or self.asked or self.skew:
-            return super().run(bundle)
-        return self._run_plain(bundle, plain)
+        if self.views:
+            return super().run(bundle)  # what is seen stands in the value of each element
+        if self.sees_window:
+            bundle, _ = bundle.one_window_each()
+        before = given_time()
+        try:
+            return self._run_columns(bundle)
+        finally:
+            _given.time = before
 
-    def _run_plain(self, bundle: Bundle, plain: Plain) -> Iterable[tuple[str, Bundle]]:
-        """The same for a function of elements alone: only values are touched.
+    def _run_columns(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
+        """The same, where only the columns are touched that the function asks for.
 
         Raises:
             RaisedFor: The function raised for an element.
         """
-        call, args, kwargs = self.fn.called(), self.args, self.kwargs
-        values: list[Any] = []
-        try:
-            # One by one: how many there are says for which element it raised.
-            if args or kwargs:
-                for value in bundle.values:
-                    values.append(call(value, *args, **kwargs))
-            else:
-                for value in bundle.values:
-                    values.append(call(value))
-        except Exception as cause:
-            if isinstance(cause, AttributeError | TypeError):
-                add_hint(cause)
-            raise RaisedFor(bundle[len(values)]) from cause
-        if plain is Plain.KEPT:
-            return [(MAIN, bundle.at([at for at, keeps in enumerate(values) if keeps]))]
-        if plain is Plain.LISTED:
-            return self._listed(bundle, values)
-        if _wrapped(values):
-            return self._outputs(bundle, range(len(bundle)), values)
-        return [(MAIN, bundle.with_values(values))]
-
-    def _listed(self, bundle: Bundle, answers: Sequence[Any]) -> Iterable[tuple[str, Bundle]]:
-        """The items of each answer."""
+        means, answers = self.fn.plain(), self._answers(bundle)
         places: list[int] = []
         values: list[Any] = []
         at = 0
         try:
-            for at, answer in enumerate(answers):
-                if answer is None:
-                    continue
-                self._check_answer(answer)
-                before = len(values)
-                values += answer
-                places += [at] * (len(values) - before)
+            for at in range(len(bundle)):
+                answer = next(answers)
+                if means is not Plain.LISTED:
+                    values.append(answer)
+                elif answer is not None:
+                    self._check_answer(answer)
+                    values += answer
+                    places += [at] * (len(values) - len(places))
         except Exception as cause:
             if isinstance(cause, AttributeError | TypeError):
                 add_hint(cause)
             raise RaisedFor(bundle[at]) from cause
-        if _wrapped(values):
-            return self._outputs(bundle, places, values)
-        return [(MAIN, bundle.at(places, values))]
+        if means is Plain.KEPT:
+            return [(MAIN, bundle.at([at for at, keeps in enumerate(values) if keeps]))]
+        kinds = set(map(type, values))
+        if kinds.isdisjoint(WRAPPERS):
+            made = means is Plain.MADE
+            return [(MAIN, bundle.with_values(values) if made else bundle.at(places, values))]
+        return self._outputs(
+            bundle, places if means is Plain.LISTED else range(len(values)), values
+        )
+
+    def _answers(self, bundle: Bundle) -> Iterator[Any]:
+        """What the function answers for each element, when it is asked for."""
+        call = self.fn.called()
+        columns: list[Iterable[Any]] = [_COLUMN[it.name](bundle) for it in self.asked.values()]
+        if self.takes_element:
+            columns = [bundle.values, *columns]
+        if not self._in_place:
+            call = partial(_named, call, [*self.asked], self.takes_element, self.args, self.kwargs)
+        if not self.gives_time:
+            return map(call, *columns)
+        return map(partial(_timed, call), bundle.timestamps, *columns)
 
     def _outputs(
-        self, bundle: Bundle, places: Iterable[int], answers: Iterable[Any]
+        self, bundle: Bundle, places: Iterable[int], answers: Sequence[Any]
     ) -> Iterable[tuple[str, Bundle]]:
         """Answers that say where or when they come out, each of the element at its place."""
+        places = list(places)
+        if {TimestampedValue}.issuperset(map(type, answers)):
+            of_each = bundle.at(places, [answer.value for answer in answers])
+            moved = [answer.timestamp for answer in answers]
+            if all(map(ge, moved, [at - self.skew for at in of_each.timestamps])):
+                return [(MAIN, Bundle(of_each.values, moved, of_each.windows, of_each.panes))]
         found: dict[str, Bundle] = {}
         for at, answer in zip(places, answers, strict=True):
             try:
@@ -290,11 +318,6 @@ class Doing(Do):
         return output
 
 
-def _wrapped(values: Sequence[Any]) -> bool:
-    """Whether some answers say more than a value."""
-    return not WRAPPERS.isdisjoint(map(type, values))
-
-
 # A number that a function was given as event time is no bare number, although it looks like one.
 _given = local()
 
@@ -302,6 +325,25 @@ _given = local()
 def given_time() -> int | None:
     """The event time (ms) that the function that is being called was given, if it asked for it."""
     return getattr(_given, "time", None)
+
+
+def _timed(call: Callable[..., Any], time: int, *asked: Any) -> Any:
+    """Call a function for an element of this event time (ms)."""
+    _given.time = time
+    return call(*asked)
+
+
+def _named(
+    call: Callable[..., Any],
+    names: Sequence[str],
+    takes_element: bool,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    *asked: Any,
+) -> Any:
+    """Call a function, with what it asks for by name, for an element."""
+    element, asked = (asked[:1], asked[1:]) if takes_element else ((), asked)
+    return call(*element, *args, **{**kwargs, **dict(zip(names, asked, strict=True))})
 
 
 @contextmanager

@@ -214,7 +214,7 @@ class _Calling(DoFn[Any, Any]):
     def called(self) -> Callable[..., Any]:
         return self.fn
 
-    def plain(self) -> Plain | None:
+    def plain(self) -> Plain:
         return self.means
 
     def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any] | None:

@@ -7,13 +7,13 @@ column                type                  holds
 ``value_value``       binary, or plain      the value: as it is where all of a table have one
                                             plain type, else on the wire
 ``ts``                int64                 event time, ms
-``start``, ``end``    int64, nullable       its window, ms
+``start``, ``end``    int64                 its window, ms
 ``bucket``            int32                 where its key rests, see `Plan`
 ``first``             bool                  whether it comes before the others of a micro-batch
 ====================  ====================  ====================================================
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 from zlib import crc32
 
@@ -21,8 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.model.coders import Coders
-from beamlike.model.windows import bounds
-from beamlike.runtime.graph.keys import key_bytes
+from beamlike.runtime.graph.keys import key_bytes, text_bytes
 from beamlike.runtime.graph.staged import Keyed
 from beamlike.runtime.graph.wire import Wire
 
@@ -73,17 +72,15 @@ def shard_tables(
     values = plain_type(keyed.values)
     if values is None:
         values = pa.array(wire.each(keyed.values), pa.binary())
-    spans = [(None, None) if window is None else bounds(window) for window in keyed.windows]
-    hashes = {blob: crc32(blob) for blob in set(blobs)}
-    hashed = np.array([hashes[blob] for blob in blobs], np.int64)
+    hashed = np.fromiter(map(crc32, blobs), np.int64, len(blobs))
     number = pa.int64()
     table = pa.table(
         {
             "key_key": pa.array(blobs, pa.binary()),
             "value_value": values,
             "ts": pa.array(keyed.timestamps, number),
-            "start": pa.array([start for start, _ in spans], number),
-            "end": pa.array([end for _, end in spans], number),
+            "start": pa.array(keyed.windows.starts, number),
+            "end": pa.array(keyed.windows.ends, number),
             "bucket": pa.array(hashed // shards % buckets, pa.int32()),
             "first": pa.array(keyed.first, pa.bool_()),
         }
@@ -93,18 +90,21 @@ def shard_tables(
         yield at, table.take(pa.array(np.nonzero(shard == at)[0]))
 
 
-def key_blobs(keys: Sequence[Hashable], coders: Coders) -> list[bytes]:
+def key_blobs(keys: Sequence[Any], coders: Coders) -> list[bytes]:
     """Keys in bytes.
 
     Raises:
         UnfitKeyError: One is none for other processes.
     """
     kinds = set(map(type, keys))
-    if len(kinds) == 1 and kinds <= {int, str, bytes}:
+    if kinds == {str}:
+        known = {key: text_bytes(key) for key in set(keys)}
+    elif len(kinds) == 1 and kinds <= {int, bytes}:
         # Equal keys of one of these types have equal bytes.
         known = {key: key_bytes(key, coders) for key in set(keys)}
-        return [known[key] for key in keys]
-    return [key_bytes(key, coders) for key in keys]
+    else:
+        return [key_bytes(key, coders) for key in keys]
+    return [known[key] for key in keys]
 
 
 def together(tables: Sequence[pa.Table], wire: Wire) -> list[pa.Table]:

@@ -14,6 +14,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from importlib import import_module
+from json.encoder import encode_basestring_ascii
 from operator import attrgetter
 from typing import Any, Final
 from uuid import UUID
@@ -24,9 +25,11 @@ from beamlike.errors import BeamlikeError, PipelineError, StateError
 from beamlike.model.coders import Coder, Coders, type_name
 from beamlike.runtime.graph.wire import decoded, encoded
 
-__all__ = ["UncertainKeyError", "UnfitKeyError", "key_bytes", "key_of", "told_key"]
+__all__ = ["UncertainKeyError", "UnfitKeyError", "key_bytes", "key_of", "text_bytes", "told_key"]
 
 _NO_CODERS: Final = Coders()
+_TEXT: Final = b'"s'
+"""How the bytes of a text begin."""
 
 _AS_TEXT: Final[Mapping[type, Callable[[str], Any]]] = {
     date: date.fromisoformat,
@@ -66,12 +69,19 @@ def key_bytes(key: Any, coders: Coders = _NO_CODERS) -> bytes:
     return json.dumps(_plain(key, coders)).encode()
 
 
+def text_bytes(key: str) -> bytes:
+    """`key_bytes` of a text, which most keys are."""
+    return encode_basestring_ascii("s" + key).encode()
+
+
 def key_of(blob: bytes, coders: Coders = _NO_CODERS) -> Any:
     """The key that has these bytes.
 
     Raises:
         StateError: Its class is missing or has other fields, or the coder is missing.
     """
+    if blob.startswith(_TEXT) and b"\\" not in blob:
+        return blob[len(_TEXT) : -1].decode()
     try:
         return _whole(json.loads(blob), coders)
     except BeamlikeError:

@@ -5,7 +5,7 @@ else that is done with it.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any, Self
 
@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from beamlike.machine.events import Drop
 from beamlike.machine.jumps import Delivered
-from beamlike.model.bundle import Bundle
+from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
 from beamlike.model.panes import PaneInfo
-from beamlike.model.windows import Window, bounds, window_of
+from beamlike.model.windows import bounds, window_of
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.noting import Noted
 from beamlike.runtime.graph.tally import Tally
@@ -130,11 +130,10 @@ class Mail:
                 one
             )
             (out, addressed, came), arriving = front
-            window = _windows()
             mine: Any
             for mine, theirs in (whole.out, out), (whole.addressed, addressed), (whole.came, came):
                 for key, columns in theirs.items():
-                    mine[key].extend(_bundle(columns, window))
+                    mine[key].extend(_bundle(columns))
             for node, blobs in arriving.items():
                 whole.arriving[node] += [unpack_blob(blob)[0] for blob in blobs]
             whole.reached += [Reached(*each) for each in reached]
@@ -164,31 +163,20 @@ def _columns(bundle: Bundle) -> _Columns:
     panes = {pane: number for number, pane in enumerate(dict.fromkeys(bundle.panes))}
     only = len(panes) == 1
     numbers = [] if only else [panes[pane] for pane in bundle.panes]
-    spans: Any = [tuple(map(bounds, windows)) for windows in bundle.windows]
-    if all(len(each) == 1 for each in spans):
-        spans = np.array([span for (span,) in spans], np.int64).reshape(-1, 2)
+    windows: Any = bundle.windows
+    if isinstance(windows, Spans):
+        spans: Any = np.array([windows.starts, windows.ends], np.int64).T
+    else:
+        spans = [tuple(map(bounds, each)) for each in windows]
     return bundle.values, np.array(bundle.timestamps, np.int64), spans, numbers, list(panes)
 
 
-def _bundle(columns: _Columns, window: Callable[[tuple[int, int]], Window]) -> Bundle:
+def _bundle(columns: _Columns) -> Bundle:
     values, timestamps, spans, numbers, panes = columns
-    windows: list[tuple[Window, ...]]
+    windows: WindowsOfEach
     if isinstance(spans, np.ndarray):
-        windows = [(window(span),) for span in map(tuple, spans.tolist())]
+        windows = Spans(*spans.T.tolist())
     else:
-        windows = [tuple(map(window, each)) for each in spans]
+        windows = [tuple(window_of(*span) for span in each) for each in spans]
     of_each = panes * len(values) if len(panes) == 1 else [panes[number] for number in numbers]
     return Bundle(values, timestamps.tolist(), windows, of_each)
-
-
-def _windows() -> Callable[[tuple[int, int]], Window]:
-    """A window from its bounds: the same object for the same bounds, which are many."""
-    known: dict[tuple[int, int], Window] = {}
-
-    def window(span: tuple[int, int]) -> Window:
-        found = known.get(span)
-        if found is None:
-            found = known[span] = window_of(*span)
-        return found
-
-    return window

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from beamlike.errors import PipelineError, TransformError, UnsupportedError
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.machine.failures import Failure
-from beamlike.model.bundle import Bundle
+from beamlike.model.assigning import spans_at
+from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
 from beamlike.model.graph import (
     MAIN,
     Assigned,
@@ -52,9 +53,7 @@ class _Source(Worker):
                 self.watermark = event.to
             elif isinstance(event, Arrive):
                 elements = [element for _, element in event.elements]
-                windows: list[tuple[Window, ...]] = [
-                    (it.window or GLOBAL_WINDOW,) for it in elements
-                ]
+                windows = Spans.of(it.window or GLOBAL_WINDOW for it in elements)
                 values = self._wire.all_through([element.value for element in elements])
                 times = [element.timestamp for element in elements]
                 yield MAIN, Bundle(values, times, windows, [NO_FIRING] * len(elements))
@@ -107,8 +106,11 @@ class _Assigning(Worker):
         self._node = node
 
     def take(self, given: Sequence[Bundle]) -> Tagged:
-        bundle = given[0].one_window_each()
-        yield MAIN, bundle.with_windows([*map(self._windows, bundle.values, bundle.timestamps)])
+        bundle, _ = given[0].one_window_each()
+        windows: WindowsOfEach | None = spans_at(self._node.window_fn, bundle.timestamps)
+        if windows is None:
+            windows = [*map(self._windows, bundle.values, bundle.timestamps)]
+        yield MAIN, bundle.with_windows(windows)
 
     def _windows(self, value: Any, timestamp: int) -> tuple[Window, ...]:
         window_fn = self._node.window_fn

@@ -14,7 +14,7 @@ from beamlike.machine.clocks import Clocks, Heard
 from beamlike.machine.columnar.columns import Panes
 from beamlike.machine.columnar.effects import infos_of, panes_of
 from beamlike.machine.events import Drop, Element, Merged, Pane
-from beamlike.model.bundle import Bundle
+from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.coders import Coders
 from beamlike.model.graph import Grouped, Node, Seen
 from beamlike.model.strategy import WindowingStrategy
@@ -309,11 +309,10 @@ class _Keys(dict[int, Hashable]):
 def _bundle(panes: Panes, keys: _Keys) -> Bundle:
     """The elements that the panes of a grouping become, see `GroupingWorker.shown`."""
     names = [keys[number] for number in panes.key.tolist()]
-    spans = zip(panes.start.tolist(), panes.end.tolist(), strict=True)
     return Bundle(
         [*zip(names, panes.values[0].to_pylist(), strict=True)],
         panes.timestamp.tolist(),
-        [(window_of(start, end),) for start, end in spans],
+        Spans(panes.start.tolist(), panes.end.tolist()),
         [*infos_of(panes)],
     )
 

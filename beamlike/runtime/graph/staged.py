@@ -3,7 +3,7 @@
 import reprlib
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -12,10 +12,10 @@ from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Elemen
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import Main, Side, SideInputs
 from beamlike.machine.stateful import StatefulMap
-from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.bundle import Bundle, Spans, Windowed
 from beamlike.model.graph import MAIN, Grouped, Remembered, Seen
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.model.windows import Window
+from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.model.words import in_words
 from beamlike.runtime.graph.keys import UncertainKeyError, key_bytes, key_of
 from beamlike.runtime.graph.wire import Wire
@@ -36,7 +36,7 @@ class Keyed:
     keys: Sequence[Hashable]
     values: Sequence[Any]
     timestamps: Sequence[int]
-    windows: Sequence[Window | None]
+    windows: Spans
     first: Sequence[bool]
 
 
@@ -135,7 +135,7 @@ class StagedWorker(Worker, Recorded):
             [key for key, _ in arriving],
             [element.value for _, element in arriving],
             [element.timestamp for _, element in arriving],
-            [element.window for _, element in arriving],
+            Spans.of(element.window or GLOBAL_WINDOW for _, element in arriving),
             [self.comes_first(element) for _, element in arriving],
         )
 
@@ -153,6 +153,18 @@ def _is_compared_by_value(key: Any) -> bool:
         return all(map(_is_compared_by_value, key))
     compared: object = type(key).__eq__
     return compared is not object.__eq__
+
+
+_HASHABLE: Final = frozenset({str, int, bytes, float, bool, type(None)})
+
+
+def _are_pairs(values: Sequence[Any]) -> bool:
+    """Whether all are pairs with a key of a plain type; most are."""
+    return (
+        {tuple}.issuperset(map(type, values))
+        and {2}.issuperset(map(len, values))
+        and _HASHABLE.issuperset(type(key) for key, _ in values)
+    )
 
 
 def _pair(value: Any, label: str, verb: str) -> tuple[Hashable, Any]:
@@ -184,13 +196,16 @@ class GroupingWorker(StagedWorker):
                 yield key, Element(value, it.timestamp, window)
 
     def keyed(self, given: Sequence[Bundle]) -> Keyed:
-        bundle = given[0].one_window_each()
-        pairs = [_pair(value, self.label, "groups") for value in bundle.values]
+        bundle, windows = given[0].one_window_each()
+        pairs = bundle.values
+        if not _are_pairs(pairs):
+            for value in pairs:
+                _pair(value, self.label, "groups")
         return Keyed(
             [key for key, _ in pairs],
             [value for _, value in pairs],
             bundle.timestamps,
-            [window for (window,) in bundle.windows],
+            windows,
             [False] * len(pairs),
         )
 

@@ -120,10 +120,10 @@ def _in_words(key: Any, drop: Drop) -> str:
     return ", ".join(words)[:_EXAMPLE]
 
 
-def tallies_array(tallies: Mapping[int, Tally]) -> pa.Array:
-    """The only value of the column, in its Arrow type."""
+def tallies_array(tallies: Mapping[int, Tally], rows: int = 1) -> pa.Array:
+    """The column, in its Arrow type: all is in the first of its rows."""
     told = [
         (node, {"counts": [*it.counts, *it.stood], "example": it.example, "jump": it.jump})
         for node, it in tallies.items()
     ]
-    return pa.array([told], _ARROW)
+    return pa.array([told, *([None] * (rows - 1))], _ARROW)

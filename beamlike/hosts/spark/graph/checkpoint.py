@@ -19,7 +19,7 @@ import attrs
 from beamlike.errors import StateError
 from beamlike.hosts.spark.graph.frames import ending
 from beamlike.hosts.spark.graph.processor import Layer
-from beamlike.hosts.spark.graph.query import LETTERS
+from beamlike.hosts.spark.graph.walk import LETTERS
 from beamlike.runtime.changes import check_layout, refused, unnumbered
 from beamlike.runtime.graph.layers import STAGED, Layers
 from beamlike.runtime.graph.mail import Mail

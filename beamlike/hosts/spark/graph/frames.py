@@ -1,8 +1,7 @@
 """DataFrames as sources of a pipeline, and its collections as DataFrames."""
 
-from collections.abc import Callable, Iterator
-from functools import reduce
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakKeyDictionary
 
 import attrs
@@ -11,15 +10,14 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError, UnsupportedError
-from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.bind import event_time
 from beamlike.hosts.spark.graph.letters import letters_of
 from beamlike.hosts.spark.graph.observing import Observed
 from beamlike.hosts.spark.graph.processor import Layer
-from beamlike.hosts.spark.graph.query import LETTERS, letters_through
-from beamlike.hosts.spark.graph.reading import AHEAD, AT, reader
+from beamlike.hosts.spark.graph.query import Entry, stepped_through
+from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader
 from beamlike.hosts.spark.graph.rows import Columns
-from beamlike.hosts.spark.graph.walk import finisher, walker
+from beamlike.hosts.spark.graph.walk import LETTERS, SHOWN, Shows, sender
 from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.ticks import ticks
@@ -31,20 +29,19 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.graph.layers import STAGED, Layers
 from beamlike.runtime.graph.mail import Mail, Reached
 from beamlike.runtime.options import BUCKETS
-from beamlike.runtime.plan import spread_shards
-from beamlike.runtime.store.pages import NoStore
+from beamlike.runtime.store.blobs import unpack_blob
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = [
     "Frame",
+    "Shown",
     "bounded_letters",
     "clock_of",
     "ending",
     "frame_of",
     "is_stream",
-    "rows_of",
     "stream_letters",
 ]
 
@@ -70,8 +67,8 @@ class Frame:
     encoded: str | None = None
     coder: Coder | None = None
 
-    def letters(self, layers: Layers, node: int) -> "DataFrame":
-        """Its rows as letters from this node.
+    def entry(self, layers: Layers, node: int) -> Entry:
+        """Its rows on their way into a pipeline, from this node.
 
         Raises:
             ColumnError: A column is missing, has a type that does not fit, or a name that is
@@ -95,8 +92,8 @@ class Frame:
                     f"encoded: column {self.encoded!r} is {kind.simpleString()}, and encoded "
                     "elements are binary; cast it, or leave encoded= out"
                 )
-        read = reader(layers, node, self.timestamp, rows.isStreaming, self.encoded, self.coder)
-        return numbered.mapInArrow(read, LETTERS)
+        read = Reader(layers, node, self.timestamp, rows.isStreaming, self.encoded, self.coder)
+        return Entry(numbered, read)
 
 
 def frame_of(
@@ -122,8 +119,9 @@ def frame_of(
         UnsupportedError: Some sources are streams and others are not.
     """
     layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"
+    shown = Shown.of(spark, schema, owner)
     if not is_stream(layers):
-        return rows_of(bounded_letters(spark, layers, shards), layers, schema, owner)
+        return shown.rows_in(bounded_letters(spark, layers, shards, [(0, shown.table)]))
     still = [node.label for node in layers.sources if not _streams(node)]
     if still:
         stream = next(node.label for node in layers.sources if _streams(node))
@@ -132,10 +130,15 @@ def frame_of(
             "one query of a DataFrame: write the result with WriteRows(...) and run() the "
             "pipeline, or read the first one as a stream too"
         )
-    letters = stream_letters(
-        spark, layers, shards=shards, wake_every_ms=wake_every_ms, names=_name_of
+    left = stream_letters(
+        spark,
+        layers,
+        [(0, shown.table)],
+        shards=shards,
+        wake_every_ms=wake_every_ms,
+        names=_name_of,
     )
-    return rows_of(letters, layers, schema, owner)
+    return shown.rows_in(left)
 
 
 def is_stream(layers: Layers) -> bool:
@@ -150,34 +153,35 @@ def _streams(source: Given) -> bool:
 def stream_letters(
     spark: "SparkSession",
     layers: Layers,
+    shows: Shows,
     *,
     shards: int,
     wake_every_ms: int,
     others: "DataFrame | None" = None,
     names: Callable[[Node], str] | None = None,
 ) -> "DataFrame":
-    """All letters that leave a pipeline over streams. Other sources enter it by ``others``.
+    """What leaves a pipeline over streams. Other sources enter it by ``others``.
 
     Args:
         spark: The session of the query.
         layers: The pipeline.
+        shows: See `stepped_through`.
         shards: The groups of Spark that share the keys of a layer.
         wake_every_ms: How often a query that waits on processing time is woken without data.
         others: Letters that enter it besides those of the streams.
         names: How Spark's progress calls what a node counts; by default by its label.
     """
     streams = [(at, frame) for at, frame in _frames(layers) if frame.rows.isStreaming]
-    entering = [frame.letters(layers, at) for at, frame in streams]
-    entering += [] if others is None else [others]
+    entries = [frame.entry(layers, at) for at, frame in streams]
+    entries += [] if others is None else [Entry(others)]
     if _waits(layers, shards):
-        entering.append(_wakes(spark, layers, wake_every_ms))
+        entries.append(Entry(_wakes(spark, layers, wake_every_ms)))
     observed = [
         Observed(at, node.label if names is None else names(node), isinstance(node, STAGED))
         for at, node in enumerate(layers.nodes)
         if isinstance(node, STAGED) or isinstance(getattr(node, "origin", None), Frame)
     ]
-    entered = _union(iter(entering))
-    return letters_through(entered, layers, shards, BUCKETS, observed=observed)
+    return stepped_through(entries, layers, shards, BUCKETS, shows=shows, observed=observed)
 
 
 _asked: Final[WeakKeyDictionary[Node, int]] = WeakKeyDictionary()
@@ -204,10 +208,6 @@ def clock_of(source: Given) -> InputClock:
     return StageClock(1)
 
 
-def _union(frames: Iterator["DataFrame"]) -> "DataFrame":
-    return reduce(lambda one, other: one.unionByName(other), frames)
-
-
 def _waits(layers: Layers, shards: int) -> bool:
     found = (Layer(layers, at + 1, shards, 1) for at in range(layers.depth))
     return any(
@@ -224,8 +224,10 @@ def _wakes(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":
     return ticks(spark, every_ms).select(F.lit(layers.dump(Mail())).alias("blob"))
 
 
-def bounded_letters(spark: "SparkSession", layers: Layers, shards: int) -> "DataFrame":
-    """All letters that leave a pipeline over data that ends: everything happens in one step.
+def bounded_letters(
+    spark: "SparkSession", layers: Layers, shards: int, shows: Shows
+) -> "DataFrame":
+    """What leaves a pipeline over data that ends: everything happens in one step.
 
     Raises:
         UnsupportedError: A source is a script of a stream.
@@ -240,66 +242,78 @@ def bounded_letters(spark: "SparkSession", layers: Layers, shards: int) -> "Data
             f"{unbounded[0]!r} is a script of a stream; it can be played with run(), and not be "
             "part of a DataFrame"
         )
-    told, tables = ending(layers)
+    told, frames = _ending(layers)
     created = spark.createDataFrame([(layers.dump(mail),) for mail in told], LETTERS)
-    letters = _union(iter([*tables, created]))
-    for at in range(layers.depth):
-        sent = letters.mapInArrow(walker(layers, at, shards, 1), "shard int, blob binary")
-        step = _stepper(Layer(layers, at + 1, shards, 1), spread_shards(shards))
-        letters = sent.groupBy("shard").applyInArrow(step, LETTERS)
-    return letters.mapInArrow(finisher(layers), LETTERS)
+    entries = [*(frame.entry(layers, at) for at, frame in frames), Entry(created)]
+    return stepped_through(entries, layers, shards, 1, shows=shows, bounded=True)
 
 
 def ending(layers: Layers) -> tuple[list[Mail], list["DataFrame"]]:
     """What the sources that come to an end send: letters, and DataFrames of letters."""
+    told, frames = _ending(layers)
+    entries = [frame.entry(layers, at) for at, frame in frames]
+    sent = [(entry.rows, entry.take) for entry in entries]
+    return told, [rows.mapInArrow(sender(layers, take), LETTERS) for rows, take in sent if take]
+
+
+def _ending(layers: Layers) -> tuple[list[Mail], list[tuple[int, Frame]]]:
     frames = [(at, frame) for at, frame in _frames(layers) if not frame.rows.isStreaming]
     scripts = [node for node in layers.sources if not isinstance(node.origin, Frame)]
     told = list(letters_of(layers, scripts)) if scripts else []
     # Not by the function that reads the rows: a DataFrame may have no partition to call it for.
     told.append(Mail(reached=[Reached(at, 0, MAX_TIMESTAMP) for at, _ in frames]))
-    return told, [frame.letters(layers, at) for at, frame in frames]
+    return told, frames
 
 
-def _stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Table]:
-    def step(group: pa.Table) -> pa.Table:
-        shard = ids.index(group.column("shard")[0].as_py())
-        stores = {at: NoStore() for at in layer.stages}
-        with paused_gc():
-            mail = layer.layers.load(group.column("blob").to_pylist())
-            blob = layer.layers.dump(layer.step(shard, mail, stores, 0))
-        return pa.table({"blob": pa.array([blob], pa.binary())})
-
-    return step
-
-
-def rows_of(
-    letters: "DataFrame", layers: Layers, schema: str | Coder, owner: str, wanted: int = 0
-) -> "DataFrame":
-    """The elements of a wanted edge, by its position, as rows of this schema.
+@attrs.frozen
+class Shown:
+    """The elements of a wanted edge as rows of a schema.
 
     Args:
-        letters: All letters that leave the pipeline.
-        layers: The pipeline.
-        schema: The Spark schema of the rows, or how they are encoded.
-        owner: Who wants them, for messages.
-        wanted: The position of the edge.
-
-    Raises:
-        PipelineError: It is no schema.
+        columns: Those of the schema.
+        coder: How the elements are encoded, where the rows hold their bytes.
+        words: The schema in Spark's words.
     """
-    coder = schema if isinstance(schema, Coder) else None
-    words = ENCODED if isinstance(schema, Coder) else schema
-    zone = letters.sparkSession.conf.get("spark.sql.session.timeZone")
-    columns = Columns.of(words, zone, owner)
 
-    def show(batches: Batches) -> Batches:
-        ease_worker()
-        for batch in batches:
-            mail = layers.load(batch.column("blob").to_pylist())
-            values = mail.came[wanted].values
-            if coder is not None:
-                values = [(coder.encode(value),) for value in values]
-            if values:
-                yield from columns.table(values).to_batches()
+    columns: Columns
+    coder: Coder | None
+    words: str
 
-    return letters.mapInArrow(show, words)
+    @classmethod
+    def of(cls, spark: "SparkSession", schema: str | Coder, owner: str) -> Self:
+        """The rows of a schema, or of encoded elements.
+
+        Args:
+            spark: The session of the query.
+            schema: The Spark schema of the rows, or how they are encoded.
+            owner: Who wants them, for messages.
+
+        Raises:
+            PipelineError: It is no schema.
+        """
+        coder = schema if isinstance(schema, Coder) else None
+        words = ENCODED if isinstance(schema, Coder) else schema
+        zone = spark.conf.get("spark.sql.session.timeZone")
+        return cls(Columns.of(words, zone, owner), coder, words)
+
+    def table(self, values: Sequence[Any]) -> pa.Table:
+        """Elements as rows.
+
+        Raises:
+            PipelineError: One does not fit the schema.
+        """
+        if self.coder is not None:
+            values = [(self.coder.encode(value),) for value in values]
+        return self.columns.table(values)
+
+    def rows_in(self, left: "DataFrame", number: int = 0) -> "DataFrame":
+        """These rows in what leaves a pipeline, by their number among all that are shown."""
+        blobs = left.where(F.col(SHOWN) == number).select("blob")
+        return blobs.mapInArrow(_unpack, self.words)
+
+
+def _unpack(batches: Batches) -> Batches:
+    ease_worker()
+    for batch in batches:
+        for blob in batch.column("blob"):
+            yield from unpack_blob(blob.as_buffer())[0].to_batches()

@@ -1,10 +1,11 @@
 """A layer: the stateful operator that holds all groupings of one depth."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import attrs
+import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
@@ -40,10 +41,10 @@ from beamlike.runtime.logs import (
     logs_drops,
 )
 from beamlike.runtime.store.index import Standing
-from beamlike.runtime.store.pages import Store
+from beamlike.runtime.store.pages import NoStore, Store
 from beamlike.runtime.store.room import in_room
 
-__all__ = ["Layer", "LayerProcessor"]
+__all__ = ["Layer", "LayerProcessor", "stepper"]
 
 
 @attrs.frozen
@@ -233,3 +234,17 @@ class LayerProcessor(StatefulProcessor):
 
     def close(self) -> None:
         pass
+
+
+def stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Table]:
+    """The function for ``applyInArrow`` that steps a shard once, from the beginning to the end."""
+
+    def step(group: pa.Table) -> pa.Table:
+        shard = ids.index(group.column("shard")[0].as_py())
+        stores = {at: NoStore() for at in layer.stages}
+        with paused_gc():
+            mail = layer.layers.load(group.column("blob").to_pylist())
+            blob = layer.layers.dump(layer.step(shard, mail, stores, 0))
+        return pa.table({"blob": pa.array([blob], pa.binary())})
+
+    return step

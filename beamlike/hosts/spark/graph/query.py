@@ -4,6 +4,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial, reduce
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,15 @@ from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.pipeline import Lost, OutOf, PipelineRun
 from beamlike.hosts.spark.graph.letters import edges_of, letters_of
 from beamlike.hosts.spark.graph.observing import Observed, observing
-from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor
-from beamlike.hosts.spark.graph.walk import finisher, walker
+from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor, stepper
+from beamlike.hosts.spark.graph.walk import (
+    LEFT,
+    LETTERS,
+    Shows,
+    Take,
+    finisher,
+    walker,
+)
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.machine.clocks import StageClock
 from beamlike.machine.reference.step import Grouping
@@ -27,49 +35,78 @@ from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Mail
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.noting import Inside, Noted
-from beamlike.runtime.graph.tally import TALLIES_TYPE
+from beamlike.runtime.graph.tally import TALLIES, TALLIES_TYPE
 from beamlike.runtime.plan import spread_shards
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["LETTERS", "Answers", "Scripted", "letters_through", "run_pipelines_on_spark"]
+__all__ = ["Answers", "Entry", "Scripted", "run_pipelines_on_spark", "stepped_through"]
 
-_PACKED = "shard int, blob binary"
-LETTERS = "blob binary"
+_SENT = "shard int, blob binary"
 _PARTITIONS = "spark.sql.shuffle.partitions"
 
 
-def letters_through(
-    letters: "DataFrame",
+@attrs.frozen
+class Entry:
+    """A DataFrame that enters a pipeline.
+
+    Args:
+        rows: Batch or streaming.
+        take: Reads its rows; None: they are letters.
+    """
+
+    rows: "DataFrame"
+    take: Take | None = None
+
+
+def stepped_through(
+    entries: Sequence[Entry],
     layers: Layers,
     shards: int,
     buckets: int,
     *,
+    shows: Shows = (),
     observed: Sequence[Observed] | None = None,
     notes: bool = False,
+    bounded: bool = False,
 ) -> "DataFrame":
-    """All letters that leave a pipeline, from those that enter it: one query.
+    """What leaves a pipeline, `LEFT`, from what enters it: one query.
 
     Args:
-        letters: Those that enter it.
+        entries: What enters it.
         layers: The pipeline.
         shards: The groups of Spark that share the keys of a layer.
         buckets: See `Plan`.
+        shows: The edges whose elements are wanted as rows.
         observed: The nodes whose counts Spark's progress is to show.
         notes: As `Layer` has it.
+        bounded: Whether everything happens in one step.
     """
     ids = spread_shards(shards)
-    for layer in range(layers.depth):
-        sent = letters.mapInArrow(walker(layers, layer, shards, buckets), _PACKED)
-        processor = LayerProcessor(Layer(layers, layer + 1, shards, buckets, notes), ids)
-        letters = sent.groupBy("shard").transformWithState(
-            processor, LETTERS, "append", "EventTime"
-        )
+    for at in range(layers.depth):
+        walk = partial(walker, layers, at, shards, buckets)
+        sent = _each(entries, walk, _SENT).groupBy("shard")
+        layer = Layer(layers, at + 1, shards, buckets, notes)
+        if bounded:
+            stepped = sent.applyInArrow(stepper(layer, ids), LETTERS)
+        else:
+            processor = LayerProcessor(layer, ids)
+            stepped = sent.transformWithState(processor, LETTERS, "append", "EventTime")
+        entries = [Entry(stepped)]
+    tallied = observed is not None
+    schema = f"{LEFT}, {TALLIES_TYPE}" if tallied else LEFT
+    finish = partial(finisher, layers, shows=shows, tallied=tallied)
+    left = _each(entries, finish, schema)
     if observed is None:
-        return letters.mapInArrow(finisher(layers), LETTERS)
-    tallied = letters.mapInArrow(finisher(layers, tallied=True), f"{LETTERS}, {TALLIES_TYPE}")
-    return observing(tallied, observed).where("blob is not null").select("blob")
+        return left
+    return observing(left, observed).where("blob is not null").drop(TALLIES)
+
+
+def _each(entries: Sequence[Entry], step: Callable[[Take | None], Any], schema: str) -> "DataFrame":
+    """All entries through a function for ``mapInArrow``."""
+    frames = (entry.rows.mapInArrow(step(entry.take), schema) for entry in entries)
+    return reduce(lambda some, more: some.unionByName(more), frames)
 
 
 @attrs.frozen
@@ -183,7 +220,7 @@ def _playing(
     partitions = spark.conf.get(_PARTITIONS)
     spark.conf.set(_PARTITIONS, str(shards))
     try:
-        left = letters_through(rows, layers, shards, buckets, notes=True)
+        left = stepped_through([Entry(rows)], layers, shards, buckets, notes=True)
         writer = left.writeStream.format("memory")
         writer = writer.queryName(table).option("checkpointLocation", str(home / "checkpoint"))
         with without_snapshots(spark):

@@ -2,58 +2,47 @@
 
 import reprlib
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache, partial
+from itertools import compress
 from operator import itemgetter
 from typing import Any, Final
 
 import attrs
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Row
 
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.workers import ease_worker, prepare_logs
 from beamlike.machine.events import Drop, RowProblem
-from beamlike.machine.jumps import Delivered
-from beamlike.model.bundle import Bundle
+from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.coders import Coder
 from beamlike.model.graph import MAIN
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
-from beamlike.model.windows import GLOBAL_WINDOW, Window
+from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.mail import Lost, Mail, Reached
 from beamlike.runtime.graph.tally import Tally
 from beamlike.runtime.jumps import delivered_by
 from beamlike.runtime.logs import log_effects, logs_drops
 
-__all__ = ["AHEAD", "AT", "reader"]
+__all__ = ["AHEAD", "AT", "Reader"]
 
 AT: Final = "__beamlike_at"
 """The column of event time (ms) that is added to the rows."""
 AHEAD: Final = "__beamlike_ahead"
 """The column that says which rows are too far ahead of the clock."""
 
-
-def _valuer(
-    columns: Sequence[str], encoded: str | None, coder: Coder | None
-) -> Callable[[tuple[Any, ...]], Any]:
-    """What makes an element of the columns of a row."""
-    if encoded is None or coder is None:
-        made: Callable[..., Any] = Row(*columns)
-        return lambda row: made(*row)
-    at = list(columns).index(encoded)
-    return lambda row: coder.decode(row[at])
+Values = tuple[Any, ...]
+"""The columns of one row."""
 
 
-def reader(
-    layers: Layers,
-    node: int,
-    timestamp: str | None,
-    streaming: bool,
-    encoded: str | None,
-    coder: Coder | None,
-) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` that makes letters of rows.
+@attrs.frozen
+class Reader:
+    """Makes elements of the rows of a source.
 
     Args:
         layers: The pipeline.
@@ -64,102 +53,129 @@ def reader(
         coder: How these were encoded.
     """
 
-    def read(batches: Batches) -> Batches:
-        ease_worker()
-        prepare_logs()
-        greatest = MIN_TIMESTAMP
-        for batch in batches:
-            times, ahead = (batch.column(name).to_pylist() for name in (AT, AHEAD))
-            table = batch.drop_columns([AT, AHEAD])
-            names = table.schema.names
-            rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-            found = _Found(node, timestamp, names, _valuer(names, encoded, coder))
-            for at, is_ahead, row in zip(times, ahead, rows, strict=True):
-                found.add(at, row, is_ahead=bool(is_ahead))
-            mail = Mail(lost=found.lost)
-            mail.out[node, MAIN] = found.bundle
-            lost_here = [(None, it.drop) for it in mail.lost]
-            mail.count(node, Tally.of(len(times), lost_here))
-            if logs_drops():
-                log_effects(layers.nodes[node].label, lost_here)
-            if streaming and times:
-                greatest = max(greatest, found.greatest)
-                mail.reached.append(Reached(node, 0, greatest))
-                mail.delivered += _delivered(node, names, rows, times, ahead)
-            yield _letter(layers, mail)
-
-    return read
-
-
-@attrs.define
-class _Found:
-    """What a reader finds in rows: elements, and rows that are none."""
-
+    layers: Layers
     node: int
     timestamp: str | None
-    names: Sequence[str]
-    value: Callable[[tuple[Any, ...]], Any]
-    lost: list[Lost] = attrs.field(factory=list)
-    greatest: int = MIN_TIMESTAMP
-    values: list[Any] = attrs.field(factory=list)
-    times: list[int] = attrs.field(factory=list)
+    streaming: bool
+    encoded: str | None
+    coder: Coder | None
 
-    def add(self, at: int | None, row: tuple[Any, ...], *, is_ahead: bool) -> None:
-        """A row with its event time (ms)."""
-        if at is None or is_ahead:
-            self._lose(_untimely(self._named(row), str(self.timestamp), is_ahead=is_ahead))
-            return
-        self.greatest = max(self.greatest, at)
-        try:
-            self.values.append(self.value(row))
-        except Exception as cause:  # of this row: no other is lost for it
-            why = f"{type(cause).__name__}: {cause}"
-            self._lose(_unreadable(self._named(row), RowProblem.BAD_VALUE, why))
-            return
-        self.times.append(at)
+    def __call__(self, batches: Batches) -> Mail:
+        """All rows of a task."""
+        ease_worker()
+        prepare_logs()
+        mail = Mail()
+        for batch in batches:
+            self._add(batch, mail)
+        lost = [(None, it.drop) for it in mail.lost]
+        if logs_drops():
+            log_effects(self.layers.nodes[self.node].label, lost)
+        return mail
 
-    @property
-    def bundle(self) -> Bundle:
-        """The elements."""
-        count = len(self.values)
-        windows: list[tuple[Window, ...]] = [(GLOBAL_WINDOW,)] * count
-        return Bundle(self.values, self.times, windows, [NO_FIRING] * count)
+    def _add(self, batch: pa.RecordBatch, mail: Mail) -> None:
+        at, ahead = batch.column(AT), batch.column(AHEAD)
+        table = batch.drop_columns([AT, AHEAD])
+        names = table.schema.names
+        rows: list[Values] = list(zip(*map(_values, table.columns), strict=True))
+        known = pc.and_(at.is_valid(), pc.invert(ahead.fill_null(False))).to_numpy(
+            zero_copy_only=False
+        )
+        times = at.fill_null(MIN_TIMESTAMP).to_numpy()
+        lost = [
+            self._untimely(dict(zip(names, rows[row], strict=True)), is_ahead=ahead[row].as_py())
+            for row in np.nonzero(~known)[0].tolist()
+        ]
+        if lost:
+            rows = [*compress(rows, known.tolist())]
+            times = times[known]
+        if self.streaming:
+            greatest = max(times.tolist(), default=MIN_TIMESTAMP)
+            mail.reached.append(Reached(self.node, 0, greatest))
+            if rows:
+                mail.delivered.append(self._delivered(names, rows, times))
+        values, unreadable = self._elements(names, rows)
+        if unreadable:
+            lost += unreadable.values()
+            times = np.delete(times, [*unreadable])
+        count = len(values)
+        bundle = Bundle(
+            values, times.tolist(), Spans.all_in(GLOBAL_WINDOW, count), [NO_FIRING] * count
+        )
+        mail.out[self.node, MAIN].extend(bundle)
+        mail.lost += (Lost(self.node, None, drop) for drop in lost)
+        mail.count(self.node, Tally.of(batch.num_rows, [(None, drop) for drop in lost]))
 
-    def _named(self, row: tuple[Any, ...]) -> dict[str, Any]:
-        return dict(zip(self.names, row, strict=True))
+    def _elements(
+        self, names: Sequence[str], rows: Sequence[Values]
+    ) -> tuple[list[Any], dict[int, Drop]]:
+        """The elements that rows are, and by its place what is lost of a row that is none."""
+        if self.encoded is None or self.coder is None:
+            return [*map(row_maker(tuple(names)), rows)], {}
+        column = names.index(self.encoded)
+        values, lost = [], {}
+        for place, row in enumerate(rows):
+            try:
+                values.append(self.coder.decode(row[column]))
+            except Exception as cause:  # of this row: no other is lost for it
+                why = f"{type(cause).__name__}: {cause}"
+                named = dict(zip(names, row, strict=True))
+                lost[place] = _unreadable(named, RowProblem.BAD_VALUE, why)
+        return values, lost
 
-    def _lose(self, drop: Drop) -> None:
-        self.lost.append(Lost(self.node, None, drop))
+    def _delivered(self, names: Sequence[str], rows: Sequence[Values], times: Any) -> Any:
+        """What the event times of rows say."""
+        last = int(np.argmax(times))
+        named = dict(zip(names, rows[last], strict=True))
+        words = f"{reprlib.repr(named)} at {show_instant(int(times[last]))}"
+        return delivered_by(self.node, times, words)
 
-
-def _delivered(
-    node: int,
-    names: Sequence[str],
-    rows: Sequence[tuple[Any, ...]],
-    times: Sequence[int | None],
-    ahead: Sequence[bool],
-) -> Iterator[Delivered]:
-    """The event times of these rows, if they have any."""
-    timed = [(at, row) for at, row, far in zip(times, rows, ahead, strict=True) if not far]
-    known = [(at, row) for at, row in timed if at is not None]
-    if known:
-        last, row = max(known, key=itemgetter(0))
-        words = f"{reprlib.repr(dict(zip(names, row, strict=True)))} at {show_instant(last)}"
-        yield delivered_by(node, np.array([at for at, _ in known], np.int64), words)
-
-
-def _untimely(row: dict[str, Any], timestamp: str, *, is_ahead: bool) -> Drop:
-    if row.get(timestamp) is None:
-        return _unreadable(row, RowProblem.NULL_TIMESTAMP, f"its {timestamp!r} is null")
-    if is_ahead:
-        why = f"its {timestamp!r} is too far ahead of the clock, see max_ahead"
-        return _unreadable(row, RowProblem.FAR_FUTURE, why)
-    return _unreadable(row, RowProblem.BAD_TIMESTAMP, f"its {timestamp!r} is no time")
+    def _untimely(self, row: dict[str, Any], *, is_ahead: bool | None) -> Drop:
+        name = str(self.timestamp)
+        if row.get(name) is None:
+            return _unreadable(row, RowProblem.NULL_TIMESTAMP, f"its {name!r} is null")
+        if is_ahead:
+            why = f"its {name!r} is too far ahead of the clock, see max_ahead"
+            return _unreadable(row, RowProblem.FAR_FUTURE, why)
+        return _unreadable(row, RowProblem.BAD_TIMESTAMP, f"its {name!r} is no time")
 
 
 def _unreadable(row: dict[str, Any], problem: RowProblem, why: str) -> Drop:
     return Drop(None, None, problem, error=f"{row!r}: {why}")
 
 
-def _letter(layers: Layers, mail: Mail) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([layers.dump(mail)], pa.binary())], ["blob"])
+@lru_cache(maxsize=64)
+def row_maker(names: tuple[str, ...]) -> Callable[[Values], Row]:
+    """What makes rows with columns of these names of their values.
+
+    As ``Row(*names)`` does, and several times as fast: they share a class of their own, which
+    finds a column by its place. Pickled, they are rows like any other.
+    """
+    own = {name: property(itemgetter(at)) for at, name in enumerate(names)}
+    body: dict[str, Any] = {name: own[name] for name in names if not hasattr(Row, name)}
+    kind = type("Row", (Row,), {**body, "__fields__": list(names), "__slots__": ()})
+    return partial(tuple.__new__, kind)
+
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """The values of a column as Python's. Arrow takes seven times as long for instants."""
+    kind = column.type
+    if not pa.types.is_timestamp(kind) or kind.unit != "us" or kind.tz is None:
+        values: list[Any] = column.to_pylist()
+        return values
+    return [*_instants(column)]
+
+
+def _instants(column: pa.Array) -> Iterator[datetime | None]:
+    zone = None if column.type.tz in _UTC else pa.lib.string_to_tzinfo(column.type.tz)
+    for micros in column.cast(pa.int64()).to_pylist():
+        if micros is None:
+            yield None
+            continue
+        instant = _EPOCH + timedelta(microseconds=micros)
+        yield instant if zone is None else instant.astimezone(zone)
+
+
+_UTC: Final = frozenset({"UTC", "Etc/UTC"})

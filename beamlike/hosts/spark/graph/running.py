@@ -5,13 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import pyarrow as pa
 
 from beamlike.hosts.spark.graph.checkpoint import Checkpoint
-from beamlike.hosts.spark.graph.frames import bounded_letters, rows_of, stream_letters
-from beamlike.hosts.spark.graph.query import LETTERS
-from beamlike.hosts.spark.pack import Batches
-from beamlike.hosts.spark.workers import ease_worker
+from beamlike.hosts.spark.graph.frames import Shown, bounded_letters, stream_letters
+from beamlike.hosts.spark.graph.walk import LETTERS, SHOWN, Shows
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge
@@ -130,11 +127,19 @@ def start(
     folder = Checkpoint(spark, checkpoint.rstrip("/"), layers, shards)
     folder.prepare()
     own = spark.readStream.schema(LETTERS).parquet(folder.letters)
-    left = stream_letters(spark, layers, shards=shards, wake_every_ms=wake_every_ms, others=own)
+    shown = _shown(spark, sinks)
+    left = stream_letters(
+        spark,
+        layers,
+        _shows(layers, shown),
+        shards=shards,
+        wake_every_ms=wake_every_ms,
+        others=own,
+    )
     found = Told()
 
     def write(batch: "DataFrame", number: int) -> None:
-        _write(batch, number, layers, sinks, found)
+        _write(batch, number, layers, shown, found)
 
     writer = left.writeStream.foreachBatch(write).trigger(**trigger)
     query = writer.option("checkpointLocation", folder.query).start()
@@ -145,37 +150,34 @@ def run_bounded(
     spark: "SparkSession", layers: Layers, sinks: Sequence[Sink], *, shards: int
 ) -> Told:
     """Run a pipeline whose sources all come to an end."""
-    found = Told()
-    _write(bounded_letters(spark, layers, shards), 0, layers, sinks, found)
+    found, shown = Told(), _shown(spark, sinks)
+    left = bounded_letters(spark, layers, shards, _shows(layers, shown))
+    _write(left, 0, layers, shown, found)
     return found
 
 
-def _write(
-    letters: "DataFrame", number: int, layers: Layers, sinks: Sequence[Sink], found: Told
-) -> None:
-    """Give each sink its rows. The letters are made once, for all of them."""
-    kept = letters.persist()
+Rows = Sequence[tuple[Sink, Shown]]
+"""Each sink, and the rows that it takes."""
+
+
+def _shown(spark: "SparkSession", sinks: Sequence[Sink]) -> Rows:
+    return [(sink, Shown.of(spark, sink.schema, repr(sink.label))) for sink in sinks]
+
+
+def _shows(layers: Layers, rows: Rows) -> Shows:
+    return [(layers.positions[sink.edge], shown.table) for sink, shown in rows]
+
+
+def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: Told) -> None:
+    """Give each sink its rows. They are made once, for all of them."""
+    kept = left.persist()
     try:
-        for blob in kept.mapInArrow(_told(layers), LETTERS).collect():
-            mail = layers.load([bytes(blob[0])])
-            found.lose(mail.lost)
-            for node, of_node in mail.metrics.by_step().items():
-                found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
-        for sink in sinks:
-            at = layers.positions[sink.edge]
-            sink.write(rows_of(kept, layers, sink.schema, repr(sink.label), at), number)
+        letters = kept.where(f"{SHOWN} is null").select("blob").collect()
+        mail = layers.load(bytes(blob) for (blob,) in letters)
+        found.lose(mail.lost)
+        for node, of_node in mail.metrics.by_step().items():
+            found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
+        for at, (sink, shown) in enumerate(rows):
+            sink.write(shown.rows_in(kept, at), number)
     finally:
         kept.unpersist()
-
-
-def _told(layers: Layers) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow``: the letters without what the sinks take."""
-
-    def tell(batches: Batches) -> Batches:
-        ease_worker()
-        for batch in batches:
-            mail = layers.load(batch.column("blob").to_pylist())
-            rest = layers.dump(Mail(lost=mail.lost, metrics=mail.metrics))
-            yield pa.RecordBatch.from_arrays([pa.array([rest], pa.binary())], ["blob"])
-
-    return tell

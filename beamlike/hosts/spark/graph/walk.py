@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import Any, Final
 
 import attrs
 import pyarrow as pa
@@ -21,16 +22,58 @@ from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tally import TALLIES, tallies_array
 from beamlike.runtime.graph.worker import Worker
 from beamlike.runtime.plan import spread_shards
+from beamlike.runtime.store.blobs import pack_blob
 
-__all__ = ["finisher", "walker"]
+__all__ = ["LEFT", "LETTERS", "SHOWN", "Shows", "Take", "finisher", "letters", "sender", "walker"]
+
+LETTERS: Final = "blob binary"
+"""What comes to a layer."""
+SHOWN: Final = "shown"
+LEFT: Final = f"{SHOWN} int, {LETTERS}"
+"""What leaves a pipeline."""
+Shows = Sequence[tuple[int, Callable[[Sequence[Any]], pa.Table]]]
+"""Positions of wanted edges, and what makes rows of their elements."""
 
 
-def walker(layers: Layers, layer: int, shards: int, buckets: int) -> Callable[[Batches], Batches]:
+Take = Callable[[Batches], Mail]
+"""Makes what comes to a task of it."""
+
+
+def letters(layers: Layers) -> Take:
+    """Takes letters, which are in a column ``blob``."""
+
+    def take(batches: Batches) -> Mail:
+        return layers.load(blob for batch in batches for blob in batch.column("blob").to_pylist())
+
+    return take
+
+
+def sender(layers: Layers, take: Take) -> Callable[[Batches], Batches]:
+    """The function for ``mapInArrow`` that makes a letter of what comes."""
+
+    def send(batches: Batches) -> Batches:
+        with paused_gc():
+            blob = layers.dump(take(batches))
+        yield pa.RecordBatch.from_pydict({"blob": pa.array([blob], pa.binary())})
+
+    return send
+
+
+def walker(
+    layers: Layers, layer: int, shards: int, buckets: int, take: Take | None = None
+) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that takes what comes out of a layer to the next one.
 
-    Input: a column ``blob`` of letters. Output: ``shard int, blob binary``.
+    Output: ``shard int, blob binary``.
+
+    Args:
+        layers: The pipeline.
+        layer: The layer before.
+        shards: The groups of Spark that share the keys of a layer.
+        buckets: See `Plan`.
+        take: Reads what comes; by default letters.
     """
-    ids = spread_shards(shards)
+    ids, taking = spread_shards(shards), take or letters(layers)
 
     def walk(batches: Batches) -> Batches:
         from pyspark import TaskContext
@@ -39,8 +82,7 @@ def walker(layers: Layers, layer: int, shards: int, buckets: int) -> Callable[[B
         context = TaskContext.get()
         part = context.partitionId() if context else 0
         with paused_gc(), _Walk.over(layers, layer) as walking:
-            letters = [blob for batch in batches for blob in batch.column("blob").to_pylist()]
-            sent = walking.sent(layers.load(letters), shards, buckets, part)
+            sent = walking.sent(taking(batches), shards, buckets, part)
         blobs = [layers.dump(mail) for mail in sent]
         columns = [pa.array(ids, pa.int32()), pa.array(blobs, pa.binary())]
         yield pa.RecordBatch.from_arrays(columns, ["shard", "blob"])
@@ -48,28 +90,50 @@ def walker(layers: Layers, layer: int, shards: int, buckets: int) -> Callable[[B
     return walk
 
 
-def finisher(layers: Layers, *, tallied: bool = False) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` after the last layer: letters with what is wanted.
+def finisher(
+    layers: Layers,
+    take: Take | None = None,
+    *,
+    shows: Shows = (),
+    tallied: bool = False,
+) -> Callable[[Batches], Batches]:
+    """The function for ``mapInArrow`` after the last layer, with what is wanted.
+
+    Output: `LEFT`. A blob is an Arrow table of rows, and ``shown`` says of which of ``shows``; or
+    it is a letter with everything else.
 
     Args:
         layers: The pipeline.
-        tallied: Whether what its nodes count stands beside the letters, in a column of its own;
-            a row with nothing else in it has no letter.
+        take: Reads what comes; by default letters.
+        shows: The edges whose elements are wanted as rows.
+        tallied: Whether what its nodes count stands beside the blobs, in a column of its own; a
+            row with nothing else in it has no blob.
     """
+    taking = take or letters(layers)
 
     def finish(batches: Batches) -> Batches:
         ease_worker()
         with paused_gc(), _Walk.over(layers, layers.depth) as walking:
-            letters = [blob for batch in batches for blob in batch.column("blob").to_pylist()]
-            mail = walking.through(layers.load(letters))
-        blob = None
+            mail = walking.through(taking(batches))
+            left: list[tuple[int | None, bytes | None]] = []
+            for number, (wanted, show) in enumerate(shows):
+                elements = mail.came.get(wanted)
+                if elements:
+                    left.append((number, pack_blob(show(elements.values), {})))
+            for wanted, _ in shows:
+                mail.came.pop(wanted, None)
         if mail.came or mail.lost or mail.noted or mail.metrics != Recorder():
             done = Mail(came=mail.came, lost=mail.lost, metrics=mail.metrics, noted=mail.noted)
-            blob = layers.dump(done)
-        columns = {"blob": pa.array([blob], pa.binary())}
-        if tallied:
-            columns[TALLIES] = tallies_array(mail.tallies)
-        if blob is not None or (tallied and mail.tallies):
+            left.append((None, layers.dump(done)))
+        if tallied and mail.tallies and not left:
+            left.append((None, None))
+        if left:
+            columns = {
+                SHOWN: pa.array([number for number, _ in left], pa.int32()),
+                "blob": pa.array([blob for _, blob in left], pa.binary()),
+            }
+            if tallied:
+                columns[TALLIES] = tallies_array(mail.tallies, len(left))
             yield pa.RecordBatch.from_pydict(columns)
 
     return finish
