@@ -7,6 +7,7 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import BeamlikeError
+from beamlike.machine.clocks import FromHost
 from beamlike.runtime.marks import MARKS
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import stepper_of
@@ -61,7 +62,7 @@ class BothMachines:
         raised: list[BeamlikeError] = []
         for stepper, store in zip(self._steppers, stores, strict=True):
             try:
-                table, standing = stepper.step(store, tables, watermark, clock, shard)
+                table, standing = stepper.step(store, tables, [FromHost(watermark)], clock, shard)
                 said.append(self._by_window(table))
                 stood.append(standing)
             except BeamlikeError as error:

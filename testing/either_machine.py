@@ -16,7 +16,7 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import WindowingError
-from beamlike.machine.clocks import promise
+from beamlike.machine.clocks import FromHost, promise
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect
 from beamlike.machine.liftable import check_liftable
@@ -147,8 +147,8 @@ def _unlike_memory(setting: Setting) -> list[str]:
 
     def step(number: int, store: DictStore, tables: list[pa.Table]) -> list[KeyedEffect]:
         if not setting.in_columns(number):
-            return reference.step(store, tables, watermark, clock).effects
-        stepped = columns.step(store, tables, watermark, clock)
+            return reference.step(store, tables, [FromHost(watermark)], clock).effects
+        stepped = columns.step(store, tables, [FromHost(watermark)], clock)
         return [
             *told_panes(plan, stepped),
             *told_drops(plan, stepped.drops, stepped.arrived, stepped.judged_at),

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from beamlike.hosts.local import DictStore
+from beamlike.machine.clocks import FromHost
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
 from beamlike.model.graph import MAIN, Grouped, Node
@@ -88,7 +89,7 @@ class _GroupingShard(Worker, Recorded):
         self.watermark = max(to, self.watermark)
         tables = together(self._arrived, self._wire)
         self._arrived, self._moved = [], False
-        stepped = self._stage.step(self._store, tables, self.watermark, self._clock)
+        stepped = self._stage.step(self._store, tables, [FromHost(self.watermark)], self._clock)
         self._steps.append((self._clock, self.watermark, tables, stepped))
         self._output_watermark = stepped.output_watermark
         self._drops += stepped.drops

@@ -1,9 +1,10 @@
-"""Where a stage's input watermark comes from when its inputs have watermarks of their own.
+"""Where a stage's input watermark comes from: updates that travel with the elements.
 
 The watermark of a stage is the least of its inputs'; a side input has one apart. A source's
 watermark trails the greatest event time that it has delivered. The watermark of a grouping before
 is that grouping's output watermark, told by each of its shards: what it still holds back is not
-late here. `promise` says where that stands.
+late here. `promise` says where that stands. A host that knows the watermark itself, as Spark does
+for ``withWatermark`` and a test stream for its moves, gives it as one more update.
 
 One row whose clock is wrong must not end the windows of all others. No event is from the future,
 so a time ahead of the clock says that some clock is wrong. `is_far_ahead` says which rows are
@@ -25,6 +26,7 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 __all__ = [
     "Clocks",
+    "FromHost",
     "FromShard",
     "FromSource",
     "Heard",
@@ -99,7 +101,21 @@ class FromShard:
     watermark: int
 
 
-Heard = FromSource | FromShard
+@attrs.frozen
+class FromHost:
+    """The host knows where the watermark of all inputs stands (ms).
+
+    Args:
+        watermark: There.
+        begins: Whether it stood there before the elements of the micro-batch, which it judges;
+            else it moves there after them.
+    """
+
+    watermark: int
+    begins: bool = False
+
+
+Heard = FromSource | FromShard | FromHost
 
 
 @attrs.frozen
@@ -149,7 +165,7 @@ class Clocks:
         )
 
     def listen(
-        self, states: Sequence[InputState], heard: Iterable[Heard], clock: int
+        self, states: Sequence[InputState], heard: Iterable[FromSource | FromShard], clock: int
     ) -> tuple[tuple[InputState, ...], int]:
         """What is known of the inputs after a step, and the input watermark that follows (ms).
 
@@ -188,7 +204,7 @@ class Clocks:
         )
 
     def _hear(
-        self, states: Sequence[InputState], heard: Iterable[Heard], clock: int
+        self, states: Sequence[InputState], heard: Iterable[FromSource | FromShard], clock: int
     ) -> tuple[InputState, ...]:
         after = list(states)
         for it in heard:

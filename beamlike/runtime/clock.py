@@ -1,11 +1,11 @@
 """Where the clocks of a group of Spark stand: a shard, or a group of the fanout before it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import attrs
 
-from beamlike.machine.clocks import Heard, InputState
+from beamlike.machine.clocks import FromHost, Heard, InputState
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.plan import Plan
 
@@ -23,7 +23,7 @@ class Clock:
                    input that of the main input
     ``clock``      processing time, ms                        never, only forward
     ``inputs``     what is known of each input's own          never, see `InputState`
-                   watermark; none if Spark's is used
+                   watermark; none if the host knows it
     ``side``       the watermark of the side input, ms; None  never, only forward
                    if there is none, or it is not told apart
     =============  =========================================  ============================
@@ -34,29 +34,31 @@ class Clock:
     inputs: tuple[InputState, ...] = ()
     side: int | None = None
 
-    def begin(self, watermark: int) -> Self:
-        """The clocks as a micro-batch begins with this input watermark (ms)."""
-        return attrs.evolve(self, watermark=max(watermark, self.watermark))
+    def begin(self, heard: Iterable[Heard]) -> Self:
+        """The clocks as a micro-batch begins: at the watermark that the host knows by then."""
+        known = [it.watermark for it in heard if isinstance(it, FromHost) and it.begins]
+        return attrs.evolve(self, watermark=max([self.watermark, *known]))
 
-    def after(self, plan: Plan, watermark: int | Sequence[Heard], clock: int) -> Self:
+    def after(self, plan: Plan, heard: Sequence[Heard], clock: int) -> Self:
         """The clocks now. Neither ever goes back: a restarted query may report older ones.
 
         Args:
             plan: What the group works on.
-            watermark: The input watermark (ms), of all inputs, or what the plan's inputs told about
-                theirs.
+            heard: What the inputs of the plan, and the host, say of the watermark.
             clock: Processing time (ms).
         """
-        clock, inputs, side = max(clock, self.clock), self.inputs, self.side
-        if isinstance(watermark, int):
-            side = None if side is None else max(watermark, side)
-            return type(self)(max(watermark, self.watermark), clock, inputs, side)
-        assert plan.clocks is not None, "only inputs with clocks of their own tell them"
-        inputs, watermark = plan.clocks.listen(inputs, watermark, clock)
-        watermark = max(watermark, self.watermark)
-        now = plan.clocks.of_side(inputs, watermark, clock)
-        if now is not None:
-            side = max(self.side_at, now)
+        clock, inputs, watermark, side = max(clock, self.clock), self.inputs, self.watermark, None
+        if plan.clocks is not None:
+            of_inputs = [it for it in heard if not isinstance(it, FromHost)]
+            inputs, told = plan.clocks.listen(inputs, of_inputs, clock)
+            watermark = max(watermark, told)
+            side = plan.clocks.of_side(inputs, watermark, clock)
+        for it in heard:
+            if isinstance(it, FromHost):
+                watermark = max(watermark, it.watermark)
+                side = None if side is None else max(side, it.watermark)
+        if side is not None:
+            side = max(side, self.side_at)
         return type(self)(watermark, clock, inputs, side)
 
     @property

@@ -15,7 +15,6 @@ from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.columnar.columns import Drops, LiftedArrivals, Merges, Panes, State
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.machine.columnar.wakes import wakes
-from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.key_numbers import UNKNOWN, Numbered, number_keys
 from beamlike.runtime.part_folds import arrivals_of, fold_of_part
@@ -73,9 +72,8 @@ class ColumnShard:
         self,
         store: Store,
         arrivals: Sequence[pa.Table],
-        watermark: int | Sequence[Heard],
+        heard: Sequence[Heard],
         clock: int,
-        begins_at: int = MIN_TIMESTAMP,
     ) -> ColumnsStepped:
         """Take one shard through one micro-batch; as `beamlike.runtime.shard.Shard.step`.
 
@@ -84,8 +82,8 @@ class ColumnShard:
             OutgrownError: A value outgrew its type.
         """
         index = Index.load(self.plan, store.read_index())
-        judged_at = index.at.begin(begins_at).watermark
-        to = index.at.after(self.plan, watermark, clock)
+        judged_at = index.at.begin(heard).watermark
+        to = index.at.after(self.plan, heard, clock)
         arrived, buckets = None, np.zeros(0, np.int64)
         if arrivals:
             arrived = in_one(arrivals)  # those without carried windows lack the columns of these

@@ -32,7 +32,6 @@ from beamlike.machine.events import (
 from beamlike.machine.reference.state import KeyState, earliest_hold
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.reference.wakes import Wakes
-from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan
@@ -77,9 +76,8 @@ class Shard:
         self,
         store: Store,
         arrivals: Sequence[pa.Table],
-        watermark: int | Sequence[Heard],
+        heard: Sequence[Heard],
         clock: int,
-        begins_at: int = MIN_TIMESTAMP,
     ) -> Stepped:
         """Take one shard through one micro-batch.
 
@@ -87,12 +85,9 @@ class Shard:
             store: The shard's state; read, and written where something changed.
             arrivals: Rows with the key columns, ``ts`` (ms), the value columns, ``bucket`` and,
                 if they come in windows, ``start`` and ``end`` (ms), in order of arrival.
-            watermark: The input watermark now (ms), or what the plan's inputs told about
-                theirs. A lower one than before is ignored: a restarted query may report an
-                older watermark at first.
+            heard: Updates of the watermark. A lower one than before is ignored: a restarted query
+                may report an older watermark at first.
             clock: Processing time now (ms), likewise.
-            begins_at: The input watermark (ms) before the elements arrive, if another than that
-                of the shard's last step.
 
         Raises:
             StateError: The state was written by another plan.
@@ -102,8 +97,8 @@ class Shard:
             CombineError: The same of an accumulator of a user's own.
         """
         index = Index.load(self.plan, store.read_index())
-        begin = index.at.begin(begins_at)
-        to = index.at.after(self.plan, watermark, clock)
+        begin = index.at.begin(heard)
+        to = index.at.after(self.plan, heard, clock)
         bundles = self._bundles(arrivals)
         touched = set(bundles) | index.due(to)
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()

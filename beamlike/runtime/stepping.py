@@ -16,7 +16,6 @@ from beamlike.errors import (
 )
 from beamlike.machine.clocks import Heard
 from beamlike.machine.columnar.folds import FunctionRaised
-from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.column_output import (
     ColumnOutput,
     panes_as_they_are,
@@ -68,11 +67,9 @@ class Stepper:
         self,
         store: Store,
         arrivals: Sequence[pa.Table],
-        watermark: int | Sequence[Heard],
+        heard: Sequence[Heard],
         clock: int,
         shard: int | None = None,
-        *,
-        begins_at: int = MIN_TIMESTAMP,
     ) -> _Out:
         """Take one shard through one micro-batch.
 
@@ -81,25 +78,24 @@ class Stepper:
         Args:
             store: See `beamlike.runtime.shard.Shard.step`, as for the next three.
             arrivals: Rows, or combined elements, in order of arrival.
-            watermark: The input watermark (ms), or what the plan's inputs told about theirs.
+            heard: Updates of the watermark.
             clock: Processing time (ms).
             shard: Its position among all. If it is told to the stage after this one where the
                 shard's output watermark is, the report carries it.
-            begins_at: See `beamlike.runtime.shard.Shard.step`.
 
         Raises:
             UnsupportedError: The shard cannot hold what it is given, or what comes out of it.
         """
 
         def by_columns(columns: ColumnShard, trial: Store) -> _Out:
-            stepped = columns.step(trial, arrivals, watermark, clock, begins_at)
+            stepped = columns.step(trial, arrivals, heard, clock)
             table = self._output.build(stepped, self._report(shard, stepped.output_watermark))
             if logs_all():
                 self._log(told_merges(self._plan, stepped))
             return table, stepped.standing
 
         def by_key(keys: Shard, trial: Store) -> _Out:
-            out = keys.step(trial, arrivals, watermark, clock, begins_at)
+            out = keys.step(trial, arrivals, heard, clock)
             report = self._report(shard, out.output_watermark)
             silent = not out.effects and report is None
             table = None if silent else self._rows.build(out.effects, report)
@@ -116,20 +112,18 @@ class Stepper:
         self,
         store: Store,
         arrivals: Sequence[pa.Table],
-        watermark: int | Sequence[Heard],
+        heard: Sequence[Heard],
         clock: int,
-        *,
-        begins_at: int = MIN_TIMESTAMP,
     ) -> list[KeyedEffect]:
         """The same step. Returns what comes out as values: of each key drops, then panes."""
 
         def by_columns(columns: ColumnShard, trial: Store) -> list[KeyedEffect]:
-            stepped = columns.step(trial, arrivals, watermark, clock, begins_at)
+            stepped = columns.step(trial, arrivals, heard, clock)
             dropped = told_drops(self._plan, stepped.drops, stepped.arrived, stepped.judged_at)
             return [*dropped, *panes_as_they_are(self._plan, stepped)]
 
         def by_key(keys: Shard, trial: Store) -> list[KeyedEffect]:
-            return keys.step(trial, arrivals, watermark, clock, begins_at).effects
+            return keys.step(trial, arrivals, heard, clock).effects
 
         return self.attempt(store, by_columns, by_key)
 

@@ -66,13 +66,12 @@ class FanoutProcessor(GroupProcessor):
         self,
         group: int,
         arrived: Arrived,
-        heard: int | Sequence[Heard],
+        heard: Sequence[Heard],
         clock: int,
-        begins_at: int,
     ) -> Iterator[Row]:
         saved = self._seen.get()
         before = Clock() if saved is None else Clock.from_json(json.loads(saved[0]))
-        before = before.begin(begins_at)
+        before = before.begin(heard)
         passed = self._group.pass_on(group, arrived, before.watermark)
         after = before.after(self._plan, heard, clock)
         self._seen.update((json.dumps(after.to_json()),))

@@ -13,7 +13,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.workers import ease_worker, prepare_logs
-from beamlike.machine.clocks import Heard
+from beamlike.machine.clocks import FromHost, Heard
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import stepper_of
@@ -113,21 +113,21 @@ class GroupProcessor(StatefulProcessor, ABC):
 
     def _step(self, group: int, arrived: Arrived, times: Any) -> Iterator[Row]:
         self._stepped.add(group)
-        heard: int | Sequence[Heard] = arrived.heard
-        begins_at = MIN_TIMESTAMP
+        heard = list(arrived.heard)
         spark_watermark = times.getCurrentWatermarkInMs()
         if spark_watermark >= MAX_TIMESTAMP:
-            heard = MAX_TIMESTAMP  # the query is drained: all inputs have come to their end
+            # The query is drained: all inputs have come to their end.
+            heard.append(FromHost(MAX_TIMESTAMP))
         elif self._plan.clocks is None:
             wake_at_next_watermark(self._handle, spark_watermark)
             # Spark's watermark follows from the micro-batches before: it is there first.
-            heard = begins_at = beam_watermark(spark_watermark)
+            heard.append(FromHost(beam_watermark(spark_watermark), begins=True))
         else:
             # Its inputs tell how far they are, and wake it. Only if it is drained nobody does. Once
             # would do; to ask whether it has been done takes as long as to do it again.
             self._handle.registerTimer(MAX_TIMESTAMP)
         clock = times.getCurrentProcessingTimeInMs()
-        yield from self.step(group, arrived, heard, clock, begins_at)
+        yield from self.step(group, arrived, heard, clock)
 
     @abstractmethod
     def open(self, handle: StatefulProcessorHandle) -> None:
@@ -138,18 +138,16 @@ class GroupProcessor(StatefulProcessor, ABC):
         self,
         group: int,
         arrived: Arrived,
-        heard: int | Sequence[Heard],
+        heard: Sequence[Heard],
         clock: int,
-        begins_at: int,
     ) -> Iterator[Row]:
         """Take the group through the micro-batch.
 
         Args:
             group: Its grouping key.
             arrived: What it was sent.
-            heard: The input watermark (ms), or what the plan's inputs told about theirs.
+            heard: Updates of the watermark.
             clock: Processing time (ms).
-            begins_at: The input watermark (ms) that the micro-batch begins with, if Spark has it.
         """
 
     def close(self) -> None:
@@ -167,9 +165,8 @@ class ShardProcessor(GroupProcessor):
         self,
         group: int,
         arrived: Arrived,
-        heard: int | Sequence[Heard],
+        heard: Sequence[Heard],
         clock: int,
-        begins_at: int,
     ) -> Iterator[Row]:
         yield from (Row(blob=blob) for blob in arrived.finished)
         if group not in self._plan.shard_ids:
@@ -177,9 +174,7 @@ class ShardProcessor(GroupProcessor):
             Index.load(self._plan, self._store.read_index())
         shard = self._plan.shard_ids.index(group)
         with paused_gc():
-            out, standing = self._stepper.step(
-                self._store, arrived.tables, heard, clock, shard, begins_at=begins_at
-            )
+            out, standing = self._stepper.step(self._store, arrived.tables, heard, clock, shard)
         told = {"kind": "out", "elements": arrived.elements, "standing": attrs.astuple(standing)}
         yield Row(blob=pack_blob(_NOTHING if out is None else out, told))
 

@@ -17,6 +17,7 @@ from beamlike.hosts.spark.pack import PACKED, packer, read_blobs, waker
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.unpack import unpacker
+from beamlike.machine.clocks import FromHost
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.marks import COUNTED, STOOD
@@ -89,7 +90,7 @@ def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
 
     def run(blobs: pa.Table) -> pa.Table:
         arrived = read_blobs(iter(blobs.column("blob").to_pylist()))
-        stepped, _ = stepper_of(plan).step(NoStore(), arrived.tables, MAX_TIMESTAMP, 0)
+        stepped, _ = stepper_of(plan).step(NoStore(), arrived.tables, [FromHost(MAX_TIMESTAMP)], 0)
         out = arrived.finished
         if stepped is not None:
             out.append(pack_blob(stepped, {"kind": "out"}))

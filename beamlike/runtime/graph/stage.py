@@ -191,7 +191,7 @@ class Stage:
         return NotingShard(self.plan) if self.notes else Shard(self.plan)
 
     def step(
-        self, store: Store, tables: Sequence[pa.Table], heard: int | Sequence[Heard], clock: int
+        self, store: Store, tables: Sequence[pa.Table], heard: Sequence[Heard], clock: int
     ) -> StageStepped:
         """Take a shard through a micro-batch, by the columnar machine if that can do it.
 
@@ -242,7 +242,7 @@ class Stage:
         return sorted(range(len(ranks)), key=ranks.__getitem__)
 
     def _key_by_key(
-        self, store: Store, tables: Sequence[pa.Table], heard: int | Sequence[Heard], clock: int
+        self, store: Store, tables: Sequence[pa.Table], heard: Sequence[Heard], clock: int
     ) -> StageStepped:
         shard = self._shard
         stepped = shard.step(store, tables, heard, clock)
