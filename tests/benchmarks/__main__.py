@@ -170,6 +170,7 @@ def _times(contender: Contender | None, runs: dict[str, list[Run]], size: int) -
         contender.engine,
         tuple(took for run in mine for took in run.times_ms[size]),
         max(peaks, default=None),
+        tuple(run.cpu for run in mine if run.cpu is not None),
     )
 
 

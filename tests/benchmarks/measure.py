@@ -8,7 +8,7 @@ from attrs import field, frozen
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.benchmarks.data import FILES_OF_A_BATCH, SCHEMA, FileCache
-from tests.benchmarks.workers import WorkerMemory
+from tests.benchmarks.workers import CpuSeconds, WorkerMemory, cpu_seconds
 from tests.benchmarks.works import Contender
 
 __all__ = ["Run", "Unequal", "check", "refuse_unequal", "results", "timed_run"]
@@ -28,16 +28,20 @@ class Run:
     """By events in the micro-batch, the ``triggerExecution`` of those that are measured."""
     worker_bytes: int | None = None
     """The peak of the largest Python worker; None if there was none."""
+    cpu: CpuSeconds | None = None
+    """Of all micro-batches together."""
 
 
 def timed_run(spark: SparkSession, files: FileCache, contender: Contender) -> Run:
     """Run all micro-batches into a sink that drops the rows."""
     shape = contender.shape
     with files.folder() as home, WorkerMemory() as memory:
+        before = cpu_seconds()
         results = contender.query(_source(spark, files.of(shape).timed))
         writer = results.writeStream.format("noop").option("checkpointLocation", str(home))
         query = writer.trigger(availableNow=True).start()
         query.awaitTermination()
+        cpu = cpu_seconds() - before
         batches = [progress for progress in query.recentProgress if progress["numInputRows"]]
     found = tuple(batch["numInputRows"] for batch in batches)
     if found != shape.sizes:
@@ -47,7 +51,7 @@ def timed_run(spark: SparkSession, files: FileCache, contender: Contender) -> Ru
         took = batches[at]["durationMs"]["triggerExecution"]
         times.setdefault(shape.sizes[at], []).append(took)
     # Spark's own windows use no Python; the workers there are waiting for a run that does.
-    return Run(times, None if contender.engine == "native" else memory.peak_bytes)
+    return Run(times, None if contender.engine == "native" else memory.peak_bytes, cpu)
 
 
 def check(spark: SparkSession, files: FileCache, one: Contender, other: Contender) -> int:

@@ -1,30 +1,56 @@
 """The pipeline that is timed: the same sessions in Beam's words, an element at a time."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
 from pyspark.sql import DataFrame
 
 import beamlike.beam as beam
-from tests.benchmarks.queries import DELAY, GAP
+from tests.benchmarks.queries import DELAY, GAP, Query
 
-__all__ = ["pipeline_sessions"]
+__all__ = ["PlainSum", "pipeline_sessions", "pipeline_sessions_by"]
 
 _ROWS = "key string, start timestamp, end timestamp, s long"
 
 
+class PlainSum(beam.CombineFn):
+    """A sum as anybody would write it: a function of one's own, in Python."""
+
+    def create_accumulator(self) -> int:
+        return 0
+
+    def add_input(self, accumulator: int, element: int) -> int:
+        return accumulator + element
+
+    def merge_accumulators(self, accumulators: Iterable[int]) -> int:
+        return sum(accumulators)
+
+    def extract_output(self, accumulator: int) -> int:
+        return accumulator
+
+
 def pipeline_sessions(df: DataFrame) -> DataFrame:
     """Rows to pairs, sessions, the sum of each key and session, and rows again."""
-    pipeline = beam.Pipeline()
-    sums = (
-        pipeline
-        | beam.FromDataFrame(df, timestamp="ts", watermark=DELAY)
-        | "Pair" >> beam.Map(_pair)
-        | beam.WindowInto(beam.Sessions(GAP))
-        | beam.CombinePerKey(sum)
-        | "Row" >> beam.Map(_row)
-    )
-    return beam.to_data_frame(sums, _ROWS)
+    return pipeline_sessions_by(sum)(df)
+
+
+def pipeline_sessions_by(combine: Any) -> Query:
+    """The same, with a function that combines the values."""
+
+    def query(df: DataFrame) -> DataFrame:
+        pipeline = beam.Pipeline()
+        sums = (
+            pipeline
+            | beam.FromDataFrame(df, timestamp="ts", watermark=DELAY)
+            | "Pair" >> beam.Map(_pair)
+            | beam.WindowInto(beam.Sessions(GAP))
+            | beam.CombinePerKey(combine)
+            | "Row" >> beam.Map(_row)
+        )
+        return beam.to_data_frame(sums, _ROWS)
+
+    return query
 
 
 def _pair(row: Any) -> tuple[str, int]:

@@ -4,7 +4,7 @@ Each makes the columns ``key, start, end`` and its aggregates. What beamlike's o
 named at their function.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -17,12 +17,30 @@ __all__ = [
     "Query",
     "beamlike_fixed",
     "beamlike_lists",
+    "beamlike_own_sum",
     "beamlike_sessions",
     "beamlike_tree",
     "native_fixed",
     "native_lists",
     "native_sessions",
 ]
+
+
+class PlainSum(bl.CombineFn):
+    """A sum as anybody would write it: a function of one's own, in Python."""
+
+    def create(self) -> int:
+        return 0
+
+    def add(self, accumulator: int, values: Sequence[int], timestamps: Sequence[int]) -> int:
+        return accumulator + sum(values)
+
+    def merge(self, first: int, second: int) -> int:
+        return first + second
+
+    def extract(self, accumulator: int) -> int:
+        return accumulator
+
 
 Query = Callable[[DataFrame], DataFrame]
 
@@ -68,6 +86,12 @@ def beamlike_fixed() -> Query:
 def beamlike_lists() -> Query:
     """`Sessions` with all values, default trigger."""
     return _beamlike(bl.Sessions(GAP), vs=bl.collect("v"))
+
+
+def beamlike_own_sum() -> Query:
+    """`Sessions` with a combine function of one's own, over a typed column."""
+    sum_of_own = bl.combine(PlainSum(), "v", returns="long", accumulator="long")
+    return _beamlike(bl.Sessions(GAP), s=sum_of_own)
 
 
 def beamlike_tree(accumulation: str) -> Query:

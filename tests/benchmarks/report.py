@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from attrs import asdict, frozen
 
+from tests.benchmarks.workers import CpuSeconds
 from tests.benchmarks.works import Bar
 
 __all__ = ["MEMORY_BAR", "Line", "Times", "as_json", "machine", "table_text"]
@@ -21,7 +22,7 @@ MEMORY_BAR: Final = 1 << 30
 
 _HEADER: Final = (
     *("work", "what", "events", "keys", "", "median", "min", "max"),
-    *("ratio", "bar", "stretch", "", "worker"),
+    *("ratio", "bar", "stretch", "", "CPU a run", "driver", "JVM", "workers", "worker"),
 )
 _LEFT: Final = (0, 1, 4)
 
@@ -34,6 +35,13 @@ class Times:
     engine: str
     samples_ms: tuple[int, ...]
     worker_bytes: int | None
+    cpu: tuple[CpuSeconds, ...] = ()
+    """Of each whole run."""
+
+    @property
+    def cpu_seconds(self) -> float | None:
+        """Of the median run."""
+        return statistics.median(run.total for run in self.cpu) if self.cpu else None
 
     @property
     def median_ms(self) -> float:
@@ -101,9 +109,22 @@ def _rows(line: Line) -> list[tuple[str, ...]]:
         if times is not None:
             low, high = min(times.samples_ms), max(times.samples_ms)
             took = (f"{times.median_ms:,.0f} ms", f"{low:,}", f"{high:,}")
-            rows.append((*left, times.name, *took, *right, _memory(times.worker_bytes)))
+            rows.append(
+                (*left, times.name, *took, *right, *_cpu(times), _memory(times.worker_bytes))
+            )
             left, right = ("",) * len(left), ("",) * len(right)
     return rows
+
+
+def _cpu(times: Times) -> tuple[str, ...]:
+    """Seconds of the processor: all, and of the driver, Java and the Python workers."""
+    if not times.cpu:
+        return ("-",) * 4
+    parts = [statistics.median(getattr(run, name) for run in times.cpu) for name in _CPU_OF]
+    return tuple(f"{seconds:,.1f} s" for seconds in (times.cpu_seconds or 0, *parts))
+
+
+_CPU_OF: Final = ("driver", "jvm", "workers")
 
 
 def _memory(peak: int | None) -> str:

@@ -1,4 +1,4 @@
-"""How much memory Spark's Python workers took, read from ``/proc`` of Linux."""
+"""What memory and processor time a query took, read from ``/proc`` of Linux."""
 
 import os
 import re
@@ -7,10 +7,55 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-__all__ = ["WorkerMemory", "descendants", "status_bytes"]
+from attrs import frozen
+
+__all__ = ["CpuSeconds", "WorkerMemory", "cpu_seconds", "descendants", "status_bytes"]
 
 _PROC: Final = Path("/proc")
 _EVERY_SECONDS: Final = 0.5
+
+
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+@frozen
+class CpuSeconds:
+    """Processor time of a query: of its driver, of Java, and of the Python workers."""
+
+    driver: float
+    jvm: float
+    workers: float
+
+    @property
+    def total(self) -> float:
+        return self.driver + self.jvm + self.workers
+
+    def __sub__(self, before: "CpuSeconds") -> "CpuSeconds":
+        return CpuSeconds(
+            self.driver - before.driver, self.jvm - before.jvm, self.workers - before.workers
+        )
+
+
+def cpu_seconds() -> CpuSeconds:
+    """What this process, and those below it, have taken until now. Zeros without ``/proc``."""
+    jvm = workers = 0.0
+    for process, program in descendants():
+        if program.startswith("java"):
+            jvm += _cpu_of(process)
+        elif program.startswith("python"):
+            # With what ended below it: a worker that is gone counts at the daemon it came from.
+            workers += _cpu_of(process, with_ended=True)
+    return CpuSeconds(_cpu_of(_PROC / "self"), jvm, workers)
+
+
+def _cpu_of(process: Path, *, with_ended: bool = False) -> float:
+    try:
+        fields = (process / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0  # ended meanwhile
+    user, system, ended_user, ended_system = map(int, fields[11:15])
+    ended = ended_user + ended_system if with_ended else 0
+    return (user + system + ended) / _TICKS
 
 
 class WorkerMemory:

@@ -9,13 +9,14 @@ from pyspark.sql import functions as F
 
 from tests.benchmarks.data import LATE_KEYS, Shape, Standing, Stream
 from tests.benchmarks.perkey import per_key_sessions
-from tests.benchmarks.pipelines import pipeline_sessions
+from tests.benchmarks.pipelines import PlainSum, pipeline_sessions, pipeline_sessions_by
 from tests.benchmarks.queries import (
     DELAY,
     GAP,
     Query,
     beamlike_fixed,
     beamlike_lists,
+    beamlike_own_sum,
     beamlike_sessions,
     beamlike_tree,
     native_fixed,
@@ -176,12 +177,29 @@ def all_works(scale: float, batches: int) -> tuple[Work, ...]:
             Contender("native, uniform", "native", native_sessions(), large),
             compared=None,
         ),
+        *(
+            Work(
+                f"pipeline-{name}",
+                "sessions, sum, as a pipeline of elements",
+                _beamlike(pipeline_sessions, shape),
+                _native(native_sessions(), shape, _sums),
+                Bar(1.0, 2.0),
+            )
+            for name, shape in (("500k", large), ("100k", small))
+        ),
         Work(
-            "pipeline",
-            "sessions, sum, as a pipeline of elements",
-            _beamlike(pipeline_sessions, few),
-            _native(native_sessions(), few, _sums),
-            rounds=2,
+            "pipeline-fn",
+            "the same with a CombineFn of one's own",
+            _beamlike(pipeline_sessions_by(PlainSum()), large),
+            _native(native_sessions(), large, _sums),
+            Bar(0.6, 1.0),
+        ),
+        Work(
+            "windowed-fn",
+            "sessions, a combine function of one's own",
+            _beamlike(beamlike_own_sum(), large),
+            _native(native_sessions(), large, _sums),
+            Bar(1.0, 2.0),
         ),
         *(_sweep_of_events(events) for events in _sizes(scale)),
         _sweep_of_touched(open_windows),
