@@ -46,14 +46,16 @@ class MemoryStage:
         self._states: dict[Hashable, KeyState] = dict(states or {})
         self._script: list[ScriptStep] = []
         self._outputs: list[Output] = []
-        self._story: list[Told] = []
+        # Of a step of a key all at once: objects are made for those who ask.
+        self._story: list[tuple[int, Hashable, list[Happening]]] = []
         self.watermark, self.clock = watermark, clock
         self.side_watermark: int | None = None
 
     @property
     def run(self) -> Run:
         """What happened so far and everything that came out of it."""
-        return Run(tuple(self._script), tuple(self._outputs), tuple(self._story))
+        story = (Told(step, key, it) for step, key, happened in self._story for it in happened)
+        return Run(tuple(self._script), tuple(self._outputs), tuple(story))
 
     @property
     def states(self) -> Mapping[Hashable, KeyState]:
@@ -118,16 +120,14 @@ class MemoryStage:
         return KeyState.unseen(self.watermark, self.clock, self.side_watermark)
 
     def _step(self, key: Hashable, event: Event) -> KeyState:
-        number = len(self._script)
-
-        def tell(happening: Happening) -> None:
-            self._story.append(Told(number, key, happening))
-
+        number, happened = len(self._script), list[Happening]()
         state = self._states.get(key) or self._unseen
         try:
-            after, effects = self._machine.step(state, event, tell)
+            after, effects = self._machine.step(state, event, happened.append)
         except UserFunctionError as error:
             # The machine does not know the key's name.
             raise error.of_key(key) from error.__cause__
-        self._outputs.extend(Output(number, key, effect) for effect in effects)
+        if happened:
+            self._story.append((number, key, happened))
+        self._outputs += [Output(number, key, effect) for effect in effects]
         return after

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
+from beamlike.machine.clocks import FromHost
 from beamlike.model import combine
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -262,7 +263,7 @@ def test_state_of_another_plan_is_refused() -> None:
     other = ColumnShard(plan_of(WindowingStrategy(FixedWindows(20)), "n"))
 
     with pytest.raises(StateError, match=r"the checkpoint has 'FixedWindows\(10ms\)'"):
-        other.step(both.store, [], 0, 0)
+        other.step(both.store, [], [FromHost(0)], 0)
 
 
 def test_keys_of_several_columns_and_no_key_at_all() -> None:
@@ -305,7 +306,7 @@ def test_a_store_holds_no_pickles_of_built_in_aggregates() -> None:
     store = DictStore()
     shard = ColumnShard(plan_of(WindowingStrategy(Sessions(10), Always(), "retracting")))
 
-    shard.step(store, [table(Row(3, real=1.5, text="a", money=Decimal(1)))], 0, 0)
+    shard.step(store, [table(Row(3, real=1.5, text="a", money=Decimal(1)))], [FromHost(0)], 0)
 
     assert not any("pickle" in name for name in shard.layout.schema.names)
     assert all(b"cloudpickle" not in blob for blob in store.buckets.values())

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from beamlike.machine.clocks import FromHost
 from beamlike.machine.columnar.columns import State
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model.sessions import Sessions
@@ -91,7 +92,7 @@ def test_what_the_reference_machine_saved_is_saved_again_as_it_was(
                 watermark = to
             case AdvanceClock(to):
                 clock = to
-        shard.step(store, tables, watermark, clock)
+        shard.step(store, tables, [FromHost(watermark)], clock)
         rows, index = rows_at_rest(plan, store)
         again = woken_and_rested(plan, rows, index)
 

@@ -17,7 +17,6 @@ from beamlike.model.combine import Count, Max, Sum
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
@@ -119,7 +118,7 @@ def step_sessions(machine: Any) -> None:
                 "bucket": pa.array([0] * len(rows), pa.int32()),
             }
         )
-        stepper.step(store, [table], MIN_TIMESTAMP, 0)
+        stepper.step(store, [table], [], 0)
 
 
 @pytest.mark.parametrize("machine", ["reference", "columnar"])

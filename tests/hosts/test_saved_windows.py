@@ -12,6 +12,7 @@ from beamlike.hosts.spark.saved.shard import SavedShard
 from beamlike.hosts.spark.saved.sizes import row_sizes
 from beamlike.hosts.spark.saved.stage import SavedStage, times_in_ms
 from beamlike.hosts.spark.saved.trigger import node_in_words
+from beamlike.machine.clocks import FromHost
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.state import KeyState
@@ -394,7 +395,7 @@ def test_a_side_window_where_rows_wait_waits_for_the_side_input() -> None:
         }
     )
     store = DictStore()
-    Shard(plan).step(store, [arrivals], 0, 0)
+    Shard(plan).step(store, [arrivals], [FromHost(0)], 0)
 
     stage = SavedStage("look-up", 0, (SavedShard.of(0, 0, blobs_of(store)),))
 

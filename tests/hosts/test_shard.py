@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError, UnsupportedError
+from beamlike.machine.clocks import FromHost
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
 from beamlike.model.combine import Collect, Count, Max, Mean, Min, Sum
 from beamlike.model.sessions import Sessions
@@ -106,7 +107,7 @@ def run_in_shard(plan: Plan, script: Script, store: DictStore) -> list[Output]:
                 watermark = to
             case AdvanceClock(to):
                 clock = to
-        effects = shard.step(store, tables, watermark, clock).effects
+        effects = shard.step(store, tables, [FromHost(watermark)], clock).effects
         outputs += [Output(number, key, effect) for (key,), effect in effects]
     return outputs
 
@@ -218,7 +219,7 @@ def test_a_watermark_that_a_restart_reports_too_low_is_not_believed() -> None:
     run_in_shard(plan, (AdvanceWatermark(60_000),), store)
     late = Arrive((("ann", element(1, 5)),))
 
-    effects = Shard(plan).step(store, [arrivals(late, plan.buckets)], MIN_TIMESTAMP, 0).effects
+    effects = Shard(plan).step(store, [arrivals(late, plan.buckets)], [], 0).effects
 
     assert [effect.reason.value for _, effect in effects] == ["expired"]
 
@@ -227,7 +228,9 @@ def test_elements_are_judged_before_the_watermark_that_they_arrive_with() -> Non
     plan, store = plan_of(WindowingStrategy(MINUTES)), DictStore()
     early = Arrive((("ann", element(1, 5)),))
 
-    effects = Shard(plan).step(store, [arrivals(early, plan.buckets)], 60_000, 0).effects
+    effects = (
+        Shard(plan).step(store, [arrivals(early, plan.buckets)], [FromHost(60_000)], 0).effects
+    )
 
     assert [(e.info.timing.value, e.value[0]) for _, e in effects] == [("ON_TIME", 1)]
 

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.model.coders import Coders
-from beamlike.runtime.graph.keys import key_bytes, text_bytes
+from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.graph.staged import Keyed
 from beamlike.runtime.graph.wire import Wire
 
@@ -97,14 +97,11 @@ def key_blobs(keys: Sequence[Any], coders: Coders) -> list[bytes]:
         UnfitKeyError: One is none for other processes.
     """
     kinds = set(map(type, keys))
-    if kinds == {str}:
-        known = {key: text_bytes(key) for key in set(keys)}
-    elif len(kinds) == 1 and kinds <= {int, bytes}:
+    if len(kinds) == 1 and kinds <= {int, str, bytes}:
         # Equal keys of one of these types have equal bytes.
         known = {key: key_bytes(key, coders) for key in set(keys)}
-    else:
-        return [key_bytes(key, coders) for key in keys]
-    return [known[key] for key in keys]
+        return [known[key] for key in keys]
+    return [key_bytes(key, coders) for key in keys]
 
 
 def together(tables: Sequence[pa.Table], wire: Wire) -> list[pa.Table]:

@@ -25,7 +25,7 @@ from beamlike.errors import BeamlikeError, PipelineError, StateError
 from beamlike.model.coders import Coder, Coders, type_name
 from beamlike.runtime.graph.wire import decoded, encoded
 
-__all__ = ["UncertainKeyError", "UnfitKeyError", "key_bytes", "key_of", "text_bytes", "told_key"]
+__all__ = ["UncertainKeyError", "UnfitKeyError", "key_bytes", "key_of", "told_key"]
 
 _NO_CODERS: Final = Coders()
 _TEXT: Final = b'"s'
@@ -66,12 +66,9 @@ def key_bytes(key: Any, coders: Coders = _NO_CODERS) -> bytes:
 
     Source: Beam ``Coder.verifyDeterministic``, which ``GroupByKey`` asks for.
     """
+    if type(key) is str:  # most are
+        return encode_basestring_ascii("s" + key).encode()
     return json.dumps(_plain(key, coders)).encode()
-
-
-def text_bytes(key: str) -> bytes:
-    """`key_bytes` of a text, which most keys are."""
-    return encode_basestring_ascii("s" + key).encode()
 
 
 def key_of(blob: bytes, coders: Coders = _NO_CODERS) -> Any:
