@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -45,11 +46,11 @@ def line(
     bench: Any, work: str, subject: Any, baseline: Any, worker_mb: int = 300, **more: Any
 ) -> Any:
     """A line of 1,000 events for 400 keys; subject and baseline are times, in ms."""
-    times = bench.report.Times
+    times, cpu = bench.report.Times, bench.workers.CpuSeconds(0.5, 4.0, 3.0)
     facts = {"title": "sessions", "events": 1000, "keys": 400, "compared": 7, "bar": None}
     return bench.report.Line(
         work=work,
-        subject=subject and times("beamlike", "beamlike", subject, worker_mb << 20),
+        subject=subject and times("beamlike", "beamlike", subject, worker_mb << 20, (cpu,)),
         baseline=baseline and times("native", "native", baseline, None),
         **(facts | more),
     )
@@ -73,6 +74,10 @@ def test_a_full_run_has_the_sizes_that_the_bars_are_meant_for(command: Any):
         "per-key": (20.0, 50.0),
         "retracting": (0.7, 0.9),
         "zipf": (0.7, 1.0),
+        "pipeline-500k": (1.0, 2.0),
+        "pipeline-100k": (1.0, 2.0),
+        "pipeline-fn": (0.6, 1.0),
+        "windowed-fn": (1.0, 2.0),
     }
     assert works["sessions-500k"].subject.shape.sizes == (500_000,) * 8
     assert works["sparse"].subject.shape.sizes == (500_000,) * 4 + (20_000,) * 8
@@ -92,7 +97,7 @@ def test_works_are_chosen_by_name_and_contenders_by_engine(command: Any):
     def names(*arguments: str) -> list[str]:
         return [work.name for work in command.chosen_works(command.parsed(arguments))]
 
-    assert names("--only", "pipeline") == ["pipeline"]
+    assert names("--only", "pipeline-*") == ["pipeline-500k", "pipeline-100k", "pipeline-fn"]
     assert names("--only", "sparse", "zipf*") == ["sparse", "zipf", "zipf-native"]
     assert names("--only", "zipf*", "retracting", "--contenders", "native") == ["zipf-native"]
 
@@ -232,15 +237,15 @@ def four_lines(bench: Any) -> list[Any]:
 
 
 TABLE = """\
-work   what      events  keys            median  min  max   ratio    bar  stretch           worker
-good   sessions   1,000   400  beamlike  100 ms   90  300  4.00 x  1.5 x      3 x  stretch  300 MB
-                               native    400 ms  390  410                                        -
-fair   sessions   1,000   400  beamlike  200 ms  200  200  2.00 x  1.5 x      3 x      met  300 MB
-                               native    400 ms  400  400                                        -
-slow   sessions   1,000   400  beamlike  400 ms  400  400  1.00 x  1.5 x      3 x   missed  1.5 GB
-                               native    400 ms  400  400                                        -
-alone  sessions   1,000   400  native    400 ms  400  400                                        -
-"""
+work   what      events  keys            median  min  max   ratio    bar  stretch           CPU a run  driver    JVM  workers  worker
+good   sessions   1,000   400  beamlike  100 ms   90  300  4.00 x  1.5 x      3 x  stretch      7.5 s   0.5 s  4.0 s    3.0 s  300 MB
+                               native    400 ms  390  410                                           -       -      -        -       -
+fair   sessions   1,000   400  beamlike  200 ms  200  200  2.00 x  1.5 x      3 x      met      7.5 s   0.5 s  4.0 s    3.0 s  300 MB
+                               native    400 ms  400  400                                           -       -      -        -       -
+slow   sessions   1,000   400  beamlike  400 ms  400  400  1.00 x  1.5 x      3 x   missed      7.5 s   0.5 s  4.0 s    3.0 s  1.5 GB
+                               native    400 ms  400  400                                           -       -      -        -       -
+alone  sessions   1,000   400  native    400 ms  400  400                                           -       -      -        -       -
+"""  # noqa: E501 (a table is as wide as it is)
 
 
 def test_the_table_judges_medians_and_memory(bench: Any, monkeypatch: pytest.MonkeyPatch):
@@ -272,10 +277,12 @@ def test_json_has_every_single_time(bench: Any):
                 "subject": {
                     **{"name": "beamlike", "engine": "beamlike", "samples_ms": [100, 90, 300]},
                     "worker_bytes": 300 << 20,
+                    "cpu": [{"driver": 0.5, "jvm": 4.0, "workers": 3.0}],
                 },
                 "baseline": {
                     **{"name": "native", "engine": "native", "samples_ms": [400, 410, 390]},
                     "worker_bytes": None,
+                    "cpu": [],
                 },
                 "bar": {"least": 1.5, "stretch": 3.0},
                 "sweep": "",
@@ -371,3 +378,55 @@ def test_the_tree_fires_early_on_time_and_late(running: Any, bench: Any):
         panes = bench.measure.results(running, files, every_pane)
 
     assert set(panes["timing"].to_pylist()) == {"EARLY", "ON_TIME", "LATE"}
+
+
+def test_the_cpu_seconds_of_this_process_and_of_those_below_it_are_counted(bench: Any):
+    before = bench.workers.cpu_seconds()
+    spinning = "import time\nwhile time.process_time() < 0.6: pass\nprint(flush=True); input()"
+    child = subprocess.Popen(
+        [sys.executable, "-c", spinning], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert child.stdout is not None
+    child.stdout.readline()
+    took = bench.workers.cpu_seconds() - before
+    child.communicate(b"\n")
+
+    known = Path("/proc/self/stat").exists()
+    assert took.workers >= (0.5 if known else 0)
+    assert took.driver >= 0
+
+
+def cost(bench: Any, runner: str, micros: float, *lines: str) -> Any:
+    return bench.elements.Cost(runner, micros, Counter(lines))
+
+
+def test_what_an_element_costs_is_judged_where_the_outputs_agree(bench: Any, capsys: Any):
+    costs = [
+        cost(bench, "local", 12.0, "a 1", "a 1"),
+        cost(bench, "memory", 61.0, "a 1", "a 1"),
+        cost(bench, "FnApiRunner", 240.0, "a 1", "a 1"),
+    ]
+
+    assert bench.elements.judged(costs, 100_000) == 2
+    assert capsys.readouterr().out == (
+        "2 results of local, memory, FnApiRunner are equal\n"
+        "local            12.0 us of CPU an element   at most 20\n"
+        "memory           61.0 us of CPU an element   at most 60\n"
+        "FnApiRunner     240.0 us of CPU an element\n"
+        "local is 20.0 times as fast as Beam's own runner; at least 10\n"
+    )
+
+
+def test_no_cost_is_printed_of_runners_that_disagree(bench: Any, capsys: Any):
+    costs = [cost(bench, "local", 12.0, "a 1"), cost(bench, "FnApiRunner", 240.0, "a 2")]
+
+    assert bench.elements.judged(costs, 100_000) == 1
+
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "local and FnApiRunner differ, as in ['a 1', 'a 2']\n")
+
+
+def test_the_hosts_of_a_pipeline_agree_on_a_small_job(bench: Any, capsys: Any):
+    assert bench.elements.main(["--events", "500", "--without-beam"]) == 0
+
+    assert capsys.readouterr().out.splitlines()[0].endswith(" of local, memory are equal")
