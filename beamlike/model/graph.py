@@ -151,10 +151,17 @@ class Assigned(Node):
 
 @attrs.frozen(eq=False)
 class Grouped(Node):
-    """Pairs of key and value, grouped by key and window. Source: Beam ``Combine.perKey``."""
+    """Pairs of key and value, grouped by key and window. Source: Beam ``Combine.perKey``.
+
+    Args:
+        strategy: How.
+        combine: How the values of a pane become one.
+        value_type: The type of all values, if it is declared.
+    """
 
     strategy: WindowingStrategy
     combine: CombineFn
+    value_type: type | None = None
 
 
 @attrs.frozen(eq=False)

@@ -5,8 +5,9 @@ gives out effects or rows; between two steps its state rests as bytes in a store
 
 Read in this order. Scripts: `script` (the steps of a test, and the record of a run), `memory` (the
 reference machine runs it, key by key). The data: `columns` (accumulators as Arrow columns),
-`user_made` (combine functions of a user's own among them), `checked` (combine functions that say
-which element is too much), `operation` (what a stage does, and how its values lie among columns),
+`user_made` (combine functions of a user's own among them), `typed` (values of Python in them),
+`checked` (combine functions that say which element is too much), `operation` (what a stage does,
+and how its values lie among columns),
 `options` (what it can be given besides its windows), `changes` (what may differ at the next start),
 `plan` (what a worker knows, and the aggregation of a grouping), `look_up` (a main input that looks
 into a side input), `values` (which value a window function is given), `marks` (the hidden column of

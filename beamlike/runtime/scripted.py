@@ -24,19 +24,13 @@ from beamlike.model.combine import CombineFn, EmptyPane
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import bounds
-from beamlike.runtime.columns import (
-    AccumulatorColumns,
-    ListColumn,
-    MeanColumns,
-    PickledColumn,
-    PlainColumn,
-    StampedColumns,
-)
+from beamlike.runtime.columns import AccumulatorColumns, PickledColumn
 from beamlike.runtime.operation import Operation
 from beamlike.runtime.options import OnError
 from beamlike.runtime.plan import Aggregation, Part, Plan
 from beamlike.runtime.script import Arrive, Machine, Script
 from beamlike.runtime.shard import KeyedEffect
+from beamlike.runtime.typed import as_column, columns_of
 from beamlike.runtime.values import pickled_value
 
 __all__ = ["OverPickles", "ScriptedPlan", "ScriptedStage", "Staged"]
@@ -167,49 +161,21 @@ class OverPickles(Operation):
 # -- from a script to columns ----------------------------------------------------------------
 
 
-def _type_of(values: Sequence[Any]) -> pa.DataType | None:
-    """The Arrow type that holds all of these as they are; None if none does."""
-    kinds = set(map(type, values))
-    if kinds == {int} and all(-(2**63) <= value < 2**63 for value in values):
-        return _NUMBER
-    if kinds == {float}:
-        return pa.float64()
-    if kinds == {str} and not any("\ud800" <= letter <= "\udfff" for it in values for letter in it):
-        return pa.string()
-    return None
-
-
 def _part_of(fn: CombineFn, values: Sequence[Any]) -> tuple[Part, pa.DataType]:
     """The part of a plan for a combine function over these values, and the type they rest in."""
-    kind = _type_of(values)
-    found = None if kind is None else _columns_of(fn, kind, values)
-    if kind is None or found is None:
-        pickled = Part("value", fn, 0, PickledColumn(), pa.binary(), _unpickled)
-        return pickled, pa.binary()
-    columns, result = found
-    return Part("value", fn, 0, columns, result), kind
+    column = as_column(values)
+    if column is not None and _is_exact(fn, values):
+        found = columns_of(fn, column.type)
+        if found is not None:
+            columns, result = found
+            return Part("value", fn, 0, columns, result), column.type
+    return Part("value", fn, 0, PickledColumn(), pa.binary(), _unpickled), pa.binary()
 
 
-def _columns_of(
-    fn: CombineFn, kind: pa.DataType, values: Sequence[Any]
-) -> tuple[AccumulatorColumns, pa.DataType] | None:
-    """How a function's accumulators rest over values of a type, and the type of its results."""
-    is_number = not pa.types.is_string(kind)
-    fits = kind != _NUMBER or sum(map(abs, values)) < _EXACT
-    match fn:
-        case combine.Count():
-            return PlainColumn(_NUMBER), _NUMBER
-        case combine.Collect():
-            return ListColumn(kind), pa.list_(kind)
-        case combine.Sum() if is_number and fits:
-            return PlainColumn(kind), kind
-        case combine.Mean() if is_number and fits:
-            return MeanColumns(), pa.float64()
-        case combine.Min() | combine.Max():
-            return PlainColumn(kind), kind
-        case combine.First() | combine.Latest():
-            return StampedColumns(kind), kind
-    return None
+def _is_exact(fn: CombineFn, values: Sequence[Any]) -> bool:
+    if not isinstance(fn, combine.Sum | combine.Mean) or not isinstance(values[0], int):
+        return True
+    return bool(sum(map(abs, values)) < _EXACT)
 
 
 @attrs.frozen

@@ -2,7 +2,8 @@
 
 Read in this order: `transform` (what a transform is), `collection` (what it is applied to),
 `pipeline` (what holds both), `options` (a command line, for the code that builds one), `result` and
-`metrics` (what a run says of itself), `variables` (what type checkers infer), `eager` (transforms
+`metrics` (what a run says of itself), `variables` (what type checkers infer), `types` (hints of
+types that count in a run), `eager` (transforms
 of plain lists). Then how elements are worked on: `dofn` (functions over elements), `doing` (how
 they are called), `hints` (what hands that know Beam write), `views` (side inputs that these are
 given), `combinefn` (Beam's combine functions), `repeating` (groupings that count elements several

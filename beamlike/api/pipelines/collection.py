@@ -31,6 +31,7 @@ class PCollection(ScioVerbs[T_co], Generic[T_co]):
         edge: Where in the graph it comes out.
         windowing: How it is windowed, and what a grouping of it does.
         is_bounded: Whether it comes to an end by itself.
+        element_type: The type of its elements, if a hint says it; else ``Any``.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class PCollection(ScioVerbs[T_co], Generic[T_co]):
         self.edge = edge
         self.windowing = windowing
         self.is_bounded = is_bounded
+        self.element_type: Any = Any
         pipeline.edges[edge] = None
 
     @overload

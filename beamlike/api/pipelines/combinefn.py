@@ -16,7 +16,13 @@ from beamlike.model import combine as model
 from beamlike.model.combine.steps import Stepwise, empty_pane, in_steps
 from beamlike.model.words import in_words
 
-__all__ = ["CombineFn", "SingleInputTupleCombineFn", "TupleCombineFn", "combine_fn", "of_nothing"]
+__all__ = [
+    "CombineFn",
+    "SingleInputTupleCombineFn",
+    "TupleCombineFn",
+    "combine_fn",
+    "of_nothing",
+]
 
 
 class CombineFn(Generic[In, R]):
@@ -72,6 +78,14 @@ class _OfAll(model.Collect):
 
     def made_of(self, accumulator: tuple[Any, ...]) -> Any:
         return self.fn(list(accumulator), *self.args, **self.kwargs)
+
+    def for_type(self, kind: type) -> model.CombineFn:
+        """``sum`` of whole numbers adds them up as they come, and keeps no list of them.
+
+        Source: Beam Python ``CallableWrapperCombineFn.for_input_type``.
+        """
+        adds = self.fn is sum and kind is int and not self.args and not self.kwargs
+        return model.Sum() if adds else self
 
     def __str__(self) -> str:
         return in_words(self.fn)

@@ -11,6 +11,7 @@ from beamlike.api.pipelines.dofn import DoFn, Plain, TimestampedValue
 from beamlike.api.pipelines.doing import Doing, views_of
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform, function_label
+from beamlike.api.pipelines.types import answer_type, element_type
 from beamlike.api.pipelines.variables import In, K, R, T
 from beamlike.api.pipelines.views import AsSideInput, looking
 from beamlike.errors import PipelineError
@@ -249,6 +250,13 @@ class _OfFunction(ParDo[In, T]):
     @property
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.function)})"
+
+    def output_type(self, given: Any) -> Any:
+        if self._output_type is not None:
+            return self._output_type
+        if self.calling is _Filtering:
+            return element_type(given)
+        return answer_type(self.function, lists=self.calling is _Calling)
 
 
 class _Misfit:

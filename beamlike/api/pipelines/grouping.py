@@ -4,6 +4,7 @@ from typing import Any
 
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.repeating import warn_of_repeated
+from beamlike.api.pipelines.types import element_type, value_type
 from beamlike.errors import BeamlikeError, PipelineError
 from beamlike.model.combine import CombineFn
 from beamlike.model.graph import Grouped
@@ -39,5 +40,7 @@ def grouped(
         raise PipelineError(f"{label!r}: {error}") from error
     if counts:
         warn_of_repeated(given.edge, label)
-    node = Grouped(label, (given.edge,), windowing, combine)
+    declared = value_type(element_type(given))
+    combine = combine if declared is None else combine.for_type(declared)
+    node = Grouped(label, (given.edge,), windowing, combine, declared)
     return pipeline.add(node, after, given.is_bounded)

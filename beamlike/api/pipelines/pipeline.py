@@ -88,7 +88,11 @@ class Pipeline:
         nodes, labels, sinks = len(self.nodes), len(self._labels), len(self.sinks)
         try:
             with self._named(transform):
-                return transform.expand(given)
+                made = transform.expand(given)
+                kind = transform.output_type(given)
+                if isinstance(made, PCollection) and kind is not Any:
+                    made.element_type = kind
+                return made
         except BaseException:
             del self.nodes[nodes:], self.sinks[sinks:]
             while len(self._labels) > labels:

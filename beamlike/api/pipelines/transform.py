@@ -61,6 +61,8 @@ class PTransform(Generic[In_contra, Out_co]):
     label: str | None = None
     """The name that it was given."""
 
+    _output_type: Any = None
+
     takes_several: ClassVar[bool] = False
     """Whether a list that it is applied to is one of collections, and not of elements."""
 
@@ -107,9 +109,21 @@ class PTransform(Generic[In_contra, Out_co]):
         """The same: elements may be anything. Beam's hint, for those who wrote it there."""
         return self
 
-    def with_output_types(self, *_types: Any) -> Self:
-        """The same, as `with_input_types`."""
+    def with_output_types(self, *types: Any) -> Self:
+        """Say of which type the elements are that come out, such as ``tuple[str, int]``.
+
+        Values of pairs that are ``int``, ``float`` or ``str`` then lie in typed columns where they
+        are grouped, in saved state too. Other hints change nothing.
+
+        Source: Beam Python ``PTransform.with_output_types``.
+        """
+        self._output_type = types[0] if types else None
         return self
+
+    def output_type(self, given: Any) -> Any:
+        """The type of the elements that come out of this, applied to ``given``; ``Any`` if no
+        hint says it."""
+        return Any if self._output_type is None else self._output_type
 
     def _copy(self) -> Self:
         copy = object.__new__(type(self))

@@ -8,6 +8,7 @@ from typing import Any
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.types import element_type
 from beamlike.api.pipelines.variables import T
 from beamlike.errors import BeamlikeError, PipelineError
 from beamlike.model.compatible import check_flatten
@@ -70,6 +71,9 @@ class WindowInto(PTransform[Any, Any]):
             "on_time_behavior": on_time_behavior,
         }
 
+    def output_type(self, given: Any) -> Any:
+        return element_type(given)
+
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         label, pipeline = check_collection(given, self), given.pipeline
         try:
@@ -124,6 +128,10 @@ class Flatten(PTransform[Any, Any]):
     """
 
     takes_several = True
+
+    def output_type(self, given: Any) -> Any:
+        kinds = [element_type(it) for it in given]
+        return kinds[0] if all(kind == kinds[0] for kind in kinds) else Any
 
     def __ror__(self, given: Iterable[PCollection[T]]) -> PCollection[T]:
         pcoll: PCollection[T] = super().__ror__(given)

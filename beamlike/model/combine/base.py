@@ -78,6 +78,10 @@ class CombineFn(ABC):
         """The pane's value. By default the accumulator itself."""
         return accumulator
 
+    def for_type(self, kind: type) -> "CombineFn":
+        """What does the same for values of one type; by default this function itself."""
+        return self
+
     @property
     def evicts(self) -> bool:
         """Whether `after_pane` leaves anything out."""

@@ -14,7 +14,7 @@ column                type                  holds
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -24,28 +24,9 @@ from beamlike.model.coders import Coders
 from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.graph.staged import Keyed
 from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.typed import as_column
 
-__all__ = ["key_blobs", "plain_type", "read_values", "shard_tables", "together"]
-
-_PLAIN: Final[dict[type, pa.DataType]] = {
-    int: pa.int64(),
-    float: pa.float64(),
-    str: pa.string(),
-    bool: pa.bool_(),
-}
-"""Types whose values come back from Arrow as they were. Bytes are what is on the wire."""
-
-
-def plain_type(values: Sequence[Any]) -> pa.Array | None:
-    """The values as an Arrow array, if they are all of one plain type and fit; else None."""
-    kinds = set(map(type, values))
-    kind = _PLAIN.get(kinds.pop()) if len(kinds) == 1 else None
-    if kind is None:
-        return None
-    try:
-        return pa.array(values, kind)
-    except (pa.ArrowException, OverflowError, UnicodeError):  # too large, or no Unicode
-        return None
+__all__ = ["key_blobs", "read_values", "shard_tables", "together"]
 
 
 def read_values(values: Iterable[Any], wire: Wire) -> Iterator[Any]:
@@ -69,7 +50,7 @@ def shard_tables(
     Raises:
         CoderError: A value cannot be bytes.
     """
-    values = plain_type(keyed.values)
+    values = keyed.column if keyed.column is not None else as_column(keyed.values)
     if values is None:
         values = pa.array(wire.each(keyed.values), pa.binary())
     hashed = np.fromiter(map(crc32, blobs), np.int64, len(blobs))

@@ -16,6 +16,7 @@ from beamlike.machine.columnar.effects import infos_of, panes_of
 from beamlike.machine.events import Drop, Element, Merged, Pane
 from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.coders import Coders
+from beamlike.model.combine import Mean
 from beamlike.model.graph import Grouped, Node, Seen
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
@@ -35,22 +36,25 @@ from beamlike.runtime.shard import KeyedMerge, Shard
 from beamlike.runtime.stepping import Stepper, stepper_of
 from beamlike.runtime.store.index import Standing
 from beamlike.runtime.store.pages import Store
+from beamlike.runtime.typed import ARROW, columns_of
 
 __all__ = ["SeenKeys", "Stage", "StageStepped", "plan_of"]
-
-_KEYS, _VALUES = {"key": pa.binary()}, {"value": pa.binary()}
 
 
 @attrs.frozen
 class _Does(OverPickles):
-    """The machine of a node, which saved state depends on."""
+    """The machine of a node, which saved state depends on.
+
+    ``typed`` is how its accumulators rest, where the type of its values is declared.
+    """
 
     node: Node
     wire: Wire
+    typed: AccumulatorColumns | None = None
 
     @property
     def accumulator(self) -> AccumulatorColumns:
-        return _OverWire(self.wire)
+        return _OverWire(self.wire) if self.typed is None else _Named(self.typed)
 
     @property
     def why_key_by_key(self) -> str | None:  # type: ignore[override]
@@ -64,6 +68,8 @@ class _Does(OverPickles):
         told = {"machine": type(self.of).__name__, "transform": unnumbered(self.node.label)}
         if isinstance(self.node, Grouped):
             told |= strategy_words(self.node.strategy) | {"combine": str(self.node.combine)}
+            if self.typed is not None and self.node.value_type is not None:
+                told["values"] = self.node.value_type.__name__
         elif isinstance(self.node, Seen):
             told |= {"main": str(self.node.main), "side": str(self.node.side)}
         return told
@@ -83,6 +89,27 @@ class _OverWire(PickledColumn):
 
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
         return [self.wire.loads(blob) for blob in columns[0].to_pylist()]
+
+
+@attrs.frozen
+class _Named(AccumulatorColumns):
+    """Typed accumulators in columns with a name of their own."""
+
+    columns: AccumulatorColumns
+
+    def types(self) -> dict[str, pa.DataType]:
+        return {f"acc{suffix}": kind for suffix, kind in self.columns.types().items()}
+
+    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
+        return self.columns.encode(accumulators)
+
+    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
+        return self.columns.decode(columns)
+
+
+def _rounds(node: Grouped) -> bool:
+    """Whether typed columns would round: Python's mean of whole numbers is exact."""
+    return node.value_type is int and isinstance(node.combine, Mean)
 
 
 def plan_of(
@@ -105,21 +132,29 @@ def plan_of(
         clocks: Those of the sources and stateful nodes whose watermarks are its own; None: the
             watermark is given.
     """
-    strategy, parts = WindowingStrategy.unwindowed(), list[Part]()
+    strategy, values, parts = WindowingStrategy.unwindowed(), pa.binary(), list[Part]()
+    typed: AccumulatorColumns | None = None
     if isinstance(node, Grouped):
         strategy, read = node.strategy, partial(read_values, wire=wire)
-        parts = [Part("value", node.combine, 0, _OverWire(wire), pa.binary(), read)]
+        part = Part("value", node.combine, 0, _OverWire(wire), pa.binary(), read)
+        if node.value_type is not None:
+            kind = ARROW[node.value_type]
+            found = None if _rounds(node) else columns_of(node.combine, kind)
+            if found is not None:
+                (typed, result), values = found, kind
+                part = Part("value", node.combine, 0, typed, result)
+        parts = [part]
     return Plan(
         strategy,
-        _KEYS,
-        _VALUES,
+        {"key": pa.binary()},
+        {"value": values},
         tuple(parts),
         shards=shards,
         buckets=buckets,
         on_error="fail",
         name=node.label,
         clocks=clocks,
-        does=_Does(machine, node, wire),
+        does=_Does(machine, node, wire, typed),
     )
 
 

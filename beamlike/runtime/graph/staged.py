@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import attrs
+import pyarrow as pa
 
 from beamlike.errors import PipelineError, UserFunctionError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
@@ -22,6 +23,7 @@ from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Machine, Run, ScriptStep
+from beamlike.runtime.typed import declared_column
 
 __all__ = ["GroupingWorker", "Keyed", "RememberingWorker", "SeeingWorker", "StagedWorker"]
 
@@ -31,6 +33,7 @@ class Keyed:
     """What a machine is given of a bundle, in columns; `beamlike.machine.events.Element` by key.
 
     ``first`` are those that come before the others of a micro-batch, wherever they come from.
+    ``column`` has the values once more, if their type is declared.
     """
 
     keys: Sequence[Hashable]
@@ -38,6 +41,7 @@ class Keyed:
     timestamps: Sequence[int]
     windows: Spans
     first: Sequence[bool]
+    column: pa.Array | None = None
 
 
 class StagedWorker(Worker, Recorded):
@@ -188,10 +192,13 @@ class GroupingWorker(StagedWorker):
 
     def __init__(self, node: Grouped) -> None:
         super().__init__(node.label, Grouping(node.strategy, node.combine))
+        self._declared = node.value_type
 
     def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         for it in given[0]:
             key, value = _pair(it.value, self.label, "groups")
+            if self._declared is not None:
+                declared_column([value], self._declared, self.label)
             for window in it.windows:
                 yield key, Element(value, it.timestamp, window)
 
@@ -201,13 +208,11 @@ class GroupingWorker(StagedWorker):
         if not _are_pairs(pairs):
             for value in pairs:
                 _pair(value, self.label, "groups")
-        return Keyed(
-            [key for key, _ in pairs],
-            [value for _, value in pairs],
-            bundle.timestamps,
-            windows,
-            [False] * len(pairs),
-        )
+        values, first, column = [value for _, value in pairs], [False] * len(pairs), None
+        if self._declared is not None:
+            column = declared_column(values, self._declared, self.label)
+        keys = [key for key, _ in pairs]
+        return Keyed(keys, values, bundle.timestamps, windows, first, column)
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)
