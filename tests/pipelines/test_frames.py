@@ -312,6 +312,46 @@ def test_a_batch_is_written_by_several_writers(spark: Any) -> None:
     }
 
 
+def test_elements_are_written_twice_as_rows_of_different_schemas(spark: Any) -> None:
+    written: dict[str, list[tuple[Any, ...]]] = {}
+    pipeline = beam.Pipeline()
+    pairs = (
+        pipeline
+        | beam.FromDataFrame(games(spark, FIRST), timestamp="at")
+        | beam.Map(lambda row: (row.user, row.points))
+    )
+    pairs | "Numbers" >> beam.WriteRows("user string, points long", kept(written, "numbers"))
+    pairs | "Floats" >> beam.WriteRows("who string, points double", kept(written, "floats"))
+
+    pipeline.run("spark", spark)
+
+    assert written == {
+        "numbers": [("ann", 5), ("joe", 1), ("joe", 2)],
+        "floats": [("ann", 5.0), ("joe", 1.0), ("joe", 2.0)],
+    }
+
+
+def test_a_stream_that_is_not_grouped_goes_through_as_it_comes(spark: Any, tmp_path: Path) -> None:
+    inbox, out = str(tmp_path / "in"), str(tmp_path / "out")
+    games(spark, [*FIRST, ("zed", 9, None)]).coalesce(1).write.parquet(inbox)
+    stream = spark.readStream.schema(GAMES).parquet(inbox)
+    users = (
+        beam.Pipeline()
+        | "Games" >> beam.FromDataFrame(stream, timestamp="at", watermark="10 seconds")
+        | beam.Map(lambda row: (row.user, row.points))
+    )
+
+    rows = to_data_frame(users, "user string, points long")
+    writer = rows.writeStream.format("parquet").option("path", out)
+    query = writer.option("checkpointLocation", str(tmp_path / "c")).trigger(availableNow=True)
+    ended = query.start()
+    ended.awaitTermination()
+
+    assert collected(spark.read.parquet(out)) == [("ann", 5), ("joe", 1), ("joe", 2)]
+    counted = ended.lastProgress["observedMetrics"]["Games"]
+    assert (counted.elements, counted.dropped_null_timestamp) == (4, 1)
+
+
 @pytest.mark.nightly
 def test_a_stream_meets_what_was_created_and_drains(spark: Any, tmp_path: Path) -> None:
     inbox, checkpoint = str(tmp_path / "in"), str(tmp_path / "checkpoint")
