@@ -104,6 +104,7 @@ from beamlike.testing.pipelines import (
     run_with_local_output,
     run_with_overrides,
 )
+from beamlike.testing.query_test import QueryTest
 from beamlike.testing.results import Results
 from beamlike.testing.runs import (
     expect_counter,
@@ -140,6 +141,7 @@ __all__ = [
     "JobTest",
     "NothingRanWarning",
     "PaneAssertionError",
+    "QueryTest",
     "Results",
     "Scenario",
     "TestPipeline",
