@@ -85,8 +85,9 @@ class QueryRun(ABC):
             )
         return described.with_drops(out)
 
+    @abstractmethod
     def prepare(self, described: Described) -> None:
-        """Get ready for a description."""
+        """Say where the query that will be described gets its time from."""
 
 
 class LocalRun(QueryRun):
@@ -116,9 +117,12 @@ class LocalRun(QueryRun):
             self._out = self.describe(job, self._query.frames, self._alone)
         if not isinstance(self._out, TableFrame):
             raise UnsupportedError(
-                "the function returned a DataFrame of Spark, and this test runs without it; have it "
-                'use the frames that it is given, or test with host="spark"'
+                "the function returned a DataFrame of Spark, and this test runs without it; have "
+                'it use the frames that it is given, or test with host="spark"'
             )
+
+    def prepare(self, described: Described) -> None:
+        """It is given the time in each step."""
 
     @property
     def watermark(self) -> int:
@@ -140,9 +144,7 @@ class LocalRun(QueryRun):
     def _step(
         self, rows: Mapping[str, pa.Table], moves: Mapping[str, int], *, ended: bool = False
     ) -> list[pa.Table]:
-        return self._run(
-            lambda: self._query.step(self._out, rows, moves, self._clock, ended=ended)
-        )
+        return self._run(lambda: self._query.step(self._out, rows, moves, self._clock, ended=ended))
 
     def _run(self, step: Callable[[], list[pa.Table]]) -> list[pa.Table]:
         self._again = step
@@ -292,4 +294,3 @@ def _as_raised() -> Iterator[None]:
         if found is None or kind is None or kind.__init__ is not Exception.__init__:
             raise
         raise kind(found[2]) from failure
-

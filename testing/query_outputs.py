@@ -30,24 +30,33 @@ class Shape:
 
     Args:
         keys: The columns of the key. One makes the key its value, several a tuple.
+        of_stages: The columns of the key of each grouping by its name.
         unordered: The columns with lists in no promised order.
     """
 
     keys: Sequence[str]
+    of_stages: Mapping[str, Sequence[str]]
     unordered: frozenset[str]
 
     @classmethod
     def of(cls, groupings: "Sequence[Plan]") -> "Shape":
         """How rows of the last of some groupings are read."""
         if not groupings:
-            return cls((), frozenset())
+            return cls((), {}, frozenset())
         plan = groupings[-1]
         lists = (part.name for part in plan.parts if isinstance(part.fn, Collect))
-        return cls(tuple(plan.keys), frozenset(lists))
+        of_stages = {it.name: tuple(it.keys) for it in groupings}
+        return cls(tuple(plan.keys), of_stages, frozenset(lists))
 
-    def key_of(self, row: Mapping[str, Any]) -> Any:
-        """The key of a row, without the columns that it does not have."""
-        key = tuple(row[name] for name in self.keys if name in row)
+    def key_of(self, row: Mapping[str, Any], stage: str | None = None) -> Any:
+        """The key of a row, without the columns that it does not have.
+
+        Args:
+            row: The row.
+            stage: The grouping whose key it is; None: the last one.
+        """
+        names = self.keys if stage is None else self.of_stages[stage]
+        key = tuple(row[name] for name in names if name in row)
         return key[0] if len(key) == 1 else key
 
     def has_key(self, row: Mapping[str, Any]) -> bool:
@@ -83,9 +92,9 @@ class Shape:
             missing = [name for name in ("window", "pane") if name not in row]
             if missing:
                 raise TestStreamError(
-                    f"the rows of this query have no column {missing[0]!r}, so nobody knows of which "
-                    "window and pane they are; have its function return that column too, or look at "
-                    "query.rows"
+                    f"the rows of this query have no column {missing[0]!r}, so nothing says of "
+                    "which window and pane they are; have its function return that column too, or "
+                    "look at query.rows"
                 )
             if row["pane"] is not None:
                 yield Output(step, self.key_of(row), self._pane(row))
@@ -109,8 +118,8 @@ class Shape:
 
     def _drop(self, step: int, told: Mapping[str, Any]) -> Output:
         row = json.loads(told["element"])
-        key = self.key_of(row)
-        value = {name: it for name, it in row.items() if name not in self.keys}
+        key, keys = self.key_of(row, told["stage"]), self.of_stages[told["stage"]]
+        value = {name: it for name, it in row.items() if name not in keys}
         known = {reason.value: reason for kind in (DropReason, RowProblem) for reason in kind}
         at = told["timestamp"]
         drop = Drop(

@@ -61,8 +61,8 @@ def _schema(name: str, given: SchemaLike) -> "T.StructType":
         arrow_type(field.dataType, field.name, name)
         if isinstance(field.dataType, T.DayTimeIntervalType | T.NullType):
             raise ColumnError(
-                f"{name}: a column of the type {field.dataType.simpleString()} cannot be sent; make "
-                "it in the query's function of another one"
+                f"{name}: a column of the type {field.dataType.simpleString()} cannot be sent; "
+                "make it in the query's function of another one"
             )
     return schema
 

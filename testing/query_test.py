@@ -1,7 +1,7 @@
 """QueryTest: the query that will run, fed by a test micro-batch by micro-batch.
 
-Its watermarks and its clock are in the hands of the test, and what comes out is asked about with the
-matchers of a test stream.
+Its watermarks and its clock are in the hands of the test, and what comes out is asked about with
+the matchers of a test stream.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 
 import attrs
 
-from beamlike.errors import TestStreamError, WatermarkError
+from beamlike.errors import TestStreamError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, going_back
 from beamlike.model.time import (
     MAX_TIMESTAMP,
@@ -62,17 +62,18 @@ class QueryTest:
             in_on_time_pane("12:00:00", "13:00:00", contain_single_value(("ann", {"n": 2})))
         )
 
-    Each call is a micro-batch, followed by one without data if the watermark has moved, as in Spark.
-    It returns the rows that came out. Watermarks follow the rows, as the query says, and can be moved
-    besides; the clock stands still until it is moved.
+    Each call is a micro-batch, followed by one without data if the watermark has moved, as in
+    Spark. It returns the rows that came out. Watermarks follow the rows, as the query says, and can
+    be moved besides; the clock stands still until it is moved.
 
     Args:
-        job: A function of frames that returns the frame of a query, or a `Stream`. It is called here.
-        inputs: The columns of its only frame, as ``"user string, at timestamp"`` or a ``StructType``;
-            of several a mapping from the names of its parameters.
+        job: A function of frames that returns the frame of a query, or a `Stream`. It is called
+            here.
+        inputs: The columns of its only frame, as ``"user string, at timestamp"`` or a
+            ``StructType``; of several a mapping from the names of its parameters.
         host: ``"local"`` runs the query on the runtime of production in this process, without
-            Spark, if ``job`` names columns and has no expressions of Spark. ``"spark"`` runs it as a
-            streaming query with a checkpoint, whatever it is made of.
+            Spark, if ``job`` names columns and has no expressions of Spark. ``"spark"`` runs it as
+            a streaming query with a checkpoint, whatever it is made of.
         spark: The session for host ``"spark"``; None takes the active one or starts one.
         clock: Processing time at first. Rows may not lie further ahead of it than ``max_ahead`` of
             the query allows. By default it is ahead of them all.
@@ -126,8 +127,8 @@ class QueryTest:
             to: The input, if there are several.
 
         Raises:
-            TestStreamError: A row has a column that is not there or a value of another type; there is
-                no such input; the query is at its end.
+            TestStreamError: A row has a column that is not there or a value of another type; there
+                is no such input; the query is at its end.
         """
         if not rows:
             raise TestStreamError('no rows to send; write send({"user": "ann", ...})')
@@ -223,8 +224,8 @@ class QueryTest:
         """Everything that came out so far, to be asked as the results of a test stream.
 
         Elements are pairs of the key and a mapping of all other columns. The key is its value if it
-        has one column, else a tuple. Rows that were dropped are there if the query delivers them, or
-        if ``job`` returns what `windowed` returned, or a `Stream`. Where rows move the watermark
+        has one column, else a tuple. Rows that were dropped are there if the query delivers them,
+        or if ``job`` returns what `windowed` returned, or a `Stream`. Where rows move the watermark
         of the query that is a step of its own.
 
         Raises:
@@ -290,15 +291,15 @@ class QueryTest:
             clocks = [it.clock for it in self._run.described.sources if name in it.inputs]
             if not clocks:
                 raise TestStreamError(
-                    f"nothing in the query has a watermark that follows {name!r}: give watermark= to "
-                    "bl.windowed or bl.stream, and leave df.withWatermark out"
+                    f"nothing in the query has a watermark that follows {name!r}: give watermark= "
+                    "to bl.windowed or bl.stream, and leave df.withWatermark out"
                 )
             for clock in clocks:
                 if clock.max_ahead is not None and to + clock.delay > self._clock:
                     raise TestStreamError(
                         f"no row of {name!r} moves the watermark to {show_instant(to)}: it trails "
-                        f"the rows by {show_duration(clock.delay)}, none of which moves it past the "
-                        f"clock, and that stands at {show_instant(self._clock)}; write "
+                        f"the rows by {show_duration(clock.delay)}, and no row counts as later "
+                        f"than the clock, which stands at {show_instant(self._clock)}; write "
                         "advance_processing_time(...) before, or begin with a later clock="
                     )
 

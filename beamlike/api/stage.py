@@ -132,7 +132,8 @@ class Inputs:
     @property
     def union(self) -> "DataFrame":
         """All rows, with the hidden column."""
-        return self.frames.union([branch.rows for branch in self.branches])  # type: ignore[no-any-return]
+        union: DataFrame = self.frames.union([branch.rows for branch in self.branches])
+        return union
 
     def each(self, change: Callable[["DataFrame"], "DataFrame"]) -> Self:
         """The same inputs with other rows. The hidden column has to stay."""

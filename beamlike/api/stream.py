@@ -155,17 +155,19 @@ class Stream:
     @property
     def rows(self) -> "DataFrame":
         """The rows as a plain DataFrame: after a grouping a row for each pane."""
-        return self.inputs.frames.data(self.inputs.union)  # type: ignore[no-any-return]
+        rows: DataFrame = self.inputs.frames.data(self.inputs.union)
+        return rows
 
     @property
     def everything(self) -> "DataFrame":
         """The rows, and beside them all that was dropped on the way here, see `split`."""
-        return self.inputs.frames.everything(self.inputs.union)  # type: ignore[no-any-return]
+        everything: DataFrame = self.inputs.frames.everything(self.inputs.union)
+        return everything
 
     @property
     def dropped(self) -> "DataFrame":
         """What was dropped on the way here; ``dropped.stage`` says by which grouping."""
-        _, dropped = self.inputs.frames.split(self.everything)
+        dropped: DataFrame = self.inputs.frames.split(self.everything)[1]
         return dropped
 
     # -- row by row --------------------------------------------------------------------------

@@ -244,7 +244,7 @@ def windowed(
     everything: DataFrame = frames.everything(grouped)
     if output == "all":
         return everything
-    panes, dropped = frames.split(everything)
+    panes, dropped = split(everything)
     if output == "panes" and (described := noted()) is not None:
         described.whole.append((panes, everything))
     return panes if output == "panes" else dropped

@@ -2,8 +2,8 @@
 
 The API describes a query in these words, and knows nothing of how rows are kept. A host that has
 rows as DataFrames of Spark says what that means in expressions of SQL, one that has them as tables
-says it in Arrow. Rows have the hidden column (see `beamlike.runtime.marks`) from `Frames.source_rows`
-on, until `Frames.data` or `Frames.everything` takes it away.
+says it in Arrow. Rows have the hidden column (see `beamlike.runtime.marks`) from
+`Frames.source_rows` on, until `Frames.data` or `Frames.everything` takes it away.
 """
 
 from abc import ABC, abstractmethod

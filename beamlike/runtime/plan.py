@@ -183,8 +183,8 @@ class Plan:
     which machine steps the shards; both leave the same state behind. Where another grouping may
     follow in the same query, the query ``goes_on``, and rows tell it what it has to know of them.
 
-    ``clock`` is the processing time (ms) at which a query starts that gets its time from a script, in
-    the blobs that wake its shards; None: each micro-batch has the time of day.
+    ``clock`` is the processing time (ms) at which a query starts that gets its time from a script,
+    in the blobs that wake its shards; None: each micro-batch has the time of day.
     """
 
     strategy: WindowingStrategy

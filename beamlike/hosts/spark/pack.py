@@ -170,7 +170,7 @@ def heard_blobs(
     """A blob for each receiver with what was heard. The first counts the elements for all."""
     sources = [[it.input, it.greatest] for it in heard if isinstance(it, FromSource)]
     shards = [[it.input, it.shard, it.watermark] for it in heard if isinstance(it, FromShard)]
-    told = {"kind": "heard", "sources": sources, "shards": shards}
+    told: dict[str, Any] = {"kind": "heard", "sources": sources, "shards": shards}
     if clock is not None:
         told["clock"] = clock
     usual = pack_blob(pa.table({}), told) if plan.clocks is not None or "clock" in told else _WAKE

@@ -1,15 +1,15 @@
 """The watermarks and the clock of a streaming query from a script, a micro-batch for each move.
 
 In production the watermark of a source follows from its rows, and processing time is the time of
-day. A test moves both. A move of a watermark is a row of a stream beside the source: it has an event
-time and is no element, as a row that `Stream.where` leaves out. A move of the clock is a row that
-wakes all shards and carries the time. Everything else of the query is as in production.
+day. A test moves both. A move of a watermark is a row of a stream beside the source: it has an
+event time and is no element, as a row that `Stream.where` leaves out. A move of the clock is a row
+that wakes all shards and carries the time. Everything else of the query is as in production.
 """
 
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -140,8 +140,13 @@ class ScriptedTime:
         return f"beamlike.clock.{self._home.name}"
 
     def _show_clock(self) -> None:
-        self._spark.sparkContext._jvm.java.lang.System.setProperty(self._property, str(self.clock))
+        self._system.setProperty(self._property, str(self.clock))
+
+    @property
+    def _system(self) -> Any:
+        jvm: Any = self._spark.sparkContext._jvm
+        return jvm.java.lang.System
 
     def close(self) -> None:
         """Forget the clock."""
-        self._spark.sparkContext._jvm.java.lang.System.clearProperty(self._property)
+        self._system.clearProperty(self._property)

@@ -67,7 +67,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = [(found.start(found.lastindex), found) for found in _TOKEN.finditer(text)]
+        self._tokens = [(it.start(it.lastindex or 0), it) for it in _TOKEN.finditer(text)]
         self._at = 0
 
     def field(self) -> T.StructField:
@@ -163,6 +163,6 @@ class _Reader:
         rest = self._text[self._tokens[self._at][0] :] if self._at < len(self._tokens) else ""
         place = f"at {rest!r}" if rest else "at its end"
         return ColumnError(
-            f"schema {self._text!r} cannot be read {place}, where {wanted} should be; write columns "
-            'as "user string, at timestamp, amount bigint", or give a StructType of pyspark'
+            f"schema {self._text!r} cannot be read {place}, where {wanted} should be; write "
+            'columns as "user string, at timestamp, amount bigint", or give a StructType of pyspark'
         )

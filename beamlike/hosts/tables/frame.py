@@ -7,7 +7,7 @@ import attrs
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts.spark.inputs import arrow_type
@@ -223,7 +223,8 @@ class _Field:
         first, *rest = self.path
         field = self.schema[first]
         for part in rest:
-            field = field.dataType[part]
+            inside: Any = field.dataType
+            field = inside[part]
         return T.StructField(self.name, field.dataType, field.nullable, field.metadata)
 
 

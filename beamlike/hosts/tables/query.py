@@ -143,7 +143,7 @@ class TableQuery:
     ) -> None:
         self._schemas = {name: arrow_schema(schema) for name, schema in schemas.items()}
         self.frames = {name: self._input(name, schema) for name, schema in schemas.items()}
-        self.watermark = 0 if before is None else before.watermark
+        self.watermark: int = 0 if before is None else before.watermark
         self._before = before
         self._stages: list[Stage] = []
         self._sources: list[int | None] = []
@@ -154,7 +154,9 @@ class TableQuery:
             schema, frozenset((name,)), self, lambda batch: batch.rows.get(name, nothing)
         )
 
-    def source(self, inputs: frozenset[str], timestamp: str, clock: SourceClock) -> Callable[[Sequence[int]], None]:
+    def source(
+        self, inputs: frozenset[str], timestamp: str, clock: SourceClock
+    ) -> Callable[[Sequence[int]], None]:
         """What has the watermark of the query follow the event times (ms) of some rows.
 
         Args:

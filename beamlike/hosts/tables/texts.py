@@ -1,7 +1,7 @@
 """Times and numbers in texts, as Spark reads and writes them.
 
-Source: Spark ``SparkDateTimeUtils.parseTimestampString`` and ``getZoneId``, ``Cast`` from strings to
-doubles, ``JacksonGenerator``.
+Source: Spark ``SparkDateTimeUtils.parseTimestampString`` and ``getZoneId``, ``Cast`` from strings
+to doubles, ``JacksonGenerator``.
 """
 
 import base64
@@ -102,8 +102,8 @@ def _ahead(zone: str, local: int, text: str) -> int | None:
         return round(gone.total_seconds()) * 1000
     except (ZoneInfoNotFoundError, OverflowError):
         raise UnsupportedError(
-            f"the zone {zone!r} of the time {text!r} is not known without Spark; write Z, an offset "
-            'such as "+01:00" or a region such as "Europe/Berlin", or test with host="spark"'
+            f"the zone {zone!r} of the time {text!r} is not known without Spark; write Z, an "
+            'offset such as "+01:00" or a region such as "Europe/Berlin", or test with host="spark"'
         ) from None
 
 

@@ -62,7 +62,7 @@ class TableFrames(Frames):
     def explode(self, rows: TableFrame, column: Any, as_: str) -> TableFrame:
         if not isinstance(column, str):
             raise needs_spark("explode of an expression")
-        kind = type_of(rows, column, "column")
+        kind: Any = type_of(rows, column, "column")
         check_array(column, kind)
 
         def items(row: Row) -> list[Row]:
@@ -181,7 +181,8 @@ class TableFrames(Frames):
 
         fields = [rows.schema[name] for name in keys]
         for side, names in sides.items():
-            item = rows.schema[side].dataType.elementType
+            lists: Any = rows.schema[side].dataType
+            item = lists.elementType
             fields += [T.StructField(name, item[name].dataType) for name in names]
         fields += [rows.schema[name] for name in (*rest, MARKS)]
         return rows.rewritten(T.StructType(fields), paired)
