@@ -44,15 +44,18 @@ class PackedTable:
 
 @attrs.frozen
 class _State:
-    """What rests of a grouping between micro-batches: what a checkpoint has of it."""
+    """What rests of a grouping between micro-batches: what a checkpoint has of it.
+
+    ``groups`` are those of the fanout, and one that dropped rows go through.
+    """
 
     shards: tuple[DictStore, ...]
-    groups: tuple[Clock, ...]
+    groups: Mapping[int, Clock]
 
     @classmethod
     def of(cls, plan: Plan) -> "_State":
         stores = tuple(DictStore() for _ in plan.shard_ids)
-        return cls(stores, tuple(Clock() for _ in plan.fanout_ids))
+        return cls(stores, {})
 
     def copied(self) -> "_State":
         return _State(tuple(map(_copied, self.shards)), self.groups)
@@ -101,14 +104,14 @@ class Stage:
     ) -> dict[int, list[bytes]]:
         """What the groups of the fanout pass on to the shards."""
         passed: dict[int, list[bytes]] = defaultdict(list)
-        after = []
-        for group, before in zip(self.plan.fanout_ids, self.state.groups, strict=True):
+        clocks = dict(self.state.groups)
+        for group in dict.fromkeys((*self.plan.fanout_ids, *received)):
             arrived = read_blobs(iter(received.get(group, [])))
-            clocks = self._clocks(arrived, batch)
-            table, clock = FanoutGroup(self.plan).step(group, before, arrived, *clocks)
+            table, clocks[group] = FanoutGroup(self.plan).step(
+                group, clocks.get(group, Clock()), arrived, *self._clocks(arrived, batch)
+            )
             _deliver(passed, table.to_batches())
-            after.append(clock)
-        self.state = attrs.evolve(self.state, groups=tuple(after))
+        self.state = attrs.evolve(self.state, groups=clocks)
         return passed
 
     def _clocks(
