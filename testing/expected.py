@@ -325,7 +325,7 @@ def _timing(timing: Timing | str) -> Timing:
 
 
 def _reason(reason: DropReason | RowProblem | str) -> DropReason | RowProblem:
-    known = (*DropReason, *RowProblem)
+    known: tuple[DropReason | RowProblem, ...] = (*DropReason, *RowProblem)
     found = next((it for it in known if reason in (it, it.value)), None)
     if found is None:
         raise TestStreamError(

@@ -7,13 +7,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from beamlike import errors
 from beamlike.errors import TestStreamError, UnsupportedError
 from beamlike.hosts.describing import Described, describing
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
     from pyspark.sql import types as T
 
@@ -36,23 +35,23 @@ class QueryRun(ABC):
         """Where the watermark of the query stands (ms); 0: there is none yet."""
 
     @abstractmethod
-    def send(self, name: str, rows: pa.Table) -> list[pa.Table]:
+    def send(self, name: str, rows: "pa.Table") -> list["pa.Table"]:
         """Rows arrive at an input."""
 
     @abstractmethod
-    def move_watermark(self, inputs: Collection[str], to: int) -> list[pa.Table]:
+    def move_watermark(self, inputs: Collection[str], to: int) -> list["pa.Table"]:
         """The watermarks of inputs become ``to`` (ms)."""
 
     @abstractmethod
-    def move_clock(self, to: int) -> list[pa.Table]:
+    def move_clock(self, to: int) -> list["pa.Table"]:
         """Processing time becomes ``to`` (ms)."""
 
     @abstractmethod
-    def end(self) -> list[pa.Table]:
+    def end(self) -> list["pa.Table"]:
         """All inputs come to their end."""
 
     @abstractmethod
-    def restart(self, job: Job) -> list[pa.Table]:
+    def restart(self, job: Job) -> list["pa.Table"]:
         """The query stops, and starts again from what is saved, as it is described now."""
 
     @abstractmethod
@@ -128,31 +127,31 @@ class LocalRun(QueryRun):
     def watermark(self) -> int:
         return self._query.watermark
 
-    def send(self, name: str, rows: pa.Table) -> list[pa.Table]:
+    def send(self, name: str, rows: "pa.Table") -> list["pa.Table"]:
         return self._step({name: rows}, {})
 
-    def move_watermark(self, inputs: Collection[str], to: int) -> list[pa.Table]:
+    def move_watermark(self, inputs: Collection[str], to: int) -> list["pa.Table"]:
         return self._step({}, dict.fromkeys(inputs, to))
 
-    def move_clock(self, to: int) -> list[pa.Table]:
+    def move_clock(self, to: int) -> list["pa.Table"]:
         self._clock = to
         return self._step({}, {})
 
-    def end(self) -> list[pa.Table]:
+    def end(self) -> list["pa.Table"]:
         return self._step({}, {}, ended=True)
 
     def _step(
-        self, rows: Mapping[str, pa.Table], moves: Mapping[str, int], *, ended: bool = False
-    ) -> list[pa.Table]:
+        self, rows: Mapping[str, "pa.Table"], moves: Mapping[str, int], *, ended: bool = False
+    ) -> list["pa.Table"]:
         return self._run(lambda: self._query.step(self._out, rows, moves, self._clock, ended=ended))
 
-    def _run(self, step: Callable[[], list[pa.Table]]) -> list[pa.Table]:
+    def _run(self, step: "Callable[[], list[pa.Table]]") -> list["pa.Table"]:
         self._again = step
         came = step()
         self._again = None
         return came
 
-    def restart(self, job: Job) -> list[pa.Table]:
+    def restart(self, job: Job) -> list["pa.Table"]:
         from beamlike.hosts.tables.query import TableQuery
 
         self._query = TableQuery(self._schemas, self._query)
@@ -243,19 +242,19 @@ class SparkRun(QueryRun):
         said = None if last is None else last["eventTime"].get("watermark")
         return 0 if said is None else round(datetime.fromisoformat(said).timestamp() * 1000)
 
-    def send(self, name: str, rows: pa.Table) -> list[pa.Table]:
+    def send(self, name: str, rows: "pa.Table") -> list["pa.Table"]:
         self._script.send(name, rows)
         return self._settle()
 
-    def move_watermark(self, inputs: Collection[str], to: int) -> list[pa.Table]:
+    def move_watermark(self, inputs: Collection[str], to: int) -> list["pa.Table"]:
         self._script.move_watermark(inputs, to)
         return self._settle()
 
-    def move_clock(self, to: int) -> list[pa.Table]:
+    def move_clock(self, to: int) -> list["pa.Table"]:
         self._script.move_clock(to)
         return self._settle()
 
-    def end(self) -> list[pa.Table]:
+    def end(self) -> list["pa.Table"]:
         from beamlike.hosts.spark.drain import drain
 
         self._query.stop()
@@ -263,17 +262,17 @@ class SparkRun(QueryRun):
             drain(self._writer, self._checkpoint)
         return self._taken()
 
-    def restart(self, job: Job) -> list[pa.Table]:
+    def restart(self, job: Job) -> list["pa.Table"]:
         self._query.stop()
         self._start(job)
         return self._settle()
 
-    def _settle(self) -> list[pa.Table]:
+    def _settle(self) -> list["pa.Table"]:
         with _as_raised():
             self._query.processAllAvailable()
         return self._taken()
 
-    def _taken(self) -> list[pa.Table]:
+    def _taken(self) -> list["pa.Table"]:
         came, self._came = self._came, []
         return came
 

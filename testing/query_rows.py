@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
-
 from beamlike.errors import ColumnError, TestStreamError, TimeError
 from beamlike.model.time import instant_ms
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import types as T
 
 __all__ = ["Row", "SchemaLike", "input_schemas", "typed_rows"]
@@ -67,13 +66,15 @@ def _schema(name: str, given: SchemaLike) -> "T.StructType":
     return schema
 
 
-def typed_rows(name: str, schema: "T.StructType", rows: Sequence[Row]) -> pa.Table:
+def typed_rows(name: str, schema: "T.StructType", rows: Sequence[Row]) -> "pa.Table":
     """Rows as a table with the types of an input. A column that a row leaves out is null.
 
     Raises:
         TestStreamError: A row is no mapping, has a column that is not there, or a value of another
             type.
     """
+    import pyarrow as pa
+
     from beamlike.hosts.tables.frame import arrow_schema
 
     for row in rows:
@@ -93,17 +94,20 @@ def typed_rows(name: str, schema: "T.StructType", rows: Sequence[Row]) -> pa.Tab
     return pa.Table.from_arrays(columns, schema=types)
 
 
-def _column(name: str, field: pa.Field, values: Sequence[Any]) -> pa.Array:
-    try:
+def _column(name: str, field: "pa.Field", values: Sequence[Any]) -> "pa.Array":
+    import pyarrow as pa
+
+    if all(_fits(it, field.type) for it in values):
         return pa.array([_value(it, field.type) for it in values], field.type)
-    except (pa.ArrowException, TimeError, TypeError, ValueError, OverflowError):
-        wrong = next(it for it in values if not _fits(it, field.type))
+    wrong = next(it for it in values if not _fits(it, field.type))
     raise TestStreamError(
         f"column {field.name!r} of {name} is {field.type}, and {wrong!r} is no such value"
     )
 
 
-def _fits(value: Any, kind: pa.DataType) -> bool:
+def _fits(value: Any, kind: "pa.DataType") -> bool:
+    import pyarrow as pa
+
     try:
         pa.array([_value(value, kind)], kind)
     except (pa.ArrowException, TimeError, TypeError, ValueError, OverflowError):
@@ -111,8 +115,10 @@ def _fits(value: Any, kind: pa.DataType) -> bool:
     return True
 
 
-def _value(value: Any, kind: pa.DataType) -> Any:
+def _value(value: Any, kind: "pa.DataType") -> Any:
     """A value as Arrow takes it: times may be written as in a test stream."""
+    import pyarrow as pa
+
     if value is None:
         return None
     if pa.types.is_timestamp(kind):

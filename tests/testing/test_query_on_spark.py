@@ -1,4 +1,4 @@
-"""The same stories of queries in this process and as streaming queries: the same rows in each step."""
+"""The same stories of queries, in this process and as streaming queries: the same in each step."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -224,7 +224,9 @@ def ahead(query: QueryTest) -> Steps:
 
 STORIES = {
     "one grouping": Story(readings, READINGS, read, clock="2020-01-01 12:30:00"),
-    "several groupings": Story(visits, "user string, at timestamp, page string, good boolean", visited),
+    "several groupings": Story(
+        visits, "user string, at timestamp, page string, good boolean", visited
+    ),
     "two inputs": Story(shop, SHOP, shopped),
     "a clock": Story(careful, "user string, at timestamp", ahead, clock="2020-01-01 12:15:00"),
 }

@@ -265,9 +265,7 @@ def test_two_groupings_follow_each_other() -> None:
     query.results.should(
         emit_exactly(
             on_time_pane((), {"sessions": 3, "longest": 3}, *HOUR, is_last=True),
-            on_time_pane(
-                (), {"sessions": 1, "longest": 1}, "13:00:00", "14:00:00", is_last=True
-            ),
+            on_time_pane((), {"sessions": 1, "longest": 1}, "13:00:00", "14:00:00", is_last=True),
             # By the first of the two groupings, in which users are keys.
             dropped(
                 "bob",
@@ -336,9 +334,7 @@ def test_rows_look_into_another_input() -> None:
 
     found = {"at": utc("12:00:00"), "page": "home", "name": "Ann"}
     missing = {"at": utc("12:00:00"), "page": "shop", "name": None}
-    query.results.should(
-        in_window_of_noon(contain_in_any_order([("a1", found), ("b2", missing)]))
-    )
+    query.results.should(in_window_of_noon(contain_in_any_order([("a1", found), ("b2", missing)])))
 
 
 def in_window_of_noon(matcher: Any) -> Any:
@@ -352,9 +348,12 @@ def test_columns_are_chosen_by_name() -> None:
         said = bl.stream(lines, timestamp="at", watermark="1 minute")
         told = said.where("good").where("not spam").explode("words", "word").select("word", "at")
         twice = bl.flatten([told, told]).window(bl.FixedWindows("1 hour"))
-        return twice.group("word", {"n": bl.count()}).rows.select(
-            "word", "n", "pane", "window", "pane.timing"
-        ).withColumnRenamed("n", "times").drop("timing")
+        return (
+            twice.group("word", {"n": bl.count()})
+            .rows.select("word", "n", "pane", "window", "pane.timing")
+            .withColumnRenamed("n", "times")
+            .drop("timing")
+        )
 
     query = QueryTest(words, "at timestamp, good boolean, spam boolean, words array<string>")
     line = {"at": "12:00:00", "good": True, "spam": False, "words": ["to", "be", "to"]}
@@ -362,9 +361,7 @@ def test_columns_are_chosen_by_name() -> None:
     query.advance_watermark_to_infinity()
 
     query.results.should(
-        in_on_time_pane(
-            *HOUR, contain_in_any_order([("to", {"times": 4}), ("be", {"times": 2})])
-        )
+        in_on_time_pane(*HOUR, contain_in_any_order([("to", {"times": 4}), ("be", {"times": 2})]))
     )
 
 
