@@ -29,6 +29,8 @@ verbs, and what misspelt ones meant), `finished_stream` (a test stream that can 
 changes of a table), `results`, `comparing` (several strategies). Assertions: `equality`, `values`
 (what must be in panes), `selection` and `matchers` (in which panes), `expected` and `complete` (the
 whole output), `groupings` (what an assertion is about), `failures` (what a failure says).
+Queries of DataFrames: `query_rows` (what is sent), `query_outputs` (what comes out, as panes and
+drops), `query_hosts` (where they run), `query_test`.
 Pipelines: `checks` (when assertions are asked), `collections`, `runs`, `overrides` and `wiring`
 (what a test puts in place of parts), `pipelines`, `jobs`, `inside_pipelines` (what happened in
 their groupings), `beam` (Beam Python's words), `plugin` (of pytest), `plugin_examples` (of
@@ -104,6 +106,7 @@ from beamlike.testing.pipelines import (
     run_with_local_output,
     run_with_overrides,
 )
+from beamlike.testing.query_test import QueryTest
 from beamlike.testing.results import Results
 from beamlike.testing.runs import (
     expect_counter,
@@ -140,6 +143,7 @@ __all__ = [
     "JobTest",
     "NothingRanWarning",
     "PaneAssertionError",
+    "QueryTest",
     "Results",
     "Scenario",
     "TestPipeline",

@@ -237,7 +237,7 @@ def dropped(
     *,
     at: InstantLike | None = None,
     window: WindowLike | None = None,
-    reason: DropReason | str,
+    reason: DropReason | RowProblem | str,
     missed_by: DurationLike | None = None,
     count: int = 1,
     step: int | None = None,
@@ -248,10 +248,11 @@ def dropped(
         key: The key.
         value: The element's value.
         at: The element's timestamp; None only if ``reason`` is ``"failed"`` and all that is left
-            of the elements is their number.
+            of the elements is their number, or if a row became no element.
         window: The window that refused it; None only if ``reason`` is ``"failed"`` and it never
-            got as far as a window.
-        reason: ``"expired"``, ``"closed"`` or ``"failed"``.
+            got as far as a window, or if a row became no element.
+        reason: ``"expired"``, ``"closed"`` or ``"failed"``; or why a row of a DataFrame became no
+            element, such as ``"null_key"``.
         missed_by: How much earlier the watermark would have had to be. It must be said for
             ``"expired"``; the other reasons have nothing to do with time.
         count: How many elements were lost.
@@ -270,7 +271,7 @@ def dropped(
         )
         raise TestStreamError(f"dropped: {need}")
     for argument, given in (("at", at), ("window", window)):
-        if given is None and why is not DropReason.FAILED:
+        if given is None and why in (DropReason.EXPIRED, DropReason.CLOSED):
             raise TestStreamError(f'dropped: reason="{why.value}" needs {argument}')
     if type(count) is not int or count < 1:
         raise TestStreamError(f"dropped count must be a whole number of at least 1, got {count!r}")
@@ -323,11 +324,12 @@ def _timing(timing: Timing | str) -> Timing:
         ) from None
 
 
-def _reason(reason: DropReason | str) -> DropReason:
-    try:
-        return DropReason(reason)
-    except ValueError:
+def _reason(reason: DropReason | RowProblem | str) -> DropReason | RowProblem:
+    known: tuple[DropReason | RowProblem, ...] = (*DropReason, *RowProblem)
+    found = next((it for it in known if reason in (it, it.value)), None)
+    if found is None:
         raise TestStreamError(
-            f"dropped reason must be one of {', '.join(repr(r.value) for r in DropReason)}, "
+            f"dropped reason must be one of {', '.join(repr(it.value) for it in known)}, "
             f"got {reason!r}"
-        ) from None
+        )
+    return found

@@ -14,7 +14,6 @@ __all__ = [
     "A_TIMESTAMP",
     "aggregates",
     "check_choice",
-    "check_dataframe",
     "check_name",
     "check_watermark",
     "column_names",
@@ -30,18 +29,6 @@ A_TIMESTAMP: Final = 'the column with the event time, such as timestamp="at"'
 
 AN_AGGREGATE: Final = 'what is to be in a pane, such as aggregate={"n": bl.count()}'
 """What to write where aggregates are missing."""
-
-
-def check_dataframe(df: object) -> None:
-    """Refuse what is no DataFrame.
-
-    Raises:
-        ColumnError: It is something else.
-    """
-    from pyspark.sql import DataFrame
-
-    if not isinstance(df, DataFrame):
-        raise ColumnError(f"df must be a DataFrame of Spark, got {df!r}")
 
 
 def aggregates(given: object) -> Mapping[str, Aggregate]:

@@ -8,7 +8,7 @@ Source: Beam ``CoGroupByKey``; Scio ``cogroup``, ``join``, ``leftOuterJoin``,
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import attrs
 
@@ -16,10 +16,10 @@ from beamlike.api.arguments import check_choice, column_names
 from beamlike.api.flatten import check_streams, flatten
 from beamlike.api.stream import Stream
 from beamlike.errors import ColumnError, WindowingError
+from beamlike.hosts.frames import How
 from beamlike.model.aggregates import collect
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
     from pyspark.sql import types as T
 
 __all__ = [
@@ -36,8 +36,6 @@ __all__ = [
 KeyLike = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 _Names = dict[str, list[str]]
 """By the name of a stream, some of its columns. Those at the same place belong together."""
-
-How = Literal["inner", "left", "right", "full"]
 
 _OF_A_PANE = ("window", "timestamp", "pane", "retraction")
 """Columns that a grouping adds. They speak of a pane before, and are not joined."""
@@ -135,10 +133,7 @@ def join(
         ColumnError: As `co_group`; a column of the right side, besides its key, has the name of
             one of the left; a key is called ``left`` or ``right``.
     """
-    from pyspark.sql import functions as F
-
-    from beamlike.hosts.spark.inputs import column, duplicate, is_data
-    from beamlike.runtime.marks import MARKS
+    from beamlike.hosts.spark.inputs import duplicate
 
     check_choice("how", how, get_args(How))
     if options.get("render", "retractions") != "retractions":
@@ -159,27 +154,11 @@ def join(
     shown = {name: own_columns(sides[name], keys[name]) for name in sides}
     check_both(left, [*keys["left"], *shown["left"]], shown["right"])
     grouped = _co_group(sides, keys, read, options)
-    found = {name: column(name).isNotNull() for name in sides}
-    kept = {
-        "inner": found["left"] & found["right"],
-        "left": found["left"],
-        "right": found["right"],
-        "full": found["left"] | found["right"],
-    }[how]
-
-    def pairs(df: "DataFrame") -> "DataFrame":
-        for side in sides:
-            df = df.withColumn(side, F.explode_outer(column(side)))
-        df = df.filter(~is_data() | kept)
-        rest = [name for name in df.columns if name in _OF_A_PANE]
-        return df.select(
-            *(column(name) for name in keys["left"]),
-            *(F.col(side).getField(name).alias(name) for side in sides for name in shown[side]),
-            *rest,
-            MARKS,
-        )
-
-    return attrs.evolve(grouped, inputs=grouped.inputs.each(pairs))
+    frames = grouped.inputs.frames
+    pairs = grouped.inputs.each(
+        lambda rows: frames.pairs(rows, keys["left"], shown, _OF_A_PANE, how)
+    )
+    return attrs.evolve(grouped, inputs=pairs)
 
 
 def check_both(left: Stream, own: Sequence[str], others: Sequence[str]) -> None:
@@ -322,15 +301,6 @@ def _tagged(
 
     Beside them are its key and what its windows read, as ``shared`` maps their names.
     """
-    from pyspark.sql import functions as F
-
-    from beamlike.hosts.spark.inputs import column
-
-    def of(other: str, kind: "T.StructType") -> "Column":
-        if other != name:
-            return F.lit(None).cast(kind).alias(other)
-        return F.struct(*(column(it.name) for it in kind.fields)).cast(kind).alias(other)
-
-    renamed = [column(own).alias(shown) for shown, own in shared.items()]
-    columns = [of(other, kind) for other, kind in structs.items()]
-    return attrs.evolve(stream, inputs=stream.inputs.select([*renamed, *columns]))
+    frames = stream.inputs.frames
+    tagged = stream.inputs.each(lambda rows: frames.tagged(rows, shared, name, structs))
+    return attrs.evolve(stream, inputs=tagged)

@@ -161,15 +161,12 @@ def _side_panes(
     wake: int,
 ) -> Stream:
     """The side stream grouped by the key as the main stream calls it: its rows, as structs."""
-    from pyspark.sql import functions as F
-
-    from beamlike.hosts.spark.inputs import column
     from beamlike.runtime.look_up import SIDE
 
-    named = zip(keys["main"], keys["side"], strict=True)
-    renamed = [column(own).alias(shown) for shown, own in named]
-    structs = F.struct(*(column(it) for it in rows.names)).alias(SIDE)
-    panes = attrs.evolve(side, inputs=side.inputs.select([*renamed, structs])).group(
+    renamed = dict(zip(keys["main"], keys["side"], strict=True))
+    frames = side.inputs.frames
+    structs = side.inputs.each(lambda df: frames.side_rows(df, renamed, rows.names, SIDE))
+    panes = attrs.evolve(side, inputs=structs).group(
         keys["main"],
         {SIDE: collect(SIDE)},
         on_error=on_error,
@@ -186,17 +183,10 @@ def _side_panes(
 
 def _as_side(panes: Stream, main: Inputs, key: Sequence[str], columns: Sequence[str]) -> Inputs:
     """The panes of the side stream with the columns of the main stream, all null."""
-    from pyspark.sql import functions as F
-
-    from beamlike.hosts.spark.inputs import column, type_of
     from beamlike.runtime.look_up import SIDE
 
-    nothing = [
-        F.lit(None).cast(type_of(main.frame, it, "window_input")).alias(it)
-        for it in columns
-        if it not in key
-    ]
-    return panes.inputs.select([*(column(it) for it in key), *nothing, column(SIDE)])
+    frames = main.frames
+    return panes.inputs.each(lambda df: frames.as_side(df, main.frame, key, columns, SIDE))
 
 
 # -- the main input --------------------------------------------------------------------------
@@ -222,7 +212,7 @@ def _found(
     wake: int,
 ) -> "tuple[DataFrame, StagePlan]":
     """Everything that comes out of the look-up, with the hidden column, and how it is done."""
-    from beamlike.hosts.spark import bind, query
+    from beamlike.hosts.spark import bind
     from beamlike.runtime.look_up import PANE_BEFORE, SIDE
 
     had_pane = _is_grouped(main)
@@ -243,31 +233,19 @@ def _found(
         how,
         {**options, "clocks": bind.clocks_beside(as_side.clocks, looking.clocks)},
     )
-    packed = [
-        query.Packed(
-            bind.packer_columns(
-                branch.rows, plan, inputs, branch.timestamp, untold=(SIDE, PANE_BEFORE)
-            ),
-            own_windows(branch, main.strategy, at),
-        )
-        for branch in both.branches
-    ]
-    found, stage = run_stage(packed, plan, wake)
-    return _with_its_pane(found) if had_pane else found, stage
+    windows = [own_windows(branch, main.strategy, at) for branch in both.branches]
+    found, stage = run_stage(both, windows, plan, inputs, wake, untold=(SIDE, PANE_BEFORE))
+    if had_pane:
+        found = looking.frames.with_its_pane(found, PANE_BEFORE)
+    return found, stage
 
 
 def _beside(main: Inputs, rows: "T.StructType", had_pane: bool) -> Inputs:
     """The main stream with a column for side rows, which is null, and one for the pane before."""
-    from pyspark.sql import functions as F
-    from pyspark.sql import types as T
-
-    from beamlike.hosts.spark.inputs import column
     from beamlike.runtime.look_up import PANE_BEFORE, SIDE
 
-    more = {SIDE: F.lit(None).cast(T.ArrayType(rows))}
-    if had_pane:
-        more[PANE_BEFORE] = column("pane")
-    return main.each(lambda df: df.withColumns(more))
+    pane_before = PANE_BEFORE if had_pane else None
+    return main.each(lambda df: main.frames.beside(df, SIDE, rows, pane_before))
 
 
 def _windows(
@@ -283,11 +261,3 @@ def _windows(
 def _is_grouped(main: Stream) -> bool:
     """Whether the rows are panes of a grouping before, and still say of which firing."""
     return "pane" in main.columns and all(it.timestamp is None for it in main.inputs.branches)
-
-
-def _with_its_pane(found: "DataFrame") -> "DataFrame":
-    from pyspark.sql import functions as F
-
-    from beamlike.runtime.look_up import PANE_BEFORE
-
-    return found.withColumn("pane", F.col(PANE_BEFORE)).drop(PANE_BEFORE)

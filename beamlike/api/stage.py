@@ -1,6 +1,6 @@
 """One grouping of a query: its inputs, its plan, and the frame of everything that it emits."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Self, get_args
 
 import attrs
@@ -10,6 +10,8 @@ from beamlike.api.explain import StagePlan, explained
 from beamlike.api.regrouping import Repeated, check_regroupable
 from beamlike.api.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
+from beamlike.hosts.describing import noted
+from beamlike.hosts.frames import Frames, frames_of
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.calendar import (
@@ -29,16 +31,15 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.runtime.options import STAGE, MachineName, OnError, Render
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
-    from beamlike.hosts.spark.query import Packed
+    from beamlike.hosts.spark.inputs import Input
     from beamlike.machine.clocks import Clocks, InputClock
     from beamlike.runtime.plan import Plan, PlanOptions
 
 __all__ = [
     "Branch",
     "Inputs",
-    "everything_of",
     "given_columns",
     "group_rows",
     "own_windows",
@@ -124,32 +125,20 @@ class Inputs:
         return clocks_of(branch.clock for branch in self.branches)
 
     @property
+    def frames(self) -> Frames:
+        """What the host of these rows does to them."""
+        return frames_of(self.frame)
+
+    @property
     def union(self) -> "DataFrame":
         """All rows, with the hidden column."""
-        frame = self.frame
-        for branch in self.branches[1:]:
-            frame = frame.unionByName(branch.rows)
-        return frame
+        union: DataFrame = self.frames.union([branch.rows for branch in self.branches])
+        return union
 
     def each(self, change: Callable[["DataFrame"], "DataFrame"]) -> Self:
         """The same inputs with other rows. The hidden column has to stay."""
         changed = (attrs.evolve(it, rows=change(it.rows)) for it in self.branches)
         return attrs.evolve(self, branches=tuple(changed))
-
-    def select(self, columns: Sequence["Column | str"]) -> Self:
-        """The same inputs with these columns and the hidden one."""
-        from beamlike.runtime.marks import MARKS
-
-        return self.each(lambda df: df.select(*columns, MARKS))
-
-
-def everything_of(rows: "DataFrame") -> "DataFrame":
-    """The panes, and beside them all rows that were dropped until here, as users see them."""
-    from beamlike.hosts.spark.inputs import is_data, mark
-    from beamlike.runtime.marks import DROPPED_ROW, MARKS
-
-    seen = rows.filter(is_data() | (mark("kind") == DROPPED_ROW))
-    return seen.withColumn("dropped", mark("dropped")).drop(MARKS)
 
 
 # -- names -----------------------------------------------------------------------------------
@@ -287,7 +276,7 @@ def group_rows(
         UnsupportedError: A gap that depends on the element, without the column that it needs;
             panes that withdraw or repeat others, to be grouped once more.
     """
-    from beamlike.hosts.spark import bind, query
+    from beamlike.hosts.spark import bind
 
     check_regroupable(given.branches, options["name"])
     plan, inputs = bind.bind(given.frame, strategy, key, aggregate, window_input, carry, options)
@@ -298,27 +287,36 @@ def group_rows(
     if strategy.trigger.needs_elements:
         triggered = given_to_trigger(strategy.trigger, at)
         plan = attrs.evolve(plan, strategy=plan.strategy.configured(trigger=triggered))
-    packed = [
-        query.Packed(
-            bind.packer_columns(branch.rows, plan, inputs, branch.timestamp),
-            own_windows(branch, strategy, at),
-        )
-        for branch in given.branches
-    ]
-    return run_stage(packed, plan, wake_every_ms)
+    windows = [own_windows(branch, strategy, at) for branch in given.branches]
+    return run_stage(given, windows, plan, inputs, wake_every_ms)
 
 
 def run_stage(
-    packed: Sequence["Packed"], plan: "Plan", wake_every_ms: int
+    given: Inputs,
+    windows: Iterable[WindowFn | None],
+    plan: "Plan",
+    inputs: "Mapping[str, Input]",
+    wake_every_ms: int,
+    untold: Container[str] = (),
 ) -> "tuple[DataFrame, StagePlan]":
-    """Everything that comes out of a stage, with the hidden column, and how it is done."""
-    from beamlike.hosts.spark import query
+    """Everything that comes out of a stage, with the hidden column, and how it is done.
 
-    stage = StagePlan.of(plan)
-    if not packed[0].rows.isStreaming:
-        return explained(query.bounded(packed, plan), stage), stage
-    rows = explained(query.streaming(packed, plan, wake_every_ms), stage)
-    return rows.observe(plan.name, *query.counters()), stage
+    Args:
+        given: The rows that go in.
+        windows: What gives the rows of each input their windows, if it is not the stage's machine.
+        plan: What is done.
+        inputs: The columns that its values come from.
+        wake_every_ms: See `beamlike.windowed`.
+        untold: Columns that are not shown with rows that cannot be grouped.
+    """
+    stage, frames = StagePlan.of(plan), given.frames
+    if (described := noted()) is not None:
+        described.groupings.append(plan)
+    packed = [
+        frames.packed(branch.rows, plan, inputs, branch.timestamp, own, untold)
+        for branch, own in zip(given.branches, windows, strict=True)
+    ]
+    return explained(frames.run(packed, plan, wake_every_ms), stage), stage
 
 
 def own_windows(

@@ -18,7 +18,6 @@ from beamlike.api.arguments import (
     AN_AGGREGATE,
     aggregates,
     check_choice,
-    check_dataframe,
     check_watermark,
     column_names,
     positive_duration,
@@ -27,13 +26,13 @@ from beamlike.api.regrouping import one_of_each, repeated_by
 from beamlike.api.stage import (
     Branch,
     Inputs,
-    everything_of,
     group_rows,
     stage_name,
     stage_options,
     warn_of,
 )
 from beamlike.errors import ColumnError, WindowingError
+from beamlike.hosts.frames import frames_of
 from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.naming import by_name
@@ -101,11 +100,10 @@ def stream(
 
     Source: Beam's timestamped ``Read``; Flink ``WatermarkStrategy.withIdleness``.
     """
-    from beamlike.hosts.spark import bind, session
+    frames = frames_of(df)
+    from beamlike.hosts.spark import bind
     from beamlike.hosts.spark.inputs import check_free
 
-    session.check_spark_version()
-    check_dataframe(df)
     check_free(df, df.columns, "df")
     check_choice("idle", idle, get_args(Literal["release", "advance"]))
     delay = None if watermark is None else duration_ms(watermark, "watermark")
@@ -117,9 +115,9 @@ def stream(
             'idle_after="5 minutes", or as long as no row may mean nothing'
         )
     if not df.isStreaming:
-        rows, known = bind.source_rows(df, timestamp, None), 0
+        rows, known = frames.source_rows(df, timestamp, None), 0
     else:
-        session.check_state_store(df.sparkSession)
+        frames.check_stream(df)
         present = bind.watermark_of(df)
         check_watermark(present is not None, watermark)
         if present is not None and present[0] != timestamp:
@@ -127,7 +125,7 @@ def stream(
                 f"the watermark of df is on column {present[0]!r} and timestamp is {timestamp!r}; "
                 "leave df.withWatermark out and say watermark= here"
             )
-        rows = bind.source_rows(df, timestamp, delay, ahead)
+        rows = frames.source_rows(df, timestamp, delay, ahead)
         known = present[1] if present is not None else delay or 0
     clock = SourceClock(known, silence, Idle(idle), ahead)
     return Stream(WindowingStrategy.unwindowed(), Inputs((Branch(rows, clock, timestamp),)))
@@ -157,22 +155,20 @@ class Stream:
     @property
     def rows(self) -> "DataFrame":
         """The rows as a plain DataFrame: after a grouping a row for each pane."""
-        from beamlike.hosts.spark.inputs import is_data
-        from beamlike.runtime.marks import MARKS
-
-        return self.inputs.union.filter(is_data()).drop(MARKS)
+        rows: DataFrame = self.inputs.frames.data(self.inputs.union)
+        return rows
 
     @property
     def everything(self) -> "DataFrame":
         """The rows, and beside them all that was dropped on the way here, see `split`."""
-        return everything_of(self.inputs.union)
+        everything: DataFrame = self.inputs.frames.everything(self.inputs.union)
+        return everything
 
     @property
     def dropped(self) -> "DataFrame":
         """What was dropped on the way here; ``dropped.stage`` says by which grouping."""
-        from pyspark.sql import functions as F
-
-        return self.everything.filter(F.col("dropped").isNotNull())
+        dropped: DataFrame = self.inputs.frames.split(self.everything)[1]
+        return dropped
 
     # -- row by row --------------------------------------------------------------------------
 
@@ -182,20 +178,9 @@ class Stream:
         As in Beam, a row that is left out still moves the watermark of its source. To keep
         rows from moving it, filter the DataFrame before `stream`.
         """
-        from pyspark.sql import functions as F
-
-        from beamlike.hosts.spark.expressions import check_expression
-        from beamlike.hosts.spark.inputs import is_data
         from beamlike.hosts.spark.pane_conditions import marks_of_all
-        from beamlike.runtime.marks import LEFT_OUT, MARKS
 
-        holds = F.expr(condition) if isinstance(condition, str) else condition
-        check_expression(self.inputs.frame, holds)
-        leave = is_data() & ~F.coalesce(holds, F.lit(False))
-        kind = F.when(leave, F.lit(LEFT_OUT)).otherwise(F.col(f"{MARKS}.kind"))
-        left = self.inputs.each(
-            lambda df: df.withColumn(MARKS, F.col(MARKS).withField("kind", kind))
-        )
+        left = self.inputs.each(lambda rows: self.inputs.frames.where(rows, condition))
         marks = marks_of_all(condition)
         return attrs.evolve(
             self, inputs=Inputs(tuple(one_of_each(it, marks) for it in left.branches))
@@ -208,11 +193,10 @@ class Stream:
             ColumnError: A column is called ``dropped``; an expression such as ``F.explode``,
                 for which there is `explode`; a ``*`` inside an expression.
         """
-        from beamlike.hosts.spark.expressions import selected
         from beamlike.hosts.spark.inputs import check_free
 
         given = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
-        changed = self.inputs.select(selected(self.inputs.frame, given))
+        changed = self.inputs.each(lambda rows: self.inputs.frames.select(rows, given))
         check_free(changed.frame, changed.frame.columns[:-1], "select")
         return attrs.evolve(self, inputs=changed)
 
@@ -222,7 +206,6 @@ class Stream:
         Raises:
             ColumnError: As `select`.
         """
-        from beamlike.hosts.spark.expressions import check_expression
         from beamlike.hosts.spark.inputs import check_free
 
         if not isinstance(columns, Mapping):
@@ -230,9 +213,7 @@ class Stream:
                 f'columns must map names to columns, such as {{"n": F.lit(1)}}, got {columns!r}'
             )
         check_free(self.inputs.frame, columns, "with_columns")
-        for each in columns.values():
-            check_expression(self.inputs.frame, each)
-        return self._each(lambda df: df.withColumns(dict(columns)))
+        return self._each(lambda rows: self.inputs.frames.with_columns(rows, columns))
 
     def explode(self, column: "Column | str", as_: str) -> "Stream":
         """A row for each item of an array, in a column of this name.
@@ -249,28 +230,10 @@ class Stream:
 
         Source: Beam ``FlatMapElements``, Scio ``flatMap``.
         """
-        from pyspark.sql import functions as F
-        from pyspark.sql import types as T
+        from beamlike.hosts.spark.inputs import check_free
 
-        from beamlike.hosts.spark import inputs
-        from beamlike.hosts.spark.expressions import check_expression
-        from beamlike.hosts.spark.inputs import is_data
-
-        frame = self.inputs.frame
-        if isinstance(column, str):
-            kind, items = inputs.type_of(frame, column, "column"), inputs.column(column)
-        else:
-            check_expression(frame, column)
-            kind, items = frame.select(column).schema[0].dataType, column
-        if not isinstance(kind, T.ArrayType):
-            raise ColumnError(
-                f"column: {column} is {kind.simpleString()} and no array; make one of it, for "
-                "example with F.split of a text or F.map_entries of a map"
-            )
-        inputs.check_free(frame, [as_], "as_")
-        # One row stays for each that is no data: an outer explode makes it of null.
-        item = F.explode_outer(F.when(is_data(), items))
-        return self.where(F.size(items) > 0)._each(lambda df: df.withColumn(as_, item))
+        check_free(self.inputs.frame, [as_], "as_")
+        return self._each(lambda rows: self.inputs.frames.explode(rows, column, as_))
 
     def _each(self, change: Callable[["DataFrame"], "DataFrame"]) -> "Stream":
         return attrs.evolve(self, inputs=self.inputs.each(change))
@@ -306,8 +269,7 @@ class Stream:
                 return attrs.evolve(self, strategy=strategy)
         else:
             check_alone("Stream.window", strategy, window, parts)
-        from beamlike.hosts.spark.bind import without_window
-
+        without_window = self.inputs.frames.without_window
         loose = (
             attrs.evolve(it, rows=without_window(it.rows), window_fn=None)
             for it in self.inputs.branches

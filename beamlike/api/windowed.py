@@ -9,7 +9,6 @@ from beamlike.api.arguments import (
     AN_AGGREGATE,
     aggregates,
     check_choice,
-    check_dataframe,
     check_name,
     check_watermark,
     column_names,
@@ -18,12 +17,13 @@ from beamlike.api.arguments import (
 from beamlike.api.stage import (
     Branch,
     Inputs,
-    everything_of,
     group_rows,
     stage_options,
     warn_of,
 )
 from beamlike.errors import ColumnError, WindowingError
+from beamlike.hosts.describing import noted
+from beamlike.hosts.frames import frames_of
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.naming import by_name
 from beamlike.model.strategy import StrategyParts, WindowingStrategy
@@ -195,10 +195,7 @@ def windowed(
 
     Source: Beam ``Window.into(...).triggering(...)`` followed by ``Combine.perKey``.
     """
-    from beamlike.hosts.spark import session
-
-    session.check_spark_version()
-    check_dataframe(df)
+    frames = frames_of(df)
     keys, carried = column_names(key, "key"), column_names(carry, "carry")
     wanted = aggregates(aggregate)
     strategy = WindowingStrategy.of_call(
@@ -226,13 +223,13 @@ def windowed(
 
     if df.isStreaming:
         warn_of(strategy)
-        session.check_state_store(df.sparkSession)
+        frames.check_stream(df)
         check_watermark(bind.watermark_of(df) is not None, watermark)
     if not df.isStreaming:
         delay = None
     # Without a delay nothing here moves the watermark: there is nothing to guard.
     ahead = None if delay is None else ahead
-    rows = bind.source_rows(df, timestamp, delay, ahead)
+    rows = frames.source_rows(df, timestamp, delay, ahead)
     options["source"] = bind.source_of(df, timestamp, delay, ahead)
     grouped, _ = group_rows(
         Inputs((Branch(rows, None, timestamp),)),
@@ -244,10 +241,12 @@ def windowed(
         wake_every_ms=wake,
         options=options,
     )
-    everything = everything_of(grouped)
+    everything: DataFrame = frames.everything(grouped)
     if output == "all":
         return everything
     panes, dropped = split(everything)
+    if output == "panes" and (described := noted()) is not None:
+        described.whole.append((panes, everything))
     return panes if output == "panes" else dropped
 
 
@@ -267,12 +266,9 @@ def split(everything: "DataFrame") -> tuple["DataFrame", "DataFrame"]:
     Raises:
         ColumnError: The frame was made otherwise.
     """
-    from pyspark.sql import functions as F
-
     if "dropped" not in getattr(everything, "columns", ()):
         raise ColumnError(
             'split takes a frame made with windowed(..., output="all"); this one has no column '
             "'dropped'"
         )
-    panes = everything.filter(F.col("dropped").isNull()).drop("dropped")
-    return panes, everything.filter(F.col("dropped").isNotNull())
+    return frames_of(everything).split(everything)

@@ -158,6 +158,10 @@ class DropReason(Enum):
 class RowProblem(Enum):
     """Why a row of a DataFrame became no element."""
 
+    NULL_KEY = "null_key"
+    """A column of its key is null."""
+    BAD_KEY = "bad_key"
+    """A column of its key cannot be read."""
     NULL_TIMESTAMP = "null_timestamp"
     """It has no event time."""
     BAD_TIMESTAMP = "bad_timestamp"

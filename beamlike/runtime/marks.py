@@ -87,8 +87,8 @@ MARKS_TYPE: Final = pa.struct(
 )
 
 BAD_ROWS: Final = (
-    "null_key",
-    "bad_key",
+    RowProblem.NULL_KEY.value,
+    RowProblem.BAD_KEY.value,
     RowProblem.NULL_TIMESTAMP.value,
     RowProblem.BAD_TIMESTAMP.value,
     RowProblem.FAR_FUTURE.value,

@@ -158,6 +158,7 @@ class PlanOptions(TypedDict, total=False):
     fanout: int
     machine_name: MachineName
     goes_on: bool
+    clock: int | None
 
 
 @attrs.frozen(slots=False)
@@ -181,6 +182,9 @@ class Plan:
     with a ``fanout`` of so many groups, among which they are dealt out. ``machine_name`` says
     which machine steps the shards; both leave the same state behind. Where another grouping may
     follow in the same query, the query ``goes_on``, and rows tell it what it has to know of them.
+
+    ``clock`` is the processing time (ms) at which a query starts that gets its time from a script,
+    in the blobs that wake its shards; None: each micro-batch has the time of day.
     """
 
     strategy: WindowingStrategy
@@ -200,6 +204,7 @@ class Plan:
     fanout: int = 0
     machine_name: MachineName = "auto"
     goes_on: bool = True
+    clock: int | None = None
 
     @property
     def needs_ticks(self) -> bool:

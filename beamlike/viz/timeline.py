@@ -19,6 +19,7 @@ from beamlike.machine.events import (
     Happening,
     Merged,
     Pane,
+    RowProblem,
     Suppressed,
 )
 from beamlike.model.options import whole_number
@@ -254,7 +255,7 @@ class _Block:
         label, text = f"dropped, {drop.reason.value}", lost_elements(drop, room)
         if drop.missed_by is not None:
             text += f"{partly} missed by {show_duration(drop.missed_by)}"
-        elif drop.error is None:
+        elif drop.error is None and not isinstance(drop.reason, RowProblem):
             text += " the trigger had finished"
         if drop.window is None:  # it never got as far as a window
             yield _gutter(label) + text

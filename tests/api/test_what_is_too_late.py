@@ -14,8 +14,7 @@ import pytest
 
 import beamlike as bl
 import beamlike.beam as beam
-
-pytestmark = pytest.mark.spark
+from beamlike.testing import QueryTest
 
 MakeFeed = Callable[[str], Any]
 
@@ -65,16 +64,6 @@ def started(feed: Any) -> Any:
     return feed
 
 
-def counted(rows: list[dict[str, Any]]) -> tuple[Counter[tuple[str, int]], int]:
-    """The same of what came out."""
-    counts: Counter[tuple[str, int]] = Counter()
-    for row in rows:
-        if not row["dropped"]:
-            start = datetime.fromisoformat(row["window"]["start"]).timestamp()
-            counts[row["user"], int(start) - NOON] += row["n"]
-    return counts, sum(row["dropped"] is not None for row in rows)
-
-
 def run(feed: Any, frame: Any, **trigger: Any) -> list[dict[str, Any]]:
     feed.start(frame, **trigger)
     if trigger:
@@ -82,6 +71,37 @@ def run(feed: Any, frame: Any, **trigger: Any) -> list[dict[str, Any]]:
     else:
         feed.query.processAllAvailable()
     return [row for _, row in feed.numbered]
+
+
+def judged(job: Callable[[Any], Any], **host: Any) -> tuple[Counter[tuple[str, int]], int]:
+    """The same of a query that is fed a file in each micro-batch."""
+    with QueryTest(job, "user string, at timestamp", **host) as query:
+        for file in range(FILES):
+            query.send(*({"user": user, "at": (NOON + at) * 1000} for user, at in rows_of(file)))
+    counts: Counter[tuple[str, int]] = Counter()
+    for row in query.rows:
+        if not row["dropped"]:
+            counts[row["user"], int(row["window"]["start"].timestamp()) - NOON] += row["n"]
+    return counts, sum(row["dropped"] is not None for row in query.rows)
+
+
+def windowed(events: Any, **options: Any) -> Any:
+    return bl.windowed(
+        events,
+        key="user",
+        timestamp="at",
+        watermark="2 minutes",
+        window=bl.FixedWindows("5 minutes"),
+        aggregate={"n": bl.count()},
+        shards=2,
+        **PARTS,
+        **options,
+    )
+
+
+def streamed(events: Any) -> Any:
+    rows = bl.stream(events, timestamp="at", watermark="2 minutes")
+    return rows.window(bl.FixedWindows("5 minutes"), **PARTS).group("user", {"n": bl.count()})
 
 
 @pytest.mark.parametrize(
@@ -92,26 +112,21 @@ def run(feed: Any, frame: Any, **trigger: Any) -> list[dict[str, Any]]:
         pytest.param({"hot_key_fanout": 2}, id="fanout"),
     ],
 )
-def test_windowed_judges_by_all_micro_batches_before(
-    feed: MakeFeed, options: dict[str, Any]
-) -> None:
-    stream = started(feed("user string, at timestamp"))
-    panes = bl.windowed(
-        stream.frame,
-        key="user",
-        timestamp="at",
-        watermark="2 minutes",
-        window=bl.FixedWindows("5 minutes"),
-        aggregate={"n": bl.count()},
-        output="all",
-        shards=2,
-        **PARTS,
-        **options,
-    )
-
-    assert counted(run(stream, panes, availableNow=True)) == expected()
+def test_windowed_judges_by_all_micro_batches_before(options: dict[str, Any]) -> None:
+    assert judged(lambda events: windowed(events, **options)) == expected()
 
 
+def test_a_stream_judges_likewise() -> None:
+    assert judged(streamed) == expected()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("job", [windowed, streamed])
+def test_both_do_on_spark(job: Callable[[Any], Any], spark: Any) -> None:
+    assert judged(job, host="spark", spark=spark) == expected()
+
+
+@pytest.mark.spark
 @pytest.mark.nightly
 def test_it_does_not_matter_whether_micro_batches_without_data_run(
     feed: MakeFeed, no_empty_batches: None
@@ -131,14 +146,7 @@ def test_it_does_not_matter_whether_micro_batches_without_data_run(
     assert len(run(stream, panes)) == expected()[1]
 
 
-def test_a_stream_judges_likewise(feed: MakeFeed) -> None:
-    stream = started(feed("user string, at timestamp"))
-    rows = bl.stream(stream.frame, timestamp="at", watermark="2 minutes")
-    grouped = rows.window(bl.FixedWindows("5 minutes"), **PARTS).group("user", {"n": bl.count()})
-
-    assert counted(run(stream, grouped.everything, availableNow=True)) == expected()
-
-
+@pytest.mark.spark
 def test_a_pipeline_judges_likewise(feed: MakeFeed) -> None:
     stream = started(feed("user string, at timestamp"))
     pipeline = beam.Pipeline()

@@ -3,11 +3,12 @@
 What steps a shard is `beamlike.runtime`; here is how Spark calls it. Read in this order: `pack`
 (rows to blobs), `unpack` (blobs to rows), `workers` (what a Python worker does once), `processor`
 and `query` (a shard as a group of Spark's), `fanout` (groups that combine the rows of hot keys
-first), `ticks` (what wakes a query without data). The edges: `inputs` (columns of a DataFrame and
-their types), `equality` (types whose values are compared as Spark compares them), `expressions`
-(stars and generators among them), `pane_conditions` (which panes a condition leaves), `aggregates`
-(what each aggregate needs of them), `bind` (from the columns of a DataFrame to a plan), `session`
-(a Spark session that fits), `scratch` (folders that go with the process), `replay` and
+first), `ticks` (what wakes a query without data), `scripted_time` (watermarks and a clock from the
+script of a test). The edges: `inputs` (columns of a DataFrame and their types), `equality` (types
+whose values are compared as Spark compares them), `expressions` (stars and generators among them),
+`pane_conditions` (which panes a condition leaves), `aggregates` (what each aggregate needs of
+them), `bind` (from the columns of a DataFrame to a plan), `verbs` (what becomes of rows, in SQL),
+`session` (a Spark session that fits), `scratch` (folders that go with the process), `replay` and
 `replay_worker` (scripts on a real query, on the driver and on the workers), `saved` (state that a
 person can open), `drain` (an end for all windows). Whole pipelines of Python functions are in
 `graph`.

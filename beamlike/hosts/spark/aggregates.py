@@ -1,6 +1,6 @@
 """From the aggregates of a call to the parts of a plan: inputs, function, state and result."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 __all__ = ["part_of"]
+
+Read = Callable[[str], T.DataType]
 
 _NUMBERS = "a number"
 _ORDERED = "a number, a string or a time"
@@ -61,7 +63,7 @@ def part_of(df: "DataFrame", name: str, wanted: Aggregate, inputs: dict[str, Inp
             f"got {wanted!r}"
         )
     kinds = [type_of(df, column, f"aggregate {name!r}") for column in wanted.columns]
-    shape = _shape(name, wanted, kinds)
+    shape = _shape(name, wanted, kinds, _reader_of(df))
     at = tuple(
         _position(Input(column, target, cast=target != kind), inputs)
         for column, kind, target in zip(wanted.columns, kinds, shape.inputs, strict=True)
@@ -79,7 +81,15 @@ def _position(needed: Input, inputs: dict[str, Input]) -> int:
     return list(inputs).index(label)
 
 
-def _shape(name: str, wanted: Aggregate, kinds: Sequence[T.DataType]) -> _Shape:
+def _reader_of(df: "DataFrame") -> Read:
+    """What reads a declared type: Spark does, where there is Spark."""
+    from beamlike.hosts.tables.ddl import read_type
+    from beamlike.hosts.tables.frame import TableFrame
+
+    return read_type if isinstance(df, TableFrame) else T.DataType.fromDDL
+
+
+def _shape(name: str, wanted: Aggregate, kinds: Sequence[T.DataType], read: Read) -> _Shape:
     given = [
         arrow_type(kind, str(column), f"aggregate {name!r}")
         for kind, column in zip(kinds, wanted.columns, strict=True)
@@ -138,7 +148,7 @@ def _shape(name: str, wanted: Aggregate, kinds: Sequence[T.DataType]) -> _Shape:
             check_plain(0)
             return _Shape(wanted.fn, kinds, PlainColumn(pa.binary()), pa.int64())
         case "combine":
-            return _user_made(name, wanted, kinds)
+            return _user_made(name, wanted, kinds, read)
     if not isinstance(kinds[0], T.NumericType | T.StringType):
         raise refuse(_NUMBERS, 0)
     target = _total_type(kinds[0])
@@ -152,25 +162,25 @@ def _total_type(kind: T.DataType) -> T.DataType:
     return T.LongType() if isinstance(kind, T.IntegralType) else T.DoubleType()
 
 
-def _user_made(name: str, wanted: Aggregate, kinds: Sequence[T.DataType]) -> _Shape:
+def _user_made(name: str, wanted: Aggregate, kinds: Sequence[T.DataType], read: Read) -> _Shape:
     returns = wanted.returns or "double"
-    result = _declared(name, "returns", returns)
+    result = _declared(name, "returns", returns, read)
     fn = UserMade(name, wanted.fn, result, returns, wanted.accumulator)
     state: AccumulatorColumns = PickledColumn()
     # What is wrong with the empty pane is better said before the query runs.
     fresh = fn.create()
     if wanted.accumulator is not None:
-        kind = _declared(name, "accumulator", wanted.accumulator)
+        kind = _declared(name, "accumulator", wanted.accumulator, read)
         state = CheckedColumn(name, kind, wanted.accumulator)
         state.check(fresh)
     fn.extract(fresh)
     return _Shape(fn, kinds, state, result)
 
 
-def _declared(name: str, argument: str, words: str) -> pa.DataType:
+def _declared(name: str, argument: str, words: str, read: Read) -> pa.DataType:
     try:
-        kind = T.DataType.fromDDL(words)
-    except PySparkException as error:
+        kind = read(words)
+    except (PySparkException, ColumnError) as error:
         raise CombineError(
             f"aggregate {name!r}: {argument}={words!r} is no type that Spark can read; write one "
             'such as "double", "array<string>" or "struct<low: int, high: int>"'

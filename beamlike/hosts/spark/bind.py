@@ -24,12 +24,13 @@ from beamlike.hosts.spark.inputs import (
     readable,
     type_of,
 )
+from beamlike.hosts.spark.scripted_time import MOVES, scripted_time
 from beamlike.machine.clocks import Clocks, InputClock, SourceClock, is_far_ahead
 from beamlike.machine.events import RowProblem
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.look_up import SIDE, LookUp
-from beamlike.runtime.marks import MARKS, MARKS_TYPE, SOURCE_MARKS, STAGE_MARKS
+from beamlike.runtime.marks import LEFT_OUT, MARKS, MARKS_TYPE, SOURCE_MARKS, STAGE_MARKS
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan, PlanOptions
 
@@ -209,7 +210,7 @@ def source_rows(
     Raises:
         ColumnError: The column is missing or no time; a name is taken that is needed here.
     """
-    for name in (_EVENT_TIME, _MILLIS, _PROBLEM, MARKS):
+    for name in (_EVENT_TIME, _MILLIS, _PROBLEM, MOVES, MARKS):
         if name in df.columns:
             raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
     moment, raw = event_time(df, timestamp), column(timestamp)
@@ -219,9 +220,13 @@ def source_rows(
         column(_EVENT_TIME).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value)
     )
     timed = df.withColumns({_EVENT_TIME: moment})
+    time = scripted_time()
+    if time is not None and delay is not None:
+        clock = SourceClock(delay, max_ahead=max_ahead)
+        timed = time.with_moves(timed, timestamp, _EVENT_TIME, clock)
     moving = column(_EVENT_TIME)
     if max_ahead is not None:
-        now = F.current_timestamp()
+        now = F.current_timestamp() if time is None else time.now
         far = is_far_ahead(F.unix_millis(column(_EVENT_TIME)), F.unix_millis(now), max_ahead)
         problem = problem.when(far, F.lit(RowProblem.FAR_FUTURE.value))
         moving = F.when(~far, F.least(moving, now))  # Spark's watermark does not see the others
@@ -231,7 +236,9 @@ def source_rows(
     if delay is not None:
         timed = timed.withWatermark(_EVENT_TIME, f"{delay} milliseconds")
     known = {"ts": column(_MILLIS), "problem": column(_PROBLEM)}
-    return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MILLIS, _PROBLEM)
+    if MOVES in timed.columns:
+        known["kind"] = F.when(column(MOVES), F.lit(LEFT_OUT))
+    return timed.withColumn(MARKS, _marks(known)).drop(_EVENT_TIME, _MILLIS, _PROBLEM, MOVES)
 
 
 def source_of(
@@ -298,8 +305,8 @@ def packer_columns(
     far_future = F.lit(RowProblem.FAR_FUTURE.value)
     reason = F.when(mark("problem") == far_future, far_future)
     for name in plan.keys:
-        reason = reason.when(column(name).isNull(), F.lit("null_key"))
-        reason = reason.when(_clean_key(df, name).isNull(), F.lit("bad_key"))
+        reason = reason.when(column(name).isNull(), F.lit(RowProblem.NULL_KEY.value))
+        reason = reason.when(_clean_key(df, name).isNull(), F.lit(RowProblem.BAD_KEY.value))
     reason = reason.when(mark("problem").isNotNull(), mark("problem"))
     for given in inputs.values():
         unreadable = column(given.source).isNotNull() & given.expression.isNull()

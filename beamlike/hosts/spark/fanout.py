@@ -23,16 +23,39 @@ from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import pack_blob
 
-__all__ = ["FanoutProcessor", "bounded_fanout"]
+__all__ = ["FanoutGroup", "FanoutProcessor", "bounded_fanout"]
 
 _SEEN = T.StructType([T.StructField("seen", T.StringType())])
 
 
-class _Group:
-    """Combines what one group of the fanout receives in a micro-batch."""
+class FanoutGroup:
+    """Combines what one group of the fanout receives in a micro-batch.
+
+    Its clocks move as those of a shard do, or the two would not agree on what is late.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._lifter = plan, lifter_of(plan)
+
+    def step(
+        self,
+        group: int,
+        before: Clock,
+        arrived: Arrived,
+        heard: Sequence[Heard],
+        clock: int,
+    ) -> tuple[pa.Table, Clock]:
+        """One micro-batch: see `pass_on`, and where its clocks stand then.
+
+        Args:
+            group: Its grouping key.
+            before: Where they stood.
+            arrived: What it was sent.
+            heard: As of `GroupProcessor.step`, as are the others.
+        """
+        before = before.begin(heard)
+        passed = self.pass_on(group, arrived, before.watermark)
+        return passed, before.after(self._plan, heard, clock)
 
     def pass_on(self, group: int, arrived: Arrived, watermark: int) -> pa.Table:
         """Blobs for the shards: all of them are woken, and hear what the group heard."""
@@ -46,21 +69,18 @@ class _Group:
                 blobs.append(pack_blob(OutputTable(plan).build(dropped), {"kind": "out"}))
         blobs += arrived.finished
         ids = [shards[0]] * len(blobs) + shards
-        blobs += heard_blobs(plan, arrived.heard, arrived.elements, len(shards))
+        blobs += heard_blobs(plan, arrived.heard, arrived.elements, len(shards), arrived.clock)
         columns = [pa.array(ids, pa.int32()), pa.array(blobs, pa.binary())]
         batches.append(pa.RecordBatch.from_arrays(columns, ["shard", "blob"]))
         return pa.Table.from_batches(batches)
 
 
 class FanoutProcessor(GroupProcessor):
-    """One group of the fanout in a streaming query. State ``seen``: its `Clock`, as JSON.
-
-    Its clocks move as those of a shard do, or the two would not agree on what is late.
-    """
+    """One group of the fanout in a streaming query. State ``seen``: its `Clock`, as JSON."""
 
     def open(self, handle: StatefulProcessorHandle) -> None:
         self._seen = handle.getValueState("seen", _SEEN)
-        self._group = _Group(self._plan)
+        self._group = FanoutGroup(self._plan)
 
     def step(
         self,
@@ -71,9 +91,7 @@ class FanoutProcessor(GroupProcessor):
     ) -> Iterator[Row]:
         saved = self._seen.get()
         before = Clock() if saved is None else Clock.from_json(json.loads(saved[0]))
-        before = before.begin(heard)
-        passed = self._group.pass_on(group, arrived, before.watermark)
-        after = before.after(self._plan, heard, clock)
+        passed, after = self._group.step(group, before, arrived, heard, clock)
         self._seen.update((json.dumps(after.to_json()),))
         for row in passed.to_pylist():
             yield Row(**row)
@@ -85,6 +103,6 @@ def bounded_fanout(plan: Plan) -> Callable[[pa.Table], pa.Table]:
     def run(blobs: pa.Table) -> pa.Table:
         arrived = read_blobs(iter(blobs.column("blob").to_pylist()))
         group = blobs.column("shard")[0].as_py()
-        return _Group(plan).pass_on(group, arrived, MIN_TIMESTAMP)
+        return FanoutGroup(plan).pass_on(group, arrived, MIN_TIMESTAMP)
 
     return run

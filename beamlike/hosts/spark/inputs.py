@@ -3,7 +3,7 @@
 import inspect
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 import pyarrow as pa
@@ -18,6 +18,10 @@ from beamlike.runtime.output import READABLE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+    from beamlike.hosts.tables.frame import TableFrame
+
+    Frame: TypeAlias = DataFrame | TableFrame
 
 __all__ = [
     "Input",
@@ -54,7 +58,7 @@ def is_data() -> "Column":
     return mark("kind").isNull()
 
 
-def type_of(df: "DataFrame", name: str, argument: str) -> T.DataType:
+def type_of(df: "Frame", name: str, argument: str) -> T.DataType:
     """The type of a column, which has to be there once.
 
     Raises:
@@ -72,14 +76,14 @@ def type_of(df: "DataFrame", name: str, argument: str) -> T.DataType:
     return df.schema[name].dataType
 
 
-def duplicate(df: "DataFrame", name: str, names: Sequence[str]) -> bool:
+def duplicate(df: "Frame", name: str, names: Sequence[str]) -> bool:
     """Whether a name is there twice, as Spark reads names."""
     if df.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
         return names.count(name) > 1
     return Counter(other.lower() for other in names)[name.lower()] > 1
 
 
-def own_names(df: "DataFrame") -> list[str]:
+def own_names(df: "Frame") -> list[str]:
     """The names of the columns, without the hidden one."""
     return [name for name in df.columns if name != MARKS]
 

@@ -5,7 +5,8 @@ A blob's header says what it carries:
 ``rows``   elements of one shard, one by one or combined, with the bucket of each; on the way to
            a group of the fanout, with its hash
 ``out``    finished output rows, passed through as they are (what was dropped here or before)
-``heard``  no rows: what the inputs tell about their watermarks, and how many rows they had
+``heard``  no rows: what the inputs tell about their watermarks, and how many rows they had; or the
+           processing time, in a query that gets its time from a script
 
 Among the blobs ``out`` is one without rows that says which event times were delivered, for the
 stages after the shards: see `beamlike.machine.jumps`.
@@ -46,6 +47,7 @@ from beamlike.runtime.store.state import Key
 __all__ = [
     "PACKED",
     "Arrived",
+    "clock_packer",
     "heard_blobs",
     "packed_shards",
     "packer",
@@ -162,12 +164,16 @@ def _believed_times(table: pa.Table) -> pa.ChunkedArray:
     return times
 
 
-def heard_blobs(plan: Plan, heard: Sequence[Heard], elements: int, count: int) -> list[bytes]:
+def heard_blobs(
+    plan: Plan, heard: Sequence[Heard], elements: int, count: int, clock: int | None = None
+) -> list[bytes]:
     """A blob for each receiver with what was heard. The first counts the elements for all."""
     sources = [[it.input, it.greatest] for it in heard if isinstance(it, FromSource)]
     shards = [[it.input, it.shard, it.watermark] for it in heard if isinstance(it, FromShard)]
-    told = {"kind": "heard", "sources": sources, "shards": shards}
-    usual = _WAKE if plan.clocks is None else pack_blob(pa.table({}), told)
+    told: dict[str, Any] = {"kind": "heard", "sources": sources, "shards": shards}
+    if clock is not None:
+        told["clock"] = clock
+    usual = pack_blob(pa.table({}), told) if plan.clocks is not None or "clock" in told else _WAKE
     first = pack_blob(pa.table({}), told | {"elements": elements}) if elements else usual
     return [first, *[usual] * (count - 1)]
 
@@ -320,6 +326,19 @@ def waker(plan: Plan) -> Callable[[Batches], Batches]:
     return wake
 
 
+def clock_packer(plan: Plan) -> Callable[[Batches], Batches]:
+    """The function for ``mapInArrow`` that has rows with processing time (ms) wake all shards."""
+
+    def wake(batches: Batches) -> Batches:
+        ease_worker()
+        times = [time for batch in batches for time in batch.column("clock").to_pylist()]
+        if times:
+            receivers = list(plan.fanout_ids or plan.shard_ids)
+            yield _packed(receivers, heard_blobs(plan, [], 0, len(receivers), max(times)))
+
+    return wake
+
+
 @attrs.frozen
 class Arrived:
     """What a shard was sent in one micro-batch.
@@ -327,12 +346,14 @@ class Arrived:
     ``tables`` hold elements, in order of arrival; ``finished`` are blobs that only pass
     through; ``heard`` is what the inputs told about their watermarks, and ``elements`` is how many
     rows they had, those that were refused among them, as far as this shard counts them for all.
+    ``clock`` is the processing time (ms) that a script says; None if it says none.
     """
 
     tables: list[pa.Table]
     finished: list[bytes]
     heard: list[Heard]
     elements: int = 0
+    clock: int | None = None
 
 
 def read_blobs(blobs: Iterator[bytes]) -> Arrived:
@@ -341,6 +362,7 @@ def read_blobs(blobs: Iterator[bytes]) -> Arrived:
     finished: list[bytes] = []
     heard: list[Heard] = []
     elements = 0
+    clock = None
     for blob in blobs:
         if blob == _WAKE:
             continue
@@ -352,8 +374,9 @@ def read_blobs(blobs: Iterator[bytes]) -> Arrived:
                 heard += (FromSource(*told) for told in header["sources"])
                 heard += (FromShard(*told) for told in header["shards"])
                 elements += header.get("elements", 0)
+                clock = header.get("clock", clock)
             case _:
                 arrivals.append((header["order"], table))
     # Blobs come out of the shuffle in any order.
     arrivals.sort(key=lambda arrival: arrival[0])
-    return Arrived([table for _, table in arrivals], finished, heard, elements)
+    return Arrived([table for _, table in arrivals], finished, heard, elements, clock)

@@ -16,15 +16,18 @@ from beamlike.hosts.spark.workers import ease_worker, prepare_logs
 from beamlike.machine.clocks import FromHost, Heard
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.stepping import stepper_of
+from beamlike.runtime.stepping import Stepper, stepper_of
 from beamlike.runtime.store.blobs import pack_blob
 from beamlike.runtime.store.index import Index
+from beamlike.runtime.store.pages import Store
 
 __all__ = [
     "GroupProcessor",
     "ShardProcessor",
     "SparkStore",
+    "beam_watermark",
     "blobs_of",
+    "stepped_shard",
     "wake_at_next_watermark",
 ]
 
@@ -126,7 +129,9 @@ class GroupProcessor(StatefulProcessor, ABC):
             # Its inputs tell how far they are, and wake it. Only if it is drained nobody does. Once
             # would do; to ask whether it has been done takes as long as to do it again.
             self._handle.registerTimer(MAX_TIMESTAMP)
-        clock = times.getCurrentProcessingTimeInMs()
+        clock = self._plan.clock if arrived.clock is None else arrived.clock
+        if clock is None:
+            clock = times.getCurrentProcessingTimeInMs()
         yield from self.step(group, arrived, heard, clock)
 
     @abstractmethod
@@ -154,6 +159,20 @@ class GroupProcessor(StatefulProcessor, ABC):
         pass
 
 
+def stepped_shard(
+    stepper: Stepper,
+    store: Store,
+    shard: int,
+    arrived: Arrived,
+    heard: Sequence[Heard],
+    clock: int,
+) -> bytes:
+    """One shard's micro-batch: what comes out of it, as a blob. For the arguments see `Stepper`."""
+    out, standing = stepper.step(store, arrived.tables, heard, clock, shard)
+    told = {"kind": "out", "elements": arrived.elements, "standing": attrs.astuple(standing)}
+    return pack_blob(_NOTHING if out is None else out, told)
+
+
 class ShardProcessor(GroupProcessor):
     """Carries micro-batches to a shard's step and what comes out onwards. Decides nothing."""
 
@@ -174,9 +193,8 @@ class ShardProcessor(GroupProcessor):
             Index.load(self._plan, self._store.read_index())
         shard = self._plan.shard_ids.index(group)
         with paused_gc():
-            out, standing = self._stepper.step(self._store, arrived.tables, heard, clock, shard)
-        told = {"kind": "out", "elements": arrived.elements, "standing": attrs.astuple(standing)}
-        yield Row(blob=pack_blob(_NOTHING if out is None else out, told))
+            blob = stepped_shard(self._stepper, self._store, shard, arrived, heard, clock)
+        yield Row(blob=blob)
 
     def close(self) -> None:
         # Between tasks a worker keeps what it remembers, and not what it needed meanwhile.

@@ -13,8 +13,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
 from beamlike.hosts.spark.inputs import mark
-from beamlike.hosts.spark.pack import PACKED, packer, read_blobs, waker
+from beamlike.hosts.spark.pack import PACKED, clock_packer, packer, read_blobs, waker
 from beamlike.hosts.spark.processor import ShardProcessor
+from beamlike.hosts.spark.scripted_time import scripted_time
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.unpack import unpacker
 from beamlike.machine.clocks import FromHost
@@ -57,10 +58,16 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
     """The output of a streaming grouping, hidden column and all.
 
     A plan that waits on processing time is woken every ``wake_every_ms`` milliseconds, also
-    while no data arrives.
+    while no data arrives. Where the time comes from a script, that wakes it.
     """
+    time = scripted_time()
+    if time is not None:
+        plan = attrs.evolve(plan, clock=time.clock)
     packed = _pack(inputs, plan)
-    if plan.needs_ticks:
+    if time is not None:
+        moves = time.clock_rows.mapInArrow(clock_packer(plan), PACKED)
+        packed = packed.unionByName(moves)
+    elif plan.needs_ticks:
         packed = packed.unionByName(_wakes(packed.sparkSession, plan, wake_every_ms))
     if plan.fanout:
         packed = packed.groupBy("shard").transformWithState(

@@ -1,0 +1,216 @@
+"""What becomes of the rows of a query before, between and after its groupings.
+
+The API describes a query in these words, and knows nothing of how rows are kept. A host that has
+rows as DataFrames of Spark says what that means in expressions of SQL, one that has them as tables
+says it in Arrow. Rows have the hidden column (see `beamlike.runtime.marks`) from
+`Frames.source_rows` on, until `Frames.data` or `Frames.everything` takes it away.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Container, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from beamlike.errors import ColumnError
+from beamlike.model.windowfns import WindowFn
+
+if TYPE_CHECKING:
+    from pyspark.sql import types as T
+
+    from beamlike.hosts.spark.inputs import Input
+    from beamlike.runtime.plan import Plan
+
+__all__ = ["Frames", "How", "frames_of"]
+
+Frame = Any
+"""A DataFrame, or a `TableFrame`."""
+
+How = Literal["inner", "left", "right", "full"]
+"""Which rows a join keeps that have no partner."""
+
+
+def frames_of(df: object) -> "Frames":
+    """The words of the host that has these rows.
+
+    Raises:
+        ColumnError: They are no rows.
+        EnvironmentProblem: This PySpark cannot run a query.
+    """
+    from beamlike.hosts.spark import session
+
+    session.check_spark_version()
+    from pyspark.sql import DataFrame
+
+    from beamlike.hosts.tables.frame import TableFrame
+
+    if isinstance(df, DataFrame):
+        from beamlike.hosts.spark.verbs import SparkFrames
+
+        return SparkFrames()
+    if isinstance(df, TableFrame):
+        from beamlike.hosts.tables.verbs import TableFrames
+
+        return TableFrames()
+    raise ColumnError(f"df must be a DataFrame of Spark, got {df!r}")
+
+
+class Frames(ABC):
+    """Rows of one host. A frame never changes: each word makes another one."""
+
+    # -- sources -------------------------------------------------------------------------------
+
+    @abstractmethod
+    def check_stream(self, df: Frame) -> None:
+        """Refuse a stream that cannot be grouped where it runs.
+
+        Raises:
+            EnvironmentProblem: With what to change.
+        """
+
+    @abstractmethod
+    def source_rows(
+        self, df: Frame, timestamp: str, delay: int | None, max_ahead: int | None = None
+    ) -> Frame:
+        """The rows of a source with the hidden column, and the watermark that follows from them.
+
+        Args:
+            df: Rows of the user's.
+            timestamp: The event-time column.
+            delay: How far it may be out of order (ms); None: no watermark is to be set.
+            max_ahead: How far ahead of the clock it may lie (ms); None: as far as it likes.
+
+        Raises:
+            ColumnError: The column is missing or no time; a name is taken that is needed here.
+        """
+
+    # -- row by row ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def where(self, rows: Frame, condition: Any) -> Frame:
+        """Rows for which a condition does not hold are left out, and still move the watermark."""
+
+    @abstractmethod
+    def select(self, rows: Frame, columns: Sequence[Any]) -> Frame:
+        """Other columns."""
+
+    @abstractmethod
+    def with_columns(self, rows: Frame, columns: Mapping[str, Any]) -> Frame:
+        """More columns."""
+
+    @abstractmethod
+    def explode(self, rows: Frame, column: Any, as_: str) -> Frame:
+        """A row for each item of an array. One whose array is empty or null is left out."""
+
+    @abstractmethod
+    def without_window(self, rows: Frame) -> Frame:
+        """The same rows, in no window."""
+
+    @abstractmethod
+    def union(self, frames: Sequence[Frame]) -> Frame:
+        """The rows of all. They have the same columns."""
+
+    # -- groupings -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def packed(
+        self,
+        rows: Frame,
+        plan: "Plan",
+        inputs: Mapping[str, "Input"],
+        timestamp: str | None,
+        assign: WindowFn | None,
+        untold: Container[str] = (),
+    ) -> Any:
+        """One input of a grouping.
+
+        Args:
+            rows: Its rows.
+            plan: The grouping.
+            inputs: The columns that its values come from.
+            timestamp: The event-time column of a source, shown with rows that cannot be grouped;
+                None after a grouping.
+            assign: Gives rows their windows; None: they have them, or the machine assigns.
+            untold: Columns that are not shown with rows that cannot be grouped.
+        """
+
+    @abstractmethod
+    def run(self, packed: Sequence[Any], plan: "Plan", wake_every_ms: int) -> Frame:
+        """Everything that comes out of a grouping of these inputs."""
+
+    # -- what users see ------------------------------------------------------------------------
+
+    @abstractmethod
+    def data(self, rows: Frame) -> Frame:
+        """The rows of the user's, without the hidden column."""
+
+    @abstractmethod
+    def everything(self, rows: Frame) -> Frame:
+        """The same, and beside them all rows that were dropped until here, in ``dropped``."""
+
+    @abstractmethod
+    def split(self, everything: Frame) -> tuple[Frame, Frame]:
+        """The panes and the dropped rows of a frame that has both."""
+
+    # -- several streams -----------------------------------------------------------------------
+
+    @abstractmethod
+    def tagged(
+        self,
+        rows: Frame,
+        shared: Mapping[str, str],
+        name: str,
+        structs: Mapping[str, "T.StructType"],
+    ) -> Frame:
+        """Rows of one stream among several: as a struct in a column of their own, beside others.
+
+        Args:
+            rows: The rows.
+            shared: By the name of a column that all have, what these rows call it.
+            name: The column of these rows.
+            structs: The columns of all streams; those of the others are null.
+        """
+
+    @abstractmethod
+    def pairs(
+        self,
+        rows: Frame,
+        keys: Sequence[str],
+        sides: Mapping[str, Sequence[str]],
+        of_a_pane: Sequence[str],
+        how: How,
+    ) -> Frame:
+        """Each row of the left list with each of the right one, as columns.
+
+        Args:
+            rows: Panes with an array of structs for each side.
+            keys: The columns of the key.
+            sides: The columns of each side, the left one first.
+            of_a_pane: Columns that follow, if they are there.
+            how: Which sides may be without a partner.
+        """
+
+    # -- look-ups ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def side_rows(
+        self, rows: Frame, renamed: Mapping[str, str], names: Sequence[str], as_: str
+    ) -> Frame:
+        """Rows of a side input: the key as the main input calls it, the rest in one struct."""
+
+    @abstractmethod
+    def as_side(
+        self, panes: Frame, main: Frame, key: Sequence[str], columns: Sequence[str], side: str
+    ) -> Frame:
+        """Panes of a side input with the columns of the main input, all null."""
+
+    @abstractmethod
+    def beside(
+        self, rows: Frame, side: str, kind: "T.StructType", pane_before: str | None
+    ) -> Frame:
+        """Rows of the main input with a column for side rows, which is null.
+
+        And if it has a name with one for the pane that they come in.
+        """
+
+    @abstractmethod
+    def with_its_pane(self, found: Frame, pane_before: str) -> Frame:
+        """Rows that were looked up as the panes that they were."""

@@ -1,0 +1,181 @@
+"""What becomes of the rows of a query, as SQL: see `beamlike.hosts.frames`."""
+
+from collections.abc import Container, Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from beamlike.errors import ColumnError
+from beamlike.hosts.frames import Frames, How
+from beamlike.hosts.spark import bind, query, session
+from beamlike.hosts.spark.expressions import check_expression, selected
+from beamlike.hosts.spark.inputs import Input, column, is_data, mark, type_of
+from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.marks import DROPPED_ROW, LEFT_OUT, MARKS
+from beamlike.runtime.plan import Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+__all__ = ["SparkFrames"]
+
+
+class SparkFrames(Frames):
+    """Rows as DataFrames, streaming or bounded."""
+
+    def check_stream(self, df: DataFrame) -> None:
+        session.check_state_store(df.sparkSession)
+
+    def source_rows(
+        self, df: DataFrame, timestamp: str, delay: int | None, max_ahead: int | None = None
+    ) -> DataFrame:
+        return bind.source_rows(df, timestamp, delay, max_ahead)
+
+    def where(self, rows: DataFrame, condition: "Column | str") -> DataFrame:
+        holds = F.expr(condition) if isinstance(condition, str) else condition
+        check_expression(rows, holds)
+        leave = is_data() & ~F.coalesce(holds, F.lit(False))
+        kind = F.when(leave, F.lit(LEFT_OUT)).otherwise(F.col(f"{MARKS}.kind"))
+        return rows.withColumn(MARKS, F.col(MARKS).withField("kind", kind))
+
+    def select(self, rows: DataFrame, columns: "Sequence[Column | str]") -> DataFrame:
+        return rows.select(*selected(rows, columns), MARKS)
+
+    def with_columns(self, rows: DataFrame, columns: "Mapping[str, Column]") -> DataFrame:
+        for each in columns.values():
+            check_expression(rows, each)
+        return rows.withColumns(dict(columns))
+
+    def explode(self, rows: DataFrame, column: "Column | str", as_: str) -> DataFrame:
+        if isinstance(column, str):
+            kind, items = type_of(rows, column, "column"), _column(column)
+        else:
+            check_expression(rows, column)
+            kind, items = rows.select(column).schema[0].dataType, column
+        check_array(column, kind)
+        # One row stays for each that is no data: an outer explode makes it of null.
+        item = F.explode_outer(F.when(is_data(), items))
+        return self.where(rows, F.size(items) > 0).withColumn(as_, item)
+
+    def without_window(self, rows: DataFrame) -> DataFrame:
+        return bind.without_window(rows)
+
+    def union(self, frames: Sequence[DataFrame]) -> DataFrame:
+        return reduce(DataFrame.unionByName, frames)
+
+    def packed(
+        self,
+        rows: DataFrame,
+        plan: Plan,
+        inputs: Mapping[str, Input],
+        timestamp: str | None,
+        assign: WindowFn | None,
+        untold: Container[str] = (),
+    ) -> query.Packed:
+        columns = bind.packer_columns(rows, plan, inputs, timestamp, untold)
+        return query.Packed(columns, assign)
+
+    def run(self, packed: Sequence[query.Packed], plan: Plan, wake_every_ms: int) -> DataFrame:
+        if not packed[0].rows.isStreaming:
+            return query.bounded(packed, plan)
+        rows = query.streaming(packed, plan, wake_every_ms)
+        return rows.observe(plan.name, *query.counters())
+
+    def data(self, rows: DataFrame) -> DataFrame:
+        return rows.filter(is_data()).drop(MARKS)
+
+    def everything(self, rows: DataFrame) -> DataFrame:
+        seen = rows.filter(is_data() | (mark("kind") == DROPPED_ROW))
+        return seen.withColumn("dropped", mark("dropped")).drop(MARKS)
+
+    def split(self, everything: DataFrame) -> tuple[DataFrame, DataFrame]:
+        panes = everything.filter(F.col("dropped").isNull()).drop("dropped")
+        return panes, everything.filter(F.col("dropped").isNotNull())
+
+    def tagged(
+        self,
+        rows: DataFrame,
+        shared: Mapping[str, str],
+        name: str,
+        structs: Mapping[str, T.StructType],
+    ) -> DataFrame:
+        def of(other: str, kind: T.StructType) -> "Column":
+            if other != name:
+                return F.lit(None).cast(kind).alias(other)
+            return F.struct(*(column(it.name) for it in kind.fields)).cast(kind).alias(other)
+
+        renamed = [column(own).alias(shown) for shown, own in shared.items()]
+        return rows.select(*renamed, *(of(*each) for each in structs.items()), MARKS)
+
+    def pairs(
+        self,
+        rows: DataFrame,
+        keys: Sequence[str],
+        sides: Mapping[str, Sequence[str]],
+        of_a_pane: Sequence[str],
+        how: How,
+    ) -> DataFrame:
+        left, right = (column(name).isNotNull() for name in sides)
+        kept = {"inner": left & right, "left": left, "right": right, "full": left | right}[how]
+        for side in sides:
+            rows = rows.withColumn(side, F.explode_outer(column(side)))
+        rows = rows.filter(~is_data() | kept)
+        rest = [name for name in rows.columns if name in of_a_pane]
+        return rows.select(
+            *(column(name) for name in keys),
+            *(F.col(side).getField(name).alias(name) for side in sides for name in sides[side]),
+            *rest,
+            MARKS,
+        )
+
+    def side_rows(
+        self, rows: DataFrame, renamed: Mapping[str, str], names: Sequence[str], as_: str
+    ) -> DataFrame:
+        key = [column(own).alias(shown) for shown, own in renamed.items()]
+        return rows.select(*key, F.struct(*(column(it) for it in names)).alias(as_), MARKS)
+
+    def as_side(
+        self,
+        panes: DataFrame,
+        main: DataFrame,
+        key: Sequence[str],
+        columns: Sequence[str],
+        side: str,
+    ) -> DataFrame:
+        nothing = [
+            F.lit(None).cast(type_of(main, it, "window_input")).alias(it)
+            for it in columns
+            if it not in key
+        ]
+        return panes.select(*(column(it) for it in key), *nothing, column(side), MARKS)
+
+    def beside(
+        self, rows: DataFrame, side: str, kind: T.StructType, pane_before: str | None
+    ) -> DataFrame:
+        more = {side: F.lit(None).cast(T.ArrayType(kind))}
+        if pane_before is not None:
+            more[pane_before] = column("pane")
+        return rows.withColumns(more)
+
+    def with_its_pane(self, found: DataFrame, pane_before: str) -> DataFrame:
+        return found.withColumn("pane", F.col(pane_before)).drop(pane_before)
+
+
+_column = column
+"""The same, where an argument has the name."""
+
+
+def check_array(column: object, kind: T.DataType) -> None:
+    """Refuse to make rows of what is no array.
+
+    Raises:
+        ColumnError: It is of another type.
+    """
+    if not isinstance(kind, T.ArrayType):
+        raise ColumnError(
+            f"column: {column} is {kind.simpleString()} and no array; make one of it, for "
+            "example with F.split of a text or F.map_entries of a map"
+        )

@@ -1,0 +1,168 @@
+"""Types of columns from their text, as ``"user string, at timestamp"``, without asking Spark."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from pyspark.sql import types as T
+
+from beamlike.errors import ColumnError
+
+__all__ = ["read_columns", "read_type"]
+
+_TOKEN: Final = re.compile(r"\s*(?:`((?:[^`]|``)+)`|('[^']*')|(\w+)|(\S))")
+
+_PLAIN: Final[dict[str, Callable[[], T.DataType]]] = {
+    **dict.fromkeys(("boolean",), T.BooleanType),
+    **dict.fromkeys(("tinyint", "byte"), T.ByteType),
+    **dict.fromkeys(("smallint", "short"), T.ShortType),
+    **dict.fromkeys(("int", "integer"), T.IntegerType),
+    **dict.fromkeys(("bigint", "long"), T.LongType),
+    **dict.fromkeys(("float", "real"), T.FloatType),
+    "double": T.DoubleType,
+    "string": T.StringType,
+    "binary": T.BinaryType,
+    "date": T.DateType,
+    **dict.fromkeys(("timestamp", "timestamp_ltz"), T.TimestampType),
+    "timestamp_ntz": T.TimestampNTZType,
+    "void": T.NullType,
+}
+
+
+def read_columns(text: str) -> T.StructType:
+    """The columns of a frame.
+
+    Raises:
+        ColumnError: The text cannot be read, with the place; or two columns have one name.
+
+    >>> read_columns("user string, at timestamp").names
+    ['user', 'at']
+    """
+    reader = _Reader(text)
+    fields = [reader.field()]
+    while reader.takes(","):
+        fields.append(reader.field())
+    reader.ends()
+    names = [field.name.lower() for field in fields]
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise ColumnError(f"schema {text!r} has two columns called {twice!r}")
+    return T.StructType(fields)
+
+
+def read_type(text: str) -> T.DataType:
+    """A type, such as ``"array<string>"``.
+
+    Raises:
+        ColumnError: The text cannot be read, with the place.
+    """
+    reader = _Reader(text)
+    kind = reader.type()
+    reader.ends()
+    return kind
+
+
+class _Reader:
+    """Reads a text from its beginning to its end."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = [(it.start(it.lastindex or 0), it) for it in _TOKEN.finditer(text)]
+        self._at = 0
+
+    def field(self) -> T.StructField:
+        name = self._name()
+        self.takes(":")
+        field = T.StructField(name, self.type())
+        if self.takes("not"):
+            self._needs("null")
+        if self.takes("comment"):
+            self._at += 1
+        return field
+
+    def type(self) -> T.DataType:
+        word = self._name().lower()
+        match word:
+            case "array":
+                self._needs("<")
+                item = self.type()
+                self._needs(">")
+                return T.ArrayType(item)
+            case "map":
+                self._needs("<")
+                key = self.type()
+                self._needs(",")
+                value = self.type()
+                self._needs(">")
+                return T.MapType(key, value)
+            case "struct":
+                self._needs("<")
+                fields = [self.field()]
+                while self.takes(","):
+                    fields.append(self.field())
+                self._needs(">")
+                return T.StructType(fields)
+            case "decimal" | "dec" | "numeric":
+                return self._decimal()
+            case "interval":
+                for part in ("day", "to", "second"):
+                    self._needs(part)
+                return T.DayTimeIntervalType()
+        if word not in _PLAIN:
+            self._at -= 1
+            raise self._refusal("a type")
+        return _PLAIN[word]()
+
+    def _decimal(self) -> T.DecimalType:
+        if not self.takes("("):
+            return T.DecimalType()
+        precision, scale = self._number(), 0
+        if self.takes(","):
+            scale = self._number()
+        self._needs(")")
+        return T.DecimalType(precision, scale)
+
+    def takes(self, word: str) -> bool:
+        """Whether this comes next; it is passed if it does."""
+        found = self._word()
+        if found is None or found.lower() != word:
+            return False
+        self._at += 1
+        return True
+
+    def ends(self) -> None:
+        if self._at < len(self._tokens):
+            raise self._refusal("a comma or the end")
+
+    def _needs(self, word: str) -> None:
+        if not self.takes(word):
+            raise self._refusal(repr(word))
+
+    def _word(self) -> str | None:
+        if self._at >= len(self._tokens):
+            return None
+        quoted, _, word, sign = self._tokens[self._at][1].groups()
+        return word or sign or (None if quoted is None else f"`{quoted}`")
+
+    def _name(self) -> str:
+        if self._at < len(self._tokens):
+            quoted, _, word, _ = self._tokens[self._at][1].groups()
+            if quoted or word:
+                self._at += 1
+                return word or str(quoted).replace("``", "`")
+        raise self._refusal("a name")
+
+    def _number(self) -> int:
+        word = self._word()
+        if word is None or not word.isdecimal():
+            raise self._refusal("a number")
+        self._at += 1
+        return int(word)
+
+    def _refusal(self, wanted: str) -> ColumnError:
+        rest = self._text[self._tokens[self._at][0] :] if self._at < len(self._tokens) else ""
+        place = f"at {rest!r}" if rest else "at its end"
+        return ColumnError(
+            f"schema {self._text!r} cannot be read {place}, where {wanted} should be; write "
+            'columns as "user string, at timestamp, amount bigint", or give a StructType of pyspark'
+        )

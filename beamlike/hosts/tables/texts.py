@@ -1,0 +1,168 @@
+"""Times and numbers in texts, as Spark reads and writes them.
+
+Source: Spark ``SparkDateTimeUtils.parseTimestampString`` and ``getZoneId``, ``Cast`` from strings
+to doubles, ``JacksonGenerator``.
+"""
+
+import base64
+import json
+import math
+import re
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from beamlike.errors import UnsupportedError
+
+__all__ = ["read_double", "read_timestamp", "write_json"]
+
+_TIMESTAMP: Final = re.compile(
+    r"([+-]?)(\d{4,6})-(\d{1,2})-(\d{1,2})"
+    r"(?:[ T](\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?([^\d.].*)?)?)?)?",
+    re.ASCII | re.DOTALL,
+)
+_OFFSET: Final = re.compile(
+    r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{1,2}))?(?::?(\d{2}))?", re.ASCII
+)
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[dDfF]?", re.ASCII)
+_SPECIAL: Final = {
+    **dict.fromkeys(("inf", "+inf", "infinity", "+infinity"), math.inf),
+    **dict.fromkeys(("-inf", "-infinity"), -math.inf),
+    "nan": math.nan,
+}
+_DAY: Final = 86_400_000
+_SPACES: Final = "".join(map(chr, range(33)))
+"""What Spark trims of a text: blanks and control characters."""
+
+
+def read_timestamp(text: str) -> int | None:
+    """The instant that a text names that begins with a date (ms); None if it names none.
+
+    Without a zone it is in UTC.
+
+    Raises:
+        UnsupportedError: Its zone has a name that only Java knows.
+
+    >>> read_timestamp("2013-01-01 05:15"), read_timestamp("2013-02-30")
+    (1357017300000, None)
+    """
+    found = _TIMESTAMP.fullmatch(text.strip(_SPACES))
+    if found is None:
+        return None
+    sign, year, month, day, *time, fraction, zone = found.groups()
+    hour, minute, second = (int(part or 0) for part in time)
+    days = _days(-int(year) if sign == "-" else int(year), int(month), int(day))
+    if days is None or hour > 23 or minute > 59 or second > 59:
+        return None
+    millis = int((fraction or "")[:3].ljust(3, "0"))
+    local = days * _DAY + ((hour * 60 + minute) * 60 + second) * 1000 + millis
+    if zone is None:
+        return local
+    ahead = _ahead(zone.strip(), local, text)
+    return None if ahead is None else local - ahead
+
+
+def _days(year: int, month: int, day: int) -> int | None:
+    """Days since 1970 of a date in any year; None if there is no such date."""
+    lengths = (
+        31,
+        29 if year % 4 == 0 and (year % 100 or year % 400 == 0) else 28,
+        *_AFTER_FEBRUARY,
+    )
+    if not (1 <= month <= 12 and 1 <= day <= lengths[month - 1]):
+        return None
+    before = year - 1
+    leaps = before // 4 - before // 100 + before // 400
+    return before * 365 + leaps + sum(lengths[: month - 1]) + day - 1 - 719_162
+
+
+_AFTER_FEBRUARY: Final = (31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def _ahead(zone: str, local: int, text: str) -> int | None:
+    """How far a zone is ahead of UTC at a local time (ms); None if no zone is named."""
+    if zone in ("Z", "UTC", "GMT", "UT"):
+        return 0
+    offset = _OFFSET.fullmatch(zone)
+    if offset is not None:
+        sign, hours, minutes, seconds = offset.groups()
+        size = (int(hours) * 60 + int(minutes or 0)) * 60 + int(seconds or 0)
+        if int(minutes or 0) > 59 or int(seconds or 0) > 59 or size > 18 * 3600:
+            return None
+        return (-size if sign == "-" else size) * 1000
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9~/._+-]+", zone) is None:
+        return None
+    try:
+        if "/" not in zone:
+            raise ZoneInfoNotFoundError
+        there = datetime(1970, 1, 1) + timedelta(milliseconds=local)
+        gone = there.replace(tzinfo=ZoneInfo(zone)).utcoffset()
+        assert gone is not None, "a zone knows how far it is ahead"
+        return round(gone.total_seconds()) * 1000
+    except (ZoneInfoNotFoundError, OverflowError):
+        raise UnsupportedError(
+            f"the zone {zone!r} of the time {text!r} is not known without Spark; write Z, an "
+            'offset such as "+01:00" or a region such as "Europe/Berlin", or test with host="spark"'
+        ) from None
+
+
+def read_double(text: str) -> float | None:
+    """The number that a text shows; None if it shows none.
+
+    >>> read_double(" 1.5 "), read_double("one")
+    (1.5, None)
+    """
+    text = text.strip(_SPACES)
+    if _NUMBER.fullmatch(text) is not None:
+        return float(text.rstrip("dDfF"))
+    return _SPECIAL.get(text.lower())
+
+
+def write_json(value: Any) -> str:
+    """A value as ``to_json`` writes it, nulls included."""
+    match value:
+        case dict():
+            fields = (
+                f"{json.dumps(name, ensure_ascii=False)}:{write_json(it)}"
+                for name, it in value.items()
+            )
+            return f"{{{','.join(fields)}}}"
+        case list() if value and all(isinstance(it, tuple) for it in value):
+            return write_json({_as_name(name): it for name, it in value})
+        case list():
+            return f"[{','.join(map(write_json, value))}]"
+        case bool() | None | int():
+            return json.dumps(value)
+        case float():
+            return _double(value)
+        case Decimal():
+            return format(value, "f")
+        case datetime():
+            return f'"{_instant(value)}"'
+        case date():
+            return f'"{value.isoformat()}"'
+        case bytes():
+            return f'"{base64.b64encode(value).decode()}"'
+    return json.dumps(str(value), ensure_ascii=False)
+
+
+def _as_name(key: Any) -> str:
+    return key if isinstance(key, str) else write_json(key).strip('"')
+
+
+def _instant(moment: datetime) -> str:
+    zone = "" if moment.tzinfo is None else "Z"
+    plain = moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+    return f"{plain.isoformat(timespec='milliseconds')}{zone}"
+
+
+def _double(value: float) -> str:
+    """As Java writes it."""
+    if not math.isfinite(value):
+        return {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}[str(value)]
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    digits, exponent = f"{Decimal(repr(value)):e}".lower().split("e")
+    whole, _, fraction = digits.partition(".")
+    return f"{whole}.{fraction.rstrip('0') or '0'}E{int(exponent)}"
