@@ -23,8 +23,8 @@ EVENTS = 2
 """Here; the command goes further."""
 
 PARTS = 5
-"""The reference machine is compared under all strategies, in parts. The runtime, which costs as much
-for one stream as for a hundred, is compared under the first part."""
+"""The reference machine is compared under all strategies, in parts. The runtime, which costs as
+much for one stream as for a hundred, is compared under the first part."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))
