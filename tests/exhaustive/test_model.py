@@ -20,10 +20,10 @@ from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive as ArriveTogether
 from beamlike.runtime.script import Script
 from beamlike.testing.transcripts import Scenario, load_transcripts
-from tests.exhaustive.engines import row_of
 from tests.exhaustive.events import BITS, END, Arrive, Clock, Event, Row, Stream, Watermark
 from tests.exhaustive.history import Came, Cleared, Ended, Fired, Grew, Now
 from tests.exhaustive.rules import outcome
+from tests.exhaustive.scripts import row_of
 from tests.exhaustive.strategies import TRIGGERS
 
 CASES = Path(__file__).resolve().parents[1] / "conformance" / "cases"
