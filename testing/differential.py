@@ -77,10 +77,12 @@ class Case:
     """A scenario and what the laws need to know of it, each worked out once.
 
     ``name`` decides where bundles are cut, keys move and so on, so a case can be repeated.
+    ``thorough`` checks each law of it, also those that cost much.
     """
 
     name: str
     scenario: RandomScenario
+    thorough: bool = False
 
     @property
     def strategy(self) -> WindowingStrategy:
@@ -118,10 +120,10 @@ class Case:
         return Random(f"{self.name} {law}")
 
 
-def case_of(seed: int, number: int) -> Case:
+def case_of(seed: int, number: int, *, thorough: bool = False) -> Case:
     """One scenario of a seed. The same numbers give the same case, everywhere."""
     name = f"{seed}:{number}"
-    return Case(name, any_scenario(Random(name)))
+    return Case(name, any_scenario(Random(name)), thorough)
 
 
 def streams_of(seed: int, number: int) -> Case:
@@ -211,7 +213,7 @@ def _either_machine(case: Case) -> list[str] | None:
 
 def _is_drawn(case: Case, law: str) -> bool:
     """Whether a law that costs much is checked of this case, as of one in three."""
-    return case.dice(law).randrange(3) == 0
+    return case.thorough or case.dice(law).randrange(3) == 0
 
 
 def _has_streams(case: Case) -> bool:
@@ -324,11 +326,13 @@ EITHER_MACHINE: Final = (
     "a Spark shard that either machine steps says and remembers what memory does, to the last row"
 )
 
+ON_LOCAL: Final = "the local host emits what memory does"
+
 LAWS: Final[Mapping[str, Law]] = {
     "a restart before every step changes nothing": _restart,
     "a key may be stepped only when it is due": _due_keys_only,
     "the Spark shard emits what memory does": _shard,
-    "the local host emits what memory does": _local,
+    ON_LOCAL: _local,
     "the Spark shard does not care how steps are spread over micro-batches": _micro_batches,
     "the columnar machine says what the reference machine says, and remembers the same": _columns,
     EITHER_MACHINE: _either_machine,

@@ -4,7 +4,8 @@ From the top of the checkout. Random scenarios, each with its own windows, trigg
 lateness and data, are checked against every law of `beamlike.testing.differential`: the Spark
 shard emits what memory does, with its state packed and unpacked at every step; restarts, the
 order inside a bundle and, where it must not matter, its cut change nothing; every element is
-emitted, buffered or dropped; and some more.
+emitted, buffered or dropped; and some more. Some laws cost much and are checked of one scenario in
+three; but each scenario runs on the hosts memory and local.
 
 Then the two machines are compared on many more (``--streams``): some tens of keys at once, each
 with random elements of its own, in a Spark shard that either machine steps by turns. Panes, drops,
@@ -13,6 +14,7 @@ everything that is remembered and all deadlines have to be those of memory after
 What breaks a law is made smaller and printed twice: as a test stream, to be pasted into a test, and
 as a transcript, to be saved in a file and replayed with ``beamlike replay``.
 
+With ``--progress`` the work goes on where it was, and begins anew once the sources have changed.
 Exit status: 0 if every law holds, 1 if not.
 """
 
@@ -22,9 +24,10 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 from textwrap import indent
 
 from beamlike.errors import TestStreamError
@@ -32,17 +35,19 @@ from beamlike.testing.as_code import as_test_stream
 from beamlike.testing.differential import (
     EITHER_MACHINE,
     KEYS,
-    LAWS,
+    ON_LOCAL,
     ON_SPARK,
     Broken,
     broken_laws,
     broken_on_spark,
     broken_streams,
     case_of,
+    differences,
     streams_of,
 )
 from beamlike.testing.shrinking import smallest, transcript_of
 from beamlike.testing.transcript_writing import scenario_text
+from tests.differential.kept import Checked, Chunk, Kept, applied_laws, report
 
 CHUNK = 250
 """Scenarios of one progress report; and so many run side by side on Spark."""
@@ -52,6 +57,9 @@ PASSES = 25
 
 ENOUGH = 5
 """After so many broken laws nothing new is to be learnt from more."""
+
+PARTS = ("local", "laws", "streams")
+"""Scenarios on memory and local, the same under all laws, and streams for the two machines."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,69 +93,102 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="the first N also run on Spark, in streaming queries (default 0)",
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes that share the work")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="default all")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so long")
+    parser.add_argument("--progress", type=Path, metavar="FILE", help="what is done already")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="write the result there, such as LATEST.md"
+    )
     args = parser.parse_args(arguments)
 
     started = time.monotonic()
+    kept = None if args.progress is None else Kept.at(args.progress)
+    checked = {} if kept is None else kept.checked()
     numbers = range(args.first, args.first + args.scenarios)
     passes = range(args.first, args.first + math.ceil(args.streams / KEYS))
-    chunks: list[Chunk] = [
-        *((_check_chunk, numbers[at : at + CHUNK]) for at in range(0, len(numbers), CHUNK)),
-        *((_check_passes, passes[at : at + PASSES]) for at in range(0, len(passes), PASSES)),
+    chunks = [
+        chunk
+        for part in args.parts
+        for chunk in _chunks(part, args.seed, passes if part == "streams" else numbers)
+        if str(chunk) not in checked
     ]
-    applied: Counter[str] = Counter()
     broken: list[Broken] = []
-    done = 0
-    for size, found, counts in _shown(_checked(args.seed, chunks, args.jobs), len(chunks)):
-        done += size
+    for done, found in _shown(_checked(chunks, args.jobs), len(chunks)):
         broken += found
-        applied += counts
-        if len(broken) >= ENOUGH:
+        checked[done.chunk] = done
+        if kept is not None and not found:
+            kept.add(done)
+        if len(broken) >= ENOUGH or time.monotonic() > started + 60 * args.minutes:
             break
     on_spark = numbers[: args.spark]
     if on_spark and len(broken) < ENOUGH:
         broken += _on_spark(args.seed, on_spark)
-        applied[ON_SPARK] = len(on_spark)
+        checked[ON_SPARK] = Checked(ON_SPARK, len(on_spark), {ON_SPARK: len(on_spark)}, 0)
 
-    for law in (*LAWS, ON_SPARK):
-        if applied[law]:
-            print(f"{applied[law]:>8}  {law}")
+    for law, count in applied_laws(checked).items():
+        print(f"{count:>8}  {law}")
     for one in broken[:ENOUGH]:
         _show(smallest(one))
     verdict = "every law holds" if not broken else f"{len(broken)} broken"
-    print(
-        f"\n{done} scenarios of seed {args.seed} in {time.monotonic() - started:.0f} s: {verdict}"
-    )
+    scenarios = sum(done.scenarios for done in checked.values())
+    took = time.monotonic() - started
+    print(f"\n{scenarios} scenarios of seed {args.seed} in {took:.0f} s: {verdict}")
+    if args.report is not None:
+        args.report.write_text(report(checked, verdict), encoding="utf-8")
     return int(bool(broken))
 
 
-Checked = tuple[int, list[Broken], Counter[str]]
-"""Of a chunk: how many scenarios, what they break, and how often each law applied."""
-
-Chunk = tuple[Callable[[int, range], Checked], range]
+Found = tuple[Checked, list[Broken]]
+"""What was checked of a chunk, and what breaks a law."""
 
 
-def _check_chunk(seed: int, numbers: range) -> Checked:
+def _chunks(part: str, seed: int, numbers: range) -> Iterator[Chunk]:
+    each = PASSES if part == "streams" else CHUNK
+    for at in range(0, len(numbers), each):
+        yield Chunk(part, seed, numbers[at : at + each])
+
+
+def _check(chunk: Chunk) -> Found:
+    started = time.monotonic()
+    scenarios, broken, applied = _CHECKS[chunk.part](chunk)
+    took = round(time.monotonic() - started, 3)
+    return Checked(str(chunk), scenarios, dict(applied), took), broken
+
+
+def _check_local(chunk: Chunk) -> tuple[int, list[Broken], Counter[str]]:
+    broken = []
+    for number in chunk.numbers:
+        case = case_of(chunk.seed, number, thorough=True)
+        if found := differences(case, ON_LOCAL):
+            broken.append(Broken(case, ON_LOCAL, tuple(found)))
+    count = len(chunk.numbers)
+    return count, broken, Counter({ON_LOCAL: count})
+
+
+def _check_laws(chunk: Chunk) -> tuple[int, list[Broken], Counter[str]]:
     applied: Counter[str] = Counter()
-    broken = [one for number in numbers for one in broken_laws(case_of(seed, number), applied)]
-    return len(numbers), broken, applied
+    cases = (case_of(chunk.seed, number) for number in chunk.numbers)
+    broken = [one for case in cases for one in broken_laws(case, applied)]
+    del applied[ON_LOCAL]  # these scenarios are counted in a part of their own
+    return len(chunk.numbers), broken, applied
 
 
-def _check_passes(seed: int, numbers: range) -> Checked:
-    broken = [one for number in numbers for one in broken_streams(streams_of(seed, number))]
-    return KEYS * len(numbers), broken, Counter({EITHER_MACHINE: KEYS * len(numbers)})
+def _check_streams(chunk: Chunk) -> tuple[int, list[Broken], Counter[str]]:
+    cases = (streams_of(chunk.seed, number) for number in chunk.numbers)
+    broken = [one for case in cases for one in broken_streams(case)]
+    count = KEYS * len(chunk.numbers)
+    return count, broken, Counter({EITHER_MACHINE: count})
 
 
-def _check(seed: int, chunk: Chunk) -> Checked:
-    check, numbers = chunk
-    return check(seed, numbers)
+_CHECKS = {"local": _check_local, "laws": _check_laws, "streams": _check_streams}
 
 
-def _checked(seed: int, chunks: Sequence[Chunk], jobs: int) -> Iterator[Checked]:
+def _checked(chunks: Sequence[Chunk], jobs: int) -> Iterator[Found]:
     if jobs <= 1:
-        yield from (_check(seed, chunk) for chunk in chunks)
+        yield from map(_check, chunks)
         return
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_check, [seed] * len(chunks), chunks)
+        yield from pool.map(_check, chunks)
 
 
 def _on_spark(seed: int, numbers: range) -> list[Broken]:
@@ -165,7 +206,7 @@ def _on_spark(seed: int, numbers: range) -> list[Broken]:
     return broken
 
 
-def _shown(chunks: Iterable[Checked], total: int) -> Iterable[Checked]:
+def _shown(chunks: Iterable[Found], total: int) -> Iterable[Found]:
     """The chunks, and how far they are on stderr."""
     try:
         from rich.console import Console
@@ -178,10 +219,10 @@ def _shown(chunks: Iterable[Checked], total: int) -> Iterable[Checked]:
     return track(chunks, "Checking", total, console=console)
 
 
-def _counted(chunks: Iterable[Checked]) -> Iterator[Checked]:
+def _counted(chunks: Iterable[Found]) -> Iterator[Found]:
     done = 0
     for chunk in chunks:
-        done += chunk[0]
+        done += chunk[0].scenarios
         print(f"{done} scenarios", file=sys.stderr, flush=True)
         yield chunk
 

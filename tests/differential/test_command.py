@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pyarrow.compute as pc
 import pytest
 
@@ -32,15 +33,60 @@ def test_it_counts_how_often_each_law_was_checked(command: Any, capsys: Any) -> 
     said = capsys.readouterr().out.splitlines()
     assert [line[10:] for line in said[:-2]] == list(differential.LAWS)
     assert said[0] == "      30  a restart before every step changes nothing"
-    # Forty keys in a pass.
-    assert said[-1].startswith("150 scenarios of seed 5 in ")
+    assert said[3] == f"      30  {differential.ON_LOCAL}"
+    # Those of memory and local, the same ones under all laws, and forty keys in each pass.
+    assert said[-1].startswith("180 scenarios of seed 5 in ")
     assert said[-1].endswith(" s: every law holds")
 
 
 def test_jobs_share_the_work(command: Any, capsys: Any) -> None:
-    assert command(["--scenarios", "300", "--streams", "0", "--jobs", "2"]) == 0
+    asked = ["--parts", "laws", "--scenarios", "300", "--streams", "0", "--jobs", "2"]
+    assert command(asked) == 0
 
     assert capsys.readouterr().out.splitlines()[0].split()[0] == "300"
+
+
+def test_it_goes_on_where_it_was_and_writes_the_result_of_all(
+    command: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    module, file, written = sys.modules[command.__module__], tmp_path / "p.jsonl", tmp_path / "R.md"
+    monkeypatch.setattr(module, "CHUNK", 10)
+    kept = ["--parts", "local", "--progress", str(file), "--report", str(written)]
+    assert command([*kept, "--scenarios", "30", "--minutes", "0"]) == 0
+    assert command([*kept, "--scenarios", "20"]) == 0
+    assert command([*kept, "--scenarios", "20"]) == 0
+
+    said = [line for line in capsys.readouterr().out.splitlines() if line]
+    assert [line.split()[0] for line in said] == ["10", "10", "20", "20", "20", "20"]
+    header, *lines = map(json.loads, file.read_text().splitlines())
+    assert list(header) == ["sources"]
+    assert [line["chunk"] for line in lines] == ["local/0/0-9", "local/0/10-19"]
+    assert [line["applied"] for line in lines] == [{differential.ON_LOCAL: 10}] * 2
+    text = written.read_text().splitlines()
+    assert text[:2] == ["# The latest comparison", ""]
+    assert text[2].endswith(". Every law holds.")
+    assert text[6].startswith("| local | 20 | ")
+    assert text[-1] == f"| {differential.ON_LOCAL} | 20 |"
+
+
+def test_a_scenario_that_local_emits_otherwise_is_found(
+    command: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    play = differential.run_in_local
+
+    def silent(*stage: Any) -> Any:
+        run = play(*stage)
+        return attrs.evolve(run, outputs=run.outputs[1:])
+
+    monkeypatch.setattr(differential, "run_in_local", silent)
+    file = tmp_path / "p.jsonl"
+
+    asked = ["--parts", "local", "--scenarios", "1", "--first", "3", "--progress", str(file)]
+    assert command(asked) == 1
+
+    said = capsys.readouterr().out
+    assert f"scenario 3 of seed 0 breaks a law: {differential.ON_LOCAL}\n" in said
+    assert len(file.read_text().splitlines()) == 1  # what is broken is not kept as done
 
 
 def test_what_breaks_a_law_is_printed_as_a_stream_to_paste_and_a_transcript_to_replay(
@@ -50,10 +96,10 @@ def test_what_breaks_a_law_is_printed_as_a_stream_to_paste_and_a_transcript_to_r
     # Here a law is broken as soon as a pane comes out.
     laws = {law: lambda case: [f"{len(case.run.panes)} panes"] if case.run.panes else []}
     monkeypatch.setattr(differential, "LAWS", laws)
-    monkeypatch.setattr(sys.modules[command.__module__], "LAWS", laws)
+    monkeypatch.setattr("tests.differential.kept.LAWS", laws)
     monkeypatch.setattr("beamlike.testing.shrinking.LAWS", laws)
 
-    assert command(["--scenarios", "1", "--first", "12", "--streams", "0"]) == 1
+    assert command(["--parts", "laws", "--scenarios", "1", "--first", "12", "--streams", "0"]) == 1
 
     said = capsys.readouterr().out
     assert f"scenario 12 of seed 0 breaks a law: {law}\n" in said

@@ -1,10 +1,11 @@
-"""Do all machines play every small stream as the rules say? ``python -m tests.exhaustive`` asks.
+"""Does every small stream come out as the rules say? ``python -m tests.exhaustive`` asks.
 
 From the top of the checkout. For each of several hundred strategies all streams up to a bound are
 played: elements at the few times around each boundary, in every cut into bundles, between moves of
-the watermark and of the clock. What comes out of each engine (`engines.ENGINES`) is compared with
-a model (`rules`) that was written from the rules alone and reads the whole history for every
-question. Then the laws of `laws` are checked on the streams of a smaller bound.
+the watermark and of the clock. What comes out of the reference machine and of the runtime on the
+local host (`engines.ENGINES`) is compared with a model (`rules`) that was written from the rules
+alone and reads the whole history for every question. Then the laws of `laws` are checked on the
+streams of a smaller bound.
 
 ``wide`` has up to four events over all values around each boundary, ``deep`` five and six events
 over few of them, ``laws`` up to three.

@@ -76,9 +76,13 @@ class Fired(NamedTuple):
 class Cleared(NamedTuple):
     """A trigger lost its state and keeps whether it is finished. Of parts of a tree only."""
 
+    what: str = "cleared"  # tuples without it would be equal to `Ended`
+
 
 class Ended(NamedTuple):
     """The end of the window was processed: an early trigger counts as finished, without state."""
+
+    what: str = "ended"
 
 
 class Grew(NamedTuple):

@@ -6,16 +6,17 @@ streams that break it. Other plays of the same streams are played by engines.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import product
 from typing import Final
 
+from beamlike.hosts.local import run_in_local
 from beamlike.model.combine import Sum
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.script import Run, Script
 from beamlike.testing.bundles import is_patient, keeps_contents
-from beamlike.testing.in_columns import run_in_columns
 from beamlike.testing.in_shard import micro_batches, run_in_shard
 from tests.exhaustive.engines import (
     Engine,
@@ -25,11 +26,10 @@ from tests.exhaustive.engines import (
     played,
     reference,
     restarting,
-    rows_of_keys,
-    script_of_keys,
 )
 from tests.exhaustive.events import BITS, END, Arrive, Clock, Event, Row, Stream, Watermark
 from tests.exhaustive.rules import Span, outcome, windows_at
+from tests.exhaustive.scripts import scripted
 from tests.exhaustive.search import Difference, Reached, unlike
 
 __all__ = ["CHEAP", "LAWS", "broken_laws"]
@@ -38,11 +38,12 @@ Broken = Iterator[Difference]
 Law = Callable[[Reached], Broken]
 
 
-def numbers_in(content: object) -> list[int]:
+@cache
+def numbers_in(content: object) -> tuple[int, ...]:
     """The numbers of the elements in a pane, each as often as it is in it."""
     assert isinstance(content, int), content
     counts = content.to_bytes((content.bit_length() + BITS - 1) // BITS, "little")
-    return [number for number, count in enumerate(counts) for _ in range(count)]
+    return tuple(number for number, count in enumerate(counts) for _ in range(count))
 
 
 def times_of(stream: Stream) -> list[int]:
@@ -52,7 +53,7 @@ def times_of(stream: Stream) -> list[int]:
 
 def _broken(here: Reached, at: int, law: str, sentences: Sequence[str]) -> Broken:
     if sentences:
-        stream = here.node.streams[at]
+        stream = here.streams[at]
         yield Difference(here.strategy, stream, law, sentences=tuple(sentences))
 
 
@@ -60,7 +61,7 @@ def _broken(here: Reached, at: int, law: str, sentences: Sequence[str]) -> Broke
 
 
 def _once(here: Reached) -> Broken:
-    for at, (stream, rows) in enumerate(zip(here.node.streams, here.outcomes, strict=True)):
+    for at, (stream, rows) in enumerate(zip(here.streams, here.outcomes, strict=True)):
         yield from _broken(here, at, ONCE, _not_once(here.strategy, stream, rows))
 
 
@@ -68,26 +69,30 @@ def _not_once(strategy: WindowingStrategy, stream: Stream, rows: Rows) -> list[s
     """The elements that are not in as many panes and drops as they have windows."""
     merging = isinstance(strategy.window_fn, Sessions)
     places: list[tuple[int, object]] = []
+    dropped: list[object] = []
     for row in rows:
         if row[1] == "pane":
-            places += [(number, None if merging else row[2]) for number in numbers_in(row[4])]
-            if max(Counter(numbers_in(row[4])).values(), default=0) > 1:
+            numbers = numbers_in(row[4])
+            if len(set(numbers)) < len(numbers):
                 return [f"an element is twice in {row}"]
+            start = None if merging else row[2]
+            places += [(number, start) for number in numbers]
+        elif row[1] != "withdrawn":
+            dropped.append(row[4])
     if strategy.accumulation is not AccumulationMode.DISCARDING:
         places = list(set(places))
-    dropped = Counter(row[4] for row in rows if row[1] in ("closed", "expired"))
-    found = Counter(number for number, _ in places)
+    found = [number for number, _ in places]
     return [
-        f"element {number} at {time}: in {found[number]} places, dropped {dropped[number]} times, "
-        f"of {len(windows_at(strategy.window_fn, time))} windows"
+        f"element {number} at {time}: in {found.count(number)} places, dropped "
+        f"{dropped.count(number)} times, of {len(windows_at(strategy.window_fn, time))} windows"
         for number, time in enumerate(times_of(stream))
-        if found[number] + dropped[number] != len(windows_at(strategy.window_fn, time))
+        if found.count(number) + dropped.count(number) != len(windows_at(strategy.window_fn, time))
     ]
 
 
 def _folds(here: Reached) -> Broken:
     if here.strategy.accumulation is AccumulationMode.RETRACTING:
-        for at, (stream, rows) in enumerate(zip(here.node.streams, here.outcomes, strict=True)):
+        for at, (stream, rows) in enumerate(zip(here.streams, here.outcomes, strict=True)):
             yield from _broken(here, at, FOLDS, _not_folding(here.strategy, stream, rows))
 
 
@@ -150,7 +155,7 @@ def _in_batch(strategy: WindowingStrategy, stream: Stream) -> Iterator[tuple[int
 
 
 def _cuts(here: Reached) -> Broken:
-    for at, (stream, rows) in enumerate(zip(here.node.streams, here.outcomes, strict=True)):
+    for at, (stream, rows) in enumerate(zip(here.streams, here.outcomes, strict=True)):
         joined, origin = _joined(stream)
         if joined == stream:
             continue
@@ -238,7 +243,7 @@ SAVED: Final[dict[str, Engine]] = {
 
 def _restarts(here: Reached) -> Broken:
     for name, engine in SAVED.items():
-        rows = played(engine, here.strategy, here.node)
+        rows = played(engine, here.strategy, here.streams)
         yield from unlike(here, f"{RESTARTS} ({name})", rows)
 
 
@@ -246,7 +251,7 @@ def _longer(here: Reached) -> Broken:
     lateness = here.strategy.allowed_lateness
     for longer in {lateness + 1, 2 * lateness + 5, MAX_TIMESTAMP} - {lateness}:
         strategy = here.strategy.configured(allowed_lateness=min(longer, MAX_TIMESTAMP))
-        plays = played(reference, strategy, here.node)
+        plays = played(reference, strategy, here.streams)
         for at, (short, long) in enumerate(zip(here.outcomes, plays, strict=True)):
             lost = _lost(here.strategy, long) - _lost(here.strategy, short)
             yield from _broken(here, at, LONGER, [f"{one} with {longer} ms" for one in lost])
@@ -262,21 +267,22 @@ def _keys(here: Reached) -> Broken:
     """Deal the elements of each stream to two keys in every way, and play all of them together."""
     dealt = [
         (at, number, pair)
-        for at, stream in enumerate(here.node.streams)
+        for at, stream in enumerate(here.streams)
         for number, pair in enumerate(_dealings(stream))
     ]
     keys = {(at, number, hand): pair[hand] for at, number, pair in dealt for hand in (0, 1)}
-    script = script_of_keys(keys)
-    for name, run in {"memory": in_memory, "columns": _in_columns}.items():
-        found = rows_of_keys(run(here.strategy, script).outputs)
-        for (at, number, hand), stream in keys.items():
-            rows = Counter(found.get(str((at, number, hand)), []))
-            if rows != Counter(_alone(here.strategy, stream)):
-                yield from _broken(here, at, KEYS, [f"{name}, of {stream}: {rows}"])
+    script = scripted(dict(keys))
+    alone = {key: Counter(_alone(here.strategy, stream)) for key, stream in keys.items()}
+    for name, run in {"memory": in_memory, "local": _in_local}.items():
+        found = script.rows(run(here.strategy, script.script).outputs)
+        for key, stream in keys.items():
+            rows = Counter(found[key])
+            if rows != alone[key]:
+                yield from _broken(here, key[0], KEYS, [f"{name}, of {stream}: {rows}"])
 
 
-def _in_columns(strategy: WindowingStrategy, script: Script) -> Run:
-    return run_in_columns(strategy, script, Sum())
+def _in_local(strategy: WindowingStrategy, script: Script) -> Run:
+    return run_in_local(strategy, Sum(), script)
 
 
 def _dealings(stream: Stream) -> Iterator[tuple[Stream, Stream]]:

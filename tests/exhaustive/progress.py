@@ -2,21 +2,24 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
 import attrs
 
-__all__ = ["Done", "Piece", "Progress", "digest_of_sources"]
+__all__ = ["Done", "Lines", "Piece", "Progress", "digest_of", "digest_of_sources"]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
 DECIDING: Final = (
-    *("beamlike/machine", "beamlike/model"),
+    *("beamlike/machine", "beamlike/model", "beamlike/runtime"),
     *(
         f"tests/exhaustive/{name}.py"
-        for name in ("events", "history", "triggers", "rules", "engines", "streams", "strategies")
+        for name in (
+            *("events", "history", "triggers", "rules", "scripts", "engines", "shards"),
+            *("streams", "strategies", "search", "laws"),
+        )
     ),
 )
 """What a result is a result of. After a change of these nothing counts as done."""
@@ -24,14 +27,13 @@ DECIDING: Final = (
 
 @attrs.frozen(order=True)
 class Piece:
-    """A part of the search: a strategy, one of its bounds, and the first step of its streams."""
+    """A part of the search: one of the bounds of a strategy."""
 
     bound: str
-    begin: int
     strategy: int
 
     def __str__(self) -> str:
-        return f"{self.bound}/{self.begin}/{self.strategy}"
+        return f"{self.bound}/{self.strategy}"
 
 
 @attrs.frozen
@@ -45,38 +47,29 @@ class Done:
 
 
 @attrs.frozen
-class Progress:
-    """A file to which each piece is added as it is done."""
+class Lines:
+    """A file of lines that outlives the run: each says something that was found out.
+
+    ``sources`` is what they are results of. A file of other sources is begun anew.
+    """
 
     path: Path
     sources: str
 
     @classmethod
-    def at(cls, path: Path, *, fresh: bool = False) -> Self:
+    def at(cls, path: Path, sources: str, *, fresh: bool = False) -> Self:
         """The file, begun anew if ``fresh`` or if it is of other sources."""
-        progress = cls(path, digest_of_sources())
-        if fresh or not path.exists() or not progress._is_of_these_sources():
+        lines = cls(path, sources)
+        if fresh or not path.exists() or next(iter(lines), {}).get("sources") != sources:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps({"sources": progress.sources}) + "\n", encoding="utf-8")
-        return progress
+            path.write_text(json.dumps({"sources": sources}) + "\n", encoding="utf-8")
+        return lines
 
-    def add(self, done: Done) -> None:
+    def add(self, line: Mapping[str, Any]) -> None:
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(attrs.asdict(done)) + "\n")
+            file.write(json.dumps(line) + "\n")
 
-    def done(self) -> dict[str, Done]:
-        """What is done, by the names of the pieces. One that found something is done again."""
-        known = [
-            Done(line["piece"], line["streams"], line["seconds"], tuple(line["differences"]))
-            for line in self._lines()
-            if "piece" in line
-        ]
-        return {one.piece: one for one in known if not one.differences}
-
-    def _is_of_these_sources(self) -> bool:
-        return next(self._lines(), {}).get("sources") == self.sources
-
-    def _lines(self) -> Iterator[dict[str, Any]]:
+    def __iter__(self) -> Iterator[dict[str, Any]]:
         for line in self.path.read_text(encoding="utf-8").splitlines():
             try:
                 yield json.loads(line)
@@ -84,10 +77,39 @@ class Progress:
                 continue  # the run ended in the middle of a line
 
 
+@attrs.frozen
+class Progress:
+    """The pieces that are done, in a file to which each is added."""
+
+    lines: Lines
+
+    @classmethod
+    def at(cls, path: Path, *, fresh: bool = False) -> Self:
+        """The file, begun anew if ``fresh`` or if it is of other sources."""
+        return cls(Lines.at(path, digest_of_sources(), fresh=fresh))
+
+    def add(self, done: Done) -> None:
+        self.lines.add(attrs.asdict(done))
+
+    def done(self) -> dict[str, Done]:
+        """What is done, by the names of the pieces. One that found something is done again."""
+        known = [
+            Done(line["piece"], line["streams"], line["seconds"], tuple(line["differences"]))
+            for line in self.lines
+            if "piece" in line
+        ]
+        return {one.piece: one for one in known if not one.differences}
+
+
 def digest_of_sources() -> str:
-    """The sources that decide what is found, in a few letters."""
+    """The sources that decide what this search finds, in a few letters."""
+    return digest_of(DECIDING)
+
+
+def digest_of(names: Iterable[str]) -> str:
+    """Sources by their names from the top of the checkout, whole folders or files."""
     digest = hashlib.sha256()
-    for name in DECIDING:
+    for name in names:
         path = ROOT / name
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
             digest.update(file.read_bytes())

@@ -1,12 +1,14 @@
 """The result of a search as a text, for people and for ``LATEST.md``."""
 
 import platform
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from tests.exhaustive.engines import ENGINES
 from tests.exhaustive.laws import CHEAP, LAWS
 from tests.exhaustive.progress import Done
+from tests.exhaustive.shards import machine_of
 from tests.exhaustive.strategies import STRATEGIES
 from tests.exhaustive.work import pieces, streams_in_all
 
@@ -27,8 +29,10 @@ def report(done: Mapping[str, Done], bounds: tuple[str, ...], bad: Sequence[Done
             f"`python -m tests.exhaustive`, {day}; Python {platform.python_version()}.",
             "",
             f"{len(STRATEGIES)} strategies. {compared:,} of {whole:,} streams of one key, in which "
-            f"{' and '.join(ENGINES)} machine were compared with the model: {ends}."
+            f"{' and '.join(f'`{name}`' for name in ENGINES)} were compared with the model: {ends}."
             + ("" if compared == whole else " The same command goes on from there."),
+            "",
+            _engines(),
             "",
             "| part | pieces | streams | seconds of work |",
             "|---|---|---|---|",
@@ -41,6 +45,19 @@ def report(done: Mapping[str, Done], bounds: tuple[str, ...], bad: Sequence[Done
             "",
             *(f"```text\n{text}\n```\n" for one in bad for text in one.differences),
         ]
+    )
+
+
+def _engines() -> str:
+    """What the engines are, and how the runtime steps the strategies."""
+    key_by_key = [choice.why for choice in map(machine_of, STRATEGIES) if choice.why]
+    whys = "".join(f"\n* {count}: {why}" for why, count in sorted(Counter(key_by_key).items()))
+    return (
+        "`reference` is the reference machine; `local` is the runtime of the local host: all "
+        "streams that differ only in their bundles are keys of one shard, whose state rests as "
+        "bytes between any two steps. It steps "
+        f"{len(STRATEGIES) - len(key_by_key)} of the strategies by the columnar machine and "
+        f"{len(key_by_key)} key by key{':' if whys else '.'}{whys}"
     )
 
 

@@ -2,8 +2,11 @@
 
 Written from the rules alone (sections of the notes on Beam's semantics are named), without a look
 at any machine. `outcome` takes the whole history of one key and answers with all that comes out.
-What `beamlike.model` says by its values is all that is shared.
+What `beamlike.model` says by its values is all that is shared. Answers to the same question about
+the same history are remembered (`triggers`), and nothing else: of each stream all is read.
 """
+
+from functools import cache
 
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
@@ -46,11 +49,12 @@ def outcome(strategy: WindowingStrategy, stream: Stream) -> list[Row]:
     return key.rows
 
 
-def windows_at(window_fn: WindowFn, time: int) -> list[Span]:
+@cache
+def windows_at(window_fn: WindowFn, time: int) -> tuple[Span, ...]:
     """The windows of an element, before any merging. Section 2."""
     match window_fn:
         case GlobalWindows():
-            return [GLOBAL]
+            return (GLOBAL,)
         case FixedWindows(size, offset):
             starts = [at for at in range(time - size + 1, time + 1) if (at - offset) % size == 0]
         case SlidingWindows(size, period, offset):
@@ -59,7 +63,7 @@ def windows_at(window_fn: WindowFn, time: int) -> list[Span]:
             starts = [time]
         case _:
             raise ValueError(f"the model has no rules for {window_fn}")
-    return [(at, min(at + size, END_OF_GLOBAL_WINDOW + 1)) for at in starts]
+    return tuple((at, min(at + size, END_OF_GLOBAL_WINDOW + 1)) for at in starts)
 
 
 class _Key:
@@ -105,7 +109,7 @@ class _Key:
                 else:
                     accepted.append((number, time, span))
         self.arrived += len(times)
-        became = self._merge({span for _, _, span in accepted})
+        became = self._merge({span for _, _, span in accepted}) if self.merging else {}
         touched = {became.get(span, span) for _, _, span in accepted} - self.closed
         for number, time, own in accepted:
             span = became.get(own, own)
@@ -119,7 +123,7 @@ class _Key:
     def _merge(self, arriving: set[Span]) -> dict[Span, Span]:
         """Merge what overlaps, live or arriving; which window each has become. Section 7."""
         became: dict[Span, Span] = {}
-        for group in _overlapping({*self.live, *arriving}) if self.merging else []:
+        for group in _overlapping({*self.live, *arriving}):
             result = (min(start for start, _ in group), max(end for _, end in group))
             became |= dict.fromkeys(group, result)
             parts = [span for span in group if span in self.live]
@@ -154,7 +158,7 @@ class _Key:
             }
         )
 
-    def _timers(self, span: Span) -> set[int | str]:
+    def _timers(self, span: Span) -> frozenset[int | str]:
         return timers(self.strategy.trigger, self.live[span])
 
     # -- panes: sections 5.1, 5.3 and 9 --------------------------------------------------------

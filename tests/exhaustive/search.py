@@ -2,13 +2,23 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Self
 
 import attrs
 
 from beamlike.model.strategy import WindowingStrategy
 from tests.exhaustive.engines import ENGINES, MODEL, Engine, Rows, Walk
 from tests.exhaustive.events import Clock, Row, Stream, Watermark
-from tests.exhaustive.streams import Alphabet, Branch, Node, branches, root, shown
+from tests.exhaustive.streams import (
+    Alphabet,
+    Branch,
+    Node,
+    branches,
+    growth,
+    has_begun,
+    root,
+    shown,
+)
 
 __all__ = ["Difference", "Found", "Reached", "reached", "search"]
 
@@ -18,7 +28,7 @@ class Reached:
     """The streams of a node, and for each of them what the model says comes out of it."""
 
     strategy: WindowingStrategy
-    node: Node
+    streams: tuple[Stream, ...]
     outcomes: tuple[Rows, ...]
 
 
@@ -58,7 +68,6 @@ def search(
     least: int = 1,
     engines: Mapping[str, Engine] = ENGINES,
     check: Check | None = None,
-    begin: int | None = None,
     enough: int = 3,
 ) -> Found:
     """Compare the engines on every stream of an alphabet.
@@ -66,24 +75,17 @@ def search(
     Args:
         least: Streams of fewer events are passed through and not compared.
         check: What else is to hold of each node.
-        begin: Only the streams that go this way from the root, by its number; None: all.
         enough: Stop after so many differences.
     """
     streams = 0
     differences: list[Difference] = []
-    for node, walks, model in _nodes(strategy, alphabet, engines, begin):
-        chosen = [at for at, size in enumerate(node.sizes) if size >= least]
-        if not node.started or not chosen:
+    for place in _places(alphabet, _Place.at_root(strategy, engines)):
+        chosen = place.begun(least)
+        if not chosen:
             continue
-        outcomes = tuple(model.spread(chosen).outcomes())
-        part = Node(
-            node.moves,
-            tuple(node.streams[at] for at in chosen),
-            tuple(node.sizes[at] for at in chosen),
-        )
-        here = Reached(strategy, part, outcomes)
-        for name, walk in walks.items():
-            differences += unlike(here, name, walk.spread(chosen).outcomes())
+        here = place.reached(strategy, chosen)
+        for name, walk in place.walks.items():
+            differences += unlike(here, name, walk.outcomes(chosen))
         differences += check(here) if check else ()
         streams += len(chosen)
         if len(differences) >= enough:
@@ -91,18 +93,17 @@ def search(
     return Found(streams, tuple(differences[:enough]))
 
 
-def reached(
-    strategy: WindowingStrategy, alphabet: Alphabet, begin: int | None = None
-) -> Iterator[Reached]:
+def reached(strategy: WindowingStrategy, alphabet: Alphabet) -> Iterator[Reached]:
     """Every node of an alphabet, with what the model says."""
-    for node, _, model in _nodes(strategy, alphabet, {}, begin):
-        if node.started:
-            yield Reached(strategy, node, tuple(model.outcomes()))
+    for place in _places(alphabet, _Place.at_root(strategy, {})):
+        chosen = place.begun()
+        if chosen:
+            yield place.reached(strategy, chosen)
 
 
 def unlike(here: Reached, name: str, outcomes: Sequence[Rows]) -> Iterator[Difference]:
     """The streams of which an engine says something else than the model."""
-    for stream, rows, expected in zip(here.node.streams, outcomes, here.outcomes, strict=True):
+    for stream, rows, expected in zip(here.streams, outcomes, here.outcomes, strict=True):
         # Within a step windows come in no promised order.
         if tuple(rows) == tuple(expected) or Counter(rows) == Counter(expected):
             continue
@@ -116,29 +117,40 @@ def unlike(here: Reached, name: str, outcomes: Sequence[Rows]) -> Iterator[Diffe
         )
 
 
-def _nodes(
-    strategy: WindowingStrategy,
-    alphabet: Alphabet,
-    engines: Mapping[str, Engine],
-    begin: int | None,
-) -> Iterator[tuple[Node, dict[str, Walk], Walk]]:
-    """Every node of the tree, parents first, with each engine there and the model."""
-    walks = {name: engine(strategy) for name, engine in engines.items()}
-    waiting = [(root(), walks, MODEL(strategy))]
-    while waiting:
-        node, walks, model = waiting.pop()
-        yield node, walks, model
-        ways = list(branches(alphabet, node))
-        if not node.moves and begin is not None:
-            ways = ways[begin : begin + 1]
-        waiting += [
-            (
-                way.node,
-                {name: _walked(walk, way) for name, walk in walks.items()},
-                _walked(model, way),
-            )
-            for way in reversed(ways)
-        ]
+@attrs.frozen
+class _Place:
+    """A node of the tree, with each engine there and the model."""
+
+    node: Node
+    walks: Mapping[str, Walk]
+    model: Walk
+
+    @classmethod
+    def at_root(cls, strategy: WindowingStrategy, engines: Mapping[str, Engine]) -> Self:
+        walks = {name: engine(strategy) for name, engine in engines.items()}
+        return cls(root(), walks, MODEL(strategy))
+
+    def begun(self, least: int = 1) -> list[int]:
+        """The places of the streams with elements that have so many events."""
+        pairs = enumerate(zip(self.node.streams, self.node.sizes, strict=True))
+        return [at for at, (one, size) in pairs if size >= least and has_begun(one)]
+
+    def reached(self, strategy: WindowingStrategy, chosen: Sequence[int]) -> "Reached":
+        streams = tuple([self.node.streams[at] for at in chosen])
+        return Reached(strategy, streams, tuple(self.model.outcomes(chosen)))
+
+    def then(self, way: Branch) -> "_Place":
+        walks = {name: _walked(walk, way) for name, walk in self.walks.items()}
+        return _Place(way.node, walks, _walked(self.model, way))
+
+
+def _places(alphabet: Alphabet, place: _Place) -> Iterator[_Place]:
+    """A node with all of its streams, and every node after it."""
+    while (way := growth(alphabet, place.node)) is not None:
+        place = place.then(way)
+    yield place
+    for way in branches(alphabet, place.node):
+        yield from _places(alphabet, place.then(way))
 
 
 def _walked(walk: Walk, way: Branch) -> Walk:

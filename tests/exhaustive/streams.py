@@ -1,8 +1,8 @@
-"""All streams of one key up to a bound, as a tree in which a stream is a node.
+"""All streams of one key up to a bound, as a tree of the moves of watermark and clock.
 
 A bound says how many events a stream has at most and which values they take; an element is an
-event, however the elements are cut into bundles. The moves of the clocks are the branches of the
-tree, and all streams that share them stand side by side in one node: their elements differ.
+event, however the elements are cut into bundles. All streams with the same moves, in the same
+order, stand side by side in one node of the tree: their bundles differ, and the places of these.
 
 What changes nothing is left out:
 
@@ -21,7 +21,18 @@ import attrs
 
 from tests.exhaustive.events import Arrive, Clock, Event, Stream, Watermark
 
-__all__ = ["Alphabet", "Branch", "Node", "branches", "count_of", "root"]
+__all__ = [
+    "Alphabet",
+    "Branch",
+    "Node",
+    "branches",
+    "count_of",
+    "events_of",
+    "growth",
+    "has_begun",
+    "root",
+    "shown",
+]
 
 
 @attrs.frozen
@@ -36,17 +47,15 @@ class Alphabet:
 
 @attrs.frozen
 class Node:
-    """Streams that have the same moves at the same steps, and how many events each has."""
+    """Streams that have the same moves, and how many events each has.
 
-    moves: tuple[Watermark | Clock | None, ...]
-    """What happens at each step; None: a bundle arrives, for each stream one of its own."""
+    ``grown`` of them, the first ones, stand there also with each bundle that can come next.
+    """
+
+    moves: tuple[Watermark | Clock, ...]
     streams: tuple[Stream, ...]
     sizes: tuple[int, ...]
-
-    @property
-    def started(self) -> bool:
-        """Whether an element has come."""
-        return None in self.moves
+    grown: int = 0
 
 
 @attrs.frozen
@@ -54,12 +63,12 @@ class Branch:
     """A step that leads from a node to another one.
 
     ``parents`` says for each stream of the new node which stream of the old one it continues, and
-    ``event`` with what: a move for all of them, or a bundle for each.
+    ``event`` with what: a move for all of them, or for each a bundle or nothing.
     """
 
     node: Node
     parents: tuple[int, ...]
-    event: Watermark | Clock | tuple[Arrive, ...]
+    event: Watermark | Clock | tuple[Arrive | None, ...]
 
 
 def root() -> Node:
@@ -67,40 +76,56 @@ def root() -> Node:
     return Node((), ((),), (0,))
 
 
-def branches(alphabet: Alphabet, node: Node) -> Iterator[Branch]:
-    """Every way on from a node, in a fixed order."""
-    open_ = [at for at, size in enumerate(node.sizes) if size < alphabet.events]
-    if not open_:
-        return
-    for move in _moves(alphabet, node):
-        streams = tuple((*node.streams[at], move) for at in open_)
-        sizes = tuple(node.sizes[at] + 1 for at in open_)
-        yield Branch(Node((*node.moves, move), streams, sizes), tuple(open_), move)
-    yield _with_bundles(alphabet, node, open_)
+def has_begun(stream: Stream) -> bool:
+    """Whether an element has come."""
+    return any(isinstance(event, Arrive) for event in stream)
 
 
-def _moves(alphabet: Alphabet, node: Node) -> Iterator[Watermark | Clock]:
-    made = [move for move in node.moves if move is not None]
-    reached = max((move.to for move in made if isinstance(move, Watermark)), default=None)
-    passed = max((move.to for move in made if isinstance(move, Clock)), default=None)
-    if node.started or not made:
-        yield from (Watermark(to) for to in alphabet.watermarks if reached is None or to > reached)
-    if node.started or passed is None:
-        yield from (Clock(to) for to in alphabet.clocks if passed is None or to > passed)
+def growth(alphabet: Alphabet, node: Node) -> Branch | None:
+    """One more bundle, beside the streams of a node without it; None if there is no room for one.
 
-
-def _with_bundles(alphabet: Alphabet, node: Node, open_: Sequence[int]) -> Branch:
+    Once nothing grows any more, the node has all streams of its moves.
+    """
+    count = len(node.streams)
     pairs = [
         (at, Arrive(times))
-        for at in open_
+        for at in range(node.grown, count)
         for length in range(1, alphabet.events - node.sizes[at] + 1)
         for times in combinations_with_replacement(alphabet.times, length)
     ]
+    if not pairs:
+        return None
     streams = tuple((*node.streams[at], bundle) for at, bundle in pairs)
     sizes = tuple(node.sizes[at] + len(bundle.times) for at, bundle in pairs)
-    parents = tuple(at for at, _ in pairs)
-    event = tuple(bundle for _, bundle in pairs)
-    return Branch(Node((*node.moves, None), streams, sizes), parents, event)
+    grown = Node(node.moves, node.streams + streams, node.sizes + sizes, count)
+    parents = (*range(count), *(at for at, _ in pairs))
+    return Branch(grown, parents, (*(None,) * count, *(bundle for _, bundle in pairs)))
+
+
+def branches(alphabet: Alphabet, node: Node) -> Iterator[Branch]:
+    """The moves on from a node that has grown, in a fixed order."""
+    open_ = [at for at, size in enumerate(node.sizes) if size < alphabet.events]
+    begun = [at for at in open_ if has_begun(node.streams[at])]
+    for move, may_begin in _moves(alphabet, node.moves):
+        going = open_ if may_begin else begun
+        if going:
+            streams = tuple((*node.streams[at], move) for at in going)
+            sizes = tuple(node.sizes[at] + 1 for at in going)
+            yield Branch(Node((*node.moves, move), streams, sizes), tuple(going), move)
+
+
+def _moves(
+    alphabet: Alphabet, made: Sequence[Watermark | Clock]
+) -> Iterator[tuple[Watermark | Clock, bool]]:
+    """The moves that may follow; and whether they may before the first element, too."""
+    reached = max((move.to for move in made if isinstance(move, Watermark)), default=None)
+    passed = max((move.to for move in made if isinstance(move, Clock)), default=None)
+    for to in alphabet.watermarks:
+        if reached is None or to > reached:
+            yield Watermark(to), not made
+    for to in alphabet.clocks:
+        if passed is None or to > passed:
+            yield Clock(to), passed is None
 
 
 # -- how many there are ------------------------------------------------------------------------

@@ -20,9 +20,10 @@ from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive as ArriveTogether
 from beamlike.runtime.script import Script
 from beamlike.testing.transcripts import Scenario, load_transcripts
-from tests.exhaustive.engines import row_of
 from tests.exhaustive.events import BITS, END, Arrive, Clock, Event, Row, Stream, Watermark
+from tests.exhaustive.history import Came, Cleared, Ended, Fired, Grew, Now
 from tests.exhaustive.rules import outcome
+from tests.exhaustive.scripts import row_of
 from tests.exhaustive.strategies import TRIGGERS
 
 CASES = Path(__file__).resolve().parents[1] / "conformance" / "cases"
@@ -160,3 +161,11 @@ def test_sessions_that_merge_withdraw_what_their_parts_have_emitted() -> None:
         (3, "withdrawn", 0, 13, both, 12, "EARLY", 0, -1, True, False),
         (3, "pane", 0, 13, both, 12, "ON_TIME", 1, 0, False, True),
     ]
+
+
+def test_what_happened_is_never_equal_to_something_else_that_happened() -> None:
+    # Answers about equal histories are shared.
+    now = Now(0, 0, 0, 9, False)
+    entries = [Came(0, 0, now), Fired(now, None), Cleared(), Ended(), Grew((), None, now)]
+
+    assert len(set(entries)) == len(entries)

@@ -5,7 +5,16 @@ from itertools import pairwise, product
 import pytest
 
 from tests.exhaustive.events import Arrive, Clock, Event, Stream, Watermark
-from tests.exhaustive.streams import Alphabet, Node, branches, count_of, events_of, root
+from tests.exhaustive.streams import (
+    Alphabet,
+    Node,
+    branches,
+    count_of,
+    events_of,
+    growth,
+    has_begun,
+    root,
+)
 
 
 def all_streams(alphabet: Alphabet) -> list[Stream]:
@@ -14,7 +23,9 @@ def all_streams(alphabet: Alphabet) -> list[Stream]:
     found: list[Stream] = []
     while waiting:
         node = waiting.pop()
-        found += node.streams if node.started else ()
+        while (more := growth(alphabet, node)) is not None:
+            node = more.node
+        found += filter(has_begun, node.streams)
         waiting += [branch.node for branch in branches(alphabet, node)]
     return found
 
@@ -99,3 +110,21 @@ def test_streams_of_five_events_and_more_are_counted_by_themselves() -> None:
     assert count_of(alphabet, least=5) == sum(
         events_of(stream) == 5 for stream in all_streams(alphabet)
     )
+
+
+def test_streams_with_the_same_moves_stand_side_by_side() -> None:
+    alphabet = Alphabet((0,), (10,), (), 2)
+    none, one = root(), growth(alphabet, root())
+    assert one is not None
+    both = growth(alphabet, one.node)
+    assert both is not None
+    last = both.node
+
+    assert none.streams == ((),)
+    assert one.node.streams == ((), (Arrive((0,)),), (Arrive((0, 0)),))
+    assert (one.parents, one.event) == ((0, 0, 0), (None, Arrive((0,)), Arrive((0, 0))))
+    assert last.streams == (*one.node.streams, (Arrive((0,)), Arrive((0,))))
+    assert growth(alphabet, last) is None
+    (way,) = branches(alphabet, last)
+    assert (way.parents, way.event) == ((0, 1), Watermark(10))
+    assert way.node.streams == ((Watermark(10),), (Arrive((0,)), Watermark(10)))

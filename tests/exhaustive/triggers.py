@@ -5,6 +5,7 @@ it, what it saw since it last started over, and every question is asked of that.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from beamlike.model.triggers import (
     AfterAll,
@@ -34,7 +35,11 @@ Timer = int | str
 
 _CLOCKS = AfterProcessingTime | AfterSynchronizedProcessingTime
 
+_remembering = lru_cache(maxsize=50_000)
+"""Many streams ask the same of a history: then it is read once."""
 
+
+@_remembering
 def finished(trigger: Trigger, history: History) -> bool:
     """Whether it has fired for the last time."""
     match trigger:
@@ -60,6 +65,7 @@ def finished(trigger: Trigger, history: History) -> bool:
             return False
 
 
+@_remembering
 def ready(trigger: Trigger, history: History, now: Now) -> bool:
     """Whether it should fire."""
     shares = _shares(trigger, history)
@@ -91,12 +97,13 @@ def ready(trigger: Trigger, history: History, now: Now) -> bool:
             return isinstance(trigger, Always)
 
 
-def timers(trigger: Trigger, history: History) -> set[Timer]:
+@_remembering
+def timers(trigger: Trigger, history: History) -> frozenset[Timer]:
     """Every timer that was set for this window, by its bounds; none is ever taken back."""
-    found: set[Timer] = set()
+    found: frozenset[Timer] = frozenset()
     for at, entry in enumerate(history):
         if isinstance(entry, Grew):
-            found = set() if entry.same is None else timers(trigger, entry.parts[entry.same])
+            found = frozenset() if entry.same is None else timers(trigger, entry.parts[entry.same])
         found |= _set_by(trigger, history[:at], entry)
     return found
 

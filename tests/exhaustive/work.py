@@ -1,16 +1,17 @@
 """The pieces of the search, and how one of them is done."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import attrs
 
+from beamlike.hosts.garbage import paused_gc
 from tests.exhaustive.laws import CHEAP, broken_laws
 from tests.exhaustive.progress import Done, Piece
 from tests.exhaustive.search import Difference, Reached, reached, search
 from tests.exhaustive.strategies import STRATEGIES, deep, wide
-from tests.exhaustive.streams import Alphabet, branches, count_of, root
+from tests.exhaustive.streams import Alphabet, count_of
 
 __all__ = ["BOUNDS", "alphabet_of", "do", "pieces", "streams_in_all"]
 
@@ -37,19 +38,14 @@ def least_of(bound: str, strategy: int) -> int:
 
 
 def pieces(bounds: tuple[str, ...] = BOUNDS) -> Iterator[Piece]:
-    """All pieces; every strategy has its turn before any of them has a second.
+    """All pieces: each strategy in each part.
 
     Neighbours are alike, so strategies that are far from each other come first: a search that ends
     early has seen some of each kind.
     """
     order = sorted(range(len(STRATEGIES)), key=lambda at: at * STRIDE % len(STRATEGIES))
     for bound in bounds:
-        ways = [
-            len(list(branches(alphabet_of(bound, at), root()))) for at in range(len(STRATEGIES))
-        ]
-        for turn in range(max(ways)):
-            # The last way is the one that begins with elements; it has most of the streams.
-            yield from (Piece(bound, ways[at] - 1 - turn, at) for at in order if turn < ways[at])
+        yield from (Piece(bound, at) for at in order)
 
 
 def streams_in_all(bounds: tuple[str, ...]) -> int:
@@ -70,21 +66,22 @@ def check_cheaply(here: Reached) -> list[Difference]:
 def do(piece: Piece) -> Done:
     """Search a piece."""
     started = time.monotonic()
-    strategy = STRATEGIES[piece.strategy]
-    alphabet = alphabet_of(piece.bound, piece.strategy)
-    if piece.bound == "laws":
-        streams, differences = _laws(piece, alphabet)
-    else:
-        least = least_of(piece.bound, piece.strategy)
-        found = search(strategy, alphabet, least=least, begin=piece.begin, check=check_cheaply)
-        streams = found.streams
-        differences = _smaller(piece, alphabet) if found.differences else ()
-        differences = differences or found.differences
+    with paused_gc():
+        streams, differences = _laws(piece) if piece.bound == "laws" else _compared(piece)
     seconds = round(time.monotonic() - started, 3)
     return Done(str(piece), streams, seconds, tuple(map(str, differences)))
 
 
-def _smaller(piece: Piece, alphabet: Alphabet) -> tuple[Difference, ...]:
+def _compared(piece: Piece) -> tuple[int, Sequence[Difference]]:
+    strategy = STRATEGIES[piece.strategy]
+    alphabet = alphabet_of(piece.bound, piece.strategy)
+    least = least_of(piece.bound, piece.strategy)
+    found = search(strategy, alphabet, least=least, check=check_cheaply)
+    smaller = _smaller(piece, alphabet) if found.differences else ()
+    return found.streams, smaller or found.differences
+
+
+def _smaller(piece: Piece, alphabet: Alphabet) -> Sequence[Difference]:
     """What differs in streams of fewer events, the fewest there are."""
     for events in range(1, alphabet.events):
         fewer = attrs.evolve(alphabet, events=events)
@@ -94,10 +91,11 @@ def _smaller(piece: Piece, alphabet: Alphabet) -> tuple[Difference, ...]:
     return ()
 
 
-def _laws(piece: Piece, alphabet: Alphabet) -> tuple[int, tuple[Difference, ...]]:
+def _laws(piece: Piece) -> tuple[int, Sequence[Difference]]:
     streams = 0
     broken: list[Difference] = []
-    for here in reached(STRATEGIES[piece.strategy], alphabet, piece.begin):
-        streams += len(here.node.streams)
+    alphabet = alphabet_of(piece.bound, piece.strategy)
+    for here in reached(STRATEGIES[piece.strategy], alphabet):
+        streams += len(here.streams)
         broken += broken_laws(here)
-    return streams, tuple(broken[:3])
+    return streams, broken[:3]

@@ -141,6 +141,9 @@ def _called(plan: Plan, column: str) -> str:
 
 
 def _overfull(tables: Sequence[pa.Table]) -> _OverfullError | None:
+    # Where all columns together fit, which is nearly always, none is looked at.
+    if sum(table.nbytes for table in tables) * 8 <= MOST:
+        return None
     for name, size, unit in _sizes(tables, beyond=MOST):
         if size > MOST:
             return _OverfullError(name, f"{size:,} {unit}")

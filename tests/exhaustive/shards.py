@@ -1,0 +1,153 @@
+"""Streams in the runtime of production: each is a key of one shard, which is stepped as a whole.
+
+The shard's state rests as bytes between any two steps, and nothing else of it is kept: a step that
+follows reads these bytes, as after a restart. To branch, the keys are copied within the bytes.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Self
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from beamlike.hosts.local import DictStore
+from beamlike.machine.columnar.arrays import Ints, within
+from beamlike.machine.events import Element
+from beamlike.model.combine import Sum
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.script import Arrive as ArriveTogether
+from beamlike.runtime.scripted import ScriptedStage
+from beamlike.runtime.stepping import Choice, Stepper, choose_machine, stepper_of
+from beamlike.runtime.store.index import Index
+from beamlike.runtime.store.pages import Contents, Pages, Rows
+from beamlike.runtime.store.state import StateLayout, with_bucket
+from beamlike.testing.either_machine import forgetful
+from tests.exhaustive.events import BITS, END, Arrive, Clock, Row, Watermark
+from tests.exhaustive.scripts import elements_of, row_of
+
+__all__ = ["Shards", "machine_of"]
+
+MOST = 6
+"""Elements of a stream at most."""
+
+
+@attrs.frozen
+class _Runtime:
+    """What steps the shards of a strategy."""
+
+    stage: ScriptedStage
+    stepper: Stepper
+    schema: pa.Schema
+
+
+@cache
+def _stage_of(strategy: WindowingStrategy) -> ScriptedStage:
+    """The stage of a script with the largest value that any stream has."""
+    arrives = ArriveTogether(((0, Element(1 << BITS * MOST, 0)),))
+    return ScriptedStage.of(strategy, Sum(), (arrives,))
+
+
+def machine_of(strategy: WindowingStrategy) -> Choice:
+    """Which machine the runtime steps a strategy by, and why if that is the one key by key."""
+    return choose_machine(_stage_of(strategy).plan)
+
+
+@attrs.frozen
+class Shards:
+    """Streams of a shard, by their numbers."""
+
+    runtime: _Runtime
+    store: DictStore
+    rows: tuple[tuple[Row, ...], ...] = ((),)
+    arrived: tuple[int, ...] = (0,)
+    steps: tuple[int, ...] = (0,)
+    watermark: int = MIN_TIMESTAMP
+    clock: int = 0
+
+    @classmethod
+    def of(cls, strategy: WindowingStrategy) -> Self:
+        """One stream in which nothing has happened."""
+        stage = _stage_of(strategy)
+        layout = StateLayout(stage.plan)
+        return cls(_Runtime(stage, stepper_of(stage.plan), with_bucket(layout.schema)), DictStore())
+
+    def spread(self, parents: Sequence[int]) -> Self:
+        if list(parents) == list(range(len(self.rows))):
+            return self
+        return attrs.evolve(
+            self,
+            store=self._copied(np.array(parents, np.int64)),
+            rows=tuple([self.rows[at] for at in parents]),
+            arrived=tuple([self.arrived[at] for at in parents]),
+            steps=tuple([self.steps[at] for at in parents]),
+        )
+
+    def arrive(self, bundles: Sequence[Arrive | None]) -> Self:
+        elements: list[tuple[int, Element]] = []
+        arrived, steps = list(self.arrived), list(self.steps)
+        for key, bundle in enumerate(bundles):
+            if bundle is not None:
+                elements += [(key, one) for one in elements_of(bundle, arrived[key])]
+                arrived[key] += len(bundle.times)
+                steps[key] += 1
+        stage = attrs.evolve(self.runtime.stage, keys={key: key for key in range(len(bundles))})
+        came = self._stepped([stage.rows(ArriveTogether(tuple(elements)))])
+        return attrs.evolve(came, arrived=tuple(arrived), steps=tuple(steps))
+
+    def move(self, to: Watermark | Clock) -> Self:
+        if isinstance(to, Watermark):
+            moved = attrs.evolve(self, watermark=to.to)
+        else:
+            moved = attrs.evolve(self, clock=to.to)
+        return attrs.evolve(moved._stepped([]), steps=tuple([step + 1 for step in self.steps]))
+
+    def outcomes(self, chosen: Sequence[int]) -> Sequence[Sequence[Row]]:
+        rows = self.move(END).rows
+        return [rows[at] for at in chosen]
+
+    def _stepped(self, tables: Sequence[pa.Table]) -> Self:
+        store = DictStore()
+        store.buckets, store.index = dict(self.store.buckets), self.store.index
+        with forgetful():
+            effects = self.runtime.stepper.effects(store, tables, self.watermark, self.clock)
+        rows = list(self.rows)
+        for (key,), effect in effects:
+            rows[key] += (row_of(self.steps[key], effect),)
+        return attrs.evolve(self, store=store, rows=tuple(rows))
+
+    def _copied(self, parents: Ints) -> DictStore:
+        """The state in which key ``n`` is as key ``parents[n]`` was, written anew."""
+        plan, schema, copied = self.runtime.stage.plan, self.runtime.schema, DictStore()
+        index = Index.load(plan, self.store.read_index())
+        if not index.contents.digests:
+            return self.store
+        before, stay = len(self.rows), 0
+        if list(parents[:before]) == list(range(before)):
+            # Those that there are stay as they are, and copies are written beside them.
+            stay, copied.buckets = before, dict(self.store.buckets)
+        with forgetful():
+            pages = Pages(schema, self.store, index.contents)
+            saved = pages.read()
+            table = _copies(saved, parents[stay:], before, stay)
+            if not stay:
+                saved = Rows(schema.empty_table(), np.zeros(0, np.bool_))
+            pages = Pages(schema, copied, index.contents if stay else Contents())
+            pages.replace(saved, np.zeros(0, np.int64), table)
+        index.contents = pages.contents
+        copied.write_index(index.dump(plan))
+        return copied
+
+
+def _copies(saved: Rows, parents: Ints, before: int, first: int) -> pa.Table:
+    """The rows of these keys, of so many, as those of keys that are numbered on from ``first``."""
+    living = np.nonzero(saved.lives)[0]
+    key = saved.table.column("key_key").to_numpy()[living]
+    order = living[np.argsort(key, kind="stable")]
+    lengths = np.bincount(key, minlength=before)
+    begin, lengths = (np.cumsum(lengths) - lengths)[parents], lengths[parents]
+    rows = saved.table.take(pa.array(order[np.repeat(begin, lengths) + within(lengths)]))
+    keys = pa.array(np.repeat(np.arange(first, first + len(parents)), lengths))
+    return rows.set_column(0, rows.schema.field(0), keys)
