@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.hosts.local import DictStore
+from beamlike.machine.clocks import FromHost
 from beamlike.machine.columnar.arrays import Ints, within
 from beamlike.machine.events import Element
 from beamlike.model.combine import Sum
@@ -112,7 +113,9 @@ class Shards:
         store = DictStore()
         store.buckets, store.index = dict(self.store.buckets), self.store.index
         with forgetful():
-            effects = self.runtime.stepper.effects(store, tables, self.watermark, self.clock)
+            effects = self.runtime.stepper.effects(
+                store, tables, [FromHost(self.watermark)], self.clock
+            )
         rows = list(self.rows)
         for (key,), effect in effects:
             rows[key] += (row_of(self.steps[key], effect),)
