@@ -3,7 +3,8 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -67,7 +68,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     session; but for tests that start Spark in processes of their own and say so.
 
     Long trials run with ``--nightly``. So do streaming queries of one test that differ by their
-    parameters, but for the first: each takes seconds.
+    parameters, but for the first: each takes seconds. Of tests with a random ``seed`` each fifth
+    runs for each change.
     """
     for item in items:
         if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):
@@ -78,7 +80,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out |= {item for item in items if item.get_closest_marker("browser")}
     if not config.getoption("--nightly"):
         left_out |= {item for item in items if item.get_closest_marker("nightly")}
-        left_out |= set(_repeated_queries(items))
+        left_out |= set(_repeated_queries(items)) | set(_more_seeds(items))
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))
@@ -92,6 +94,21 @@ def _repeated_queries(items: list[pytest.Item]) -> Iterator[pytest.Item]:
             if item.function in seen:
                 yield item
             seen.add(item.function)
+
+
+def _more_seeds(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Four of five tests that differ only by the seed of what is random in them."""
+    seen: Counter[Any] = Counter()
+    for item in items:
+        if isinstance(item, pytest.Function) and "seed" in _parameters(item):
+            if seen[item.function] % 5:
+                yield item
+            seen[item.function] += 1
+
+
+def _parameters(item: pytest.Function) -> Mapping[str, Any]:
+    spec = getattr(item, "callspec", None)
+    return {} if spec is None else spec.params
 
 
 @pytest.fixture(scope="module")
