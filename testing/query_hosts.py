@@ -208,7 +208,7 @@ class SparkRun(QueryRun):
 
         self._spark = spark or local_session("beamlike query test")
         self._home, self._alone = scratch_folder("query"), alone
-        self._frames = dict.fromkeys(schemas)
+        self._frames, self._watermark = dict.fromkeys(schemas), 0
         self._script = ScriptedTime(self._spark, self._home, schemas, clock)
         self._came: list[pa.Table] = []
         self._start(job)
@@ -240,7 +240,10 @@ class SparkRun(QueryRun):
 
         last = self._query.lastProgress
         said = None if last is None else last["eventTime"].get("watermark")
-        return 0 if said is None else round(datetime.fromisoformat(said).timestamp() * 1000)
+        if said is not None:  # after a restart nothing is said at first
+            reached = round(datetime.fromisoformat(said).timestamp() * 1000)
+            self._watermark = max(self._watermark, reached)
+        return self._watermark
 
     def send(self, name: str, rows: "pa.Table") -> list["pa.Table"]:
         self._script.send(name, rows)
