@@ -233,8 +233,13 @@ STORIES = {
 }
 
 
+LONG = ("two inputs", "a clock")
+"""Queries with many groupings, and what other stories have too: at night."""
+
+
 @pytest.mark.parametrize(
-    "name", [*list(STORIES)[:3], pytest.param("a clock", marks=pytest.mark.nightly)]
+    "name",
+    [pytest.param(it, marks=[pytest.mark.nightly] if it in LONG else []) for it in STORIES],
 )
 def test_the_rows_of_each_step_are_the_same_with_and_without_spark(name: str, spark: Any) -> None:
     here, results = STORIES[name].on({"host": "local"})
