@@ -284,7 +284,8 @@ def test_the_defaults_are_those_of_an_only_pane() -> None:
         (
             lambda: dropped("joe", 1, at=0, window=FIRST, reason="late", missed_by=1),
             TestStreamError,
-            "dropped reason must be one of 'expired', 'closed', 'failed', got 'late'",
+            "dropped reason must be one of 'expired', 'closed', 'failed', 'null_key', 'bad_key', "
+            "'null_timestamp', 'bad_timestamp', 'far_future', 'bad_value', got 'late'",
         ),
         (
             lambda: dropped("joe", 1, at=0, window=FIRST, reason="expired"),

@@ -211,6 +211,14 @@ def test_an_expression_is_refused_whether_or_not_there_is_a_session_that_can_mak
         QueryTest(dear, EVENTS)
 
 
+def test_an_assertion_of_the_query_itself_is_raised_as_it_is() -> None:
+    def careful(events: Any) -> Any:
+        assert events.columns == ["user"]
+
+    with pytest.raises(AssertionError, match="user"):
+        QueryTest(careful, EVENTS)
+
+
 def test_the_querys_own_mistakes_are_as_on_spark() -> None:
     with pytest.raises(ColumnError, match="key: there is no column 'usr'; the columns are 'user'"):
         QueryTest(lambda events: hours(events, key="usr"), EVENTS)
