@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from beamlike import errors
 from beamlike.errors import TestStreamError, UnsupportedError
@@ -22,7 +22,12 @@ __all__ = ["Job", "LocalRun", "QueryRun", "SparkRun"]
 Job = Callable[..., Any]
 """A function of frames that returns the frame of a query, or a `Stream`."""
 
-_RAISED = re.compile(r"beamlike\.errors\.(\w+): (.*)")
+_RAISED: Final = re.compile(r"beamlike\.errors\.(\w+): (.*)")
+_KINDS: Final = {
+    it.__name__: it
+    for it in (errors.InputRowError, errors.StateError, errors.CombineError, errors.WindowError)
+}
+"""Errors that are made of a message alone, and that stop a query."""
 
 
 class QueryRun(ABC):
@@ -301,7 +306,7 @@ def _as_raised() -> Iterator[None]:
         yield
     except Exception as failure:
         found = _RAISED.search(str(failure))
-        kind: Any = None if found is None else getattr(errors, found[1], None)
-        if found is None or kind is None or kind.__init__ is not Exception.__init__:
+        kind = None if found is None else _KINDS.get(found[1])
+        if found is None or kind is None:
             raise
         raise kind(found[2]) from failure
