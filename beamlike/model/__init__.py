@@ -11,7 +11,8 @@ numbers that count), `naming` (arguments that there are not), `words` (what save
 `continuation` (the triggers of later stages), `compatible` (what may be flattened), `side_inputs`
 (which window a main input looks into), `firing` (what a trigger can and cannot do), `report` (the
 same in sentences), `repetition` (panes that hold the same elements). And whole pipelines: `coders`
-(values as bytes), `bundle` (elements that travel together), `graph` (many strategies in one).
+(values as bytes), `bundle` (elements that travel together), `assigning` (their windows, all at
+once), `graph` (many strategies in one).
 
 How the values behave is the business of `beamlike.machine`.
 """

@@ -5,7 +5,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from beamlike.errors import PipelineError
 from beamlike.model import combine
 from beamlike.model.combine import CombineFn
 from beamlike.runtime.columns import (
@@ -16,7 +15,7 @@ from beamlike.runtime.columns import (
     StampedColumns,
 )
 
-__all__ = ["ARROW", "as_column", "columns_of", "declared_column"]
+__all__ = ["ARROW", "as_column", "columns_of"]
 
 ARROW: Final[Mapping[type, pa.DataType]] = {
     int: pa.int64(),
@@ -38,33 +37,6 @@ def as_column(values: Sequence[Any]) -> pa.Array | None:
         return pa.array(values, kind)
     except (pa.ArrowException, OverflowError, UnicodeError):  # too large, or no Unicode
         return None
-
-
-def declared_column(values: Sequence[Any], declared: type, owner: str) -> pa.Array:
-    """Values of a declared type as an Arrow array.
-
-    Args:
-        values: The values.
-        declared: A type of `ARROW`.
-        owner: The transform that groups them, for the message.
-
-    Raises:
-        PipelineError: One is of another type, or fits no column of this type.
-    """
-    if {declared}.issuperset(map(type, values)):
-        array = as_column(values) if values else pa.array([], ARROW[declared])
-        if array is not None:
-            return array
-    misfit = next(value for value in values if type(value) is not declared or _unfit(value))
-    raise PipelineError(
-        f"{owner!r} groups values that a type hint before it says are {declared.__name__}, and got "
-        f"{misfit!r}; mend the hint or the function, or leave the hint out: values without one may "
-        "be anything"
-    )
-
-
-def _unfit(value: Any) -> bool:
-    return as_column([value]) is None
 
 
 def columns_of(fn: CombineFn, kind: pa.DataType) -> tuple[AccumulatorColumns, pa.DataType] | None:

@@ -101,7 +101,8 @@ def test_elements_of_a_test_stream_are_given_one_by_one() -> None:
     )
 
 
-def test_a_function_that_knows_no_answer_for_an_empty_pane_is_told_of_it() -> None:
+@pytest.mark.parametrize("host", ["memory", "local"])
+def test_a_function_without_an_answer_for_an_empty_pane_is_named_with_its_key(host: Any) -> None:
     pipeline = beam.Pipeline()
     stream = TestStream().add_elements_at_time("00:00:10", ("a", 1))
     _ = (
@@ -117,8 +118,9 @@ def test_a_function_that_knows_no_answer_for_an_empty_pane_is_told_of_it() -> No
     )
 
     with pytest.raises(TransformError) as failure:
-        pipeline.run()
+        pipeline.run(host=host)
 
+    assert str(failure.value).endswith("in max.extract for window [00:00:00, 00:01:00), key 'a'")
     assert (
         "the pane is empty, as an on-time pane may be when everything came out before it: say "
         'on_time_behavior="fire_if_non_empty"'

@@ -10,6 +10,7 @@ import beamlike as bl
 import beamlike.beam as beam
 from beamlike.beam.typehints import with_output_types
 from beamlike.errors import PipelineError, StateError
+from beamlike.model.combine import Max
 from beamlike.model.graph import Grouped
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.stage import plan_of
@@ -136,7 +137,7 @@ ACCUMULATION = [beam.AccumulationMode.DISCARDING, beam.AccumulationMode.ACCUMULA
 GROUPS: dict[str, Callable[[], Any]] = {
     "sum": lambda: beam.CombinePerKey(sum),
     "list": lambda: beam.GroupByKey(),
-    "max": lambda: beam.CombinePerKey(max),
+    "max": lambda: beam.CombinePerKey(Max()),
     "latest": lambda: beam.combiners.Latest.PerKey(),
 }
 

@@ -24,7 +24,7 @@ from beamlike.model.coders import Coders
 from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.graph.staged import Keyed
 from beamlike.runtime.graph.wire import Wire
-from beamlike.runtime.typed import as_column
+from beamlike.runtime.typed import ARROW, as_column
 
 __all__ = ["key_blobs", "read_values", "shard_tables", "together"]
 
@@ -50,7 +50,10 @@ def shard_tables(
     Raises:
         CoderError: A value cannot be bytes.
     """
-    values = keyed.column if keyed.column is not None else as_column(keyed.values)
+    declared = keyed.declared
+    values = (
+        as_column(keyed.values) if declared is None else pa.array(keyed.values, ARROW[declared])
+    )
     if values is None:
         values = pa.array(wire.each(keyed.values), pa.binary())
     hashed = np.fromiter(map(crc32, blobs), np.int64, len(blobs))

@@ -1,6 +1,7 @@
 """A node that keeps state, on a shard: from the tables that arrive to the bundle that comes out."""
 
 import reprlib
+from ast import literal_eval
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
@@ -323,9 +324,19 @@ class Stage:
         except UserFunctionError as error:
             blobs = (blob for table in tables for blob in table.column("key_key").to_pylist())
             said = {reprlib.repr((blob,)): blob for blob in blobs}
-            if error.key not in said:
+            blob = said.get(error.key or "") or _blob_in(error.key or "")
+            if blob is None:
                 raise
-            raise error.of_key(self.key_of(said[error.key])) from error.__cause__
+            raise error.of_key(self.key_of(blob)) from error.__cause__
+
+
+def _blob_in(words: str) -> bytes | None:
+    """The key in the text of a key, where nothing of it was cut off."""
+    try:
+        (blob,) = literal_eval(words)
+    except (SyntaxError, TypeError, ValueError):
+        return None
+    return blob if isinstance(blob, bytes) else None
 
 
 class _Keys(dict[int, Hashable]):

@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import attrs
-import pyarrow as pa
 
 from beamlike.errors import PipelineError, UserFunctionError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
@@ -23,7 +22,6 @@ from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Machine, Run, ScriptStep
-from beamlike.runtime.typed import declared_column
 
 __all__ = ["GroupingWorker", "Keyed", "RememberingWorker", "SeeingWorker", "StagedWorker"]
 
@@ -33,7 +31,7 @@ class Keyed:
     """What a machine is given of a bundle, in columns; `beamlike.machine.events.Element` by key.
 
     ``first`` are those that come before the others of a micro-batch, wherever they come from.
-    ``column`` has the values once more, if their type is declared.
+    ``declared`` is the type of all values, if it is declared.
     """
 
     keys: Sequence[Hashable]
@@ -41,7 +39,7 @@ class Keyed:
     timestamps: Sequence[int]
     windows: Spans
     first: Sequence[bool]
-    column: pa.Array | None = None
+    declared: type | None = None
 
 
 class StagedWorker(Worker, Recorded):
@@ -171,6 +169,18 @@ def _are_pairs(values: Sequence[Any]) -> bool:
     )
 
 
+def _fits(value: Any) -> bool:
+    """Whether a column of its type holds a value: 64 bits of a number, text of Unicode."""
+    if type(value) is int:
+        return -(2**63) <= value < 2**63
+    if type(value) is str and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return False
+    return True
+
+
 def _pair(value: Any, label: str, verb: str) -> tuple[Hashable, Any]:
     if not isinstance(value, tuple) or len(value) != 2:
         raise PipelineError(
@@ -197,8 +207,7 @@ class GroupingWorker(StagedWorker):
     def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
         for it in given[0]:
             key, value = _pair(it.value, self.label, "groups")
-            if self._declared is not None:
-                declared_column([value], self._declared, self.label)
+            self._check([value])
             for window in it.windows:
                 yield key, Element(value, it.timestamp, window)
 
@@ -208,11 +217,27 @@ class GroupingWorker(StagedWorker):
         if not _are_pairs(pairs):
             for value in pairs:
                 _pair(value, self.label, "groups")
-        values, first, column = [value for _, value in pairs], [False] * len(pairs), None
-        if self._declared is not None:
-            column = declared_column(values, self._declared, self.label)
-        keys = [key for key, _ in pairs]
-        return Keyed(keys, values, bundle.timestamps, windows, first, column)
+        keys, values = [key for key, _ in pairs], [value for _, value in pairs]
+        self._check(values)
+        first = [False] * len(pairs)
+        return Keyed(keys, values, bundle.timestamps, windows, first, self._declared)
+
+    def _check(self, values: Sequence[Any]) -> None:
+        """Refuse values that are not of the declared type.
+
+        Raises:
+            PipelineError: One is of another type, or fits no column of this one.
+        """
+        declared = self._declared
+        if declared is None:
+            return
+        for value in values:
+            if type(value) is not declared or not _fits(value):
+                raise PipelineError(
+                    f"{self.label!r} groups values that a type hint before it says are "
+                    f"{declared.__name__}, and got {value!r}; mend the hint or the function, or "
+                    "leave the hint out: values without one may be anything"
+                )
 
     def shown(self, key: Hashable, pane: Pane) -> Windowed:
         return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)
