@@ -233,7 +233,7 @@ STORIES = {
 }
 
 
-LONG = ("two inputs", "a clock")
+LONG = ("several groupings", "two inputs", "a clock")
 """Queries with many groupings, and what other stories have too: at night."""
 
 
