@@ -80,9 +80,9 @@ class StagedWorker(Worker, Recorded):
 
     def take(self, given: Sequence[Bundle]) -> Tagged:
         arriving = self.arriving(given)
-        return self._play(
-            Arrive(tuple((self._known(key), self._through(element)) for key, element in arriving))
-        )
+        if self._wire.coders:
+            arriving = ((key, self._through(element)) for key, element in arriving)
+        return self._play(Arrive(tuple([(self._known(key), it) for key, it in arriving])))
 
     def _through(self, element: Element) -> Element:
         """As it would come to another process."""
@@ -91,6 +91,8 @@ class StagedWorker(Worker, Recorded):
 
     def _known(self, key: Hashable) -> Hashable:
         """What is equal for this key and no other."""
+        if type(key) is str:  # as most are: equal texts are equal keys, and no key has their bytes
+            return self._keys.setdefault(key, key)
         coders = self._wire.coders
         try:
             blob = key_bytes(key, coders)
@@ -205,24 +207,32 @@ class GroupingWorker(StagedWorker):
         self._declared = node.value_type
 
     def arriving(self, given: Sequence[Bundle]) -> Iterator[tuple[Hashable, Element]]:
-        for it in given[0]:
-            key, value = _pair(it.value, self.label, "groups")
-            self._check([value])
-            for window in it.windows:
-                yield key, Element(value, it.timestamp, window)
+        bundle, windows = self._pairs(given)
+        columns = (bundle.values, bundle.timestamps, windows.windows())
+        for (key, value), at, window in zip(*columns, strict=True):
+            yield key, Element(value, at, window)
 
     def keyed(self, given: Sequence[Bundle]) -> Keyed:
-        bundle, windows = given[0].one_window_each()
-        pairs = bundle.values
-        if not _are_pairs(pairs):
-            for value in pairs:
-                _pair(value, self.label, "groups")
-        keys, values = [key for key, _ in pairs], [value for _, value in pairs]
-        self._check(values)
-        first = [False] * len(pairs)
+        bundle, windows = self._pairs(given)
+        keys = [key for key, _ in bundle.values]
+        values = [value for _, value in bundle.values]
+        first = [False] * len(bundle)
         return Keyed(keys, values, bundle.timestamps, windows, first, self._declared)
 
-    def _check(self, values: Sequence[Any]) -> None:
+    def _pairs(self, given: Sequence[Bundle]) -> tuple[Bundle, Spans]:
+        """The elements, each in one window, and their windows; all are pairs.
+
+        Raises:
+            PipelineError: One is not, or its value is not of the declared type.
+        """
+        bundle, windows = given[0].one_window_each()
+        if not _are_pairs(bundle.values):
+            for value in bundle.values:
+                _pair(value, self.label, "groups")
+        self._check(value for _, value in bundle.values)
+        return bundle, windows
+
+    def _check(self, values: Iterable[Any]) -> None:
         """Refuse values that are not of the declared type.
 
         Raises:
