@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Without a browser, what needs one is no part of the run; the header says so. What needs Spark
     is in two halves, those of the DataFrame API and the others, each done by one process with one
-    session; but for tests that start Spark in processes of their own and say so.
+    session; but for tests that start Spark in processes of their own and say so. These come first.
 
     Long trials run with ``--nightly``. So do streaming queries of one test that differ by their
     parameters, but for the first: each takes seconds. Of tests with a random ``seed`` each fifth
@@ -75,6 +75,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):
             half = "frames" if item.path.parent.name == "api" else "spark"
             item.add_marker(pytest.mark.xdist_group(half))
+    # The longest of them would otherwise be left for the end, when the other processes are idle.
+    items.sort(key=lambda item: not _has_own_session(item))
     left_out = set()
     if CHROMIUM is None:
         left_out |= {item for item in items if item.get_closest_marker("browser")}
@@ -84,6 +86,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))
+
+
+def _has_own_session(item: pytest.Item) -> bool:
+    group = item.get_closest_marker("xdist_group")
+    return group is not None and "own sessions" in group.args
 
 
 def _repeated_queries(items: list[pytest.Item]) -> Iterator[pytest.Item]:
