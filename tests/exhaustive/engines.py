@@ -23,7 +23,7 @@ from beamlike.runtime.script import Run, Script
 from tests.exhaustive import rules
 from tests.exhaustive.events import END, Arrive, Clock, Row, Stream, Watermark
 from tests.exhaustive.scripts import aligned, elements_of, move_of, row_of, scripted
-from tests.exhaustive.shards import Shards, machine_of
+from tests.exhaustive.shards import Shards
 
 __all__ = [
     "ENGINES",
@@ -35,7 +35,6 @@ __all__ = [
     "from_script",
     "in_memory",
     "local",
-    "machine_of",
     "played",
     "reference",
     "restarting",

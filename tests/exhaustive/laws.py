@@ -271,7 +271,7 @@ def _keys(here: Reached) -> Broken:
         for number, pair in enumerate(_dealings(stream))
     ]
     keys = {(at, number, hand): pair[hand] for at, number, pair in dealt for hand in (0, 1)}
-    script = scripted(dict(keys))
+    script = scripted(keys)
     alone = {key: Counter(_alone(here.strategy, stream)) for key, stream in keys.items()}
     for name, run in {"memory": in_memory, "local": _in_local}.items():
         found = script.rows(run(here.strategy, script.script).outputs)

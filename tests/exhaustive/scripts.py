@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import attrs
 
@@ -102,7 +103,7 @@ class Scripted:
         return found
 
 
-def scripted(streams: Mapping[Hashable, Stream]) -> Scripted:
+def scripted(streams: Mapping[Any, Stream]) -> Scripted:
     """Streams by their keys. A bundle without elements is a step in which nothing comes."""
     script: list[ArriveTogether | AdvanceWatermark | AdvanceClock] = []
     arrived = dict.fromkeys(streams, 0)
