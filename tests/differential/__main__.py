@@ -188,7 +188,10 @@ def _checked(chunks: Sequence[Chunk], jobs: int) -> Iterator[Found]:
         yield from map(_check, chunks)
         return
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_check, chunks)
+        try:
+            yield from pool.map(_check, chunks)
+        finally:
+            pool.shutdown(cancel_futures=True)  # when the time is up, what has not begun is left
 
 
 def _on_spark(seed: int, numbers: range) -> list[Broken]:
