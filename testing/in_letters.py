@@ -112,6 +112,5 @@ def _stepped(
     shards: int,
 ) -> Iterator[bytes]:
     for shard, group in enumerate(spread_shards(shards)):
-        mail = layer.layers.load(blob for to, blob in sent if to == group)
         own = {at: stores[layer.layer, shard, at] for at in layer.stages}
-        yield layer.layers.dump(layer.step(shard, mail, own, 0))
+        yield layer.stepped(shard, (blob for to, blob in sent if to == group), own, 0)

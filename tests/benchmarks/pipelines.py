@@ -15,7 +15,7 @@ _ROWS = "key string, start timestamp, end timestamp, s long"
 
 
 class PlainSum(beam.CombineFn):
-    """A sum as anybody would write it: a function of one's own, in Python."""
+    """A sum as a function of one's own, in plain Python."""
 
     def create_accumulator(self) -> int:
         return 0

@@ -27,7 +27,7 @@ __all__ = [
 
 
 class PlainSum(bl.CombineFn):
-    """A sum as anybody would write it: a function of one's own, in Python."""
+    """A sum as a function of one's own, in plain Python."""
 
     def create(self) -> int:
         return 0

@@ -1,4 +1,4 @@
-"""Saved state that somebody else may have written: opening it runs nothing that is in it."""
+"""Saved state from an untrusted source: opening it runs nothing that is in it."""
 
 import pickle
 from hashlib import blake2b

@@ -1,4 +1,4 @@
-"""What a test of a query says to whoever wrote it, when something cannot be."""
+"""What a test of a query says to its author, when something cannot be."""
 
 import re
 from collections.abc import Callable

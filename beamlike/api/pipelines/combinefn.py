@@ -16,13 +16,7 @@ from beamlike.model import combine as model
 from beamlike.model.combine.steps import Stepwise, empty_pane, in_steps
 from beamlike.model.words import in_words
 
-__all__ = [
-    "CombineFn",
-    "SingleInputTupleCombineFn",
-    "TupleCombineFn",
-    "combine_fn",
-    "of_nothing",
-]
+__all__ = ["CombineFn", "SingleInputTupleCombineFn", "TupleCombineFn", "combine_fn", "of_nothing"]
 
 
 class CombineFn(Generic[In, R]):

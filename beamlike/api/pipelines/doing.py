@@ -216,10 +216,9 @@ class Doing(Do):
         return map(partial(_timed, call), bundle.timestamps, *columns)
 
     def _outputs(
-        self, bundle: Bundle, places: Iterable[int], answers: Sequence[Any]
+        self, bundle: Bundle, places: Sequence[int], answers: Sequence[Any]
     ) -> Iterable[tuple[str, Bundle]]:
         """Answers that say where or when they come out, each of the element at its place."""
-        places = list(places)
         if {TimestampedValue}.issuperset(map(type, answers)):
             of_each = bundle.at(places, [answer.value for answer in answers])
             moved = [answer.timestamp for answer in answers]

@@ -1,4 +1,4 @@
-"""Type hints: of which type the elements of a collection are, where somebody says so."""
+"""Type hints: of which type the elements of a collection are, as hints declare it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints

@@ -55,7 +55,7 @@ def source_rows(
         marks = _marks(kinds, [*times, *moves], [*problems, *[None] * len(moves)])
         return pa.Table.from_arrays([*columns, marks], names=[*table.column_names, MARKS])
 
-    field = T.StructField(MARKS, T.StringType())  # nobody asks for its type
+    field = T.StructField(MARKS, T.StringType())  # its type is never read
     return TableFrame(T.StructType([*df.schema.fields, field]), df.inputs, df.query, make)
 
 

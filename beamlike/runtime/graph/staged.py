@@ -91,7 +91,7 @@ class StagedWorker(Worker, Recorded):
 
     def _known(self, key: Hashable) -> Hashable:
         """What is equal for this key and no other."""
-        if type(key) is str:  # as most are: equal texts are equal keys, and no key has their bytes
+        if type(key) is str:  # most are; other keys are known by bytes, which equal no text
             return self._keys.setdefault(key, key)
         coders = self._wire.coders
         try:

@@ -163,6 +163,14 @@ class Layer:
                 after.noted.append(noted)
         return after
 
+    def stepped(
+        self, shard: int, letters: Iterable[bytes], stores: Mapping[int, Store], clock: int
+    ) -> bytes:
+        """The same from letters to a letter."""
+        with paused_gc():
+            mail = self.layers.load(letters)
+            return self.layers.dump(self.step(shard, mail, stores, clock))
+
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again.
         parts = ("layers", "layer", "shards", "buckets", "notes")
@@ -224,13 +232,10 @@ class LayerProcessor(StatefulProcessor):
         self._stores = {at: SparkStore(blobs, at) for at in self._layer.stages}
 
     def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
-        layers = self._layer.layers
         clock = timerValues.getCurrentProcessingTimeInMs()
+        letters = (bytes(row.blob) for row in rows)
         shard = self._ids.index(key[0])
-        with paused_gc():
-            mail = layers.load(bytes(row.blob) for row in rows)
-            blob = layers.dump(self._layer.step(shard, mail, self._stores, clock))
-        yield Row(blob=blob)
+        yield Row(blob=self._layer.stepped(shard, letters, self._stores, clock))
 
     def close(self) -> None:
         pass
@@ -242,9 +247,7 @@ def stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Table
     def step(group: pa.Table) -> pa.Table:
         shard = ids.index(group.column("shard")[0].as_py())
         stores = {at: NoStore() for at in layer.stages}
-        with paused_gc():
-            mail = layer.layers.load(group.column("blob").to_pylist())
-            blob = layer.layers.dump(layer.step(shard, mail, stores, 0))
+        blob = layer.stepped(shard, group.column("blob").to_pylist(), stores, 0)
         return pa.table({"blob": pa.array([blob], pa.binary())})
 
     return step

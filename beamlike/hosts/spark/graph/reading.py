@@ -89,7 +89,7 @@ class Reader:
             rows = [*compress(rows, known.tolist())]
             times = times[known]
         if self.streaming:
-            greatest = max(times.tolist(), default=MIN_TIMESTAMP)
+            greatest = int(times.max(initial=MIN_TIMESTAMP))
             mail.reached.append(Reached(self.node, 0, greatest))
             if rows:
                 mail.delivered.append(self._delivered(names, rows, times))
