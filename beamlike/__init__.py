@@ -5,27 +5,51 @@ with `beamlike.testing.TestStream` for scenarios. Pipelines of Python functions 
 words of Beam, ``import beamlike.beam as beam``, or of Scio, ``from beamlike.scio import ...``.
 Importing beamlike does not import pyspark; the first use of a Spark host does.
 
+What is public is what ``__all__`` of these modules names. Everything else may change.
+
+=========================  =====================================================================
+``beamlike``               windows, triggers, strategies; DataFrames: `windowed`, `stream`,
+                           aggregates; sessions, state and figures of running queries
+``beamlike.combine_fns``   combine functions, for test streams and pipelines
+``beamlike.errors``        what is raised, and warned of
+``beamlike.testing``       test streams, tests of queries and pipelines, matchers
+``beamlike.beam``          pipelines in the words of Beam Python, with its modules
+``beamlike.scio``          pipelines in the words of Scio
+``beamlike.dialects``      the windows of Kafka Streams, Flink, Apex and Akka Streams: ``kafka``,
+                           ``flink``, ``apex``, ``apex_stream``, ``akka``
+=========================  =====================================================================
+
 To read the code, go from the ground up: `errors`, `model` (values), `machine` (the rules),
-`runtime` (shards that keep state), `hosts` (where they run), `api` (what users call; `beam` and
-`scio` are names of it), `dialects` (other systems' windows by name), `metrics` (what queries
-count), `viz` and `testing`, `demo`, `cli`.
+`runtime` (shards that keep state), `hosts` (where they run), `api` (what users call; `beam`,
+`scio` and `combine_fns` are names of what there is), `dialects` (other systems' windows by name),
+`metrics` (what queries count), `viz` and `testing`, `demo`, `cli`.
 """
 
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from beamlike import combine_fns, errors
 from beamlike.api.explain import explain_plan
 from beamlike.api.flatten import flatten
 from beamlike.api.joins import co_group, join
 from beamlike.api.lookup import look_up
 from beamlike.api.saved import drain, open_state
+from beamlike.api.spark_names import no_such_name
 from beamlike.api.stream import Stream, stream
 from beamlike.api.windowed import split, windowed
+from beamlike.hosts.spark.session import local_session
 from beamlike.metrics import metrics_listener
 from beamlike.model.aggregates import (
+    Aggregate,
     approx_distinct,
     approx_quantiles,
     bottom,
     collect,
+    collect_set,
     combine,
     count,
+    count_distinct,
     first,
     last,
     max,
@@ -54,9 +78,12 @@ from beamlike.model.strategy import (
     ClosingBehavior,
     LateCheck,
     OnTimeBehavior,
+    StrategyParts,
     TimestampCombiner,
+    Unchanged,
     WindowingStrategy,
 )
+from beamlike.model.time import DurationLike
 from beamlike.model.triggers import (
     AfterAll,
     AfterAny,
@@ -73,6 +100,7 @@ from beamlike.model.triggers import (
     Never,
     OrFinally,
     Repeatedly,
+    Trigger,
 )
 from beamlike.model.windowfns import (
     FixedWindows,
@@ -84,6 +112,12 @@ from beamlike.model.windowfns import (
 )
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow
 from beamlike.viz.live import live_view
+
+if TYPE_CHECKING:
+    from beamlike import beam as beam
+    from beamlike import dialects as dialects
+    from beamlike import scio as scio
+    from beamlike import testing as testing
 
 __all__ = [
     "GLOBAL_WINDOW",
@@ -98,6 +132,7 @@ __all__ = [
     "AfterSilence",
     "AfterSynchronizedProcessingTime",
     "AfterWatermark",
+    "Aggregate",
     "AlignTo",
     "Always",
     "CalendarDays",
@@ -108,6 +143,7 @@ __all__ = [
     "CombineFn",
     "DefaultTrigger",
     "Delay",
+    "DurationLike",
     "EveryCount",
     "EveryEventTime",
     "EveryProcessingTime",
@@ -125,10 +161,13 @@ __all__ = [
     "Repeatedly",
     "Sessions",
     "SlidingWindows",
+    "StrategyParts",
     "StrategyReport",
     "Stream",
     "TimestampCombiner",
     "Timing",
+    "Trigger",
+    "Unchanged",
     "WindowFn",
     "WindowingStrategy",
     "approx_distinct",
@@ -137,16 +176,21 @@ __all__ = [
     "check_flatten",
     "co_group",
     "collect",
+    "collect_set",
     "combine",
+    "combine_fns",
     "continuation",
     "count",
+    "count_distinct",
     "drain",
+    "errors",
     "explain_plan",
     "first",
     "flatten",
     "join",
     "last",
     "live_view",
+    "local_session",
     "look_up",
     "max",
     "mean",
@@ -161,3 +205,18 @@ __all__ = [
     "top",
     "windowed",
 ]
+
+_ON_DEMAND: Final = ("beam", "dialects", "scio", "testing")
+"""Public modules that are imported when they are asked for."""
+
+
+def __dir__() -> list[str]:
+    return sorted((*__all__, *_ON_DEMAND))
+
+
+if not TYPE_CHECKING:  # or type checkers would find every name
+
+    def __getattr__(name: str) -> Any:
+        if name in _ON_DEMAND:
+            return import_module(f"beamlike.{name}")
+        raise AttributeError(no_such_name(name, __all__), name=name, obj=sys.modules[__name__])

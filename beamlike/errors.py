@@ -12,6 +12,7 @@ __all__ = [
     "CoderError",
     "ColumnError",
     "CombineError",
+    "DurationWarning",
     "EnvironmentProblem",
     "InputRowError",
     "OutgrownError",
@@ -243,6 +244,15 @@ class EnvironmentProblem(BeamlikeError, RuntimeError):
 
 class UnwiseStrategyWarning(UserWarning):
     """What was asked can be done, and will not do what its author hopes for."""
+
+
+class DurationWarning(UnwiseStrategyWarning):
+    """A duration was given as a number, which counts milliseconds, and is no whole number of
+    seconds: ``Sessions(30)`` has a gap of 30 ms.
+
+    >>> import warnings
+    >>> warnings.filterwarnings("ignore", category=DurationWarning)  # where that is meant
+    """
 
 
 class RepeatedElementsWarning(UnwiseStrategyWarning):

@@ -132,6 +132,7 @@ from beamlike.testing.values import (
     satisfy,
     satisfy_single_value,
 )
+from beamlike.viz.picture import figure_of
 
 __all__ = [
     "BeamAssertException",
@@ -180,6 +181,7 @@ __all__ = [
     "expect_distribution",
     "expect_error",
     "expect_gauge",
+    "figure_of",
     "for_all",
     "have_size",
     "in_combined_non_late_panes",

@@ -12,6 +12,7 @@ from enum import Enum
 from textwrap import indent
 from typing import Any, Final
 
+from beamlike import combine_fns
 from beamlike.errors import TestStreamError, WindowingError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.failures import OnFailure
@@ -291,13 +292,15 @@ _NUMBERS: Final = frozenset(("nan", "inf"))
 
 
 def _public(module: str, name: str) -> str:
-    """The shortest module that has a name: ``beamlike.model.combine`` and not a part of it."""
+    """The module from which users import what is in one: ``beamlike.combine_fns``, and not the
+    one below `beamlike.model` in which a combine function is written."""
     parts = module.split(".")
-    known = sys.modules
-    for length in range(1, len(parts)):
-        shorter = ".".join(parts[:length])
-        if name in getattr(known.get(shorter), "__all__", ()):
-            return shorter
+    shorter = [".".join(parts[:length]) for length in range(1, len(parts))]
+    here = getattr(sys.modules.get(module), name, None)
+    for public in (*shorter[:1], combine_fns.__name__, *shorter[1:]):
+        owner = sys.modules.get(public)
+        if name in getattr(owner, "__all__", ()) and getattr(owner, name) is here:
+            return public
     return module
 
 

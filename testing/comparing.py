@@ -21,10 +21,8 @@ __all__ = ["compare"]
 
 _OPTIONS: Final = tuple(StrategyParts.__annotations__)
 """What `FinishedTestStream.run` takes of a strategy, besides its windows."""
-_OF_NONE: Final = ("self", "parts")
-_KNOWN: Final = (
-    *(it for it in inspect.signature(FinishedTestStream.run).parameters if it not in _OF_NONE),
-    *_OPTIONS,
+_KNOWN: Final = tuple(
+    it for it in inspect.signature(FinishedTestStream.run).parameters if it != "self"
 )
 
 

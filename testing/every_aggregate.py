@@ -52,6 +52,11 @@ def every_aggregate(
             f"{name}_top_by": make.top(name, 2, by=by),
             f"{name}_bottom_by": make.bottom(name, 2, by=by),
         }
+        if not isinstance(kind, T.MapType):
+            every |= {
+                f"{name}_set": make.collect_set(name),
+                f"{name}_different": make.count_distinct(name),
+            }
         if not isinstance(kind, T.ArrayType | T.MapType | T.StructType):
             every |= {
                 f"{name}_min": make.min(name),

@@ -116,7 +116,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         if not isinstance(combine, CombineFn):
             hint = f"; write {combine.__name__}()" if isinstance(combine, type) else ""
             raise TestStreamError(
-                "aggregate must be a combine function such as Count() of beamlike.model.combine, "
+                "aggregate must be a combine function such as Count() of beamlike.combine_fns, "
                 f"got {combine!r}{hint}"
             )
         if window is None and strategy is None:

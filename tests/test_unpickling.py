@@ -36,6 +36,7 @@ OPENED = {
 """Where pickles are opened, and what they are."""
 
 IMPORTED = {
+    "beamlike/__init__.py": "a module of this package, out of four",
     "beamlike/cli/__init__.py": "a command's module, out of a table of this package",
     # As with pickles: whoever may write into the checkpoint of a pipeline chooses them.
     "beamlike/runtime/graph/keys.py": "the class of a key, by a pipeline that goes on",

@@ -71,6 +71,12 @@ def explain_plan(panes: "DataFrame | Stream | Pipeline | PCollection[Any] | Scio
 
     Raises:
         ColumnError: It does not come from beamlike, or has lost the column.
+
+    >>> import beamlike.beam as beam
+    >>> pipeline = beam.Pipeline()
+    >>> counted = pipeline | beam.Create([("tea", 1)]) | beam.CombinePerKey(sum)
+    >>> print(explain_plan(pipeline).splitlines()[0])
+    CombinePerKey(sum): columnar machine
     """
     from beamlike.api.pipelines.pipeline import Pipeline
     from beamlike.api.stream import Stream

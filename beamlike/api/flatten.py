@@ -30,6 +30,19 @@ def flatten(streams: Sequence[Stream] | Mapping[str, Stream]) -> Stream:
         ColumnError: The columns differ.
 
     Source: Beam ``Flatten``, Scio ``union`` and ``unionAll``.
+
+    >>> import beamlike as bl
+    >>> from beamlike.testing import QueryTest
+    >>> def both(shop, web):
+    ...     streams = [bl.stream(df, timestamp="at", watermark="0 s") for df in (shop, web)]
+    ...     hours = bl.flatten(streams).window(bl.FixedWindows("1 hour"))
+    ...     return hours.group("item", {"n": bl.count()})
+    >>> columns = "item string, at timestamp"
+    >>> query = QueryTest(both, {"shop": columns, "web": columns})
+    >>> rows = query.send({"item": "tea", "at": "12:01:00"}, to="shop")
+    >>> rows = query.send({"item": "tea", "at": "12:07:00"}, to="web")
+    >>> [(row["item"], row["n"]) for row in query.advance_watermark_to_infinity()]
+    [('tea', 2)]
     """
     if not isinstance(streams, Mapping | Sequence) or isinstance(streams, str):
         raise WindowingError(

@@ -65,6 +65,22 @@ def co_group(
         WindowingError: Windows or triggers that do not fit; ``streams`` is no mapping of streams.
         ColumnError: A key is missing, or has another type in another stream; a stream has the
             name of a key.
+
+    >>> import beamlike as bl
+    >>> from beamlike.testing import QueryTest
+    >>> def by_order(orders, payments):
+    ...     hour = bl.FixedWindows("1 hour")
+    ...     streams = {
+    ...         "ordered": bl.stream(orders, timestamp="at", watermark="0 s").window(hour),
+    ...         "paid": bl.stream(payments, timestamp="at", watermark="0 s").window(hour),
+    ...     }
+    ...     return bl.co_group(streams, "no")
+    >>> columns = "no int, at timestamp"
+    >>> query = QueryTest(by_order, {"orders": columns, "payments": columns})
+    >>> rows = query.send({"no": 7, "at": "12:01:00"}, to="orders")
+    >>> (row,) = query.advance_watermark_to_infinity()
+    >>> row["no"], len(row["ordered"]), len(row["paid"])
+    (7, 1, 0)
     """
     if not isinstance(streams, Mapping):
         raise WindowingError(
@@ -132,6 +148,22 @@ def join(
         WindowingError: Windows or triggers that do not fit; a rendering other than retractions.
         ColumnError: As `co_group`; a column of the right side, besides its key, has the name of
             one of the left; a key is called ``left`` or ``right``.
+
+    >>> import beamlike as bl
+    >>> from beamlike.testing import QueryTest
+    >>> def with_payments(orders, payments):
+    ...     near = bl.Sessions("10 minutes")
+    ...     ordered = bl.stream(orders, timestamp="ordered", watermark="0 s").window(near)
+    ...     paid = bl.stream(payments, timestamp="paid", watermark="0 s").window(near)
+    ...     return bl.join(ordered, paid, on="no", how="left")
+    >>> paid = "no int, paid timestamp, sum int"
+    >>> columns = {"orders": "no int, ordered timestamp", "payments": paid}
+    >>> query = QueryTest(with_payments, columns)
+    >>> rows = query.send({"no": 7, "ordered": "12:01:00"}, to="orders")
+    >>> rows = query.send({"no": 8, "ordered": "12:02:00"}, to="orders")
+    >>> rows = query.send({"no": 7, "paid": "12:04:00", "sum": 3}, to="payments")
+    >>> [(row["no"], row["sum"]) for row in query.advance_watermark_to_infinity()]
+    [(7, 3), (8, None)]
     """
     from beamlike.hosts.spark.inputs import duplicate
 

@@ -104,6 +104,21 @@ def look_up(
             panes of a grouping that emits several for a window.
 
     Source: Scio ``hashJoin`` and ``hashLeftOuterJoin``; Beam ``View.asMultimap``.
+
+    >>> import beamlike as bl
+    >>> from beamlike.testing import QueryTest
+    >>> def priced(orders, prices):
+    ...     hours, days = bl.FixedWindows("1 hour"), bl.FixedWindows("1 day")
+    ...     main = bl.stream(orders, timestamp="at", watermark="0 s").window(hours)
+    ...     side = bl.stream(prices, timestamp="since", watermark="0 s").window(days)
+    ...     return bl.look_up(main, side, on="item")
+    >>> prices = "item string, since timestamp, eur int"
+    >>> columns = {"orders": "item string, at timestamp", "prices": prices}
+    >>> query = QueryTest(priced, columns)
+    >>> rows = query.send({"item": "tea", "since": "00:00:00", "eur": 3}, to="prices")
+    >>> rows = query.send({"item": "tea", "at": "12:01:00"}, to="orders")
+    >>> [(row["item"], row["eur"]) for row in query.advance_watermark_to_infinity()]
+    [('tea', 3)]
     """
     sides = {"main": main, "side": side}
     check_streams(sides)

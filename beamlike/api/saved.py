@@ -35,6 +35,11 @@ def open_state(
         EnvironmentProblem: The session has another state store.
         StateError: There is no checkpoint, none with windows of beamlike, no such batch, or
             another version of beamlike has written it.
+
+    For example::
+
+        state = bl.open_state(spark, "/data/checkpoints/orders")
+        state.to_dataframe().show()
     """
     from beamlike.hosts.spark.saved.report import SavedState
 
@@ -67,6 +72,11 @@ def drain(writer: "DataStreamWriter", checkpoint: str | PathLike[str]) -> None:
         StreamingQueryException: The query failed; in its message why.
 
     Source: Dataflow's drain.
+
+    For example::
+
+        query.stop()
+        bl.drain(panes.writeStream.foreachBatch(save), "/data/checkpoints/orders")
     """
     from beamlike.hosts.spark.drain import drain as drain_query
 

@@ -31,11 +31,13 @@ from beamlike.api.stage import (
     stage_options,
     warn_of,
 )
+from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.frames import frames_of
 from beamlike.machine.clocks import Idle, SourceClock, StageClock
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.naming import by_name
+from beamlike.model.readable import Readable
 from beamlike.model.strategy import (
     AccumulationMode,
     StrategyParts,
@@ -99,11 +101,23 @@ def stream(
         EnvironmentProblem: The session's Spark or state store cannot run this.
 
     Source: Beam's timestamped ``Read``; Flink ``WatermarkStrategy.withIdleness``.
+
+    >>> import beamlike as bl
+    >>> from beamlike.testing import QueryTest
+    >>> def per_hour(orders):
+    ...     rows = bl.stream(orders, timestamp="at", watermark="10 minutes")
+    ...     hours = rows.window(bl.FixedWindows("1 hour"))
+    ...     return hours.group("item", {"n": bl.count()})
+    >>> query = QueryTest(per_hour, "item string, at timestamp")
+    >>> rows = query.send({"item": "tea", "at": "12:01:00"}, {"item": "tea", "at": "12:07:00"})
+    >>> [(row["item"], row["n"]) for row in query.advance_watermark_to_infinity()]
+    [('tea', 2)]
     """
     frames = frames_of(df)
     from beamlike.hosts.spark import bind
     from beamlike.hosts.spark.inputs import check_free
 
+    warn_of_numbers("stream", watermark=watermark, max_ahead=max_ahead, idle_after=idle_after)
     check_free(df, df.columns, "df")
     check_choice("idle", idle, get_args(Literal["release", "advance"]))
     delay = None if watermark is None else duration_ms(watermark, "watermark")
@@ -132,11 +146,22 @@ def stream(
 
 
 @attrs.frozen(eq=False, repr=False)
-class Stream:
+class Stream(metaclass=Readable):
     """Rows with event times and a windowing strategy, streaming or bounded.
 
     ``strategy`` is what the next grouping follows. Make one with `stream`, `flatten`,
     `co_group`, `join` or `look_up`. ``inputs`` is for those: rows with what only they need.
+
+    >>> import beamlike as bl
+    >>> from beamlike.testing import QueryTest
+    >>> def busy_hours(orders):
+    ...     rows = bl.stream(orders, timestamp="at", watermark="0 s")
+    ...     hours = rows.window(bl.FixedWindows("1 hour"))
+    ...     return hours.group("item", {"n": bl.count()}).group([], {"items": bl.count()})
+    >>> query = QueryTest(busy_hours, "item string, at timestamp")
+    >>> rows = query.send({"item": "tea", "at": "12:01:00"}, {"item": "milk", "at": "12:07:00"})
+    >>> [row["items"] for row in query.advance_watermark_to_infinity()]
+    [2]
     """
 
     strategy: WindowingStrategy
@@ -248,14 +273,27 @@ class Stream:
         strategy: WindowingStrategy | None = None,
         **parts: Unpack[StrategyParts],
     ) -> "Stream":
-        """Set parts of the strategy, as of `StrategyParts`; None leaves a part as it is.
+        """Set parts of the strategy; None leaves a part as it is.
 
-        Args:
+        With a window function each row is put into windows anew, by its event time, which for
+        a pane is its timestamp. Without one rows keep the windows they are in::
+
+            hours = rows.window(bl.FixedWindows("1 hour"), allowed_lateness="6 hours")
+
+        Windows:
             window: How rows are put into windows.
             strategy: All parts in one value, in place of ``window`` and of any other.
 
-        With a window function each row is put into windows anew, by its event time, which for
-        a pane is its timestamp. Without one rows keep the windows they are in.
+        Triggers and panes, as of `beamlike.windowed`:
+            trigger: When panes are emitted.
+            accumulation: Whether a pane holds what is new or everything so far.
+            allowed_lateness: How long after its end a window still accepts data.
+            timestamp_combiner: Which event time a pane is stamped with.
+            closing_behavior: Whether an empty last pane is emitted.
+            on_time_behavior: Whether an empty on-time pane is emitted.
+            late_check: What decides that a row is too late.
+            unchanged: Whether a pane with an unchanged value comes out again, where panes are
+                withdrawn.
 
         Raises:
             WindowingError: As `WindowingStrategy.configured`.
@@ -263,6 +301,8 @@ class Stream:
 
         Source: Beam ``Window.into`` and ``Window.configure``; Scio's ``WindowOptions``.
         """
+        lateness = parts.get("allowed_lateness")
+        warn_of_numbers("Stream.window", window, allowed_lateness=lateness)
         if strategy is None:
             strategy = self.strategy.configured(window, **parts)
             if window is None:

@@ -21,6 +21,7 @@ from beamlike.api.stage import (
     stage_options,
     warn_of,
 )
+from beamlike.api.warning import warn_of_numbers
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.describing import noted
 from beamlike.hosts.frames import frames_of
@@ -63,25 +64,36 @@ def windowed(
     key: str | Sequence[str],
     timestamp: str,
     aggregate: Mapping[str, Aggregate],
-    window: WindowFn | None = None,
-    strategy: WindowingStrategy | None = None,
     watermark: DurationLike | None = None,
     max_ahead: DurationLike | None = MAX_AHEAD,
-    render: Render = "retractions",
+    window: WindowFn | None = None,
     window_input: str | Sequence[str] = (),
+    strategy: WindowingStrategy | None = None,
     output: Output = "panes",
+    render: Render = "retractions",
     on_error: OnError = "drop",
     carry: str | Sequence[str] = (),
+    name: str = STAGE,
     wake_every: DurationLike = WAKE_EVERY,
     lift: bool = False,
     hot_key_fanout: int | None = None,
     shards: int = SHARDS,
     buckets: int = BUCKETS,
     machine: MachineName = "auto",
-    name: str = STAGE,
     **parts: Unpack[StrategyParts],
 ) -> "DataFrame":
     """Group a DataFrame by key and window, and emit a row for each pane that Beam would emit.
+
+    In short::
+
+        panes = bl.windowed(
+            clicks,
+            key="user",
+            timestamp="at",
+            watermark="10 minutes",
+            window=bl.FixedWindows("1 hour"),
+            aggregate={"clicks": bl.count()},
+        )
 
     A duration is ``"10 minutes"``, ``"1h 30m"``, a timedelta, or an int, which counts
     milliseconds.
@@ -91,7 +103,7 @@ def windowed(
     micro-batch that takes longer than that never lets ``processAllAvailable`` return. Spark does
     not continue a checkpoint when such a trigger is added or removed.
 
-    Args:
+    What to group:
         df: Streaming or batch. In a batch one bundle holds all data of a key, and the
             watermark then goes straight to infinity.
         key: Key column or columns of any plain type, without collation; an empty list makes one
@@ -99,12 +111,6 @@ def windowed(
         timestamp: The event-time column: a timestamp, a date, or a string in Spark's format that
             begins with a date, such as ``"2013-01-01 05:15:00"`` or ``"2013-01-01T05:15:00Z"``.
             Without a zone, the session's time zone applies.
-        window: `FixedWindows`, `SlidingWindows`, `Sessions`, `GlobalWindows`, calendar windows
-            such as `CalendarDays`, or a `WindowFn` of your own. Sessions exactly one gap apart
-            stay apart, unless ``Sessions(gap, merge_touching=True)`` joins them as Spark's
-            ``session_window`` does.
-        strategy: All parts in one value, `WindowingStrategy`, in place of ``window`` and of each
-            argument from ``trigger`` to ``unchanged``.
         aggregate: Output name to aggregate: ``{"n": bl.count(), "delay": bl.mean("delay")}``.
         watermark: How far event time may be out of order: the watermark trails the greatest
             event time seen by this much. None: ``df`` has a watermark already. Batch needs none.
@@ -115,6 +121,20 @@ def windowed(
             Times in the past are always fine. None: any time counts, and moves the watermark as it
             is. No effect on a batch, nor where ``df`` brings a watermark of its own: Spark has
             moved it by then.
+
+    Windows:
+        window: `FixedWindows`, `SlidingWindows`, `Sessions`, `GlobalWindows`, calendar windows
+            such as `CalendarDays`, or a `WindowFn` of your own. Sessions exactly one gap apart
+            stay apart, unless ``Sessions(gap, merge_touching=True)`` joins them as Spark's
+            ``session_window`` does.
+        window_input: Column or columns whose values the window function and the trigger are
+            given, for gaps that depend on the row, ``Sessions(gap_of)`` with
+            ``window_input="page"``, and for `AfterDelta`. Several columns make a tuple. By
+            default a window function sees the time of a row and no value.
+        strategy: All parts in one value, `WindowingStrategy`, in place of ``window`` and of each
+            argument under triggers and panes.
+
+    Triggers and panes:
         trigger: Default: at the end of the window, then for each late bundle.
         accumulation: ``"discarding"``, ``"accumulating"`` or ``"retracting"``; required as soon
             as a window can emit several panes. For retracting see ``render``.
@@ -131,21 +151,23 @@ def windowed(
             timestamp; ``"retain"``, as assigned, but sessions wait for what may still touch them.
         unchanged: Whether a retracting pane that would put the same value back is emitted all the
             same, ``"re_emit"``, or left out together with its retraction, ``"omit"``.
+
+    Results:
+        output: ``"panes"``; ``"dropped"`` for the rows that no pane took, with the reason;
+            ``"all"`` for both in one frame, told apart by `split`.
         render: How retracting panes look. ``"retractions"``: a boolean column ``retraction``;
             such a row withdraws the pane that it repeats. ``"changelog"``: a column ``change``,
             ``"upsert"`` or ``"delete"`` of the result for key and window. ``"upserts"``: the same
             for key and ``session``, a struct of start and end that stays as a session grows.
-        window_input: Column or columns whose values the window function and the trigger are
-            given, for gaps that depend on the row, ``Sessions(gap_of)`` with
-            ``window_input="page"``, and for `AfterDelta`. Several columns make a tuple. By
-            default a window function sees the time of a row and no value.
-        output: ``"panes"``; ``"dropped"`` for the rows that no pane took, with the reason;
-            ``"all"`` for both in one frame, told apart by `split`.
         on_error: What to do with a row without key or readable timestamp, with a value that
             cannot be read, for which a function of your own raises, or that makes an aggregate
             outgrow its type: ``"drop"`` delivers it as dropped, ``"fail"`` stops the query.
         carry: Columns that a dropped row's ``element`` shows besides the key and the inputs of the
             aggregates, so that it can be found again or sent once more.
+
+    Operation:
+        name: Under which Spark's query progress reports the counts of panes and drops; give
+            each grouping of one query its own.
         wake_every: How late a processing-time trigger may fire while no data arrives. Without such
             a trigger it has no effect.
         lift: Combine rows by key and window where they are read, before they cross the network,
@@ -164,8 +186,6 @@ def windowed(
             your own; `explain_plan` says which and why. ``"reference"`` takes that in any case, and
             ``"columnar"`` refuses what needs it. They emit the same panes and leave the same
             state behind, so a query may change between them.
-        name: Under which Spark's query progress reports the counts of panes and drops; give
-            each grouping of one query its own.
 
     Returns:
         The key columns; ``window`` (struct of start and end, both null for the global window);
@@ -192,6 +212,8 @@ def windowed(
     Warns:
         UnwiseStrategyWarning: The trigger never fires on a stream, or the state of a key grows
             for ever; with the line to change.
+        DurationWarning: A duration is a number that is no whole number of seconds, as the gap of
+            ``Sessions(30)``; with the text to write.
 
     Source: Beam ``Window.into(...).triggering(...)`` followed by ``Combine.perKey``.
     """
@@ -200,6 +222,14 @@ def windowed(
     wanted = aggregates(aggregate)
     strategy = WindowingStrategy.of_call(
         "windowed", window, strategy, parts, unbounded=df.isStreaming
+    )
+    warn_of_numbers(
+        "windowed",
+        window,
+        allowed_lateness=parts.get("allowed_lateness"),
+        watermark=watermark,
+        max_ahead=max_ahead,
+        wake_every=wake_every,
     )
     check_choice("output", output, get_args(Output))
     check_name(name)

@@ -63,8 +63,8 @@ _INSTEAD: Final = {
     "WriteToPubSub": _FILES,
     "WriteToText": _FILES,
     # Transforms and their parts.
-    "ApproximateQuantiles": "write CombineGlobally(ApproxQuantiles(n)), of beamlike.model.combine",
-    "ApproximateUnique": "write CombineGlobally(ApproxDistinct()), of beamlike.model.combine",
+    "ApproximateQuantiles": "write CombineGlobally(ApproxQuantiles(n)), of beamlike.combine_fns",
+    "ApproximateUnique": "write CombineGlobally(ApproxDistinct()), of beamlike.combine_fns",
     "BoundedWindow": "a window is an IntervalWindow or a GlobalWindow",
     "EmptySideInput": "AsSingleton of nothing raises, unless it was given default_value=...",
     "KV": "write tuple[K, V]",

@@ -17,8 +17,10 @@ from beamlike.model.combine import (
     ApproxDistinct,
     ApproxQuantiles,
     Collect,
+    CollectSet,
     CombineFn,
     Count,
+    CountDistinct,
     CountValues,
     First,
     Latest,
@@ -31,6 +33,7 @@ from beamlike.model.combine import (
     TopBy,
 )
 from beamlike.model.combine.steps import InSteps, as_combine_fn
+from beamlike.model.readable import Readable
 
 __all__ = [
     "Aggregate",
@@ -38,8 +41,10 @@ __all__ = [
     "approx_quantiles",
     "bottom",
     "collect",
+    "collect_set",
     "combine",
     "count",
+    "count_distinct",
     "first",
     "last",
     "max",
@@ -57,6 +62,8 @@ Kind = Literal[
     "min",
     "max",
     "collect",
+    "count_distinct",
+    "collect_set",
     "first",
     "last",
     "top",
@@ -69,7 +76,7 @@ Kind = Literal[
 
 
 @attrs.frozen
-class Aggregate:
+class Aggregate(metaclass=Readable):
     """One aggregate: a combine function over columns.
 
     Args:
@@ -78,6 +85,9 @@ class Aggregate:
         columns: Empty for a count of rows. With two or more, elements are tuples of their values.
         returns: The type of the result as DDL, of a `combine` only.
         accumulator: The type of the accumulator as DDL, of a `combine` only.
+
+    >>> sum("price").columns
+    ('price',)
     """
 
     kind: Kind
@@ -88,29 +98,54 @@ class Aggregate:
 
 
 def count(column: str | None = None) -> Aggregate:
-    """How many rows, or with a column how many values that are not null. Type: bigint."""
+    """How many rows, or with a column how many values that are not null. Type: bigint.
+
+    >>> fn = count("delay").fn
+    >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
+    2
+    """
     if column is None:
         return Aggregate("count", Count())
     return Aggregate("count", CountValues(), (column,))
 
 
 def sum(column: str) -> Aggregate:
-    """The sum of a numeric column. Type: bigint, decimal(38, scale) or double."""
+    """The sum of a numeric column. Type: bigint, decimal(38, scale) or double.
+
+    >>> fn = sum("delay").fn
+    >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
+    12
+    """
     return Aggregate("sum", Sum(), (column,))
 
 
 def mean(column: str) -> Aggregate:
-    """The mean of a numeric column. Type: double."""
+    """The mean of a numeric column. Type: double.
+
+    >>> fn = mean("delay").fn
+    >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
+    6.0
+    """
     return Aggregate("mean", Mean(), (column,))
 
 
 def min(column: str) -> Aggregate:
-    """The least value of a column. Type: the column's."""
+    """The least value of a column. Type: the column's.
+
+    >>> fn = min("delay").fn
+    >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
+    5
+    """
     return Aggregate("min", Min(), (column,))
 
 
 def max(column: str) -> Aggregate:
-    """The greatest value of a column. Type: the column's."""
+    """The greatest value of a column. Type: the column's.
+
+    >>> fn = max("delay").fn
+    >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
+    7
+    """
     return Aggregate("max", Max(), (column,))
 
 
@@ -119,12 +154,56 @@ def collect(column: str) -> Aggregate:
 
     Nulls are left out, as by ``collect_list`` of Spark. ``Collect()``, which tests and pipelines
     take, keeps them, as Beam does.
+
+    >>> fn = collect("item").fn
+    >>> fn.extract(fn.add(fn.create(), ["tea", None, "tea"], [0, 0, 0]))
+    ['tea', 'tea']
     """
     return Aggregate("collect", Collect(keep_nulls=False), (column,))
 
 
+def collect_set(column: str) -> Aggregate:
+    """The different values of a column, the least first. Type: array of the column's type.
+
+    Nulls are left out, as by ``collect_set`` of Spark, which promises no order. NaN is one value,
+    greater than all numbers, and -0.0 is 0.0. An array or a struct is compared item by item, nulls
+    first. In an accumulating pane all values of the window are in it, in a discarding one those of
+    its own elements.
+
+    See: `beamlike.combine_fns.CollectSet`.
+
+    >>> fn = collect_set("item").fn
+    >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "tea"], [0, 0, 0]))
+    ['milk', 'tea']
+    """
+    return Aggregate("collect_set", CollectSet(), (column,))
+
+
+def count_distinct(column: str) -> Aggregate:
+    """How many different values a column has, exactly. Type: bigint.
+
+    Nulls do not count, and values are different as in `collect_set`. State holds each of them;
+    `approx_distinct` needs some kilobytes for any number.
+
+    The counts of discarding panes do not add up to that of the window: a value in two panes
+    counts in both.
+
+    See: `beamlike.combine_fns.CountDistinct`.
+
+    >>> fn = count_distinct("item").fn
+    >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "tea"], [0, 0, 0]))
+    2
+    """
+    return Aggregate("count_distinct", CountDistinct(), (column,))
+
+
 def first(column: str) -> Aggregate:
-    """The value with the least event time, the first to arrive among equals. Type: the column's."""
+    """The value with the least event time, the first to arrive among equals. Type: the column's.
+
+    >>> fn = first("item").fn
+    >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "salt"], [20, 10, 30]))
+    'milk'
+    """
     return Aggregate("first", First(keep_nulls=False), (column,))
 
 
@@ -132,6 +211,10 @@ def last(column: str) -> Aggregate:
     """The value with the greatest event time, the last to arrive among equals.
 
     Type: the column's.
+
+    >>> fn = last("item").fn
+    >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "salt"], [20, 10, 30]))
+    'salt'
     """
     return Aggregate("last", Latest(keep_nulls=False), (column,))
 
@@ -145,6 +228,10 @@ def top(column: str, n: int, by: str | None = None) -> Aggregate:
 
     Raises:
         CombineError: ``n`` is no whole number of 1 or more.
+
+    >>> fn = top("item", 2, by="price").fn
+    >>> fn.extract(fn.add(fn.create(), [("tea", 2), ("cake", 5), ("milk", 3)], [0, 0, 0]))
+    ['cake', 'milk']
     """
     return _ranked("top", column, n, by)
 
@@ -154,6 +241,10 @@ def bottom(column: str, n: int, by: str | None = None) -> Aggregate:
 
     Raises:
         CombineError: ``n`` is no whole number of 1 or more.
+
+    >>> fn = bottom("price", 2).fn
+    >>> fn.extract(fn.add(fn.create(), [2, 5, 3], [0, 0, 0]))
+    [2, 3]
     """
     return _ranked("bottom", column, n, by)
 
@@ -174,7 +265,11 @@ def sample(column: str, n: int, seed: int = 0) -> Aggregate:
     Raises:
         CombineError: ``n`` is no whole number of 1 or more, or ``seed`` is no whole number.
 
-    See: `beamlike.model.combine.Sample`.
+    See: `beamlike.combine_fns.Sample`.
+
+    >>> fn = sample("item", 9).fn
+    >>> fn.extract(fn.add(fn.create(), ["tea", None, "tea"], [0, 0, 0]))
+    ['tea', 'tea']
     """
     return Aggregate("sample", Sample(n, seed, keep_nulls=False), (column,))
 
@@ -197,7 +292,11 @@ def approx_quantiles(
         CombineError: A fraction lies outside 0 to 1, or there is none.
         EnvironmentProblem: ``pip install "beamlike[sketches]"`` is missing.
 
-    See: `beamlike.model.combine.ApproxQuantiles`.
+    See: `beamlike.combine_fns.ApproxQuantiles`.
+
+    >>> fn = approx_quantiles("delay", [0, 0.5, 1]).fn
+    >>> fn.extract(fn.add(fn.create(), [5, 9, 7], [0, 0, 0]))
+    [5.0, 7.0, 9.0]
     """
     fn = ApproxQuantiles(fractions, compression)
     return Aggregate("approx_quantiles", fn, (column,))
@@ -217,7 +316,11 @@ def approx_distinct(column: str, precision: int = 12) -> Aggregate:
         CombineError: The precision is outside its range.
         EnvironmentProblem: ``pip install "beamlike[sketches]"`` is missing.
 
-    See: `beamlike.model.combine.ApproxDistinct`.
+    See: `beamlike.combine_fns.ApproxDistinct`.
+
+    >>> fn = approx_distinct("item").fn
+    >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "tea"], [0, 0, 0]))
+    2
     """
     return Aggregate("approx_distinct", ApproxDistinct(precision), (column,))
 
@@ -253,6 +356,12 @@ def combine(
         CombineError: ``fn`` is no combine function, or a type is no text. When the aggregate meets
             its DataFrame: a type cannot be read, or a fresh accumulator or its result does
             not fit it. In the query: an accumulator or a result does not fit its type.
+
+    >>> from beamlike.combine_fns import Top
+    >>> words = combine(Top(2, by=len), "word", returns="array<string>")
+    >>> fn = words.fn
+    >>> fn.extract(fn.add(fn.create(), ["a", "ccc", "bb"], [0, 0, 0]))
+    ['ccc', 'bb']
     """
     adapted = as_combine_fn(fn)
     if adapted is None:

@@ -153,6 +153,9 @@ class CalendarWeeks(CalendarWindows):
         WindowError: As `CalendarDays`; or both ``start`` and ``start_day_of_week`` were given.
 
     Source: Beam Java ``CalendarWindows.weeks``, Scio ``withWindowByWeeks``.
+
+    >>> print(CalendarWeeks().assign(0)[0])
+    [00:00:00, 1970-01-08 00:00:00)
     """
 
     _days: ClassVar[int] = 7
@@ -244,6 +247,9 @@ class CalendarYears(CalendarWindows):
 
     Source: Beam Java ``CalendarWindows.years``, with ``withStartingYear`` and ``beginningOnDay``;
     Scio ``withWindowByYears``.
+
+    >>> print(CalendarYears().assign(0)[0])
+    [00:00:00, 1971-01-01 00:00:00)
     """
 
     _days: ClassVar[int] = 366

@@ -49,6 +49,11 @@ def check_flatten(
     Raises:
         WindowingError: Naming the two inputs, what differs, and the change; or one of them is no
             strategy.
+
+    >>> from beamlike import FixedWindows
+    >>> hours = WindowingStrategy(FixedWindows("1 hour"))
+    >>> check_flatten({"orders": hours, "payments": hours}) is hours
+    True
     """
     if not isinstance(strategies, Mapping | Sequence):
         raise WindowingError(f"check_flatten needs a list of strategies, got {strategies!r}")
@@ -90,6 +95,6 @@ def _difference(first: WindowFn, second: WindowFn) -> str:
     if type(first) is not type(second):
         return f"{type(first).__name__} and {type(second).__name__} are different kinds of windows"
     kind: Any = type(first)
-    names = [part.name for part in attrs.fields(kind)] if attrs.has(kind) else []
+    names = [part.name for part in attrs.fields(kind) if part.eq] if attrs.has(kind) else []
     differ = [name for name in names if getattr(first, name) != getattr(second, name)]
     return f"they differ in {' and '.join(differ)}" if differ else "they are not equal"

@@ -7,9 +7,9 @@ Systems that share a word give it other names: what is ``accumulation`` here is
 import difflib
 import inspect
 import reprlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
-from typing import Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 from beamlike.errors import BeamlikeError
 
@@ -55,7 +55,7 @@ def argument_meant(given: str, owner: str, known: Iterable[str]) -> str:
 def by_name(
     owner: str,
     error: type[BeamlikeError],
-    others: Iterable[str] = (),
+    others: Collection[str] | Mapping[str, Any] = (),
     others_first: bool = False,
     **examples: str,
 ) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
@@ -66,18 +66,16 @@ def by_name(
     Args:
         owner: What the function is called where people call it.
         error: What is raised, in place of a TypeError.
-        others: What there is besides, of a function that takes a mapping of arguments. None of
-            them: that is for whoever it hands them on to to say.
+        others: What there is besides, of a function that takes a mapping of arguments; with their
+            types ``help`` names each. None of them: that is for whoever it hands them on to to say.
         others_first: Whether a value without a name is more likely meant for one of those.
         examples: What to give for arguments without which nothing goes, as it is written.
     """
 
-    others = tuple(others)
-
     def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
         every = inspect.signature(function).parameters.values()
         known = [it.name for it in every if it.kind in _BY_NAME and it.name not in ("self", "cls")]
-        known += others
+        known += [*others]
         open_end = any(it.kind is inspect.Parameter.VAR_KEYWORD for it in every) and not others
         places = [it.name for it in every if it.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
         named = [it.name for it in every if it.kind is inspect.Parameter.KEYWORD_ONLY]
@@ -96,6 +94,19 @@ def by_name(
                     raise error(f"{owner} needs {name}; give {example}")
             return function(*args, **kwargs)
 
+        if isinstance(others, Mapping):
+            vars(checked)["__signature__"] = _spelled_out(function, others)
         return checked
 
     return decorate
+
+
+def _spelled_out(function: Callable[..., object], others: Mapping[str, Any]) -> inspect.Signature:
+    """The signature of a function with each of its other arguments, which may be left out."""
+    whole = inspect.signature(function)
+    named = [it for it in whole.parameters.values() if it.kind is not inspect.Parameter.VAR_KEYWORD]
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in others.items()
+    ]
+    return whole.replace(parameters=[*named, *more])

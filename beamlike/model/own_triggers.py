@@ -103,6 +103,9 @@ class EveryProcessingTime(_Every):
 
     Source: Flink ``ContinuousProcessingTimeTrigger``; with ``since_firing`` Apex
     ``TriggerOption.withEarlyFiringsAtEvery``.
+
+    >>> print(EveryProcessingTime("1 minute", since_firing=True))
+    EveryProcessingTime(1m, since_firing=True)
     """
 
     interval: int
@@ -174,6 +177,9 @@ class EveryEventTime(_Every):
         TimeError: A duration cannot be read.
 
     Source: Flink ``ContinuousEventTimeTrigger``.
+
+    >>> print(EveryEventTime("1 hour"))
+    EveryEventTime(1h)
     """
 
     interval: int
@@ -224,6 +230,9 @@ class EveryCount(Trigger):
         TriggerError: The count is no whole number of 1 or more.
 
     Source: Apex ``TriggerOption.withEarlyFiringsAtEvery(long)``.
+
+    >>> print(EveryCount(100))
+    EveryCount(100)
     """
 
     count: int
@@ -252,6 +261,9 @@ class AfterSilence(Trigger):
         TimeError: The duration cannot be read.
 
     Source: Flink ``ProcessingTimeoutTrigger`` with ``resetTimerOnNewRecord``.
+
+    >>> print(AfterSilence("30 seconds"))
+    AfterSilence(30s)
     """
 
     silence: int
@@ -290,6 +302,9 @@ class AfterDelta(Trigger):
 
     Source: Flink ``DeltaTrigger``. In windows that merge, which Flink refuses, the merged window
     goes on from the element of the first of them.
+
+    >>> AfterDelta(5).is_far(100, 104), AfterDelta(5).is_far(100, 106)
+    (False, True)
     """
 
     threshold: float

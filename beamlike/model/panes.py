@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 
 from beamlike.errors import StateError
+from beamlike.model.readable import Readable
 
 __all__ = ["NO_FIRING", "PaneInfo", "Timing", "decode_pane", "encode_pane", "next_pane"]
 
@@ -29,12 +30,15 @@ class Timing(Enum):
 
 
 @attrs.frozen
-class PaneInfo:
+class PaneInfo(metaclass=Readable):
     """Where a pane stands among the panes of its key and window.
 
     ``index`` counts all panes from 0. ``nonspeculative_index`` counts the panes that are
     not EARLY from 0, and is -1 for an EARLY one. ``is_last`` says that no pane can follow:
     the trigger finished, or the window expired.
+
+    >>> PaneInfo(Timing.ON_TIME, 2, 0, is_first=False, is_last=False).timing
+    <Timing.ON_TIME: 'ON_TIME'>
     """
 
     timing: Timing

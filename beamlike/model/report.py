@@ -23,6 +23,7 @@ from beamlike.model.firing import (
     loses_in_beam_python,
 )
 from beamlike.model.own_triggers import EveryEventTime, EveryProcessingTime
+from beamlike.model.readable import Readable
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
@@ -61,7 +62,7 @@ __all__ = [
 
 
 @attrs.frozen
-class Finding:
+class Finding(metaclass=Readable):
     """The answer to one question, and why. It is true in a condition if the answer is yes."""
 
     answer: bool
@@ -75,7 +76,7 @@ class Finding:
 
 
 @attrs.frozen
-class StrategyReport:
+class StrategyReport(metaclass=Readable):
     """Answers about one strategy. ``str`` of it is a page for people.
 
     Attributes:
@@ -92,6 +93,11 @@ class StrategyReport:
         bounded_state_per_key: However long the stream runs, what is kept for a key does not
             grow with it, even if the aggregation keeps every element. It takes for granted
             that the watermark moves, and the clock if ``needs_clock``.
+
+    >>> from beamlike import AfterCount, FixedWindows
+    >>> found = report(WindowingStrategy(FixedWindows("1 hour"), AfterCount(1)))
+    >>> bool(found.can_finish), bool(found.may_lose_data)
+    (True, True)
     """
 
     strategy: WindowingStrategy

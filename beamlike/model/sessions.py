@@ -12,7 +12,7 @@ import attrs
 
 from beamlike.errors import TimeError, WindowError
 from beamlike.model.options import whole_number
-from beamlike.model.time import DurationLike, duration_ms, show_duration
+from beamlike.model.time import DurationLike, duration_ms, show_duration, without_unit
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn, window_at, within_time
 from beamlike.model.windows import IntervalWindow, bounds
 from beamlike.model.words import in_words
@@ -81,6 +81,7 @@ class Sessions(MergingWindowFn):
     max_duration: int | None
     max_elements: int | None
     merge_touching: bool
+    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
         self,
@@ -106,7 +107,9 @@ class Sessions(MergingWindowFn):
             raise WindowError(
                 f"Sessions merge_touching must be True or False, got {merge_touching!r}"
             )
+        numbers = without_unit(gap=gap, max_duration=max_duration)
         self.__attrs_init__(given, longest, max_elements, merge_touching)
+        object.__setattr__(self, "without_unit", numbers)
 
     @property
     def longest_own_window(self) -> int | None:

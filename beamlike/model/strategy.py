@@ -35,6 +35,7 @@ from beamlike.model.options import (
     Unchanged,
     option,
 )
+from beamlike.model.readable import Readable
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, DurationLike, duration_ms, show_duration
 from beamlike.model.triggers import DefaultTrigger, Trigger
 from beamlike.model.windowfns import GlobalWindows, MergingWindowFn, WindowFn, check_deterministic
@@ -86,7 +87,7 @@ _PARTS = frozenset(("window_fn", *StrategyParts.__annotations__))
 
 
 @attrs.frozen(init=False, slots=False)
-class WindowingStrategy:
+class WindowingStrategy(metaclass=Readable):
     """Everything that decides which panes a grouping emits.
 
     `WindowingStrategy` takes any combination that has a meaning, and takes every part as
@@ -102,6 +103,11 @@ class WindowingStrategy:
         WindowingError: A part is of the wrong kind; ``late_check`` is ``retain`` and nobody knows
             how long; ``unchanged`` is ``omit`` where nothing is withdrawn.
         TimeError: The allowed lateness cannot be read.
+
+    >>> from beamlike import AfterCount, AfterWatermark, FixedWindows
+    >>> hours = WindowingStrategy(FixedWindows("1 hour"), AfterWatermark(late=AfterCount(1)))
+    >>> print(hours.configured(accumulation="accumulating", allowed_lateness="6 hours"))
+    FixedWindows(1h), AfterWatermark(late=AfterCount(1)), accumulating, allowed lateness 6h
     """
 
     window_fn: WindowFn

@@ -9,6 +9,7 @@ Source: Beam Java, ``BoundedWindow.TIMESTAMP_MIN_VALUE``, ``TIMESTAMP_MAX_VALUE`
 """
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -24,6 +25,7 @@ __all__ = [
     "instant_ms",
     "show_duration",
     "show_instant",
+    "without_unit",
 ]
 
 MIN_TIMESTAMP: Final = -9223372036854775
@@ -107,6 +109,17 @@ def duration_ms(value: DurationLike, argument: str) -> int:
             "less"
         )
     return milliseconds
+
+
+def without_unit(**given: object) -> Mapping[str, int]:
+    """The durations that were given as a number, and are no whole number of seconds.
+
+    Such a number counts milliseconds, and was perhaps meant in seconds or minutes.
+
+    >>> without_unit(gap=30, max_duration=60_000, size="30 ms")
+    {'gap': 30}
+    """
+    return {name: it for name, it in given.items() if type(it) is int and it % 1_000}
 
 
 def instant_ms(value: InstantLike, argument: str) -> int:

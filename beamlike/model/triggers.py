@@ -13,6 +13,7 @@ import attrs
 
 from beamlike.errors import TriggerError
 from beamlike.model.options import whole_number
+from beamlike.model.readable import Readable
 from beamlike.model.time import DurationLike, duration_ms, show_duration
 
 __all__ = [
@@ -35,8 +36,13 @@ __all__ = [
 ]
 
 
-class Trigger:
-    """Base of all triggers. A frozen value with children; it does nothing by itself."""
+class Trigger(metaclass=Readable):
+    """Base of all triggers. A frozen value with children; it does nothing by itself.
+
+    >>> trigger = AfterWatermark(early=AfterProcessingTime("1 minute"), late=AfterCount(1))
+    >>> trigger.may_finish, trigger.needs_clock
+    (False, True)
+    """
 
     @property
     def children(self) -> tuple["Trigger", ...]:
@@ -91,7 +97,11 @@ def _require_trigger(owner: str, value: object) -> Trigger:
 
 @attrs.frozen
 class DefaultTrigger(Trigger):
-    """Fires when the watermark passes the end of the window, then once per late bundle."""
+    """Fires when the watermark passes the end of the window, then once per late bundle.
+
+    >>> print(DefaultTrigger().may_finish)
+    False
+    """
 
     @property
     def may_finish(self) -> bool:
@@ -112,6 +122,9 @@ class AfterWatermark(Trigger):
             finishes at the end of the window and later data is dropped as closed.
 
     Source: Beam Java ``AfterWatermark.pastEndOfWindow().withEarlyFirings().withLateFirings()``.
+
+    >>> print(AfterWatermark(early=AfterProcessingTime("1 minute"), late=AfterCount(1)))
+    AfterWatermark(early=AfterProcessingTime(1m), late=AfterCount(1))
     """
 
     early: Trigger | None
@@ -142,8 +155,12 @@ def _delay_ms(value: DurationLike) -> int:
 
 
 @attrs.frozen
-class Delay:
-    """Move a processing-time target ``by`` milliseconds on."""
+class Delay(metaclass=Readable):
+    """Move a processing-time target ``by`` milliseconds on.
+
+    >>> Delay("1 minute").apply(5_000)
+    65000
+    """
 
     by: int = attrs.field(converter=_delay_ms)
 
@@ -155,12 +172,15 @@ class Delay:
 
 
 @attrs.frozen(init=False)
-class AlignTo:
+class AlignTo(metaclass=Readable):
     """Move a processing-time target to the next instant equal to ``offset`` modulo ``period``.
 
     An instant that is aligned already stays.
 
     Source: Beam Java, ``TimestampTransform.AlignTo``; floor arithmetic before the offset.
+
+    >>> AlignTo("1 minute").apply(5_000)
+    60000
     """
 
     period: int
@@ -192,6 +212,11 @@ class AfterProcessingTime(Trigger):
 
     Source: Beam Java ``AfterProcessingTime.pastFirstElementInPane().plusDelayOf().alignedTo()``.
     Beam Python fires when the clock equals the target; Java, and this, when it is past it.
+
+    >>> AfterProcessingTime("10 seconds").target(arrival=5_000)
+    15000
+    >>> AfterProcessingTime("10 seconds", AlignTo("1 minute")).target(arrival=5_000)
+    60000
     """
 
     transforms: tuple[Delay | AlignTo, ...]
@@ -228,6 +253,10 @@ class AfterSynchronizedProcessingTime(Trigger):
     """Fires as soon as the clock moves past the arrival of the pane's first element.
 
     Beam hands it to the grouping after one with `AfterProcessingTime`.
+
+    >>> from beamlike import continuation
+    >>> print(continuation(AfterProcessingTime("10 seconds")))
+    AfterSynchronizedProcessingTime()
     """
 
     def target(self, arrival: int) -> int:
@@ -249,6 +278,9 @@ class AfterCount(Trigger):
     also with a count of two.
 
     Source: Beam Java ``AfterPane.elementCountAtLeast``, Beam Python ``AfterCount``.
+
+    >>> print(Repeatedly(AfterCount(100)))
+    Repeatedly(AfterCount(100))
     """
 
     count: int
@@ -262,7 +294,11 @@ class AfterCount(Trigger):
 
 @attrs.frozen(init=False)
 class Repeatedly(Trigger):
-    """Fires whenever ``trigger`` fires, starting it over when it finishes. Never finishes."""
+    """Fires whenever ``trigger`` fires, starting it over when it finishes. Never finishes.
+
+    >>> AfterCount(100).may_finish, Repeatedly(AfterCount(100)).may_finish
+    (True, False)
+    """
 
     trigger: Trigger
 
@@ -306,7 +342,13 @@ class _Several(Trigger):
 
 @attrs.frozen(init=False)
 class AfterEach(_Several):
-    """Runs its triggers one after the other; finishes when the last one does."""
+    """Runs its triggers one after the other; finishes when the last one does.
+
+    A pane of one element first, and then panes of a hundred:
+
+    >>> print(AfterEach(AfterCount(1), Repeatedly(AfterCount(100))))
+    AfterEach(AfterCount(1), Repeatedly(AfterCount(100)))
+    """
 
     @property
     def may_finish(self) -> bool:
@@ -315,7 +357,13 @@ class AfterEach(_Several):
 
 @attrs.frozen(init=False)
 class AfterFirst(_Several):
-    """Fires once, when any of its triggers is ready. Beam Python calls it ``AfterAny``."""
+    """Fires once, when any of its triggers is ready. Beam Python calls it ``AfterAny``.
+
+    At the hundredth element, or after a minute with less, again and again:
+
+    >>> print(Repeatedly(AfterFirst(AfterCount(100), AfterProcessingTime("1 minute"))))
+    Repeatedly(AfterFirst(AfterCount(100), AfterProcessingTime(1m)))
+    """
 
 
 AfterAny = AfterFirst
@@ -323,7 +371,13 @@ AfterAny = AfterFirst
 
 @attrs.frozen(init=False)
 class AfterAll(_Several):
-    """Fires once, when all of its triggers are ready or finished."""
+    """Fires once, when all of its triggers are ready or finished.
+
+    Not before the hundredth element, and not before a minute is over:
+
+    >>> print(AfterAll(AfterCount(100), AfterProcessingTime("1 minute")))
+    AfterAll(AfterCount(100), AfterProcessingTime(1m))
+    """
 
 
 @attrs.frozen(init=False)
@@ -332,6 +386,11 @@ class OrFinally(Trigger):
 
     ``until`` judges everything the window received since it started, also what ``main``
     has emitted already.
+
+    Panes of ten elements, until the end of the window:
+
+    >>> print(OrFinally(Repeatedly(AfterCount(10)), AfterWatermark()))
+    OrFinally(Repeatedly(AfterCount(10)), until=AfterWatermark())
     """
 
     main: Trigger
@@ -356,7 +415,12 @@ class OrFinally(Trigger):
 
 @attrs.frozen
 class Never(Trigger):
-    """Never fires. The content of the window comes out once, when the window expires."""
+    """Never fires. The content of the window comes out once, when the window expires.
+
+    >>> from beamlike import FixedWindows, WindowingStrategy, report
+    >>> bool(report(WindowingStrategy(FixedWindows("1 hour"), Never())).never_fires)
+    True
+    """
 
     def __str__(self) -> str:
         return "Never()"
@@ -367,6 +431,9 @@ class Always(Trigger):
     """Fires after every bundle and never finishes.
 
     Source: Beam Java ``ReshuffleTrigger``, Beam Python ``Always``.
+
+    >>> print(Always().may_finish)
+    False
     """
 
     @property

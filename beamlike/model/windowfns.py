@@ -11,18 +11,20 @@ Arithmetic is floor arithmetic on both sides of zero (Java's ``%`` would put tim
 offset into a window that does not hold them).
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import attrs
 
 from beamlike.errors import WindowError, WindowingError
+from beamlike.model.readable import Readable, ReadableABC
 from beamlike.model.time import (
     END_OF_GLOBAL_WINDOW,
     DurationLike,
     duration_ms,
     show_duration,
+    without_unit,
 )
 from beamlike.model.windows import GLOBAL_WINDOW, GlobalWindow, IntervalWindow, Window
 
@@ -43,14 +45,18 @@ _MOST_WINDOWS = 1_000_000
 
 
 @attrs.frozen
-class Merge:
-    """Fold the state of ``sources`` into ``into``. Plain data: print it, compare it."""
+class Merge(metaclass=Readable):
+    """Fold the state of ``sources`` into ``into``. Plain data: print it, compare it.
+
+    >>> Merge((IntervalWindow(0, 10), IntervalWindow(5, 15)), IntervalWindow(0, 15)).into
+    IntervalWindow(start=0, end=15)
+    """
 
     sources: tuple[IntervalWindow, ...]
     into: IntervalWindow
 
 
-class WindowFn(ABC):
+class WindowFn(metaclass=ReadableABC):
     """Assigns each element to windows. A frozen value: equal parameters are equal functions.
 
     Your own is a class with ``@attrs.frozen`` above it and an `assign` that depends on its
@@ -60,6 +66,15 @@ class WindowFn(ABC):
 
     Two collections can be flattened into one only if their window functions are compatible
     (`compatible_with`), which by default means equal.
+
+    >>> @attrs.frozen
+    ... class Halves(WindowFn):
+    ...     size: int
+    ...     def assign(self, timestamp, value=None):
+    ...         start = timestamp - timestamp % self.size
+    ...         return (IntervalWindow(start, start + self.size // 2),)
+    >>> Halves(60_000).assign(5_000)
+    (IntervalWindow(start=0, end=30000),)
     """
 
     is_merging: ClassVar[bool] = False
@@ -72,6 +87,14 @@ class WindowFn(ABC):
         takes for a jump of the watermark to be worth a warning.
         """
         return None
+
+    @property
+    def without_unit(self) -> Mapping[str, int]:
+        """Its durations that were given as numbers, and are no whole number of seconds (ms).
+
+        Over a DataFrame they are warned of: ``Sessions(30)`` is seldom meant.
+        """
+        return {}
 
     @abstractmethod
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:
@@ -92,6 +115,10 @@ class MergingWindowFn(WindowFn):
     Before the elements of a bundle are added, the open windows of their key and the windows
     just assigned are given to `merge`, and its plan is carried out once. So the plan must be
     complete: what is left must not want to merge again.
+
+    >>> from beamlike import Sessions
+    >>> Sessions("10 minutes").is_merging
+    True
     """
 
     is_merging: ClassVar[bool] = True
@@ -178,6 +205,7 @@ class FixedWindows(WindowFn):
 
     size: int
     offset: int
+    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(self, size: DurationLike, offset: DurationLike = 0) -> None:
         # A negative size is refused below, in Beam's words, and not as a negative duration.
@@ -190,6 +218,7 @@ class FixedWindows(WindowFn):
             )
         _check_offset("FixedWindows", offset_ms, size_ms, "size")
         self.__attrs_init__(size_ms, offset_ms)
+        object.__setattr__(self, "without_unit", without_unit(size=size, offset=offset))
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
         timestamp = within_time(timestamp)
@@ -237,11 +266,15 @@ class SlidingWindows(WindowFn):
         TimeError: A duration cannot be read.
 
     Source: Beam ``SlidingWindows``, Scio ``withSlidingWindows``.
+
+    >>> [str(window) for window in SlidingWindows("2 minutes", "1 minute").assign(90_000)]
+    ['[00:01:00, 00:03:00)', '[00:00:00, 00:02:00)']
     """
 
     size: int
     period: int
     offset: int
+    without_unit: Mapping[str, int] = attrs.field(init=False, eq=False, repr=False)
 
     def __init__(
         self, size: DurationLike, period: DurationLike | None = None, offset: DurationLike = 0
@@ -266,7 +299,9 @@ class SlidingWindows(WindowFn):
                 f"give a period of {show_duration(-(-size_ms // _MOST_WINDOWS))} or more"
             )
         _check_offset("SlidingWindows", offset_ms, period_ms, "period")
+        numbers = without_unit(size=size, period=period, offset=offset)
         self.__attrs_init__(size_ms, period_ms, offset_ms)
+        object.__setattr__(self, "without_unit", numbers)
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:
         timestamp = within_time(timestamp)
@@ -290,6 +325,9 @@ class GlobalWindows(WindowFn):
     """One window for everything. Nothing fires before the end of time without a trigger.
 
     Source: Beam ``GlobalWindows``, Scio ``withGlobalWindow``.
+
+    >>> print(*GlobalWindows().assign(0))
+    global
     """
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[Window, ...]:

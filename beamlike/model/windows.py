@@ -9,6 +9,7 @@ from typing import Any, Self
 import attrs
 
 from beamlike.errors import WindowError
+from beamlike.model.readable import Readable
 from beamlike.model.time import (
     END_OF_GLOBAL_WINDOW,
     MIN_TIMESTAMP,
@@ -44,7 +45,7 @@ def _instant(given: Any, argument: str) -> int:
 
 
 @attrs.frozen(order=True, cache_hash=True)
-class IntervalWindow:
+class IntervalWindow(metaclass=Readable):
     """A half-open span of event time, ``[start, end)``, in milliseconds since the epoch.
 
     Windows sort by ``(start, end)``, so two runs over the same events visit them in the
@@ -58,6 +59,12 @@ class IntervalWindow:
     Raises:
         WindowError: ``end`` is not after ``start``.
         TimeError: One of them is no instant.
+
+    >>> window = IntervalWindow("12:00", "12:05")
+    >>> print(window)
+    [12:00:00, 12:05:00)
+    >>> window.end - window.start
+    300000
     """
 
     start: int = attrs.field(converter=_start)
@@ -84,8 +91,12 @@ class IntervalWindow:
 
 
 @attrs.frozen(order=True)
-class GlobalWindow:
-    """All of event time. It ends one day before time does, so that it can still fire."""
+class GlobalWindow(metaclass=Readable):
+    """All of event time. It ends one day before time does, so that it can still fire.
+
+    >>> GLOBAL_WINDOW == GlobalWindow()
+    True
+    """
 
     @property
     def start(self) -> int:

@@ -59,7 +59,8 @@ def in_words(thing: Any) -> str:
     if isinstance(thing, list | tuple):
         return f"[{', '.join(map(in_words, thing))}]"
     if attrs.has(type(thing)):
-        parameters = {field.name: getattr(thing, field.name) for field in attrs.fields(type(thing))}
+        fields = [it for it in attrs.fields(type(thing)) if it.eq or it.repr]
+        parameters = {field.name: getattr(thing, field.name) for field in fields}
     else:
         parameters = getattr(thing, "__dict__", {})
     told = ", ".join(f"{name}={in_words(value)}" for name, value in parameters.items())

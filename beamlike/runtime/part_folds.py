@@ -18,6 +18,7 @@ _BUILT_IN = frozenset(
     (
         *(combine.Count, combine.CountValues, combine.Sum, combine.Mean, combine.Min, combine.Max),
         *(combine.Collect, combine.CollectByTimestamp, combine.First, combine.Latest),
+        *(combine.CountDistinct, combine.CollectSet),
         *(combine.Top, combine.TopBy, combine.Sample),
         *(combine.ApproxQuantiles, combine.ApproxDistinct),
     )

@@ -52,6 +52,10 @@ def columns_of(fn: CombineFn, kind: pa.DataType) -> tuple[AccumulatorColumns, pa
             return PlainColumn(_NUMBER), _NUMBER
         case combine.Collect():
             return ListColumn(kind), pa.list_(kind)
+        case combine.CollectSet():
+            return ListColumn(kind), pa.list_(kind)
+        case combine.CountDistinct():
+            return ListColumn(kind), _NUMBER
         case combine.Sum() if is_number:
             return PlainColumn(kind), kind
         case combine.Mean() if is_number:

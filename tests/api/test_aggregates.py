@@ -100,6 +100,13 @@ def drawn(rows: Sequence[Row], name: str, n: int, seed: int) -> list[Any]:
     return list(fn.extract(fn.add(fn.create(), [row[name] for row in rows], millis)))
 
 
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """Each once, NaN last; a zero has no sign."""
+    known = list(values)
+    different = sorted({value + 0 if value == 0 else value for value in known if value == value})
+    return [*different, *([NAN] if any(value != value for value in known) else [])]
+
+
 def quantiles(values: Iterable[Any], fractions: Sequence[float]) -> list[float]:
     known = sorted(float(value) for value in values if value == value)
     at = [min(len(known) - 1, math.floor(fraction * len(known))) for fraction in fractions]
@@ -156,6 +163,19 @@ EXPECTED: dict[str, tuple[Any, Callable[[list[Row]], Any]]] = {
         bl.approx_distinct("tags"),
         lambda rows: len({tuple(tags) for tags in present(rows, "tags")}),
     ),
+    "exact_reals": (
+        bl.count_distinct("real"),
+        lambda rows: len({"nan" if v != v else v for v in present(rows, "real")}),
+    ),
+    "set_of_reals": (bl.collect_set("real"), lambda rows: in_order(present(rows, "real"))),
+    "set_of_money": (bl.collect_set("money"), lambda rows: in_order(present(rows, "money"))),
+    "set_of_days": (bl.collect_set("day"), lambda rows: in_order(present(rows, "day"))),
+    "exact_tags": (
+        bl.count_distinct("tags"),
+        lambda rows: len({tuple(tags) for tags in present(rows, "tags")}),
+    ),
+    "set_of_nobodies": (bl.collect_set("nobody"), lambda rows: []),
+    "exact_nobodies": (bl.count_distinct("nobody"), lambda rows: 0),
     "nobodies": (bl.approx_distinct("nobody"), lambda rows: 0),
 }
 
@@ -217,6 +237,8 @@ def test_results_have_the_types_that_are_documented(frame: Any) -> None:
             "sample": bl.sample("text", 1),
             "quantiles": bl.approx_quantiles("text", [0.5]),
             "distinct": bl.approx_distinct("real"),
+            "set": bl.collect_set("money"),
+            "different": bl.count_distinct("tags"),
             "combined": bl.combine(Span(), "whole", "struct<low: int, high: int>"),
         },
     )
@@ -229,6 +251,8 @@ def test_results_have_the_types_that_are_documented(frame: Any) -> None:
         "sample": "array<string>",
         "quantiles": "array<double>",
         "distinct": "bigint",
+        "set": "array<decimal(7,2)>",
+        "different": "bigint",
         "combined": "struct<low:int,high:int>",
     }
 

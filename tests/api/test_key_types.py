@@ -270,7 +270,7 @@ def test_the_plain_string_that_is_advised_makes_the_groups_of_spark(
     "aggregate",
     [
         *(bl.min("k"), bl.max("k"), bl.top("value", 2, by="k"), bl.bottom("k", 2)),
-        bl.approx_distinct("k"),
+        *(bl.approx_distinct("k"), bl.count_distinct("k"), bl.collect_set("k")),
     ],
 )
 def test_an_order_by_characters_is_not_that_of_a_collation(spark: Any, aggregate: Any) -> None:

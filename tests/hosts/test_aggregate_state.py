@@ -46,6 +46,7 @@ COLUMNS: dict[str, tuple[T.DataType, list[Any]]] = {
         [{"x": 1, "y": 0.5}, None, {"x": None, "y": NAN}, {"x": 1, "y": 0.5}, {"x": 2, "y": 0.0}],
     ),
 }
+MARKS = T.ArrayType(T.MapType(T.StringType(), T.LongType()))
 KINDS = {name: kind for name, (kind, _) in COLUMNS.items()}
 EVERY = bind(KINDS, every_aggregate(KINDS, by="whole", shown="tags"))
 
@@ -195,6 +196,8 @@ def test_results_have_the_types_that_are_promised() -> None:
         "money_last": "decimal128(7, 2)",
         "money_sample": "list<item: decimal128(7, 2)>",
         "money_distinct": "int64",
+        "money_set": "list<item: decimal128(7, 2)>",
+        "money_different": "int64",
         "money_top_by": "list<item: decimal128(7, 2)>",
         "money_bottom_by": "list<item: decimal128(7, 2)>",
         "money_min": "decimal128(7, 2)",
@@ -225,12 +228,17 @@ def test_results_have_the_types_that_are_promised() -> None:
             "aggregate 'x': approx_quantiles needs a number, and column 'day' is date; cast it "
             "first",
         ),
+        (
+            bl.collect_set("marks"),
+            "aggregate 'x': collect_set needs values without maps, whose entries have no order, "
+            "and column 'marks' is array<map<string,bigint>>; cast it first",
+        ),
         (bl.first(7), "aggregate 'x': a column is given by its name, a string, got 7"),  # type: ignore[arg-type]
     ],
 )
 def test_an_aggregate_over_an_unfit_column_is_refused(wanted: Any, message: str) -> None:
     with pytest.raises(ColumnError) as refused:
-        bind(KINDS, {"x": wanted})
+        bind({**KINDS, "marks": MARKS}, {"x": wanted})
     assert str(refused.value) == message
 
 

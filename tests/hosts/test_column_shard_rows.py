@@ -102,6 +102,7 @@ def test_a_window_of_nothing_but_nulls_is_a_window() -> None:
     assert {part.name: row[part.name] for part in PARTS} == {
         **{"n": 2, "texts": 0, "sum": 0, "real_sum": 0.0, "money_sum": Decimal("0.00")},
         **{"mean": None, "least": None, "most": None, "richest": None},
+        **{"whole_set": [], "texts_set": 0, "real_set": []},
         **{"all": [None, None], "words": [], "first": None, "last": None},
         **{"top": [], "top_by": [], "sample": []},
     }

@@ -64,7 +64,7 @@ def test_a_run_is_written_as_somebody_would_write_it() -> None:
         code
         == """\
 import beamlike as bl
-from beamlike.model.combine import Count
+from beamlike.combine_fns import Count
 from beamlike.testing import TestStream, TimestampedValue
 
 results = (

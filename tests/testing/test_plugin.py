@@ -595,7 +595,7 @@ def test_sums():
         text.partition("the scenario as ")[2] == """\
 a test stream:
     import beamlike as bl
-    from beamlike.model.combine import Sum
+    from beamlike.combine_fns import Sum
     from beamlike.testing import TestStream
 
     results = (

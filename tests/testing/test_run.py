@@ -123,12 +123,12 @@ def test_an_unchecked_strategy_has_the_same_defaults() -> None:
     [
         (
             {"aggregate": Count},
-            "aggregate must be a combine function such as Count() of beamlike.model.combine, "
+            "aggregate must be a combine function such as Count() of beamlike.combine_fns, "
             f"got {Count!r}; write Count()",
         ),
         (
             {"aggregate": sum},
-            "aggregate must be a combine function such as Count() of beamlike.model.combine, got ",
+            "aggregate must be a combine function such as Count() of beamlike.combine_fns, got ",
         ),
         ({"host": "flink"}, 'host must be "memory", "local" or "spark", got \'flink\''),
         (

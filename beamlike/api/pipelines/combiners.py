@@ -211,7 +211,7 @@ class Latest:
 class Sample:
     """Elements drawn without replacement. Source: Beam ``Sample``.
 
-    The same elements give the same sample, see `beamlike.model.combine.Sample`.
+    The same elements give the same sample, see `beamlike.combine_fns.Sample`.
     """
 
     class FixedSizeGlobally(_ListOf):

@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError, CombineError
-from beamlike.hosts.spark.equality import collation_in, is_comparable, without_collation
+from beamlike.hosts.spark.equality import collation_in, has_map, is_comparable, without_collation
 from beamlike.hosts.spark.inputs import Input, arrow_type, type_of
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.combine import CombineFn
@@ -35,6 +35,7 @@ Read = Callable[[str], T.DataType]
 
 _NUMBERS = "a number"
 _ORDERED = "a number, a string or a time"
+_NO_MAP = "values without maps, whose entries have no order"
 
 
 @attrs.frozen
@@ -147,6 +148,13 @@ def _shape(name: str, wanted: Aggregate, kinds: Sequence[T.DataType], read: Read
         case "approx_distinct":
             check_plain(0)
             return _Shape(wanted.fn, kinds, PlainColumn(pa.binary()), pa.int64())
+        case "collect_set" | "count_distinct":
+            check_plain(0)
+            if has_map(kinds[0]):
+                raise refuse(_NO_MAP, 0)
+            held = ListColumn(given[0])
+            result = held.types()[""] if wanted.kind == "collect_set" else pa.int64()
+            return _Shape(wanted.fn, kinds, held, result)
         case "combine":
             return _user_made(name, wanted, kinds, read)
     if not isinstance(kinds[0], T.NumericType | T.StringType):

@@ -15,7 +15,7 @@ from beamlike.hosts.spark.inputs import arrow_type, type_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["check_key", "collation_in", "is_comparable", "without_collation"]
+__all__ = ["check_key", "collation_in", "has_map", "is_comparable", "without_collation"]
 
 _COMPARABLE: Final = (
     T.BinaryType,
@@ -75,6 +75,16 @@ def collation_in(kind: T.DataType) -> str | None:
         case T.StructType():
             return next(filter(None, (collation_in(it.dataType) for it in kind.fields)), None)
     return None
+
+
+def has_map(kind: T.DataType) -> bool:
+    """Whether values of a type are maps, or have maps in them."""
+    match kind:
+        case T.ArrayType():
+            return has_map(kind.elementType)
+        case T.StructType():
+            return any(has_map(it.dataType) for it in kind.fields)
+    return isinstance(kind, T.MapType)
 
 
 def without_collation(kind: T.DataType, name: str) -> str:

@@ -140,6 +140,11 @@ def local_session(app_name: str = "beamlike", cores: int = 2) -> "SparkSession":
 
     Raises:
         EnvironmentProblem: Java or a suitable PySpark is missing.
+
+    For example::
+
+        spark = bl.local_session(cores=4)
+        orders = spark.createDataFrame([("tea", "2024-05-01 12:00:00")], "item string, at string")
     """
     check_environment()
     from pyspark.sql import SparkSession

@@ -25,6 +25,8 @@ function               empty pane       operation in Scio           fails when e
 `TopBy`                ``[]``           ``topByKey``                no
 `Sample`               ``[]``           ``sampleByKey``             no
 `ApproxQuantiles`      ``[]``           ``approxQuantilesByKey``    no
+`CountDistinct`        0                none                        no
+`CollectSet`           ``[]``           none                        no
 `ApproxDistinct`       0                none                        no
 `Together`             of each part     none                        if a part does
 your own               as it says       ``aggregateByKey(zero)``    no
@@ -34,14 +36,15 @@ your own               as it says       ``aggregateByKey(zero)``    no
 `CombineFn` always has one, as ``aggregateByKey`` with a zero has.
 
 Read in this order: `base` (the contract), `folds` (counts, sums, means, extremes), `ordered`
-(lists, and the first, last and greatest), `plain` (values as text and as hashes), `sample` and
-`sketches` (a part or an estimate in place of everything), `together` (several over one pane),
-`steps` (functions in the shape of Beam Python's).
+(lists, and the first, last and greatest), `plain` (values as text and as hashes), `distinct` (each
+value once), `sample` and `sketches` (a part or an estimate in place of everything), `together`
+(several over one pane), `steps` (functions in the shape of Beam Python's).
 
 Source: Beam Java ``Combine.CombineFn``, Beam Python ``CombineFn``.
 """
 
 from beamlike.model.combine.base import CombineFn, EmptyPane, Stamped
+from beamlike.model.combine.distinct import CollectSet, CountDistinct
 from beamlike.model.combine.folds import Count, CountValues, Max, Mean, Min, Sum
 from beamlike.model.combine.ordered import (
     Collect,
@@ -61,8 +64,10 @@ __all__ = [
     "ApproxQuantiles",
     "Collect",
     "CollectByTimestamp",
+    "CollectSet",
     "CombineFn",
     "Count",
+    "CountDistinct",
     "CountValues",
     "EmptyPane",
     "First",

@@ -1,11 +1,12 @@
 """The contract of combine functions, and what they say about an empty pane."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import attrs
 
+from beamlike.model.readable import Readable, ReadableABC
 from beamlike.model.words import in_words
 
 __all__ = ["CombineFn", "EmptyPane", "Stamped"]
@@ -16,7 +17,7 @@ _SCIO_FAILS_ON_EMPTY = frozenset(
 
 
 @attrs.frozen
-class Stamped:
+class Stamped(metaclass=Readable):
     """A value and its event time in milliseconds."""
 
     value: Any
@@ -24,13 +25,17 @@ class Stamped:
 
 
 @attrs.frozen
-class EmptyPane:
+class EmptyPane(metaclass=Readable):
     """What a combine function gives for a pane without elements.
 
     Args:
         value: The pane's value, as in Beam.
         scio_raises: Whether the operation of Scio that does the same fails on such a pane.
         scio_operation: The name of that operation; None if there is none.
+
+    >>> from beamlike.combine_fns import Sum
+    >>> Sum().on_empty
+    EmptyPane(value=0, scio_raises=True, scio_operation='sumByKey')
     """
 
     value: Any
@@ -38,7 +43,7 @@ class EmptyPane:
     scio_operation: str | None
 
 
-class CombineFn(ABC):
+class CombineFn(metaclass=ReadableABC):
     """Folds the elements of a pane into one value. A frozen value itself.
 
     Accumulators are values: ``add``, ``merge`` and ``compact`` return new ones and leave their
@@ -48,6 +53,16 @@ class CombineFn(ABC):
 
     Saved state belongs to a function by ``str``. By default that is its class and its
     parameters, in words that are the same in every process.
+
+    >>> class Longest(CombineFn):
+    ...     def create(self):
+    ...         return ""
+    ...     def add(self, accumulator, values, timestamps):
+    ...         return max([accumulator, *values], key=len)
+    ...     def merge(self, first, second):
+    ...         return max(first, second, key=len)
+    >>> from beamlike.testing import check_combine_fn
+    >>> check_combine_fn(Longest(), ["tea", "cake", "salt"])
     """
 
     scio_operation: ClassVar[str | None] = None

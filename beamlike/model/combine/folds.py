@@ -29,7 +29,12 @@ def _total(values: Sequence[Any], start: Any) -> Any:
 
 @attrs.frozen
 class Count(CombineFn):
-    """How many elements. Empty pane: 0."""
+    """How many elements. Empty pane: 0.
+
+    >>> fn = Count()
+    >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
+    3
+    """
 
     scio_operation = "countByKey"
 
@@ -45,7 +50,12 @@ class Count(CombineFn):
 
 @attrs.frozen
 class CountValues(CombineFn):
-    """How many values are not null, as SQL's ``count(column)``. Empty pane: 0."""
+    """How many values are not null, as SQL's ``count(column)``. Empty pane: 0.
+
+    >>> fn = CountValues()
+    >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
+    2
+    """
 
     def create(self) -> int:
         return 0
@@ -59,7 +69,12 @@ class CountValues(CombineFn):
 
 @attrs.frozen
 class Sum(CombineFn):
-    """The sum of the values that are not null. Empty pane: 0, as in Beam (SQL says null)."""
+    """The sum of the values that are not null. Empty pane: 0, as in Beam (SQL says null).
+
+    >>> fn = Sum()
+    >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
+    12
+    """
 
     scio_operation = "sumByKey"
 
@@ -80,7 +95,12 @@ class Sum(CombineFn):
 
 @attrs.frozen
 class Mean(CombineFn):
-    """The mean of the values that are not null. Empty pane: null."""
+    """The mean of the values that are not null. Empty pane: null.
+
+    >>> fn = Mean()
+    >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
+    6.0
+    """
 
     scio_operation = "meanByKey"
 
@@ -103,7 +123,12 @@ class Mean(CombineFn):
 
 @attrs.frozen
 class Min(CombineFn):
-    """The least value that is not null; NaN is the greatest, as in SQL. Empty pane: null."""
+    """The least value that is not null; NaN is the greatest, as in SQL. Empty pane: null.
+
+    >>> fn = Min()
+    >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
+    5
+    """
 
     scio_operation = "minByKey"
 
@@ -122,7 +147,12 @@ class Min(CombineFn):
 
 @attrs.frozen
 class Max(CombineFn):
-    """The greatest value that is not null; NaN is greater than all. Empty pane: null."""
+    """The greatest value that is not null; NaN is greater than all. Empty pane: null.
+
+    >>> fn = Max()
+    >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
+    7
+    """
 
     scio_operation = "maxByKey"
 

@@ -21,6 +21,10 @@ class Collect(CombineFn):
     Args:
         keep_nulls: Whether a null value is an item. Beam keeps it; SQL's ``collect_list``,
             and so `beamlike.collect`, leaves it out.
+
+    >>> fn = Collect()
+    >>> fn.extract(fn.add(fn.create(), [5, None, 7], [0, 0, 0]))
+    [5, None, 7]
     """
 
     scio_operation = "groupByKey"
@@ -49,6 +53,10 @@ class CollectByTimestamp(CombineFn):
     """All values as a list ordered by event time, equal times in order of arrival.
 
     Empty pane: the empty list.
+
+    >>> fn = CollectByTimestamp()
+    >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "salt"], [20, 10, 30]))
+    ['milk', 'tea', 'salt']
     """
 
     scio_operation = "groupByKey"
@@ -108,6 +116,10 @@ class First(_One):
         keep_nulls: Whether a null value can be the first. `beamlike.first` passes over it.
 
     Source: the mirror image of Beam's ``Latest``; Beam has no such function.
+
+    >>> fn = First()
+    >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "salt"], [20, 10, 30]))
+    'milk'
     """
 
     keep_nulls: bool = True
@@ -127,6 +139,10 @@ class Latest(_One):
         keep_nulls: Whether a null value can be the last. `beamlike.last` passes over it.
 
     Source: Beam ``Latest``, Scio ``latestByKey``. Beam chooses any among equals.
+
+    >>> fn = Latest()
+    >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "salt"], [20, 10, 30]))
+    'salt'
     """
 
     scio_operation = "latestByKey"
@@ -221,6 +237,10 @@ class TopBy(CombineFn):
         CombineError: ``n`` is no whole number of 1 or more.
 
     Source: Beam ``Top.of`` with a comparator; Scio ``topByKey`` with an ordering.
+
+    >>> fn = TopBy(2)
+    >>> fn.extract(fn.add(fn.create(), [("tea", 2), ("cake", 5), ("milk", 3)], [0, 0, 0]))
+    ['cake', 'milk']
     """
 
     scio_operation = "topByKey"

@@ -41,6 +41,10 @@ class Sample(CombineFn):
             ``add``, a value is not plain data.
 
     Source: Beam ``Sample.fixedSizePerKey``, Scio ``sampleByKey``; theirs differ from run to run.
+
+    >>> fn = Sample(9)
+    >>> fn.extract(fn.add(fn.create(), ["tea", "tea", "tea"], [0, 0, 0]))
+    ['tea', 'tea', 'tea']
     """
 
     scio_operation = "sampleByKey"

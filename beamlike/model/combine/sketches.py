@@ -88,6 +88,10 @@ class ApproxQuantiles(CombineFn):
         EnvironmentProblem: The library is not installed.
 
     Source: Beam ``ApproximateQuantiles``, Scio ``approxQuantilesByKey``; the sketch is a t-digest.
+
+    >>> fn = ApproxQuantiles([0, 0.5, 1])
+    >>> fn.extract(fn.add(fn.create(), [5, 9, 7], [0, 0, 0]))
+    [5.0, 7.0, 9.0]
     """
 
     scio_operation = "approxQuantilesByKey"
@@ -150,6 +154,10 @@ class ApproxDistinct(CombineFn):
 
     Source: Beam ``ApproximateCountDistinct``, SQL ``approx_count_distinct``; the sketch is a
     HyperLogLog.
+
+    >>> fn = ApproxDistinct()
+    >>> fn.extract(fn.add(fn.create(), ["tea", "milk", "tea"], [0, 0, 0]))
+    2
     """
 
     precision: int = 12

@@ -18,6 +18,11 @@ class Together(CombineFn):
     position in that tuple, a tuple of positions (the function is given tuples of these), or None
     (it needs no input). Accumulators and results are tuples in the order of ``parts``. An empty
     pane gives what each part gives.
+
+    >>> from beamlike.combine_fns import Count, Max
+    >>> fn = Together({"rows": (Count(), None), "dearest": (Max(), 1)})
+    >>> fn.extract(fn.add(fn.create(), [("tea", 2), ("cake", 5)], [0, 0]))
+    (2, 5)
     """
 
     parts: Mapping[str, tuple[CombineFn, int | tuple[int, ...] | None]]

@@ -23,8 +23,10 @@ from beamlike.model.combine import (
     ApproxQuantiles,
     Collect,
     CollectByTimestamp,
+    CollectSet,
     CombineFn,
     Count,
+    CountDistinct,
     CountValues,
     First,
     Latest,
@@ -109,6 +111,10 @@ OVER_COLUMNS = {
     "lists": [
         case for keep in (True, False) for case in each(Collect(keep), list(VALUES), pa.list_)
     ],
+    "distinct": [
+        *each(CollectSet(), ORDERED, pa.list_),
+        *each(CountDistinct(), ORDERED, lambda kind: pa.int64()),
+    ],
 }
 
 PLACES = pa.list_(POINT)
@@ -125,6 +131,10 @@ BY_WINDOW = {
         Case(TopBy(2), (POINT, pa.float64()), PLACES),
         Case(TopBy(1, smallest=True), (POINT, pa.int64()), PLACES),
         *each(Sample(2, keep_nulls=False), list(VALUES), pa.list_),
+    ],
+    "distinct": [
+        *each(CollectSet(), [TAGS, POINT, pa.null()], pa.list_),
+        *each(CountDistinct(), [TAGS, POINT, pa.null()], lambda kind: pa.int64()),
     ],
     "sketches": [
         *each(ApproxQuantiles(3), [pa.float64()], lambda kind: pa.list_(kind)),

@@ -6,8 +6,8 @@ columns have no loop over rows or windows; any other function runs in `Objects`.
 
 Read in this order: `base` (what a fold is), `buffers` (between Arrow and NumPy), `numbers`
 (counts, sums of floats, means), `sums` (exact sums), `extremes` (least and greatest), `ordered`
-(lists, the first and the last), `objects` (everything else), `choice` (from a function to its
-fold).
+(lists, the first and the last), `distinct` (each value once), `objects` (everything else), `choice`
+(from a function to its fold).
 """
 
 from beamlike.machine.columnar.folds.base import Accumulators, Fold, FunctionRaised, Resting, Values

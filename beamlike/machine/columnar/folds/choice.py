@@ -8,6 +8,7 @@ import pyarrow.types as pt
 from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.folds.base import Fold, Resting
 from beamlike.machine.columnar.folds.buffers import numpy_type
+from beamlike.machine.columnar.folds.distinct import CollectSet, CountDistinct
 from beamlike.machine.columnar.folds.extremes import Extreme, ExtremeDecimal, ExtremeText
 from beamlike.machine.columnar.folds.numbers import Count, CountValues, FloatSum, Mean
 from beamlike.machine.columnar.folds.objects import Objects
@@ -58,6 +59,11 @@ def _extreme(kind: pa.DataType, least: bool) -> Fold | None:
     return ExtremeText(kind, least) if pt.is_string(kind) or pt.is_binary(kind) else None
 
 
+def _distinct(kind: pa.DataType, fold: type[CollectSet]) -> Fold | None:
+    has_order = numpy_type(kind) is not None or pt.is_decimal128(kind)
+    return fold(kind) if has_order or pt.is_string(kind) or pt.is_binary(kind) else None
+
+
 _CHOICES: dict[type, Callable[..., Fold | None]] = {
     combine.Count: lambda fn, *_: Count(),
     combine.CountValues: lambda fn, *_: CountValues(),
@@ -66,6 +72,8 @@ _CHOICES: dict[type, Callable[..., Fold | None]] = {
     combine.Min: lambda fn, kind: _extreme(kind, least=True),
     combine.Max: lambda fn, kind: _extreme(kind, least=False),
     combine.Collect: lambda fn, kind: Collect(kind, fn.keep_nulls),
+    combine.CollectSet: lambda fn, kind: _distinct(kind, CollectSet),
+    combine.CountDistinct: lambda fn, kind: _distinct(kind, CountDistinct),
     combine.First: lambda fn, kind: Stamped(kind, fn.keep_nulls, last=False),
     combine.Latest: lambda fn, kind: Stamped(kind, fn.keep_nulls, last=True),
 }

@@ -1,0 +1,55 @@
+"""Each value once: which are different, and how many."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.machine.columnar.arrays import Ints, Lists
+from beamlike.machine.columnar.folds.base import Accumulators, Values
+from beamlike.machine.columnar.folds.buffers import array_of, numbers_of
+from beamlike.machine.columnar.folds.ordered import Collect
+
+__all__ = ["CollectSet", "CountDistinct"]
+
+
+class CollectSet(Collect):
+    """The different values as lists over an Arrow array, each list in order."""
+
+    def __init__(self, kind: pa.DataType) -> None:
+        super().__init__(kind, keep_nulls=False)
+
+    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+        return _each_once(*super().of(values, at, first, counts))
+
+    def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
+        return _each_once(*super().both(one, other))
+
+    def merged(self, parts: Accumulators, first: Ints) -> Accumulators:
+        return _each_once(*super().merged(parts, first))
+
+
+class CountDistinct(CollectSet):
+    """How many different values."""
+
+    def extract(self, accumulators: Accumulators) -> Values:
+        return Values(accumulators[0].lengths)
+
+
+def _each_once(lists: Lists) -> Accumulators:
+    if not len(lists.items):
+        return (lists,)
+    encoded = _unsigned(lists.items).dictionary_encode()
+    order = pc.array_sort_indices(encoded.dictionary)  # NaN is the last
+    places = np.empty(len(order), np.int64)
+    places[order.to_numpy()] = np.arange(len(order))
+    cells = np.unique(lists.owner * len(order) + places[encoded.indices.to_numpy()])
+    owners, places = np.divmod(cells, len(order))
+    items = encoded.dictionary.take(order).take(pa.array(places))
+    return (Lists(np.bincount(owners, minlength=len(lists)), items),)
+
+
+def _unsigned(items: pa.Array) -> pa.Array:
+    """The same with every zero 0.0, as -0.0 is another value to Arrow's dictionaries."""
+    if not pa.types.is_floating(items.type):
+        return items
+    return array_of(numbers_of(items) + 0, None, items.type)
