@@ -47,7 +47,7 @@ def on_dataframe(
     generator = operator.watermark_generator
     if isinstance(generator, FixedDiffEventTimeWatermarkGen) and watermark is None:
         # Its watermark says what is over; ours, a millisecond less, what nothing comes before.
-        watermark = generator.fixed_diff + 1
+        watermark = f"{generator.fixed_diff + 1} ms"
     rows = stream(df, timestamp=timestamp, watermark=watermark if df.isStreaming else None)
     columns, keys = column_names(value, "value"), column_names(key, "key")
     aggregate = aggregate_of(operator.combine, columns, returns)

@@ -137,7 +137,7 @@ def grouped(
     Args:
         value: The columns that make an element, for gaps that depend on it.
     """
-    windowed = attrs.evolve(rows.window(strategy.window_fn), strategy=strategy)
+    windowed = rows.window(strategy=strategy)
     window_fn = strategy.window_fn
     by_element = isinstance(window_fn, Sessions) and callable(window_fn.gap)
     by_element = by_element or strategy.trigger.needs_elements
