@@ -184,12 +184,12 @@ def warned_of(**how: Any) -> list[str]:
         "window": bl.FixedWindows("1 hour"),
         "aggregate": {"n": bl.count()},
     }
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         QueryTest(lambda df: bl.windowed(df, **(asked | how)), "user string, at timestamp").close()
-    assert {warning.category for warning in told} <= {DurationWarning}
-    assert all(warning.filename == __file__ for warning in told)
-    return [str(warning.message) for warning in told]
+    assert {warning.category for warning in caught} <= {DurationWarning}
+    assert all(warning.filename == __file__ for warning in caught)
+    return [str(warning.message) for warning in caught]
 
 
 def test_a_number_that_may_be_meant_in_seconds_is_warned_of() -> None:
@@ -226,9 +226,9 @@ def test_a_stream_warns_where_it_is_given_such_numbers() -> None:
         rows = bl.stream(df, timestamp="at", watermark=10)
         return rows.window(bl.Sessions(30)).group("user", {"n": bl.count()})
 
-    with pytest.warns(DurationWarning) as told:
+    with pytest.warns(DurationWarning) as caught:
         QueryTest(sessions, "user string, at timestamp").close()
-    assert [str(warning.message).partition(" is ")[0] for warning in told] == [
+    assert [str(warning.message).partition(" is ")[0] for warning in caught] == [
         "stream: watermark=10",
         "Stream.window: Sessions gap=30",
     ]

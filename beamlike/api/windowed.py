@@ -154,7 +154,7 @@ def windowed(
 
     Results:
         output: ``"panes"``; ``"dropped"`` for the rows that no pane took, with the reason;
-            ``"all"`` for both in one frame, told apart by `split`.
+            ``"all"`` for both in one frame, which `split` separates.
         render: How retracting panes look. ``"retractions"``: a boolean column ``retraction``;
             such a row withdraws the pane that it repeats. ``"changelog"``: a column ``change``,
             ``"upsert"`` or ``"delete"`` of the result for key and window. ``"upserts"``: the same

@@ -67,7 +67,7 @@ def by_name(
         owner: What the function is called where people call it.
         error: What is raised, in place of a TypeError.
         others: What there is besides, of a function that takes a mapping of arguments; with their
-            types ``help`` names each. None of them: that is for whoever it hands them on to to say.
+            types ``help`` names each. Empty: the function hands them on, unchecked.
         others_first: Whether a value without a name is more likely meant for one of those.
         examples: What to give for arguments without which nothing goes, as it is written.
     """

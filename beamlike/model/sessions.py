@@ -107,9 +107,8 @@ class Sessions(MergingWindowFn):
             raise WindowError(
                 f"Sessions merge_touching must be True or False, got {merge_touching!r}"
             )
-        numbers = without_unit(gap=gap, max_duration=max_duration)
         self.__attrs_init__(given, longest, max_elements, merge_touching)
-        object.__setattr__(self, "without_unit", numbers)
+        object.__setattr__(self, "without_unit", without_unit(gap=gap, max_duration=max_duration))
 
     @property
     def longest_own_window(self) -> int | None:

@@ -299,8 +299,8 @@ class SlidingWindows(WindowFn):
                 f"give a period of {show_duration(-(-size_ms // _MOST_WINDOWS))} or more"
             )
         _check_offset("SlidingWindows", offset_ms, period_ms, "period")
-        numbers = without_unit(size=size, period=period, offset=offset)
         self.__attrs_init__(size_ms, period_ms, offset_ms)
+        numbers = without_unit(size=size, period=period, offset=offset)
         object.__setattr__(self, "without_unit", numbers)
 
     def assign(self, timestamp: int, value: Any = None) -> tuple[IntervalWindow, ...]:

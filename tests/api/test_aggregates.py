@@ -174,8 +174,8 @@ EXPECTED: dict[str, tuple[Any, Callable[[list[Row]], Any]]] = {
         bl.count_distinct("tags"),
         lambda rows: len({tuple(tags) for tags in present(rows, "tags")}),
     ),
-    "set_of_nobodies": (bl.collect_set("nobody"), lambda rows: []),
-    "exact_nobodies": (bl.count_distinct("nobody"), lambda rows: 0),
+    "set_of_nulls": (bl.collect_set("nobody"), lambda rows: []),
+    "exact_nulls": (bl.count_distinct("nobody"), lambda rows: 0),
     "nobodies": (bl.approx_distinct("nobody"), lambda rows: 0),
 }
 
