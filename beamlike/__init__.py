@@ -5,10 +5,10 @@ with `beamlike.testing.TestStream` for scenarios. Pipelines of Python functions 
 words of Beam, ``import beamlike.beam as beam``, or of Scio, ``from beamlike.scio import ...``.
 Importing beamlike does not import pyspark; the first use of a Spark host does.
 
-To read the code, go from the ground up: `errors`, `model` (values), `machine` (the rules),
-`runtime` (shards that keep state), `hosts` (where they run), `api` (what users call; `beam` and
-`scio` are names of it), `dialects` (other systems' windows by name), `metrics` (what queries
-count), `viz` and `testing`, `demo`, `cli`.
+To read the code, go from the ground up: `errors`, `extras` (packages that only some parts need),
+`model` (values), `machine` (the rules), `runtime` (shards that keep state), `hosts` (where they
+run), `api` (what users call; `beam` and `scio` are names of it), `dialects` (other systems' windows
+by name), `metrics` (what queries count), `viz` and `testing`, `demo`, `cli`.
 """
 
 from beamlike.api.explain import explain_plan
