@@ -12,7 +12,7 @@ import attrs
 import cloudpickle
 import pyarrow as pa
 
-from beamlike.hosts.local import DictStore
+from beamlike.hosts.local.scripts import DictStore
 from beamlike.machine.clocks import FromHost
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
 from beamlike.model import own_triggers

@@ -26,6 +26,7 @@ HARNESS = ROOT / "testing"  # installed as beamlike.testing
 # From the ground up. A module imports from its own layer and from those before it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
+    ("extras",),
     ("model",),
     ("machine",),
     ("runtime",),
@@ -105,7 +106,9 @@ def test_imports_never_climb():
     assert climbing == []
 
 
-PURE = [module for module in MODULES if layer_of(module) in ("errors", "model", "machine")]
+PURE = [
+    module for module in MODULES if layer_of(module) in ("errors", "extras", "model", "machine")
+]
 
 
 def test_the_model_and_the_machine_import_only_pure_modules_and_attrs():

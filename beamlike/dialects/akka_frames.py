@@ -9,6 +9,7 @@ from beamlike.api.arguments import column_names
 from beamlike.dialects.folds import Stamp
 from beamlike.dialects.frames import GroupOptions, arriving, grouped, reason_of, shown
 from beamlike.errors import SessionOverflowError
+from beamlike.extras import needs
 from beamlike.model import aggregates
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
@@ -93,6 +94,7 @@ def on_dataframe(
     options: GroupOptions,
 ) -> "DataFrame":
     """The rows of a flow, see ``SessionWindow.on_dataframe``."""
+    needs("on_dataframe", "spark")
     from pyspark.sql import functions as F
 
     from beamlike.hosts.spark.inputs import type_of

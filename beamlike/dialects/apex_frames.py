@@ -15,6 +15,7 @@ from beamlike.dialects.frames import (
     shown,
 )
 from beamlike.errors import UnsupportedError
+from beamlike.extras import needs
 from beamlike.model.options import AccumulationMode, LateCheck
 from beamlike.model.time import DurationLike
 
@@ -38,6 +39,7 @@ def on_dataframe(
     options: GroupOptions,
 ) -> "DataFrame":
     """The rows of an operator, see ``WindowedOperator.on_dataframe``."""
+    needs("on_dataframe", "spark")
     from pyspark.sql import functions as F
 
     said = operator.trigger

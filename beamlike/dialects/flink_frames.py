@@ -16,6 +16,7 @@ from beamlike.dialects.frames import (
     shown,
 )
 from beamlike.errors import WindowingError
+from beamlike.extras import needs
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
@@ -43,6 +44,7 @@ def on_dataframe(
     options: GroupOptions,
 ) -> "DataFrame":
     """The rows of an operator, see ``WindowedOperator.on_dataframe``."""
+    needs("on_dataframe", "spark")
     from pyspark.sql import functions as F
 
     columns = column_names(value, "value")

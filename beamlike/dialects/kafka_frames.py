@@ -18,6 +18,7 @@ from beamlike.dialects.frames import (
 )
 from beamlike.dialects.kafka_store import Session
 from beamlike.errors import StateError
+from beamlike.extras import needs
 from beamlike.model.combine import CombineFn, Count
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import DurationLike
@@ -76,6 +77,7 @@ def on_dataframe(
     **options: Unpack[GroupOptions],
 ) -> "DataFrame":
     """The rows of a table, see ``KTable.on_dataframe``."""
+    needs("on_dataframe", "spark")
     from pyspark.sql import functions as F
 
     keys = column_names(key, "key")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape
 
 from beamlike.errors import EnvironmentProblem, RecordingError
+from beamlike.extras import missing
 from beamlike.model.words import how_many
 from beamlike.runtime.script import Run
 from beamlike.viz.axis import round_instants
@@ -103,9 +104,7 @@ def figure(scenes: Scene | Sequence[Scene], note: str = "") -> "Figure":
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise EnvironmentProblem(
-            'pictures need the package matplotlib; run: pip install "beamlike[demo]"'
-        ) from error
+        raise missing("a picture", ["matplotlib"], "demo") from error
     every = [scenes] if isinstance(scenes, Scene) else list(scenes)
     lines = wrap(
         every[0].note,

@@ -127,9 +127,7 @@ def prepared(setting: Setting, home: Path, source: Path) -> Path:
         # As on a cluster: what beamlike needs is there, and beamlike is not.
         install(python, *wanted, *NEEDS, logs=home)
         return python
-    # Editable: from the folder of the checkout, its own ``beamlike`` would be imported first,
-    # without ``beamlike.testing``, which lies beside it.
-    asked = f"{source}[test]" if setting.tests else str(source)
+    asked = f"{source}[{'test' if setting.tests else 'spark'}]"
     install(python, *wanted, "--editable", asked, logs=home)
     return python
 

@@ -149,7 +149,8 @@ def _ending(status: int) -> str:
 def checkout(root: Path, to: Path) -> Path:
     """A copy of the checkout as it is now: what runs long must not see it change."""
     shutil.rmtree(to, ignore_errors=True)
-    return Path(shutil.copytree(root, to, ignore=shutil.ignore_patterns(*_NOT_COPIED)))
+    ignored = shutil.ignore_patterns(*_NOT_COPIED)
+    return Path(shutil.copytree(root, to, symlinks=True, ignore=ignored))
 
 
 def rows_of(page: str) -> dict[str, str]:

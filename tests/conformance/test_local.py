@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from beamlike.dialects.stages import journals_kept
-from beamlike.hosts.local import run_in_local
+from beamlike.hosts.local.scripts import run_in_local
 from beamlike.runtime.scripted import ScriptedStage, Staged
 from beamlike.runtime.stepping import Choice, choose_machine
 from beamlike.testing.dialect_cases import CaseRow, DialectCase, load_dialect_cases, row_differences

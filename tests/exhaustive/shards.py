@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from beamlike.hosts.local import DictStore
+from beamlike.hosts.local.scripts import DictStore
 from beamlike.machine.clocks import FromHost
 from beamlike.machine.columnar.arrays import Ints, within
 from beamlike.machine.events import Element

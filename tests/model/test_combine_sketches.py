@@ -204,6 +204,6 @@ def test_without_the_library_the_extra_to_install_is_named(
         with pytest.raises(EnvironmentProblem) as refused:
             use()
         assert str(refused.value) == (
-            f"{type(fn).__name__} needs the library of Apache DataSketches, which is not "
-            'installed; install it with pip install "beamlike[sketches]", on the workers too'
+            f"{type(fn).__name__} needs datasketches, which is not installed; run: "
+            'pip install "beamlike[sketches]", on the workers too'
         )

@@ -1,7 +1,7 @@
 """What a type checker, and so an editor, knows of the elements of a pipeline."""
 
+import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -148,13 +148,14 @@ REFUSED = {
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
     """What the type checker says of each line of a program."""
     folder = tmp_path_factory.mktemp("typing")
-    # Checked where it will be installed, and as users do: strictly.
-    shutil.copytree(ROOT / "beamlike", folder / "beamlike")
-    shutil.copytree(ROOT / "testing", folder / "beamlike" / "testing")
     (folder / "program.py").write_text(START + "\n".join([*map(reveal, SHOWN), *REFUSED]))
+    # Checked as users do: strictly.
     config = ("--strict", "--config-file", str(ROOT / "setup.cfg"), "--no-error-summary")
     command = (sys.executable, "-m", "mypy", *config, "program.py")
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    where = os.environ | {"MYPYPATH": str(ROOT)}
+    done = subprocess.run(
+        command, cwd=folder, env=where, capture_output=True, text=True, check=False
+    )
     told: dict[int, str] = {}
     for line in done.stdout.splitlines():
         if found := re.fullmatch(r"program\.py:(\d+): (.*)", line):

@@ -504,6 +504,8 @@ def test_without_matplotlib_the_error_says_what_to_install(
         return original(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without_matplotlib)
-    with pytest.raises(EnvironmentProblem, match=r'pip install "beamlike\[demo\]"'):
+    with pytest.raises(
+        EnvironmentProblem, match=r'a picture needs matplotlib, .*"beamlike\[demo\]"'
+    ):
         draw(SCENE, tmp_path / "story.png")
     assert not (tmp_path / "story.png").exists()

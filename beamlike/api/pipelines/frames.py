@@ -8,6 +8,7 @@ from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
+from beamlike.extras import needs
 from beamlike.machine.clocks import Idle, SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Given
@@ -156,6 +157,7 @@ def to_data_frame(
         WindowingError: ``shards`` is no whole number of 1 or more.
         TimeError: A duration cannot be read.
     """
+    needs("to_data_frame", "spark")
     from pyspark.sql import SparkSession
 
     from beamlike.hosts.spark.graph.frames import frame_of

@@ -9,6 +9,7 @@ import attrs
 from beamlike.api.arguments import counted
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.errors import PipelineError, UnsupportedError
+from beamlike.extras import needs
 from beamlike.hosts.pipeline import Lost, PipelineRun
 from beamlike.model.graph import Edge, Given, Node
 from beamlike.model.time import DurationLike, duration_ms
@@ -163,6 +164,7 @@ def run_on_spark(
         WindowingError: ``shards`` is no whole number of 1 or more.
         TimeError: ``wake_every`` cannot be read.
     """
+    needs("the Spark host", "spark")
     from pyspark.sql import SparkSession
 
     from beamlike.hosts.spark.graph.frames import clock_of, is_stream

@@ -192,7 +192,7 @@ class Pipeline:
         if host == "memory":
             self.result = PipelineResult(run_pipeline(self.nodes))
         else:
-            from beamlike.hosts.local_nodes import local_worker_of
+            from beamlike.hosts.local.nodes import local_worker_of
 
             self.result = PipelineResult(run_pipeline(self.nodes, local_worker_of))
         return self.result

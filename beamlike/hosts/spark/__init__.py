@@ -13,3 +13,7 @@ them), `bind` (from the columns of a DataFrame to a plan), `verbs` (what becomes
 person can open), `drain` (an end for all windows). Whole pipelines of Python functions are in
 `graph`.
 """
+
+from beamlike.extras import needs
+
+needs("the Spark host", "spark")

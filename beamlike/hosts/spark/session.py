@@ -64,12 +64,8 @@ def check_spark_version() -> None:
     Raises:
         EnvironmentProblem: With the versions that work.
     """
-    try:
-        import pyspark
-    except ImportError as error:
-        raise EnvironmentProblem(
-            'the Spark host needs PySpark 4.1 or later; run: pip install "pyspark>=4.1"'
-        ) from error
+    import pyspark
+
     major, minor = (int(part) for part in pyspark.__version__.split(".")[:2])
     if (major, minor) < (4, 1):
         raise EnvironmentProblem(

@@ -9,3 +9,7 @@ Read in this order: `ddl` (types of columns from their text), `texts` (times and
 reads and writes them), `frame` (the stand-in), `sources` (event times), `packing` (rows for the
 packer), `query` (micro-batches, groupings and their state), `verbs` (what becomes of rows).
 """
+
+from beamlike.extras import needs
+
+needs("a test of a query", "spark")

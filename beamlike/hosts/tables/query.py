@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import types as T
 
 from beamlike.hosts.describing import Source, noted
-from beamlike.hosts.local import DictStore
+from beamlike.hosts.local.scripts import DictStore
 from beamlike.hosts.spark.fanout import FanoutGroup
 from beamlike.hosts.spark.pack import Arrived, packer, read_blobs
 from beamlike.hosts.spark.processor import beam_watermark, stepped_shard

@@ -11,7 +11,8 @@ from typing import Any
 
 import attrs
 
-from beamlike.errors import CombineError, EnvironmentProblem
+from beamlike.errors import CombineError
+from beamlike.extras import missing
 from beamlike.model.combine.base import CombineFn
 from beamlike.model.combine.plain import digest
 from beamlike.model.options import whole_number
@@ -27,10 +28,7 @@ def _library(needed_by: str) -> Any:
     try:
         import datasketches
     except ImportError as error:
-        raise EnvironmentProblem(
-            f"{needed_by} needs the library of Apache DataSketches, which is not installed; "
-            'install it with pip install "beamlike[sketches]", on the workers too'
-        ) from error
+        raise missing(needed_by, ["datasketches"], "sketches", ", on the workers too") from error
     return datasketches
 
 

@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from beamlike.errors import EnvironmentProblem
+from beamlike.extras import needs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,6 +86,7 @@ def live_view(source: "SparkSession | StreamingQuery", port: int = 0) -> LiveVie
         EnvironmentProblem: The port cannot be had, or ``source`` is neither of both, or a query of
             another session than the active one.
     """
+    needs("live_view", "spark")
     from pyspark.sql import SparkSession
 
     from beamlike.metrics.listening import Listener

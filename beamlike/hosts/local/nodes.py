@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from beamlike.hosts.local import DictStore
+from beamlike.hosts.local.scripts import DictStore
 from beamlike.machine.clocks import FromHost
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle

@@ -1,4 +1,4 @@
-"""The local host: the runtime of production in this process, without Spark.
+"""Scripts on the local host.
 
 A stage is stepped as a shard is in a streaming query: its elements come as Arrow tables, its state
 rests as bytes between any two steps, and the columnar machine steps it wherever it can.

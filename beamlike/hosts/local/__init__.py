@@ -1,0 +1,9 @@
+"""The local host: the runtime of production in this process, without Spark.
+
+Read in this order: `scripts` (the steps of a test, stage by stage), `nodes` (the groupings of a
+pipeline as shards of production).
+"""
+
+from beamlike.extras import needs
+
+needs('host="local"', "local", ', or run it with host="memory", which needs neither')

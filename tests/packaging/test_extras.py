@@ -1,0 +1,62 @@
+"""The names of extras in the code are those of `setup.cfg`, and the lock file is up to date."""
+
+import configparser
+import re
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from beamlike.errors import EnvironmentProblem
+from beamlike.extras import EXTRAS, missing, needs
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = configparser.ConfigParser()
+CONFIG.read(ROOT / "setup.cfg", encoding="utf-8")
+
+
+def requirements(listed: str) -> list[Requirement]:
+    """What stands in a list of `setup.cfg`, other extras spelled out."""
+    lines = (line.strip() for line in listed.splitlines())
+    return [Requirement(line) for line in lines if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_an_extra_installs_what_the_code_says_that_it_does(extra: str) -> None:
+    wanted = requirements(CONFIG["options.extras_require"][extra])
+
+    assert sorted(it.name for it in wanted) == sorted(EXTRAS[extra])
+
+
+def test_what_is_here_is_not_missed() -> None:
+    for extra in EXTRAS:
+        needs("this", extra)
+
+
+def test_all_that_is_missing_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EXTRAS, "local", ("attrs", "no_such_package", "nor_this"))  # type: ignore[arg-type]
+
+    with pytest.raises(EnvironmentProblem) as refused:
+        needs('host="local"', "local", ", or go without")
+
+    assert str(refused.value) == (
+        'host="local" needs no_such_package and nor_this, which are not installed; run: '
+        'pip install "beamlike[local]", or go without'
+    )
+    assert str(missing("a picture", ["matplotlib"], "demo")) == (
+        'a picture needs matplotlib, which is not installed; run: pip install "beamlike[demo]"'
+    )
+
+
+def test_the_lock_file_has_a_version_of_every_requirement_that_setup_cfg_allows() -> None:
+    lines = (ROOT / ".ci" / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    pinned = [re.fullmatch(r"([\w.-]+)==([\w.]+)", line) for line in lines]
+    versions = {canonicalize_name(it[1]): it[2] for it in pinned if it}
+    wanted = requirements(CONFIG["options"]["install_requires"])
+    wanted += requirements(CONFIG["options.extras_require"]["test"])
+
+    assert len(versions) == len(lines)
+    assert [
+        str(it) for it in wanted if versions.get(canonicalize_name(it.name)) not in it.specifier
+    ] == []
