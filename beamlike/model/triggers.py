@@ -319,6 +319,7 @@ class AfterFirst(_Several):
 
 
 AfterAny = AfterFirst
+"""`AfterFirst`, by its name in Beam Python."""
 
 
 @attrs.frozen(init=False)
