@@ -92,7 +92,7 @@ def _leads_nowhere(path: Path, link: str, pages: dict[Path, Page]) -> bool:
 
 
 def test_every_link_inside_the_site_leads_somewhere(pages: dict[Path, Page]) -> None:
-    # The page of an address that is not there is shown at any address: its links begin with a slash.
+    # It is shown at any address, so its links begin with a slash.
     written = {path: page for path, page in pages.items() if path.name != "404.html"}
     dead = [
         f"{path.name}: {link}"
@@ -133,7 +133,9 @@ def test_a_dead_link_and_a_resource_from_elsewhere_are_found(tmp_path: Path) -> 
 
     assert dead == ["#there", "other.html"]
     assert page.loaded == ["https://example.com/a.js"]
-    assert IN_STYLES.findall('@import "//fonts.example.com/a"; url(https://example.com/b.woff)') == [
+    assert IN_STYLES.findall(
+        '@import "//fonts.example.com/a"; url(https://example.com/b.woff)'
+    ) == [
         "//fonts.example.com/a",
         "https://example.com/b.woff",
     ]

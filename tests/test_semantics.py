@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,7 +25,7 @@ def test_the_rules_are_numbered_without_a_gap():
     numbers = [tuple(map(int, number.split("."))) for number in RULES]
 
     assert numbers == sorted(set(numbers))
-    assert [now for before, now in zip(numbers, numbers[1:], strict=False) if not follows(before, now)] == []
+    assert [now for before, now in pairwise(numbers) if not follows(before, now)] == []
 
 
 def follows(before: tuple[int, ...], now: tuple[int, ...]) -> bool:

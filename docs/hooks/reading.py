@@ -1,4 +1,4 @@
-"""How the API reference reads the source: examples, and the arguments of classes that attrs makes."""
+"""How the API reference reads the source: examples, and the arguments of attrs classes."""
 
 import importlib
 import inspect
@@ -32,7 +32,7 @@ class Examples(Extension):
 
 
 class Unpacked(Extension):
-    """Spells out ``**parts: Unpack[StrategyParts]``, but where a docstring describes all at once."""
+    """Spells out ``**parts: Unpack[StrategyParts]``, unless the docstring describes ``parts``."""
 
     def on_function(self, *, func: Function, **_: Any) -> None:
         given: list[Parameter] = []
@@ -70,7 +70,9 @@ class AttrsClasses(Extension):
             for it in inspect.signature(made).parameters.values()
         ]
         own = Parameter("self", kind=ParameterKind.positional_or_keyword)
-        made_by_attrs = Function("__init__", parameters=Parameters(own, *parameters), returns="None")
+        made_by_attrs = Function(
+            "__init__", parameters=Parameters(own, *parameters), returns="None"
+        )
         cls.set_member("__init__", made_by_attrs)
 
 

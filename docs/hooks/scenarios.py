@@ -23,8 +23,8 @@ ID = re.compile(r"`([a-z][a-z0-9]*_\w+)`")
 HEAD = """# Scenarios
 
 What goes in and what comes out in each scenario that a [rule](semantics.md) or the table of
-[runners](beams_runners.md) names. `beamlike replay --format timeline` made this page, and tests play the same
-scenarios on every host.
+[runners](beams_runners.md) names. `beamlike replay --format timeline` made this page, and tests
+play the same scenarios on every host.
 """
 
 
@@ -43,7 +43,9 @@ def played(chosen: list[dict[str, Any]]) -> str:
         with contextlib.redirect_stdout(printed):
             status = main(["replay", str(file), "--format", "timeline"])
     if status != 0:
-        raise ValueError(f"scenarios of the rules do not come out as expected:\n{printed.getvalue()}")
+        raise ValueError(
+            f"not all scenarios of the rules come out as expected:\n{printed.getvalue()}"
+        )
     return printed.getvalue()
 
 
