@@ -215,16 +215,11 @@ def described_names(path: Path) -> Iterator[str]:
             yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
-# A value has no docstring of its own, and `__doc__` finds that of its class.
-DESCRIBED_BY_THEIR_CLASS = {"GLOBAL_WINDOW": "the only value of its class"}
-
-
 @pytest.mark.parametrize("package", [beamlike, beamlike.testing])
 def test_every_public_name_exists_once_and_is_documented(package: ModuleType):
     names = package.__all__
     assert len(names) == len(set(names))
     described = {name for path in MODULES.values() for name in described_names(path)}
-    described |= DESCRIBED_BY_THEIR_CLASS.keys()
     silent = [
         name
         for name in names

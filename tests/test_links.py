@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = ROOT / "notebooks"
-PAGES = sorted(
-    [*ROOT.glob("*.md"), *NOTEBOOKS.glob("*.md"), *(ROOT / "tests").glob("**/*.md")],
-)
+DOCS = ROOT / "docs" / "pages"
+FOLDERS = (DOCS, ROOT / "notebooks", ROOT / "tests")
+PAGES = sorted([*ROOT.glob("*.md"), *(page for it in FOLDERS for page in it.glob("**/*.md"))])
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^()\s]+)\)")
@@ -56,28 +55,11 @@ def test_a_link_to_a_page_or_a_heading_that_is_not_there_is_found(tmp_path: Path
     ]
 
 
-def test_the_list_of_pages_beside_the_notebooks_has_each_of_them() -> None:
-    listed = LINK.findall(prose(NOTEBOOKS / "README.md"))
-    pages = {page.name for page in NOTEBOOKS.glob("*.md")} - {"README.md"}
-
-    assert {link for link in listed if link.endswith(".md")} == pages
-
-
 def test_the_table_of_folders_has_every_package_and_every_command_of_the_tests() -> None:
-    _, _, table = (NOTEBOOKS / "details.md").read_text("utf-8").partition("| folder |")
+    _, _, table = (DOCS / "architecture.md").read_text("utf-8").partition("| folder |")
     folders = re.findall(r"`([\w./]+)`", "".join(re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)))
     packages = {f"beamlike/{init.parent.name}" for init in ROOT.glob("beamlike/*/__init__.py")}
     commands = {f"tests/{main.parent.name}" for main in ROOT.glob("tests/*/__main__.py")}
 
     assert [folder for folder in folders if not (ROOT / folder).exists()] == []
     assert packages | commands <= set(folders)
-
-
-def test_the_figures_of_the_readme_are_among_those_of_the_page() -> None:
-    def figures(page: Path) -> list[str]:
-        return re.findall(r"^\| .+ \| [\d.]+ \|$", page.read_text("utf-8"), re.MULTILINE)
-
-    few = figures(ROOT / "README.md")
-
-    assert few
-    assert few == [row for row in figures(NOTEBOOKS / "operating.md") if row in few]

@@ -1,4 +1,4 @@
-"""Every block of code in the README and in the pages beside the notebooks runs here.
+"""Every block of code in the README and in the pages of the site runs here.
 
 It prints what the page says it prints.
 """
@@ -27,11 +27,9 @@ def blocks_of(text: str) -> list[tuple[str, str]]:
 
 
 BLOCKS = {"README.md": blocks_of(README)}
-# The list of notebooks has only commands that open and save them.
 BLOCKS |= {
     page.name: blocks_of(page.read_text(encoding="utf-8"))
-    for page in sorted((ROOT / "notebooks").glob("*.md"))
-    if page.name != "README.md"
+    for page in sorted((ROOT / "docs" / "pages").glob("*.md"))
 }
 COMMANDS = [
     line.removeprefix("$ ")
@@ -43,21 +41,28 @@ COMMANDS = [
 
 
 def test_the_blocks_are_of_languages_that_run_or_are_printed():
-    found = {page: {language for language, _ in blocks} for page, blocks in BLOCKS.items()}
+    found = {language for blocks in BLOCKS.values() for language, _ in blocks}
 
-    assert found == {
-        "README.md": {"console", "python", "text"},
-        "beams_runners.md": set(),
-        "details.md": {"python", "text"},
-        "operating.md": {"python", "text"},
-        "scio_verbs.md": set(),
-    }
+    assert found == {"console", "python", "text"}
 
 
-@pytest.mark.spark
-@pytest.mark.parametrize("page", [page for page, blocks in BLOCKS.items() if blocks])
-def test_python_blocks_run_in_order_and_print_what_follows_them(page: str, spark: Any):
-    namespace: dict[str, Any] = {}
+def _pages_with_code() -> list[Any]:
+    found = []
+    for page, blocks in BLOCKS.items():
+        code = "".join(text for language, text in blocks if language == "python")
+        marks = pytest.mark.spark if "local_session" in code else ()
+        found += [pytest.param(page, marks=marks)] if code else []
+    return found
+
+
+@pytest.mark.parametrize("page", _pages_with_code())
+def test_python_blocks_run_in_order_and_print_what_follows_them(
+    page: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    if request.node.get_closest_marker("spark"):
+        request.getfixturevalue("spark")
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
     blocks = BLOCKS[page]
     for position, (language, text) in enumerate(blocks):
         if language != "python":

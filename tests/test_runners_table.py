@@ -11,7 +11,7 @@ from beamlike.runtime.memory import run_in_memory
 from beamlike.testing.transcripts import Scenario, load_transcripts, to_document
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "notebooks" / "beams_runners.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "pages" / "beams_runners.md").read_text(encoding="utf-8")
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
     for line in PAGE.splitlines()

@@ -123,6 +123,7 @@ from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GlobalWindow
 
 RemoveDuplicates = Distinct
+"""`Distinct`, by its older name."""
 
 watch(__name__)
 

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = ["OverflowStrategy", "SessionOverflowException", "SessionRun", "SessionWindow"]
 
 SessionOverflowException = SessionOverflowError
+"""`beamlike.errors.SessionOverflowError`, by its name in Akka."""
 
 
 class OverflowStrategy(Enum):

@@ -51,9 +51,16 @@ __all__ = [
 ]
 
 Average = Mean
+"""The mean of all values."""
+
 Group = Collect
+"""All values, as a list."""
+
 ReduceFn = Reduce
+"""`Reduce` with a function in place of a subclass."""
+
 TopN = Top
+"""The greatest values, the greatest first."""
 
 
 @attrs.frozen

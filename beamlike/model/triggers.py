@@ -367,6 +367,7 @@ class AfterFirst(_Several):
 
 
 AfterAny = AfterFirst
+"""`AfterFirst`, by its name in Beam Python."""
 
 
 @attrs.frozen(init=False)

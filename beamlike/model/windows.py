@@ -116,6 +116,7 @@ class GlobalWindow(metaclass=Readable):
 
 Window = IntervalWindow | GlobalWindow
 GLOBAL_WINDOW = GlobalWindow()
+"""The only value of its class."""
 
 bounds = attrgetter("start", "end")
 """The order of windows, as a key: much quicker than comparing the windows themselves."""

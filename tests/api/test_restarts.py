@@ -1,6 +1,6 @@
 """A query is started again from its checkpoint, with other words than before.
 
-Which words may differ is a table of notebooks/operating.md; `tests/hosts/test_changes.py` has an
+Which words may differ is a table of docs/pages/operating.md; `tests/hosts/test_changes.py` has an
 example of each of its rows. Here is what Spark has its part in.
 """
 

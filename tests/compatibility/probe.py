@@ -223,7 +223,7 @@ def run(kind: str, master: str) -> str:
 
 
 def submit(master: str, package: str) -> str:
-    """The same by ``spark-submit``, as notebooks/operating.md has it; what was seen.
+    """The same by ``spark-submit``, as docs/pages/operating.md has it; what was seen.
 
     Raises:
         CalledProcessError: It failed.

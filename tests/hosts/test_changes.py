@@ -1,7 +1,7 @@
 """A query goes on with another windowing than its state was saved with, or is refused.
 
 A shard without Spark, stepped by both machines at once: see `beamlike.testing.both_machines`. What
-may change is a table of notebooks/operating.md; each of its rows has an example here.
+may change is a table of docs/pages/operating.md; each of its rows has an example here.
 """
 
 import re
@@ -152,7 +152,7 @@ BY_SPARK = {
 
 def table_of_restarts() -> dict[str, str]:
     """The first words of what happens, by what differs."""
-    text = (Path(__file__).parents[2] / "notebooks" / "operating.md").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "pages" / "operating.md").read_text("utf-8")
     _, _, rows = text.partition("| what differs at the next start | what happens |\n|---|---|\n")
     found = re.findall(r"^\| (.+?) \| (goes on|refused)\b.* \|$", rows.split("\n\n")[0], re.M)
     return dict(found)

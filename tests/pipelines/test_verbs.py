@@ -26,7 +26,7 @@ from beamlike.scio import (
 )
 from beamlike.testing import Expectation, JobTest, TestStream, matchers, pipelines, values
 
-TABLE = Path(__file__).resolve().parents[2] / "notebooks" / "scio_verbs.md"
+TABLE = Path(__file__).resolve().parents[2] / "docs" / "pages" / "scio_verbs.md"
 NONE = "—"
 OF_BEAM = {"ScioResult.metrics", "ScioResult.wait_until_finish"}
 

@@ -224,6 +224,8 @@ else:
             WindowError: ``end`` is not after ``start``.
         """
 
+        def __init__(self, start: Instant, end: Instant) -> None: ...
+
 
 class TimestampCombiner:
     """Which event time a pane is stamped with, in Beam Python's words."""

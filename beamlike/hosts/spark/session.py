@@ -131,7 +131,7 @@ def _python_sources_end(version: str) -> bool:
 def local_session(app_name: str = "beamlike", cores: int = 2) -> "SparkSession":
     """A quiet local session with all that beamlike needs. Reuses one that runs already.
 
-    What it sets for speed is fit for this machine: see ``How fast`` in ``notebooks/operating.md``
+    What it sets for speed is fit for this machine: see ``How fast`` in ``docs/pages/operating.md``
     before it goes into the session of a cluster.
 
     Raises:

@@ -1,0 +1,163 @@
+"""The site of `docs/` is built without a warning, its links lead somewhere, and it is whole.
+
+Whole: a page loads no script, style, font or picture from elsewhere, so that it needs no network.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import unquote, urlsplit
+
+import attrs
+import pytest
+
+import beamlike
+import beamlike.beam
+import beamlike.dialects.akka
+import beamlike.dialects.apex
+import beamlike.dialects.flink
+import beamlike.dialects.kafka
+import beamlike.errors
+import beamlike.scio
+import beamlike.testing
+
+ROOT = Path(__file__).resolve().parents[1]
+LOADING = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
+NOT_LOADED = {"canonical", "next", "prev"}
+IN_STYLES = re.compile(r"(?:url\(\s*[\"']?|@import\s+[\"'])((?:https?:)?//[^\"')\s]+)")
+
+
+@attrs.define
+class Page(HTMLParser):
+    """What a page links to, what it loads, and the anchors that it has."""
+
+    links: list[str] = attrs.field(factory=list)
+    loaded: list[str] = attrs.field(factory=list)
+    anchors: set[str] = attrs.field(factory=set)
+
+    def __attrs_pre_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, given: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in given}
+        self.anchors |= {found[name] for name in ("id", "name") if name in found}
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        if tag in LOADING and found.get("rel") not in NOT_LOADED:
+            self.loaded += [found[LOADING[tag]]] if LOADING[tag] in found else []
+
+
+def read(path: Path) -> Page:
+    page = Page()
+    page.feed(path.read_text(encoding="utf-8"))
+    return page
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = ("mkdocs", "build", "--strict", "--quiet", "-f", "docs/mkdocs.yml", "-d", str(folder))
+    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}  # of the theme, on what comes after it
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=ROOT,
+        env=quiet,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert (done.returncode, said) == (0, ""), said
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    return {path: read(path) for path in sorted(site.rglob("*.html"))}
+
+
+def _leads_nowhere(path: Path, link: str, pages: dict[Path, Page]) -> bool:
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return False
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    anchor = unquote(parts.fragment)
+    if target in pages:
+        return anchor not in ("", "__top", *pages[target].anchors)
+    return not target.is_file()
+
+
+def test_every_link_inside_the_site_leads_somewhere(pages: dict[Path, Page]) -> None:
+    # It is shown at any address, so its links begin with a slash.
+    written = {path: page for path, page in pages.items() if path.name != "404.html"}
+    dead = [
+        f"{path.name}: {link}"
+        for path, page in written.items()
+        for link in page.links
+        if _leads_nowhere(path, link, pages)
+    ]
+
+    assert len(written) > 30
+    assert dead == []
+
+
+def test_no_page_loads_anything_from_elsewhere(site: Path, pages: dict[Path, Page]) -> None:
+    loaded = [
+        f"{path.name}: {source}"
+        for path, page in pages.items()
+        for source in page.loaded
+        if urlsplit(source).scheme not in ("", "data") or urlsplit(source).netloc
+    ]
+    styles = [
+        f"{path.name}: {source}"
+        for path in (*site.rglob("*.css"), *pages)
+        for source in IN_STYLES.findall(path.read_text(encoding="utf-8"))
+    ]
+
+    assert loaded == []
+    assert styles == []
+
+
+def test_a_dead_link_and_a_resource_from_elsewhere_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(
+        '<h2 id="here"></h2><a href="#here"></a><a href="#there"></a><a href="other.html"></a>'
+        '<a href="https://example.com/"></a><script src="https://example.com/a.js"></script>'
+    )
+    page = read(path)
+    dead = [link for link in page.links if _leads_nowhere(path, link, {path: page})]
+
+    assert dead == ["#there", "other.html"]
+    assert page.loaded == ["https://example.com/a.js"]
+    assert IN_STYLES.findall(
+        '@import "//fonts.example.com/a"; url(https://example.com/b.woff)'
+    ) == [
+        "//fonts.example.com/a",
+        "https://example.com/b.woff",
+    ]
+
+
+PUBLIC = (
+    beamlike,
+    beamlike.beam,
+    beamlike.scio,
+    beamlike.dialects.akka,
+    beamlike.dialects.apex,
+    beamlike.dialects.flink,
+    beamlike.dialects.kafka,
+    beamlike.errors,
+    beamlike.testing,
+)
+
+
+@pytest.mark.parametrize("module", PUBLIC, ids=lambda it: it.__name__)
+def test_the_reference_has_every_public_name(module: ModuleType, pages: dict[Path, Page]) -> None:
+    # Modules of Beam's module tree have names of ``beamlike.beam`` under those of Beam.
+    names = [it for it in module.__all__ if not isinstance(getattr(module, it), ModuleType)]
+    anchors = {anchor for page in pages.values() for anchor in page.anchors}
+
+    assert [it for it in names if f"{module.__name__}.{it}" not in anchors] == []
