@@ -25,13 +25,17 @@ that come out, such as ``DoFn.TimestampParam`` and the bounds of windows, are in
 
 What happens is as in Beam Java where the two differ.
 
-Imports by module work as well: ``from beamlike.beam.transforms.window import FixedWindows``. What
-is not here says what to write instead: `absent` knows. The modules have Beam Python's names, and
-re-export what is elsewhere: `window`, `trigger`, `pvalue`, `typehints`, `coders`, `combiners`,
-`metrics`, `userstate`, and the packages `options`, `transforms` and `utils`.
+Imports by module work as well: ``from beamlike.beam.transforms.window import FixedWindows``. Every
+module of Beam Python is there with every name, out of a table: what is not here is refused when it
+is used, with what to write instead. `install_as` lets programs run that import ``apache_beam``.
+
+Read in this order: `here` (which names are here), `absent` (what stands for the others), `tree`
+(the modules), `alias` (this package under the name of Beam).
 
 Source: Beam Python ``apache_beam``.
 """
+
+from typing import TYPE_CHECKING
 
 from beamlike.api.pipelines.batches import BatchElements, GroupIntoBatches
 from beamlike.api.pipelines.collection import PCollection
@@ -90,20 +94,8 @@ from beamlike.api.pipelines.times import Reify, WithTimestamps
 from beamlike.api.pipelines.transform import PTransform, ptransform_fn
 from beamlike.api.pipelines.views import AsDict, AsIter, AsList, AsMultiMap, AsSingleton
 from beamlike.api.pipelines.windowing import Flatten, FlattenWith, Remerge
-from beamlike.beam import (
-    coders,
-    combiners,
-    metrics,
-    options,
-    pvalue,
-    transforms,
-    trigger,
-    typehints,
-    userstate,
-    utils,
-    window,
-)
-from beamlike.beam.absent import watch
+from beamlike.beam.alias import install_as
+from beamlike.beam.tree import grow
 from beamlike.model.bundle import Windowed as WindowedValue
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
 from beamlike.model.panes import PaneInfo, Timing
@@ -122,9 +114,22 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GlobalWindow
 
+if TYPE_CHECKING:  # else when they are asked for
+    from beamlike.beam import (
+        coders,
+        metrics,
+        options,
+        pvalue,
+        testing,
+        transforms,
+        typehints,
+        utils,
+    )
+    from beamlike.beam.transforms import combiners, trigger, userstate, window
+
 RemoveDuplicates = Distinct
 
-watch(__name__)
+grow()
 
 __all__ = [
     "AccumulationMode",
@@ -220,10 +225,12 @@ __all__ = [
     "WriteRows",
     "coders",
     "combiners",
+    "install_as",
     "metrics",
     "options",
     "ptransform_fn",
     "pvalue",
+    "testing",
     "to_data_frame",
     "transforms",
     "trigger",

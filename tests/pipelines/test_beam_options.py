@@ -119,20 +119,6 @@ def test_options_are_options_and_said_once():
         beam.Pipeline(options=Words([]), argv=[])
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("io", "'io'; read with FromDataFrame(spark.read...), TestStream() or Create(...), and"),
-        ("MapValues", "'MapValues'; write MapTuple(lambda key, value: (key, ...))"),
-        ("Regroup", "'Regroup'"),
-    ],
-)
-def test_a_name_that_is_not_here_is_told_of(name: str, told: str):
-    with pytest.raises(AttributeError) as refusal:
-        getattr(beam, name)
-    assert str(refusal.value).startswith(f"beamlike.beam has no {told}")
-
-
 @pytest.mark.parametrize("flags", ["--input=lines.txt", 5])
 def test_a_command_line_is_a_list(flags: Any):
     with pytest.raises(PipelineError) as refused:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 import beamlike.beam as beam
 from beamlike.beam.coders import BytesCoder
-from beamlike.beam.combiners import Count
+from beamlike.beam.transforms.combiners import Count
 from beamlike.beam.metrics.metric import Metrics
 from beamlike.beam.options.pipeline_options import PipelineOptions
 from beamlike.beam.pvalue import AsDict

@@ -1,0 +1,9 @@
+"""Beam's ``apache_beam.coders``: what is here of it."""
+
+from beamlike.api.pipelines.coders import BytesCoder as BytesCoder
+from beamlike.api.pipelines.coders import Coder as Coder
+from beamlike.api.pipelines.coders import PickleCoder as PickleCoder
+from beamlike.api.pipelines.coders import StrUtf8Coder as StrUtf8Coder
+from beamlike.api.pipelines.coders import registry as registry
+from beamlike.beam.coders import coders as coders
+from beamlike.beam.coders import typecoders as typecoders

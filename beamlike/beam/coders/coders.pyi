@@ -1,0 +1,8 @@
+"""Beam's ``apache_beam.coders.coders``: what is here of it."""
+
+from beamlike.api.pipelines.coders import BytesCoder as BytesCoder
+from beamlike.api.pipelines.coders import Coder as Coder
+from beamlike.api.pipelines.coders import PickleCoder as PickleCoder
+from beamlike.api.pipelines.coders import StrUtf8Coder as StrUtf8Coder
+from beamlike.beam.typehints import typehints as typehints
+from beamlike.beam.utils import windowed_value as windowed_value

@@ -1,0 +1,89 @@
+"""Which of Beam's names are here: a table.
+
+For each module of Beam, without ``apache_beam.``, where the names that it defines are found: in
+modules that have some of them in their ``__all__``, or by another name: ``Name=module:other``.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+
+__all__ = ["HERE", "found", "place_of"]
+
+_P: Final = "beamlike.api.pipelines"
+_T: Final = "beamlike.testing"
+
+HERE: Final[Mapping[str, str]] = {
+    "coders.coders": f"{_P}.coders StrUtf8Coder={_P}.coders:StrUtf8Coder",
+    "coders.typecoders": f"{_P}.coders",
+    "metrics.metric": f"{_P}.metrics",
+    "options.pipeline_options": f"{_P}.options",
+    "pipeline": f"{_P}.pipeline",
+    "pvalue": f"{_P}.collection {_P}.dofn {_P}.elements {_P}.rows {_P}.views "
+    f"DoOutputsTuple={_P}.elements:DoOutputs MultiMap={_P}.views:AsMultiMap",
+    "runners.runner": f"{_P}.result",
+    "testing.test_pipeline": f"{_T}.pipelines",
+    "testing.test_stream": f"{_T}.stream",
+    "testing.util": f"{_T}.beam",
+    "transforms.combiners": f"{_P}.combiners",
+    "transforms.core": f"{_P}.elements {_P}.groups {_P}.dofn {_P}.combinefn {_P}.pairs {_P}.rows "
+    f"{_P}.windowing WindowInto={_P}.python_windows:WindowInto",
+    "transforms.ptransform": f"{_P}.transform",
+    "transforms.timeutil": f"{_P}.userstate",
+    "transforms.trigger": f"AfterProcessingTime={_P}.python_windows:AfterProcessingTime "
+    "beamlike.model.triggers beamlike.model.options",
+    "transforms.userstate": f"{_P}.userstate",
+    "transforms.util": f"{_P}.batches {_P}.groups {_P}.pairs {_P}.passing {_P}.texts {_P}.times "
+    f"RemoveDuplicates={_P}.groups:Distinct",
+    "transforms.window": f"{_P}.python_windows GlobalWindows=beamlike.model.windowfns:GlobalWindows"
+    " GlobalWindow=beamlike.model.windows:GlobalWindow",
+    "typehints.decorators": f"{_P}.types",
+    "typehints.typehints": " ".join(
+        f"{name}=typing:{name}"
+        for name in (
+            *("Any", "Collection", "Dict", "FrozenSet", "Generator", "Iterable", "Iterator"),
+            *("List", "Optional", "Sequence", "Set", "Tuple", "Union"),
+        )
+    )
+    + " KV=typing:Tuple TypeVariable=typing:TypeVar",
+    "utils.timestamp": f"{_P}.python_windows",
+    "utils.windowed_value": "beamlike.model.panes WindowedValue=beamlike.model.bundle:Windowed "
+    "PaneInfoTiming=beamlike.model.panes:Timing",
+}
+
+
+@cache
+def _parts(module: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    entries = HERE.get(module, "").split()
+    renamed = dict(each.split("=") for each in entries if "=" in each)
+    return tuple(each for each in entries if "=" not in each), renamed
+
+
+def place_of(module: str, name: str) -> tuple[str, str] | None:
+    """The module and the name there of what Beam defines; None: it is not here.
+
+    Args:
+        module: Where Beam defines it, without ``apache_beam.``.
+        name: The name there.
+    """
+    modules, renamed = _parts(module)
+    if name in renamed:
+        place, _, attribute = renamed[name].partition(":")
+        return place, attribute
+    for place in modules:
+        if name in import_module(place).__all__:
+            return place, name
+    return None
+
+
+def found(module: str, name: str) -> Any:
+    """What Beam defines there, as it is here.
+
+    Raises:
+        LookupError: It is not here.
+    """
+    place = place_of(module, name)
+    if place is None:
+        raise LookupError(name)
+    return getattr(import_module(place[0]), place[1])

@@ -1,0 +1,18 @@
+"""Beam's ``apache_beam.testing.test_stream``: what is here of it."""
+
+from beamlike.api.pipelines.python_windows import Duration as Duration
+from beamlike.api.pipelines.python_windows import Timestamp as Timestamp
+from beamlike.api.pipelines.python_windows import TimestampedValue as TimestampedValue
+from beamlike.api.pipelines.transform import PTransform as PTransform
+from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
+from beamlike.api.pipelines.userstate import TimerSpec as TimerSpec
+from beamlike.api.pipelines.userstate import on_timer as on_timer
+from beamlike.beam import coders as coders
+from beamlike.beam import pvalue as pvalue
+from beamlike.beam.transforms import core as core
+from beamlike.beam.transforms import window as window
+from beamlike.beam.utils import timestamp as timestamp
+from beamlike.model.bundle import Windowed as _WindowedValue
+from beamlike.testing.stream import TestStream as TestStream
+
+WindowedValue = _WindowedValue

@@ -1,0 +1,23 @@
+"""Beam's ``apache_beam.transforms.trigger``: what is here of it."""
+
+from beamlike.api.pipelines.python_windows import AfterProcessingTime as AfterProcessingTime
+from beamlike.api.pipelines.python_windows import TimestampCombiner as TimestampCombiner
+from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
+from beamlike.beam.transforms import combiners as combiners
+from beamlike.beam.transforms import core as core
+from beamlike.beam.utils import windowed_value as windowed_value
+from beamlike.model.bundle import Windowed as _WindowedValue
+from beamlike.model.options import AccumulationMode as AccumulationMode
+from beamlike.model.triggers import AfterAll as AfterAll
+from beamlike.model.triggers import AfterAny as AfterAny
+from beamlike.model.triggers import AfterCount as AfterCount
+from beamlike.model.triggers import AfterEach as AfterEach
+from beamlike.model.triggers import AfterWatermark as AfterWatermark
+from beamlike.model.triggers import Always as Always
+from beamlike.model.triggers import DefaultTrigger as DefaultTrigger
+from beamlike.model.triggers import OrFinally as OrFinally
+from beamlike.model.triggers import Repeatedly as Repeatedly
+from beamlike.model.windowfns import GlobalWindows as GlobalWindows
+from beamlike.model.windows import GlobalWindow as GlobalWindow
+
+WindowedValue = _WindowedValue
