@@ -1,23 +1,30 @@
 """Beam Python's assertions: ``assert_that(pcoll, equal_to([...]))``.
 
-They are `expect` in other words, and are asked where that is: when a `TestPipeline` has run.
+They are `expect` in other words, and are asked where that is: when a pipeline has run. What makes
+matchers here makes functions as well: called with a list of elements, they raise if it is wrong.
 
 Source: Beam Python ``apache_beam.testing.util``.
 """
 
+import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
 from typing import Any, NamedTuple
 
 import attrs
 
 from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.rows import Row
 from beamlike.errors import TestStreamError
 from beamlike.hosts.pipeline import PipelineRun
 from beamlike.machine.events import Pane
+from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output, Run
 from beamlike.testing.arguments import several
 from beamlike.testing.collections import asking, results_of
+from beamlike.testing.equality import same
 from beamlike.testing.failures import Failure, some_lines
 from beamlike.testing.results import NO_KEY, Matcher, Results
 from beamlike.testing.selection import Selection, judge
@@ -28,10 +35,15 @@ __all__ = [
     "BeamAssertException",
     "TestWindowedValue",
     "assert_that",
+    "contains_in_any_order",
     "equal_to",
+    "equal_to_approx",
     "equal_to_per_window",
+    "has_at_least_one",
     "is_empty",
     "is_not_empty",
+    "matches_all",
+    "row_namedtuple_equals_fn",
 ]
 
 Equals = Callable[[Any, Any], bool]
@@ -42,7 +54,7 @@ class BeamAssertException(AssertionError):
 
 
 class TestWindowedValue(NamedTuple):
-    """An element with its timestamp (ms) and its window, as ``reify_windows=True`` shows it.
+    """An element with its timestamp (ms), window and pane, as ``reify_windows=True`` shows it.
 
     Source: Beam Python ``TestWindowedValue``.
     """
@@ -50,6 +62,7 @@ class TestWindowedValue(NamedTuple):
     value: Any
     timestamp: int
     windows: list[Window]
+    pane_info: PaneInfo = NO_FIRING
 
 
 # The name starts with Test, but pytest must not collect it.
@@ -61,6 +74,7 @@ def assert_that(
     matcher: Matcher | Callable[[list[Any]], object],
     label: str = "assert_that",
     reify_windows: bool = False,
+    use_global_window: bool = True,
 ) -> None:
     """Assert something about a collection, when its `TestPipeline` has run.
 
@@ -72,9 +86,11 @@ def assert_that(
         label: Taken, so that tests of Beam need no change; assertions here need no names.
         reify_windows: Look at each element as `TestWindowedValue`. Either way an element of
             several windows is there once for each of them.
+        use_global_window: If not, a function is called for each window, with a pair of the list
+            of its elements and the window.
 
     Raises:
-        PipelineError: The pipeline is none of a test.
+        PipelineError: The pipeline has run.
         TestStreamError: The matcher is neither a matcher nor a function.
 
     Source: Beam Python ``assert_that``.
@@ -91,7 +107,10 @@ def assert_that(
             failure = matcher.failure(results, negated=False)
             return None if failure is None else results.text_of(failure)
         try:
-            answer = matcher(results.elements(results.panes, stamped=False))
+            for each in _asked_for(results, use_global_window):
+                answer = matcher(each)
+                if answer is False:
+                    break
         except AssertionError as failed:
             why = f"{type(failed).__name__}: {failed}"
         else:
@@ -102,6 +121,16 @@ def assert_that(
         return results.text_of(Failure(f"{name} does not hold", (("because", why),)))
 
     told(ask)
+
+
+def _asked_for(results: Results, use_global_window: bool) -> list[Any]:
+    """What a function is called with, one after the other."""
+    if use_global_window:
+        return [results.elements(results.panes, stamped=False)]
+    by_window: dict[Window, list[Any]] = defaultdict(list)
+    for output in results.panes:
+        by_window[output.effect.window].append(results.element(output))
+    return [(elements, window) for window, elements in by_window.items()]
 
 
 def _refuse_unless_it_asks(matcher: object) -> None:
@@ -125,7 +154,8 @@ def _reified(results: Results) -> Results:
     for output in results.run.outputs:
         pane = output.effect
         if isinstance(pane, Pane):
-            value = TestWindowedValue(results.element(output), pane.timestamp, [pane.window])
+            element, windows = results.element(output), [pane.window]
+            value = TestWindowedValue(element, pane.timestamp, windows, pane.info)
             output = Output(output.step, NO_KEY, attrs.evolve(pane, value=value))
         outputs.append(output)
     return attrs.evolve(results, run=Run((), tuple(outputs)), aggregate=None)
@@ -135,10 +165,59 @@ def _reified(results: Results) -> Results:
 class _EqualTo(Contain):
     equals_fn: Equals | None = attrs.field(default=None, eq=False)
 
+    def __call__(self, actual: Iterable[Any]) -> None:
+        equals = self.equals_fn or _same
+        elements = list(actual)
+        missing, unexpected = list(self.wanted), []
+        for element in elements:
+            found = next((at for at, it in enumerate(missing) if equals(it, element)), None)
+            if found is None:
+                unexpected.append(element)
+            else:
+                del missing[found]
+        if missing or unexpected:
+            more = f", unexpected elements {unexpected!r}" if unexpected else ""
+            more += f", missing elements {missing!r}" if missing else ""
+            raise BeamAssertException(
+                f"Failed assert: {list(self.wanted)!r} == {elements!r}{more}"
+            )
+
     def failure(self, results: Results, *, negated: bool) -> Failure | None:
-        if self.equals_fn is not None:
-            results = attrs.evolve(results, equal=self.equals_fn, aggregate=None)
+        equals = self.equals_fn or _same
+        results = attrs.evolve(results, equal=equals, aggregate=None)
         return super().failure(results, negated=negated)
+
+
+def _same(expected: Any, actual: Any) -> bool:
+    return row_namedtuple_equals_fn(expected, actual, same)
+
+
+def row_namedtuple_equals_fn(
+    expected: Any, actual: Any, fallback_equals_fn: Equals | None = None
+) -> bool:
+    """Whether two are the same, where a `Row` and a named tuple of the same fields are.
+
+    Args:
+        expected: The one.
+        actual: The other.
+        fallback_equals_fn: For what has no fields; None is ``==``.
+
+    Source: Beam Python ``row_namedtuple_equals_fn``.
+    """
+    fields, others = _fields(expected), _fields(actual)
+    if fields is None or others is None:
+        return bool(fallback_equals_fn(expected, actual) if fallback_equals_fn else expected == actual)
+    return fields.keys() == others.keys() and all(
+        row_namedtuple_equals_fn(it, others[name], fallback_equals_fn)
+        for name, it in fields.items()
+    )
+
+
+def _fields(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, Row) or (isinstance(value, tuple) and hasattr(value, "_fields")):
+        fields: dict[str, Any] = value._asdict()  # type: ignore[union-attr]
+        return fields
+    return None
 
 
 def equal_to(expected: Iterable[Any], equals_fn: Equals | None = None) -> Matcher:
@@ -156,13 +235,106 @@ def equal_to(expected: Iterable[Any], equals_fn: Equals | None = None) -> Matche
     return _EqualTo("equal_to", several(expected, "equal_to"), stamped=False, equals_fn=equals_fn)
 
 
+def equal_to_approx(
+    expected: Iterable[Any], rel_tol: float = 1e-09, abs_tol: float = 0.0
+) -> Matcher:
+    """Exactly these elements, in any order; numbers, also in lists and tuples, nearly.
+
+    Args:
+        expected: The elements.
+        rel_tol: As of `math.isclose`; the next one likewise.
+        abs_tol: Likewise.
+
+    Source: Beam Python ``equal_to_approx``.
+    """
+
+    def close(one: Any, other: Any) -> bool:
+        if isinstance(one, Real) and isinstance(other, Real):
+            return math.isclose(one, other, rel_tol=rel_tol, abs_tol=abs_tol)
+        if isinstance(one, list | tuple) and type(one) is type(other) and len(one) == len(other):
+            return all(map(close, one, other))
+        return bool(one == other)
+
+    return equal_to(expected, close)
+
+
+def matches_all(expected: Iterable[Any]) -> Callable[[list[Any]], None]:
+    """Elements, or matchers of PyHamcrest, each of one element, in any order.
+
+    Args:
+        expected: The elements and matchers.
+
+    Source: Beam Python ``matches_all``.
+    """
+    wanted = list(expected)
+
+    def check(actual: list[Any]) -> None:
+        from hamcrest import assert_that as hamcrest_assert
+        from hamcrest import contains_inanyorder
+
+        hamcrest_assert(actual, contains_inanyorder(*wanted))
+
+    return check
+
+
+def has_at_least_one(
+    input: PCollection[Any], criterion: Callable[[Any], Any], label: str = "has_at_least_one"
+) -> None:
+    """Assert that a function is true of at least one element.
+
+    Args:
+        input: The collection.
+        criterion: The function.
+        label: Taken, as by `assert_that`.
+
+    Source: Beam Python ``has_at_least_one``.
+    """
+
+    def check(actual: list[Any]) -> None:
+        if not any(map(criterion, actual)):
+            raise BeamAssertException("Failed assert: nothing matches criterion")
+
+    assert_that(input, check, label)
+
+
+class contains_in_any_order:
+    """Equal to whatever lists the same elements as often, in any order; they are hashable.
+
+    Source: Beam Python ``contains_in_any_order``.
+    """
+
+    def __init__(self, iterable: Iterable[Any]) -> None:
+        self._counts = Counter(iterable)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Iterable) and self._counts == Counter(other)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._counts.items()))
+
+    def __repr__(self) -> str:
+        return f"InAnyOrder({self._counts})"
+
+
+@attrs.frozen
+class _IsEmpty(BeEmpty):
+    def __call__(self, actual: Iterable[Any]) -> None:
+        elements = list(actual)
+        if elements:
+            raise BeamAssertException(f"Failed assert: [] == {elements!r}")
+
+
 def is_empty() -> Matcher:
     """No elements. Source: Beam Python ``is_empty``."""
-    return BeEmpty("is_empty", 0)
+    return _IsEmpty("is_empty", 0)
 
 
 @attrs.frozen
 class _IsNotEmpty:
+    def __call__(self, actual: Iterable[Any]) -> None:
+        if not list(actual):
+            raise BeamAssertException("Failed assert: pcol is empty")
+
     def failure(self, results: Results, *, negated: bool) -> Failure | None:
         if bool(results.panes) != negated:
             return None
@@ -178,6 +350,19 @@ def is_not_empty() -> Matcher:
 @attrs.frozen
 class _EqualToPerWindow:
     expected: tuple[tuple[Window, tuple[Any, ...]], ...]
+
+    def __call__(self, actual: Iterable[Any]) -> None:
+        came: dict[Window, list[Any]] = defaultdict(list)
+        for it in actual:
+            if not isinstance(it, TestWindowedValue):
+                raise BeamAssertException(
+                    f"Failed assert: {it!r} is no TestWindowedValue; write reify_windows=True"
+                )
+            came[it.windows[0]].append(it.value)
+        for window, elements in self.expected:
+            equal_to(elements)(came.pop(window, []))  # type: ignore[operator]
+        if came:
+            raise BeamAssertException(f"Failed assert: windows {list(came)} are not expected")
 
     def failure(self, results: Results, *, negated: bool) -> Failure | None:
         failures = []

@@ -1,7 +1,8 @@
 """Which of Beam's names are here: a table.
 
 For each module of Beam, without ``apache_beam.``, where the names that it defines are found: in
-modules that have some of them in their ``__all__``, or by another name: ``Name=module:other``.
+modules that have some of them in their ``__all__``, or one by one: ``Name=module:name``. A name that
+stands so and that Beam does not have is there as well.
 """
 
 from collections.abc import Mapping
@@ -9,30 +10,40 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
-__all__ = ["HERE", "found", "place_of"]
+__all__ = ["HERE", "added", "found", "place_of"]
 
 _P: Final = "beamlike.api.pipelines"
 _T: Final = "beamlike.testing"
 
 HERE: Final[Mapping[str, str]] = {
-    "coders.coders": f"{_P}.coders StrUtf8Coder={_P}.coders:StrUtf8Coder",
+    "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
+    "coders.coders": f"{_P}.coders",
     "coders.typecoders": f"{_P}.coders",
+    "metrics.cells": f"{_P}.metrics",
+    "metrics.execution": f"{_P}.metrics",
     "metrics.metric": f"{_P}.metrics",
+    "metrics.metricbase": f"{_P}.metrics",
     "options.pipeline_options": f"{_P}.options",
     "pipeline": f"{_P}.pipeline",
     "pvalue": f"{_P}.collection {_P}.dofn {_P}.elements {_P}.rows {_P}.views "
     f"DoOutputsTuple={_P}.elements:DoOutputs MultiMap={_P}.views:AsMultiMap",
-    "runners.runner": f"{_P}.result",
+    "runners.direct.direct_runner": f"{_P}.runners",
+    "runners.interactive.interactive_runner": f"{_P}.runners",
+    "runners.portability.fn_api_runner.fn_runner": f"{_P}.runners",
+    "runners.portability.prism_runner": f"{_P}.runners",
+    "runners.portability.spark_runner": f"{_P}.runners",
+    "runners.runner": f"{_P}.result {_P}.runners",
     "testing.test_pipeline": f"{_T}.pipelines",
     "testing.test_stream": f"{_T}.stream",
     "testing.util": f"{_T}.beam",
-    "transforms.combiners": f"{_P}.combiners",
+    "transforms.combiners": f"{_P}.combiners Max={_P}.combiners:Max Min={_P}.combiners:Min "
+    f"Sum={_P}.combiners:Sum",
     "transforms.core": f"{_P}.elements {_P}.groups {_P}.dofn {_P}.combinefn {_P}.pairs {_P}.rows "
     f"{_P}.windowing WindowInto={_P}.python_windows:WindowInto",
     "transforms.ptransform": f"{_P}.transform",
     "transforms.timeutil": f"{_P}.userstate",
     "transforms.trigger": f"AfterProcessingTime={_P}.python_windows:AfterProcessingTime "
-    "beamlike.model.triggers beamlike.model.options",
+    "beamlike.model.triggers beamlike.model.options Never=beamlike.model.triggers:Never",
     "transforms.userstate": f"{_P}.userstate",
     "transforms.util": f"{_P}.batches {_P}.groups {_P}.pairs {_P}.passing {_P}.texts {_P}.times "
     f"RemoveDuplicates={_P}.groups:Distinct",
@@ -75,6 +86,11 @@ def place_of(module: str, name: str) -> tuple[str, str] | None:
         if name in import_module(place).__all__:
             return place, name
     return None
+
+
+def added(module: str) -> list[str]:
+    """The names that stand one by one in the table for a module."""
+    return [*_parts(module)[1]]
 
 
 def found(module: str, name: str) -> Any:

@@ -10,9 +10,11 @@ from beamlike.api.pipelines.views import AsDict as AsDict
 from beamlike.api.pipelines.views import AsIter as AsIter
 from beamlike.api.pipelines.views import AsList as AsList
 from beamlike.api.pipelines.views import AsMultiMap as AsMultiMap
+from beamlike.api.pipelines.views import AsMultiMap as _MultiMap
 from beamlike.api.pipelines.views import AsSideInput as AsSideInput
 from beamlike.api.pipelines.views import AsSingleton as AsSingleton
 from beamlike.beam import coders as coders
 from beamlike.beam import typehints as typehints
 
 DoOutputsTuple = _DoOutputsTuple
+MultiMap = _MultiMap

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from beamlike.beam.absent import absent
-from beamlike.beam.here import found
+from beamlike.beam.here import added, found
 
 __all__ = ["PACKAGE", "grow", "names", "origin_of"]
 
@@ -49,10 +49,15 @@ def names() -> Mapping[str, Mapping[str, Origin]]:
 
 
 def origin_of(module: str, name: str) -> Origin | None:
-    """Where Beam defines what a module of it has under a name; None: it has no such name."""
+    """Where Beam defines what a module of it has under a name; None: it has no such name.
+
+    What Beam does not have and this package adds to the module is defined there, too.
+    """
     origin = names().get(module, {}).get(name)
     if origin is not None:
         return origin
+    if name in added(module):
+        return module, name
     inner = f"{module}.{name}".removeprefix(".")
     return (inner, "") if inner in names() else None
 
@@ -66,7 +71,8 @@ class _Asked:
     def __call__(self, name: str) -> Any:
         origin = origin_of(self.module, name) if not name.startswith("__") else None
         if name == "__all__":
-            return [it for it in names()[self.module] if not it.startswith("_")]
+            own = {**names()[self.module], **dict.fromkeys(added(self.module))}
+            return [it for it in own if not it.startswith("_")]
         if origin is None:
             owner = f"{PACKAGE}.{self.module}".removesuffix(".")
             raise AttributeError(f"{owner} has no {name!r}, nor has Beam", name=name)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from beamlike.beam.here import HERE, place_of
+from beamlike.beam.here import HERE, added, place_of
 from beamlike.beam.tree import PACKAGE, names
 
 __all__ = ["FOLDER", "stubs", "write_stubs"]
@@ -49,7 +49,8 @@ def _modules() -> set[str]:
 def _lines(module: str) -> Iterator[str]:
     yield f'"""Beam\'s ``apache_beam.{module}``: what is here of it."""'
     renamed = []
-    for name, (source, original) in names()[module].items():
+    own = {**names()[module], **{name: (module, name) for name in added(module)}}
+    for name, (source, original) in own.items():
         if name.startswith("_"):
             continue
         place = place_of(source, original) if original else _place_of_module(source)

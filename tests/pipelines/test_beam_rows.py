@@ -53,7 +53,7 @@ def test_fields_are_aggregated_into_rows():
 
 def test_a_function_without_a_name_is_called_key():
     by_win = beam.GroupBy(lambda game: game.score > 2)
-    assert by_win.default_label == "GroupBy(key)"
+    assert by_win.default_label() == "GroupBy(key)"
     assert of(by_win.aggregate_field("score", sum, "total")) == [
         beam.Row(key=True, total=8),
         beam.Row(key=False, total=1),

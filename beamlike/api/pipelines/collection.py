@@ -64,8 +64,16 @@ class PCollection(ScioVerbs[T_co], Generic[T_co]):
     @overload
     def apply(self, label: str, transform: "Applied[PCollection[T_co], Out]") -> Out: ...
 
-    def apply(self, label: str, transform: Any) -> Any:
-        """Apply a transform under a name; Scio's way to write ``|`` and ``>>``."""
+    @overload
+    def apply(self, label: "Applied[PCollection[T_co], Out]", transform: str = "") -> Out: ...
+
+    def apply(self, label: Any, transform: Any = None) -> Any:
+        """Apply a transform under a name; Scio's way to write ``|`` and ``>>``.
+
+        Beam Python's order is taken too: ``apply(transform)``, ``apply(transform, label)``.
+        """
+        if isinstance(label, PTransform):
+            label, transform = transform or "", label
         return apply(label >> transform, self)
 
     if not TYPE_CHECKING:  # a type checker knows that there is neither
@@ -98,7 +106,7 @@ def check_collection(given: Any, transform: PTransform[Any, Any]) -> str:
     """
     if isinstance(given, PCollection):
         return given.pipeline.label
-    name = transform.label or transform.default_label
+    name = transform.label
     if isinstance(given, Mapping | tuple | list):
         raise PipelineError(
             f"{name!r} needs one collection, got {len(given)}; put them into one with Flatten(), "
@@ -124,10 +132,10 @@ def apply(transform: PTransform[Any, Any], given: Any) -> Any:
     if len(pipelines) != 1:
         number = "no pipeline" if not pipelines else "several pipelines"
         raise PipelineError(
-            f"{transform.label or transform.default_label!r} was given collections of {number}; "
+            f"{transform.label!r} was given collections of {number}; "
             "give it collections that one pipeline has"
         )
-    return pipelines[0].apply(transform, given)
+    return pipelines[0].applied(transform, given)
 
 
 def _pipelines_of(given: Any, transform: PTransform[Any, Any]) -> Iterable["Pipeline"]:
@@ -145,6 +153,6 @@ def _pipelines_of(given: Any, transform: PTransform[Any, Any]) -> Iterable["Pipe
             yield from _pipelines_of(each, transform)
     else:
         raise PipelineError(
-            f"{transform.label or transform.default_label!r} was given {given!r}, which is no "
+            f"{transform.label!r} was given {given!r}, which is no "
             "collection; apply it to a PCollection, to several in a tuple, or to a Pipeline"
         )

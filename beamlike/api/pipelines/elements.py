@@ -28,26 +28,36 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
     """Elements that are there from the start. They all happen at the minimum timestamp, but
     those that are a `TimestampedValue`.
 
+    Args:
+        values: The elements; of a mapping its items.
+        reshuffle: Counts for nothing: where work is spread is for hosts to decide.
+
     Source: Beam ``Create``.
     """
 
     @overload
-    def __init__(self: "Create[tuple[K, R]]", values: Mapping[K, R]) -> None: ...
+    def __init__(
+        self: "Create[tuple[K, R]]", values: Mapping[K, R], reshuffle: bool = True
+    ) -> None: ...
 
     @overload
-    def __init__(self, values: Iterable[TimestampedValue[T]]) -> None: ...
+    def __init__(
+        self, values: Iterable[TimestampedValue[T]], reshuffle: bool = True
+    ) -> None: ...
 
     @overload
-    def __init__(self, values: Iterable[T | TimestampedValue[T]]) -> None: ...
+    def __init__(
+        self, values: Iterable[T | TimestampedValue[T]], reshuffle: bool = True
+    ) -> None: ...
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: Any, reshuffle: bool = True) -> None:
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise PipelineError(f"Create needs a list of elements, got {values!r}")
         self.values = list(values.items()) if isinstance(values, Mapping) else list(values)
 
     def expand(self, given: Pipeline) -> PCollection[T]:
         if not isinstance(given, Pipeline):
-            name = self.label or self.default_label
+            name = self.label
             raise PipelineError(
                 f"{name!r} starts from the pipeline, and was applied to {given!r}; write "
                 "pipeline | Create(...), and put both into one with (one, other) | Flatten()"
@@ -83,7 +93,6 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
             fn = _Calling(fn)  # a function that lists what comes out, as in Beam
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
-    @property
     def default_label(self) -> str:
         plain = isinstance(self.fn, _Calling)
         return f"ParDo({function_label(self.fn.called()) if plain else type(self.fn).__name__})"
@@ -104,7 +113,7 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
             PipelineError: Always, with what to write instead.
         """
         raise PipelineError(
-            f"{self.label or self.default_label!r} has no with_exception_handling here; catch the "
+            f"{self.label!r} has no with_exception_handling here; catch the "
             'exception in the function, yield TaggedOutput("bad", element) there, and write '
             'with_outputs("bad", main="good")'
         )
@@ -195,9 +204,8 @@ class WithOutputs(PTransform[PCollection[Any], DoOutputs]):
             raise PipelineError('an output needs a name; write with_outputs("name", ...)')
         self._pardo, self._tags, self._main = pardo, tags, main
 
-    @property
     def default_label(self) -> str:
-        return self._pardo.label or self._pardo.default_label
+        return self._pardo.label
 
     def expand(self, given: PCollection[Any]) -> DoOutputs:
         main = expanded(self._pardo, given, frozenset(self._tags) or None)
@@ -247,7 +255,6 @@ class _OfFunction(ParDo[In, T]):
         super().__init__(self.calling(fn), *args, **kwargs)
         self.function: Callable[..., Any] = fn
 
-    @property
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.function)})"
 

@@ -67,7 +67,6 @@ class _Combining(PTransform[Any, Any], Generic[R]):
         self.fn = fn
         self.combine = combine_fn(fn, type(self).__name__, args, kwargs)
 
-    @property
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.fn)})"
 
@@ -233,9 +232,8 @@ class CombinedView(PTransform[Any, Any], Generic[R]):
     def __init__(self, combine: CombineGlobally[R]) -> None:
         self._combine = combine
 
-    @property
     def default_label(self) -> str:
-        return self._combine.label or self._combine.default_label
+        return self._combine.label
 
     def expand(self, given: PCollection[Any]) -> AsSingleton[R]:
         combined = self._combine.only_combined(given)

@@ -144,23 +144,32 @@ class _Parser(ArgumentParser):
 
 _HOSTS: Final[dict[str, Host]] = {
     "direct": "local",
+    "switchingdirect": "local",
     "bundlebaseddirect": "local",
+    "fnapi": "local",
+    "interactive": "local",
+    "prism": "local",
+    "test": "local",
+    "testdirect": "local",
     "spark": "spark",
 }
 
 
 def host_of(runner: Any) -> Host | None:
-    """The host that a runner of Beam stands for; None: nobody said.
+    """The host that a runner of Beam stands for, by its name or by itself; None: nobody said.
 
     Raises:
         PipelineError: There is none, with what to write.
     """
     if runner is None:
         return None
-    name = runner.lower().removesuffix("runner") if isinstance(runner, str) else ""
-    if name not in _HOSTS:
+    host: Host | None = getattr(runner, "host", None)  # of a runner, or of a class of them
+    if isinstance(runner, str):
+        # Beam takes the full name of a runner's class, too.
+        host = _HOSTS.get(runner.rpartition(".")[2].lower().removesuffix("runner"))
+    if host is None:
         raise PipelineError(
             f'there is no runner {runner!r} here; write runner="DirectRunner" for this process, or '
             'runner="SparkRunner", which is run(host="spark")'
         )
-    return _HOSTS[name]
+    return host

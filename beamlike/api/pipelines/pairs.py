@@ -93,7 +93,6 @@ class WithKeys(PTransform[Any, Any], Generic[K]):
                 "give it a function of the element"
             )
 
-    @property
     def default_label(self) -> str:
         return f"WithKeys({function_label(self.key)})"
 
@@ -187,7 +186,6 @@ class Partition(PTransform[Any, Any]):
             raise PipelineError(f"Partition needs a function, got {fn!r}")
         self.called: Callable[..., int] = called
 
-    @property
     def default_label(self) -> str:
         return f"Partition({function_label(self.fn)})"
 

@@ -1,6 +1,6 @@
 """The pipeline itself: it names its transforms, holds their graph, and runs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast, get_args
@@ -10,7 +10,9 @@ import attrs
 from beamlike.api.pipelines.collection import PCollection, apply
 from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
 from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions, host_of
+from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult
+from beamlike.api.pipelines.runners import PipelineRunner
 from beamlike.api.pipelines.transform import Applied, PTransform
 from beamlike.api.pipelines.variables import Out
 from beamlike.errors import PipelineError
@@ -43,6 +45,7 @@ class Pipeline:
             ``"SparkRunner"`` host ``"spark"``. None: what the options say, or this process.
         options: For the code that builds it.
         argv: A command line, if there are no options.
+        display_data: Taken, so that programs of Beam need no change; nothing shows it here.
 
     Raises:
         PipelineError: There is no such runner here, or the options are none.
@@ -52,17 +55,16 @@ class Pipeline:
 
     def __init__(
         self,
-        runner: str | None = None,
+        runner: "str | PipelineRunner | None" = None,
         options: PipelineOptions | None = None,
         argv: Sequence[str] | None = None,
+        display_data: Mapping[str, Any] | None = None,
     ) -> None:
         if not isinstance(options, PipelineOptions | None):
             raise PipelineError(
                 f"options must be PipelineOptions, got {options!r}; write "
                 'PipelineOptions(["--name=value"]), or PipelineOptions(name=value)'
             )
-        if options is not None and argv is not None:
-            raise PipelineError("options and argv say the same; give one of them")
         self.options = PipelineOptions(argv or []) if options is None else options
         said = self.options.view_as(StandardOptions).runner if runner is None else runner
         self._host: Host = host_of(said) or "local"
@@ -70,6 +72,7 @@ class Pipeline:
         self.edges: dict[Edge, None] = {}
         self.sinks: list[Sink] = []
         self.result: PipelineResult | None = None
+        self.on_end: list[Callable[[PipelineResult], None]] = []
         self._scope: list[str] = []
         self._labels: dict[str, None] = {}
 
@@ -77,14 +80,25 @@ class Pipeline:
         """Apply a transform that starts from nothing, such as ``Create``."""
         return cast(Out, apply(cast(PTransform[Any, Any], transform), self))
 
-    def apply(self, transform: PTransform[Any, Any], given: Any) -> Any:
+    def apply(
+        self, transform: PTransform[Any, Any], pvalueish: Any = None, label: str | None = None
+    ) -> Any:
         """Apply a transform to what it reads, under its name.
 
         One that cannot be applied leaves nothing behind, also no name.
 
+        Args:
+            transform: The transform.
+            pvalueish: What it reads: a collection, several, or None for the pipeline.
+            label: A name, in place of its own.
+
         Raises:
             PipelineError: The name is taken, or the transform cannot be applied.
         """
+        return apply(label >> transform if label else transform, pvalueish or self)
+
+    def applied(self, transform: PTransform[Any, Any], given: Any) -> Any:
+        """What a transform makes; `apply` has found that it is one."""
         nodes, labels, sinks = len(self.nodes), len(self._labels), len(self.sinks)
         try:
             with self._named(transform):
@@ -101,12 +115,12 @@ class Pipeline:
 
     @contextmanager
     def _named(self, transform: PTransform[Any, Any]) -> Iterator[None]:
-        label = transform.label or transform.default_label
+        label = str(transform.label)
         full = "/".join([*self._scope, label])
         if full in self._labels:
             raise PipelineError(
                 f"a transform named {full!r} is in this pipeline already; give this one a name "
-                f'of its own: "another name" >> {transform.default_label.partition("(")[0]}(...)'
+                f'of its own: "another name" >> {transform.default_label().partition("(")[0]}(...)'
             )
         self._labels[full] = None
         self._scope.append(label)
@@ -167,7 +181,8 @@ class Pipeline:
             wake_every: How often a query that waits on processing time is woken without data.
 
         Raises:
-            TransformError: A function of the user's raised.
+            TransformError: A function of the user's raised. It is of the type of what was raised,
+                too.
             PipelineError: An element came that a transform cannot take, such as one that is no
                 pair and is to be grouped; or this host cannot run it like this.
             UnsupportedError: It reads what the host cannot read.
@@ -176,9 +191,15 @@ class Pipeline:
         if host not in get_args(Host):
             raise PipelineError(f'host must be "memory", "local" or "spark", got {host!r}')
         options = SparkOptions(spark, checkpoint, trigger, shards, wake_every)
+        with with_own_types():
+            self.result = self._run_on(host, options)
+        for ask in self.on_end:
+            ask(self.result)
+        return self.result
+
+    def _run_on(self, host: Host, options: SparkOptions) -> PipelineResult:
         if host == "spark":
-            self.result = run_on_spark(self.nodes, self.outputs, self.sinks, options)
-            return self.result
+            return run_on_spark(self.nodes, self.outputs, self.sinks, options)
         if options != SparkOptions():
             given = attrs.asdict(options, recurse=False)
             name = next(name for name, value in given.items() if value is not None)
@@ -190,12 +211,10 @@ class Pipeline:
                 f'what {label!r} brings out is written as rows, which Spark does: run(host="spark")'
             )
         if host == "memory":
-            self.result = PipelineResult(run_pipeline(self.nodes))
-        else:
-            from beamlike.hosts.local_nodes import local_worker_of
+            return PipelineResult(run_pipeline(self.nodes))
+        from beamlike.hosts.local_nodes import local_worker_of
 
-            self.result = PipelineResult(run_pipeline(self.nodes, local_worker_of))
-        return self.result
+        return PipelineResult(run_pipeline(self.nodes, local_worker_of))
 
     @property
     def outputs(self) -> list[Edge]:

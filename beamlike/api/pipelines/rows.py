@@ -37,6 +37,8 @@ class Row:
         """The fields by name."""
         return dict(self.__dict__)
 
+    _asdict = as_dict
+
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Row cannot be changed; make another with {name}={value!r}")
 
@@ -99,7 +101,6 @@ class Select(PTransform[Any, Any]):
     def __init__(self, *fields: Field, **named: Field) -> None:
         self.fields = _named("Select", fields, named, "arg{:02}")
 
-    @property
     def default_label(self) -> str:
         return f"Select({', '.join(self.fields)})"
 
@@ -136,7 +137,6 @@ class GroupBy(PTransform[Any, Any]):
         self.keys: dict[str, _Read] = reads
         self.key: Callable[[Any], Any] = next(iter(reads.values())) if alone else _ToKey(reads)
 
-    @property
     def default_label(self) -> str:
         return f"GroupBy({', '.join(self.keys)})"
 
@@ -196,9 +196,8 @@ class Aggregated(PTransform[Any, Any]):
     def __init__(self, by: GroupBy, parts: Mapping[str, tuple[_Read, CombineFn]]) -> None:
         self.by, self.parts = by, dict(parts)
 
-    @property
     def default_label(self) -> str:
-        return f"{self.by.default_label}.aggregate({', '.join(self.parts)})"
+        return f"{self.by.default_label()}.aggregate({', '.join(self.parts)})"
 
     def aggregate_field(self, field: Field, fn: Any, name: str) -> Self:
         """The same with one more field, as `GroupBy.aggregate_field`."""

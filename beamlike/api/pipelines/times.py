@@ -45,7 +45,6 @@ class WithTimestamps(PTransform[Any, Any]):
         self.fn = fn
         self.skew = duration_ms(allowed_timestamp_skew, "WithTimestamps allowed_timestamp_skew")
 
-    @property
     def default_label(self) -> str:
         return f"WithTimestamps({function_label(self.fn)})"
 

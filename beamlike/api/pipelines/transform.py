@@ -42,7 +42,7 @@ class Applied(Protocol[In_contra, Out_co]):
 
 
 def _check_label(label: object, transform: object) -> None:
-    if not isinstance(label, str) or not label:
+    if not isinstance(label, str):
         raise PipelineError(
             f"the name of a transform must be a text, got {label!r}; write "
             f'"name" >> {type(transform).__name__}(...)'
@@ -58,9 +58,8 @@ class PTransform(Generic[In_contra, Out_co]):
     Source: Beam ``PTransform``.
     """
 
-    label: str | None = None
-    """The name that it was given."""
-
+    # Subclasses of users do not always call `__init__`.
+    _label: str | None = None
     _output_type: Any = None
 
     takes_several: ClassVar[bool] = False
@@ -69,9 +68,22 @@ class PTransform(Generic[In_contra, Out_co]):
     def __init__(self, label: str | None = None) -> None:
         if label is not None:
             _check_label(label, self)
-        self.label = label
+        self._label = label
 
     @property
+    def label(self) -> str:
+        """The name that it was given; its default if it was given none, or an empty one."""
+        return self._label or self.default_label()
+
+    @label.setter
+    def label(self, label: str | None) -> None:
+        self._label = label
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it was given a name."""
+        return bool(self._label)
+
     def default_label(self) -> str:
         """The name if it was given none."""
         return type(self).__name__
@@ -93,6 +105,12 @@ class PTransform(Generic[In_contra, Out_co]):
         named = self._copy()
         named.label = label
         return named
+
+    def __or__(self, transform: "PTransform[Any, Any]") -> "PTransform[Any, Any]":
+        """This transform and another one after it, as one: ``Map(f) | Map(g)``."""
+        if not isinstance(transform, PTransform):
+            return NotImplemented
+        return _Chain((*_links(self), *_links(transform)))
 
     def __ror__(self, given: Iterable[Any]) -> Any:
         """Apply this to several collections: ``(one, other) | Flatten()``.
@@ -131,6 +149,27 @@ class PTransform(Generic[In_contra, Out_co]):
         return copy
 
 
+class _Chain(PTransform[Any, Any]):
+    """Transforms one after the other. Source: Beam Python ``_ChainedPTransform``."""
+
+    def __init__(self, links: tuple[PTransform[Any, Any], ...]) -> None:
+        super().__init__()
+        self.links = links
+
+    def default_label(self) -> str:
+        return "|".join(link.label for link in self.links)
+
+    def expand(self, given: Any) -> Any:
+        for link in self.links:
+            given = given | link
+        return given
+
+
+def _links(transform: PTransform[Any, Any]) -> tuple[PTransform[Any, Any], ...]:
+    chained = isinstance(transform, _Chain) and not transform.is_named
+    return transform.links if chained else (transform,)  # type: ignore[attr-defined]
+
+
 class _OfFunction(PTransform[Any, Any]):
     def __init__(
         self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -138,7 +177,6 @@ class _OfFunction(PTransform[Any, Any]):
         super().__init__()
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
-    @property
     def default_label(self) -> str:
         name = getattr(self.fn, "__name__", "<lambda>")
         return function_label(self.fn) if name == "<lambda>" else name

@@ -15,6 +15,7 @@ from beamlike.model.triggers import AfterEach as AfterEach
 from beamlike.model.triggers import AfterWatermark as AfterWatermark
 from beamlike.model.triggers import Always as Always
 from beamlike.model.triggers import DefaultTrigger as DefaultTrigger
+from beamlike.model.triggers import Never as Never
 from beamlike.model.triggers import OrFinally as OrFinally
 from beamlike.model.triggers import Repeatedly as Repeatedly
 from beamlike.model.windowfns import GlobalWindows as GlobalWindows

@@ -16,6 +16,7 @@ from typing import Tuple as _KV
 from typing import TypeVar as _TypeVariable
 from typing import Union as Union
 
+from beamlike.api.pipelines.types import with_input_types as with_input_types
 from beamlike.api.pipelines.types import with_output_types as with_output_types
 from beamlike.beam.typehints import decorators as decorators
 from beamlike.beam.typehints import typehints as typehints
