@@ -178,9 +178,7 @@ class _EqualTo(Contain):
         if missing or unexpected:
             more = f", unexpected elements {unexpected!r}" if unexpected else ""
             more += f", missing elements {missing!r}" if missing else ""
-            raise BeamAssertException(
-                f"Failed assert: {list(self.wanted)!r} == {elements!r}{more}"
-            )
+            raise BeamAssertException(f"Failed assert: {list(self.wanted)!r} == {elements!r}{more}")
 
     def failure(self, results: Results, *, negated: bool) -> Failure | None:
         equals = self.equals_fn or _same
@@ -206,7 +204,9 @@ def row_namedtuple_equals_fn(
     """
     fields, others = _fields(expected), _fields(actual)
     if fields is None or others is None:
-        return bool(fallback_equals_fn(expected, actual) if fallback_equals_fn else expected == actual)
+        return bool(
+            fallback_equals_fn(expected, actual) if fallback_equals_fn else expected == actual
+        )
     return fields.keys() == others.keys() and all(
         row_namedtuple_equals_fn(it, others[name], fallback_equals_fn)
         for name, it in fields.items()

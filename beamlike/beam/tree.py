@@ -56,7 +56,7 @@ def origin_of(module: str, name: str) -> Origin | None:
     origin = names().get(module, {}).get(name)
     if origin is not None:
         return origin
-    if name in added(module):
+    if name in added(module) or module.endswith("_pb2"):  # the names of messages are not kept
         return module, name
     inner = f"{module}.{name}".removeprefix(".")
     return (inner, "") if inner in names() else None

@@ -17,11 +17,11 @@ TARGET: Final = Path(__file__).resolve().parents[2] / "beamlike" / "beam" / "nam
 
 # Tests, generated code, programs, and what serves the development of Beam alone.
 _LEFT_OUT: Final = (
-    *("examples", "tools", "portability.api", "testing.benchmarks", "testing.load_tests"),
+    *("examples", "tools", "portability.api.org", "testing.benchmarks", "testing.load_tests"),
     *("testing.analyzers", "io.gcp.internal", "runners.dataflow.internal.clients", "io.gcp.tests"),
     *("internal.clients", "typehints.testing"),
 )
-_ENDINGS: Final = ("_test", "_pb2", "_pb2_grpc", "_pb2_urns", "_test_common", "microbenchmark")
+_ENDINGS: Final = ("_test", "_pb2_grpc", "_pb2_urns", "_test_common", "microbenchmark")
 
 
 @dataclass
@@ -60,7 +60,8 @@ def _files(package: Path) -> Iterator[tuple[str, Path]]:
 
 def _read(path: Path, name: str) -> _Module:
     module = _Module()
-    if path.suffix == ".py":  # the others are compiled, and nobody imports from them by name
+    # Others are compiled, or made from definitions of messages, and have no names in their text.
+    if path.suffix == ".py" and not name.endswith("_pb2"):
         here = name if path.stem == "__init__" else name.rpartition(".")[0]
         _take(module, ast.parse(path.read_text(encoding="utf-8")).body, here)
     return module

@@ -31,7 +31,10 @@ from typing import Any, NoReturn
 ROOT = Path(__file__).resolve().parents[2]
 
 # Modules of Beam that tests import and that are programs themselves.
-_PROGRAMS = re.compile(r"apache_beam\.(examples\b|.*_test$|.*_test_common$|testing\.data\b)")
+_PROGRAMS = re.compile(
+    r"(apache_beam|beamlike\.beam)\."
+    r"(examples\b|.*_test$|.*_test_common$|testing\.data\b|coders\.proto2_coder_test|io\.gcp\.tests\b)"
+)
 
 
 class _FromBeam(MetaPathFinder):
@@ -43,9 +46,12 @@ class _FromBeam(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if not _PROGRAMS.match(fullname):
+        found = _PROGRAMS.match(fullname)
+        if not found:
             return None
-        place = self.folder.joinpath(*fullname.split(".")[1:])
+        # `from apache_beam.coders import coders_test` asks for it under the package's own name.
+        name = fullname.removeprefix(f"{found[1]}.")
+        place = self.folder.joinpath(*name.split("."))
         if place.is_dir():
             inside = [str(place)]
             file = place / "__init__.py"

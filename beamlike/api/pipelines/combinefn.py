@@ -10,7 +10,6 @@ from typing import Any, Generic
 import attrs
 
 from beamlike.api.pipelines.variables import In, R
-from beamlike.api.pipelines.views import AsSideInput
 from beamlike.errors import PipelineError
 from beamlike.model import combine as model
 from beamlike.model.combine.steps import Stepwise, empty_pane, in_steps
@@ -120,11 +119,6 @@ def combine_fn(
     kwargs = {} if kwargs is None else kwargs
     if isinstance(given, type) and not _is_plain(given):
         raise PipelineError(f"{owner} needs a combine function; write {owner}({given.__name__}())")
-    if any(isinstance(it, AsSideInput) for it in (*args, *kwargs.values())):
-        raise PipelineError(
-            f"{owner} cannot give a side input to a combine function; look into it before, with "
-            "Map(fn, AsSingleton(...)), or after"
-        )
     if isinstance(given, model.CombineFn):
         if args or kwargs:
             raise PipelineError(

@@ -4,7 +4,7 @@ Source: Beam Python ``transforms.core`` and ``transforms.util``.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, overload
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.dofn import DoFn, Plain, TimestampedValue
@@ -41,9 +41,7 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
     ) -> None: ...
 
     @overload
-    def __init__(
-        self, values: Iterable[TimestampedValue[T]], reshuffle: bool = True
-    ) -> None: ...
+    def __init__(self, values: Iterable[TimestampedValue[T]], reshuffle: bool = True) -> None: ...
 
     @overload
     def __init__(
@@ -97,26 +95,48 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
         plain = isinstance(self.fn, _Calling)
         return f"ParDo({function_label(self.fn.called()) if plain else type(self.fn).__name__})"
 
-    def with_outputs(self, *tags: str, main: str | None = None) -> "WithOutputs":
+    def with_outputs(
+        self, *tags: str, main: str | None = None, allow_unknown_tags: bool | None = None
+    ) -> "WithOutputs":
         """The same with several outputs.
 
         Args:
             tags: Names of outputs, for `TaggedOutput`. None at all: any name will do.
             main: The name of the output of everything that has no tag.
+            allow_unknown_tags: Whether other names will do, too. None: if there are no ``tags``.
         """
-        return WithOutputs(self, tags, main)
+        return WithOutputs(self, tags, main, allow_unknown_tags)
 
-    def with_exception_handling(self, *_args: Any, **_kwargs: Any) -> NoReturn:
-        """Not here.
+    def with_exception_handling(
+        self, main_tag: str = "good", dead_letter_tag: str = "bad", **how: Any
+    ) -> PTransform[Any, Any]:
+        """The same with two outputs: what the function makes, and the elements it raised for.
+
+        ``good, bad = words | Map(int).with_exception_handling()``. An element of the other output
+        is a pair of the element and of what was raised: its type, its text and its traceback.
+
+        Args:
+            main_tag: The name of the first output.
+            dead_letter_tag: The name of the other.
+            how: ``exc_class``, what is caught; ``partial``, whether what comes out before a
+                function raises counts; ``use_subprocess``, to outlive a crash; ``threshold``, the
+                share of elements that may fail in a window, and ``threshold_windowing``, of
+                which; ``timeout``, seconds for an element; ``error_handler``, what takes the
+                failures in place of an output; ``on_failure_callback``, called with what was
+                raised and the element.
 
         Raises:
-            PipelineError: Always, with what to write instead.
+            PipelineError: There is no such argument, or two do not go together.
+
+        Source: Beam ``ParDo.with_exception_handling``.
         """
-        raise PipelineError(
-            f"{self.label!r} has no with_exception_handling here; catch the "
-            'exception in the function, yield TaggedOutput("bad", element) there, and write '
-            'with_outputs("bad", main="good")'
-        )
+        from beamlike.api.pipelines.error_handling import ExceptionHandling, Handling
+
+        try:
+            handling = Handling(main_tag, dead_letter_tag, **how)
+        except TypeError as error:
+            raise PipelineError(f"with_exception_handling: {error}; leave it out") from error
+        return ExceptionHandling(self, handling)
 
     def expand(self, given: PCollection[In]) -> PCollection[T]:
         return expanded(self, given, frozenset())
@@ -170,13 +190,20 @@ class DoOutputs:
     Source: Beam ``DoOutputsTuple``.
     """
 
-    def __init__(self, main: PCollection[Any], tags: tuple[str, ...], name: str | None) -> None:
+    def __init__(
+        self,
+        main: PCollection[Any],
+        tags: tuple[str, ...],
+        name: str | None,
+        any_name: bool | None = None,
+    ) -> None:
         self._main, self._tags, self._name = main, tags, name
+        self._any = not tags if any_name is None else any_name
 
     def __getitem__(self, tag: str | None) -> PCollection[Any]:
         if tag is None or tag == self._name:
             return self._main
-        if self._tags and tag not in self._tags:
+        if not self._any and tag not in self._tags:
             named = ", ".join(map(repr, [*self._tags, *([self._name] if self._name else [])]))
             raise PipelineError(f"there is no output {tag!r}; the outputs are {named}")
         main = self._main
@@ -198,18 +225,37 @@ class DoOutputs:
 class WithOutputs(PTransform[PCollection[Any], DoOutputs]):
     """A `ParDo` with several outputs."""
 
-    def __init__(self, pardo: ParDo[Any, Any], tags: tuple[str, ...], main: str | None) -> None:
+    def __init__(
+        self,
+        pardo: ParDo[Any, Any],
+        tags: tuple[str, ...],
+        main: str | None,
+        allow_unknown_tags: bool | None = None,
+    ) -> None:
         wrong = [tag for tag in (*tags, *([] if main is None else [main])) if tag == MAIN]
         if wrong:
             raise PipelineError('an output needs a name; write with_outputs("name", ...)')
+        super().__init__()
         self._pardo, self._tags, self._main = pardo, tags, main
+        self._any = not tags if allow_unknown_tags is None else allow_unknown_tags
+
+    def with_exception_handling(
+        self, main_tag: str | None = None, **how: Any
+    ) -> PTransform[Any, Any]:
+        """The same, with an output for the elements that the function raised for.
+
+        See `ParDo.with_exception_handling`.
+        """
+        handling: Any = self._pardo.with_exception_handling(main_tag or self._main or "good", **how)
+        made: PTransform[Any, Any] = handling.with_outputs(*self._tags)
+        return made
 
     def default_label(self) -> str:
         return self._pardo.label
 
     def expand(self, given: PCollection[Any]) -> DoOutputs:
-        main = expanded(self._pardo, given, frozenset(self._tags) or None)
-        return DoOutputs(main, self._tags, self._main)
+        main = expanded(self._pardo, given, None if self._any else frozenset(self._tags))
+        return DoOutputs(main, self._tags, self._main, self._any)
 
 
 class _Calling(DoFn[Any, Any]):

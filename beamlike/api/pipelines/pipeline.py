@@ -24,6 +24,7 @@ from beamlike.model.time import DurationLike
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from beamlike.api.pipelines.error_handling import ErrorHandler
     from beamlike.hosts.spark.graph.running import Sink
 
 __all__ = ["Host", "Pipeline"]
@@ -72,6 +73,7 @@ class Pipeline:
         self.edges: dict[Edge, None] = {}
         self.sinks: list[Sink] = []
         self.result: PipelineResult | None = None
+        self.error_handlers: list[ErrorHandler] = []
         self.on_end: list[Callable[[PipelineResult], None]] = []
         self._scope: list[str] = []
         self._labels: dict[str, None] = {}
@@ -128,6 +130,15 @@ class Pipeline:
             yield
         finally:
             self._scope.pop()
+
+    @property
+    def applied_labels(self) -> set[str]:
+        """The full names of all transforms."""
+        return {*self._labels}
+
+    @property
+    def _options(self) -> PipelineOptions:  # as Beam's tests read them
+        return self.options
 
     @property
     def label(self) -> str:
@@ -191,6 +202,8 @@ class Pipeline:
         if host not in get_args(Host):
             raise PipelineError(f'host must be "memory", "local" or "spark", got {host!r}')
         options = SparkOptions(spark, checkpoint, trigger, shards, wake_every)
+        for handler in self.error_handlers:
+            handler.verify_closed()
         with with_own_types():
             self.result = self._run_on(host, options)
         for ask in self.on_end:
