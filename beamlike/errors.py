@@ -16,6 +16,7 @@ __all__ = [
     "InputRowError",
     "OutgrownError",
     "PipelineError",
+    "PipelineTypeError",
     "RecordingError",
     "RepeatedElementsWarning",
     "SessionOverflowError",
@@ -176,6 +177,10 @@ class UserFunctionError(BeamlikeError, RuntimeError):
 
 class PipelineError(BeamlikeError, ValueError):
     """A pipeline was built, or asked to run, in a way that has no meaning."""
+
+
+class PipelineTypeError(PipelineError, TypeError):
+    """A part of a pipeline was given something of another type."""
 
 
 class TransformError(BeamlikeError, RuntimeError):

@@ -60,7 +60,8 @@ from beamlike.api.pipelines.metrics import (
     Metrics,
     MetricsFilter,
 )
-from beamlike.api.pipelines.options import PipelineOptions, SetupOptions, StandardOptions
+from beamlike.api.pipelines.option_classes import SetupOptions
+from beamlike.api.pipelines.options import PipelineOptions, StandardOptions
 from beamlike.api.pipelines.pairs import (
     FlatMapTuple,
     Keys,

@@ -37,7 +37,6 @@ _INSTEAD: Final = {
     "io.snowflake": _SERVICE,
     "io.watermark_estimators": _SPLITTING,
     "ml": _MODEL,
-    "pvalue.EmptySideInput": "AsSingleton of nothing raises, unless it was given default_value=...",
     "pvalue.PBegin": "what starts a pipeline is applied to the Pipeline itself",
     "runners": _RUNNER,
     "transforms.core.RestrictionProvider": _SPLITTING,

@@ -17,13 +17,17 @@ _T: Final = "beamlike.testing"
 
 HERE: Final[Mapping[str, str]] = {
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
-    "coders.coders": f"{_P}.coders",
+    "coders.coders": f"{_P}.coders {_P}.more_coders",
     "coders.typecoders": f"{_P}.coders",
     "metrics.cells": f"{_P}.metrics",
     "metrics.execution": f"{_P}.metrics",
     "metrics.metric": f"{_P}.metrics",
     "metrics.metricbase": f"{_P}.metrics",
-    "options.pipeline_options": f"{_P}.options",
+    "options.pipeline_options": f"{_P}.options {_P}.option_classes",
+    "options.value_provider": f"{_P}.value_providers",
+    "error": f"RuntimeValueProviderError={_P}.value_providers:RuntimeValueProviderError "
+    "BeamError=beamlike.errors:BeamlikeError PipelineError=beamlike.errors:PipelineError "
+    "TransformError=beamlike.errors:PipelineError",
     "pipeline": f"{_P}.pipeline",
     "pvalue": f"{_P}.collection {_P}.dofn {_P}.elements {_P}.rows {_P}.views "
     f"DoOutputsTuple={_P}.elements:DoOutputs MultiMap={_P}.views:AsMultiMap",

@@ -38,8 +38,8 @@ def test_a_view_of_nothing():
     assert seen_by("x", beam.AsList) == [("x", [])]
     assert seen_by("x", beam.AsDict) == [("x", {})]
     assert seen_by("x", lambda side: beam.AsSingleton(side, default_value=None)) == [("x", None)]
-    with pytest.raises(PipelineError, match="Empty PCollection accessed as a singleton view"):
-        seen_by("x", beam.AsSingleton)
+    [(_, nothing)] = seen_by("x", beam.AsSingleton)
+    assert isinstance(nothing, beam.pvalue.EmptySideInput)
 
 
 def test_a_singleton_of_several_shows_two_of_them():
@@ -47,9 +47,9 @@ def test_a_singleton_of_several_shows_two_of_them():
         seen_by("x", beam.AsSingleton, 7, 8, 9)
 
 
-def test_a_mapping_with_a_key_twice_is_refused():
-    with pytest.raises(PipelineError, match=r"Duplicate values for 'a' in .*: 1 and 2; combine"):
-        seen_by("x", beam.AsDict, ("a", 1), ("a", 2))
+def test_a_mapping_has_one_value_of_a_key_and_is_made_of_pairs():
+    [(_, found)] = seen_by("x", beam.AsDict, ("a", 1), ("a", 2))
+    assert found in ({"a": 1}, {"a": 2})
     with pytest.raises(PipelineError, match=r"AsDict needs pairs of key and value, and .* has 3"):
         seen_by("x", beam.AsDict, 3)
 
@@ -322,6 +322,8 @@ def test_a_function_that_looks_is_pickled_without_the_pipeline():
     pipeline | "U" >> beam.Create([unpicklable])
     looked = pipeline | beam.Create([1]) | beam.Map(pair, beam.AsSingleton(side))
     do = pickle.loads(pickle.dumps(looked.edge.node.do))  # type: ignore[attr-defined]
-    with pytest.raises(PipelineError, match="Empty PCollection accessed as a singleton view: <PC"):
-        do.views[0].seen([])
+    with pytest.raises(
+        PipelineError, match="more than one element accessed as a singleton view: <PC"
+    ):
+        do.views[0].seen([4, 5])
     assert do.views[0].seen([4]) == 4

@@ -103,8 +103,12 @@ def test_metrics_belong_to_the_step_that_counts():
         ("All", "numbers", "seen"): 3,
         ("All", f"{__name__}.Counting", "negative"): 2,
         ("Large", "numbers", "seen"): 1,
-        ("All", "numbers", "size"): beam.metrics.cells.DistributionData(sum=7, count=3, min=-1, max=5),
-        ("Large", "numbers", "size"): beam.metrics.cells.DistributionData(sum=5, count=1, min=5, max=5),
+        ("All", "numbers", "size"): beam.metrics.cells.DistributionData(
+            sum=7, count=3, min=-1, max=5
+        ),
+        ("Large", "numbers", "size"): beam.metrics.cells.DistributionData(
+            sum=5, count=1, min=5, max=5
+        ),
         ("All", "numbers", "last"): 5,
         ("Large", "numbers", "last"): 5,
     }

@@ -129,6 +129,8 @@ def apply(transform: PTransform[Any, Any], given: Any) -> Any:
         call = f"; write {transform.__name__}(...)" if isinstance(transform, type) else ""
         raise PipelineError(f"| needs a transform such as Map(f), got {transform!r}{call}")
     pipelines = list(dict.fromkeys(_pipelines_of(given, transform)))
+    if not pipelines and getattr(transform, "pipeline", None) is not None:
+        pipelines = [transform.pipeline]  # type: ignore[attr-defined]
     if len(pipelines) != 1:
         number = "no pipeline" if not pipelines else "several pipelines"
         raise PipelineError(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Generic
 import attrs
 
 from beamlike.api.pipelines.variables import In, T
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Windowed
 from beamlike.model.time import DurationLike, InstantLike, instant_ms
 
@@ -21,8 +21,16 @@ __all__ = ["WRAPPERS", "DoFn", "Param", "Plain", "TaggedOutput", "TimestampedVal
 class TaggedOutput:
     """An element for the output with this tag."""
 
-    tag: str
+    tag: str = attrs.field()
     value: Any
+
+    @tag.validator
+    def _check_tag(self, _attribute: Any, tag: object) -> None:
+        if not isinstance(tag, str):
+            raise PipelineTypeError(
+                f"Attempting to create a TaggedOutput with non-string tag {tag}; write "
+                'TaggedOutput("name", value)'
+            )
 
 
 def _instant(at: InstantLike) -> int:

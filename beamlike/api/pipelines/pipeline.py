@@ -14,6 +14,7 @@ from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.runners import PipelineRunner
 from beamlike.api.pipelines.transform import Applied, PTransform
+from beamlike.api.pipelines.value_providers import RuntimeValueProvider
 from beamlike.api.pipelines.variables import Out
 from beamlike.errors import PipelineError
 from beamlike.hosts.pipeline import run_pipeline
@@ -202,6 +203,7 @@ class Pipeline:
         if host not in get_args(Host):
             raise PipelineError(f'host must be "memory", "local" or "spark", got {host!r}')
         options = SparkOptions(spark, checkpoint, trigger, shards, wake_every)
+        RuntimeValueProvider.set_runtime_options(self.options._values)
         for handler in self.error_handlers:
             handler.verify_closed()
         with with_own_types():
