@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.elements import Map
 from beamlike.api.pipelines.rows import Row
 from beamlike.errors import TestStreamError
 from beamlike.hosts.pipeline import PipelineRun
@@ -33,6 +34,7 @@ from beamlike.testing.values import BeEmpty, Contain
 
 __all__ = [
     "BeamAssertException",
+    "SortLists",
     "TestWindowedValue",
     "assert_that",
     "contains_in_any_order",
@@ -295,6 +297,19 @@ def has_at_least_one(
             raise BeamAssertException("Failed assert: nothing matches criterion")
 
     assert_that(input, check, label)
+
+
+def _sort_lists(element: Any) -> Any:
+    """The element, in which lists are sorted, also in tuples."""
+    if isinstance(element, list):
+        return sorted(element)
+    if isinstance(element, tuple):
+        return type(element)(_sort_lists(part) for part in element)
+    return element
+
+
+SortLists: Map[Any, Any] = Map(_sort_lists)
+"""Sorts the lists in elements, whose order nobody promises. Source: Beam ``SortLists``."""
 
 
 class contains_in_any_order:

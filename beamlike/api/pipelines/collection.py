@@ -67,14 +67,17 @@ class PCollection(ScioVerbs[T_co], Generic[T_co]):
     @overload
     def apply(self, label: "Applied[PCollection[T_co], Out]", transform: str = "") -> Out: ...
 
-    def apply(self, label: Any, transform: Any = None) -> Any:
+    def apply(self, *parts: Any, label: str = "", transform: Any = None) -> Any:
         """Apply a transform under a name; Scio's way to write ``|`` and ``>>``.
 
         Beam Python's order is taken too: ``apply(transform)``, ``apply(transform, label)``.
         """
-        if isinstance(label, PTransform):
-            label, transform = transform or "", label
-        return apply(label >> transform, self)
+        for part in parts:
+            if isinstance(part, str):
+                label = part
+            else:
+                transform = part
+        return apply(label >> transform if label else transform, self)
 
     if not TYPE_CHECKING:  # a type checker knows that there is neither
 

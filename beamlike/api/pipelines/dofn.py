@@ -97,6 +97,9 @@ class DoFn(Generic[In, T]):
     allowed_timestamp_skew: DurationLike = 0
     """How far before its element an output may happen. Beam Java ``getAllowedTimestampSkew``."""
 
+    opens_texts: ClassVar[bool] = False
+    """Whether a text, bytes or a mapping that `process` returns is meant to be taken apart."""
+
     # What follows is refused where the function is applied, which knows both by name.
     BundleFinalizerParam: ClassVar[Any] = Param("BundleFinalizerParam")
     DynamicTimerTagParam: ClassVar[Any] = Param("DynamicTimerTagParam")

@@ -20,7 +20,7 @@ from beamlike.api.pipelines.dofn import (
 )
 from beamlike.api.pipelines.hints import add_hint
 from beamlike.api.pipelines.views import AsSideInput, View
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.model.time import duration_ms, show_duration, show_instant
@@ -278,10 +278,16 @@ class Doing(Do):
             yield self._output(answer, element)
 
     def _check_answer(self, answers: Any) -> None:
-        if isinstance(answers, str | bytes | Mapping) or not isinstance(answers, Iterable):
-            raise PipelineError(
+        if not isinstance(answers, Iterable):
+            raise PipelineTypeError(
                 f"{self.label!r} returned {answers!r} for one element; return a list of what "
                 "comes out, or yield it"
+            )
+        if isinstance(answers, str | bytes | Mapping) and not self.fn.opens_texts:
+            raise PipelineTypeError(
+                f"{self.label!r}: Returning a {type(answers).__name__} from a ParDo or FlatMap is "
+                f"not allowed, got {answers!r} for one element; return [...] around it, or list "
+                "what is in it"
             )
 
     def _output(self, answer: Any, element: Windowed) -> tuple[str, Windowed]:

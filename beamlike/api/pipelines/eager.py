@@ -64,6 +64,8 @@ def _lists(made: Any) -> Any:
             return _Lists(made)
         case Mapping():
             return {name: _lists(it) for name, it in made.items()}
+        case tuple() if hasattr(made, "_fields"):
+            return type(made)(*map(_lists, made))
         case tuple() | list():
             return type(made)(map(_lists, made))
     return made

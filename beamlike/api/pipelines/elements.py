@@ -184,6 +184,12 @@ class Impulse(PTransform[Pipeline, PCollection[bytes]]):
         return given | "Create" >> Create([b""])
 
 
+class MissingOutputError(PipelineError, KeyError):
+    """A transform has no output of this name."""
+
+    __str__ = PipelineError.__str__
+
+
 class DoOutputs:
     """The outputs of a transform by name: ``outputs.name`` or ``outputs["name"]``.
 
@@ -205,7 +211,7 @@ class DoOutputs:
             return self._main
         if not self._any and tag not in self._tags:
             named = ", ".join(map(repr, [*self._tags, *([self._name] if self._name else [])]))
-            raise PipelineError(f"there is no output {tag!r}; the outputs are {named}")
+            raise MissingOutputError(f"there is no output {tag!r}; the outputs are {named}")
         main = self._main
         return PCollection(
             main.pipeline, Edge(main.edge.node, tag), main.windowing, main.is_bounded
@@ -262,6 +268,7 @@ class _Calling(DoFn[Any, Any]):
     """A plain function as a `DoFn`; subclasses say what its answer means."""
 
     means = Plain.LISTED
+    opens_texts = True
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn

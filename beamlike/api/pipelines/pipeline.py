@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["Host", "Pipeline"]
 
 
+class LabelTakenError(PipelineError, RuntimeError):
+    """A pipeline has a transform of this name already."""
+
+
 class Pipeline:
     """Transforms under names, applied to one another. It is built first and run afterwards.
 
@@ -121,7 +125,7 @@ class Pipeline:
         label = str(transform.label)
         full = "/".join([*self._scope, label])
         if full in self._labels:
-            raise PipelineError(
+            raise LabelTakenError(
                 f"a transform named {full!r} is in this pipeline already; give this one a name "
                 f'of its own: "another name" >> {transform.default_label().partition("(")[0]}(...)'
             )

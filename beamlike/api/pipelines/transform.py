@@ -23,7 +23,7 @@ def function_label(fn: Any) -> str:
         return f"partial({function_label(fn.func)})"
     if is_lambda(fn):
         return f"<lambda at {Path(fn.__code__.co_filename).name}:{fn.__code__.co_firstlineno}>"
-    return in_words(fn)
+    return getattr(fn, "__name__", None) or in_words(fn)
 
 
 def is_lambda(fn: Any) -> bool:
@@ -123,6 +123,10 @@ class PTransform(Generic[In_contra, Out_co]):
 
         return apply_to_lists(self, given)
 
+    def with_resource_hints(self, **_hints: Any) -> Self:
+        """The same. In Beam it says what a worker should have, which hosts decide here."""
+        return self
+
     def with_input_types(self, *_types: Any, **_named: Any) -> Self:
         """The same: elements may be anything. Beam's hint, for those who wrote it there."""
         return self
@@ -142,6 +146,9 @@ class PTransform(Generic[In_contra, Out_co]):
         """The type of the elements that come out of this, applied to ``given``; ``Any`` if no
         hint says it."""
         return Any if self._output_type is None else self._output_type
+
+    def __str__(self) -> str:
+        return f"<{type(self).__name__}(PTransform) label=[{self.label}]>"
 
     def _copy(self) -> Self:
         copy = object.__new__(type(self))
@@ -178,8 +185,11 @@ class _OfFunction(PTransform[Any, Any]):
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
     def default_label(self) -> str:
-        name = getattr(self.fn, "__name__", "<lambda>")
-        return function_label(self.fn) if name == "<lambda>" else name
+        name = function_label(self.fn)
+        if not self.args:
+            return name
+        first = self.args[0]
+        return f"{name}({function_label(first) if callable(first) else first})"
 
     def expand(self, given: Any) -> Any:
         return self.fn(given, *self.args, **self.kwargs)

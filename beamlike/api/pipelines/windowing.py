@@ -143,7 +143,7 @@ class Flatten(PTransform[Any, Any]):
 
     def output_type(self, given: Any) -> Any:
         kinds = [element_type(it) for it in given]
-        return kinds[0] if all(kind == kinds[0] for kind in kinds) else Any
+        return kinds[0] if kinds and all(kind == kinds[0] for kind in kinds) else Any
 
     def __ror__(self, given: Iterable[PCollection[T]]) -> PCollection[T]:
         pcoll: PCollection[T] = super().__ror__(given)
