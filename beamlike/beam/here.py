@@ -1,8 +1,8 @@
 """Which of Beam's names are here: a table.
 
 For each module of Beam, without ``apache_beam.``, where the names that it defines are found: in
-modules that have some of them in their ``__all__``, or one by one: ``Name=module:name``. A name that
-stands so and that Beam does not have is there as well.
+modules that have some of them in their ``__all__``, or one by one: ``Name=module:name``. A name
+that stands so and that Beam does not have is there as well.
 """
 
 from collections.abc import Mapping
@@ -29,8 +29,8 @@ HERE: Final[Mapping[str, str]] = {
     "BeamError=beamlike.errors:BeamlikeError PipelineError=beamlike.errors:PipelineError "
     "TransformError=beamlike.errors:PipelineError",
     "pipeline": f"{_P}.pipeline",
-    "pvalue": f"{_P}.collection {_P}.dofn {_P}.elements {_P}.rows {_P}.views "
-    f"DoOutputsTuple={_P}.elements:DoOutputs MultiMap={_P}.views:AsMultiMap",
+    "pvalue": f"{_P}.collection {_P}.dofn {_P}.rows {_P}.views "
+    f"DoOutputsTuple={_P}.outputs:DoOutputs MultiMap={_P}.views:AsMultiMap",
     "runners.direct.direct_runner": f"{_P}.runners",
     "runners.interactive.interactive_runner": f"{_P}.runners",
     "runners.portability.fn_api_runner.fn_runner": f"{_P}.runners",
@@ -39,7 +39,7 @@ HERE: Final[Mapping[str, str]] = {
     "runners.runner": f"{_P}.result {_P}.runners",
     "testing.test_pipeline": f"{_T}.pipelines",
     "testing.test_stream": f"{_T}.stream",
-    "testing.util": f"{_T}.beam",
+    "testing.util": f"{_T}.beam {_T}.beam_matchers",
     "transforms.combiners": f"{_P}.combiners Max={_P}.combiners:Max Min={_P}.combiners:Min "
     f"Sum={_P}.combiners:Sum",
     "transforms.core": f"{_P}.elements {_P}.groups {_P}.dofn {_P}.combinefn {_P}.pairs {_P}.rows "

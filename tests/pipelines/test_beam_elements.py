@@ -179,9 +179,21 @@ def test_with_outputs_of_no_name_takes_any_name():
 
 
 def test_what_is_no_list_of_outputs_is_refused():
-    for answer in ("text", {"a": 1}, 3):
-        with pytest.raises(PipelineError, match="return a list of what comes out, or yield it"):
-            values(created(1) | beam.FlatMap(lambda _, answer=answer: answer))
+    with pytest.raises(PipelineError, match="return a list of what comes out, or yield it"):
+        values(created(1) | beam.FlatMap(lambda _: 3))
+
+
+def test_a_function_may_list_a_text_or_a_mapping_and_a_do_fn_may_not():
+    assert values(created("to") | beam.FlatMap()) == ["t", "o"]
+    assert values(created(1) | beam.FlatMap(lambda _: {"a": 1, "b": 2})) == ["a", "b"]
+
+    class Text(beam.DoFn[Any, Any]):
+        def process(self, element: Any, *args: Any, **kwargs: Any) -> Any:
+            return element
+
+    for answer in ("to", b"to", {"a": 1}):
+        with pytest.raises(TypeError, match=r"is not allowed, got .*; return \[\.\.\.\] around it"):
+            values(created(answer) | beam.ParDo(Text()))
 
 
 def test_timestamps_move_on_freely():

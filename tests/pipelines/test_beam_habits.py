@@ -1,13 +1,17 @@
 """What fingers that know Beam write, and what they are told where it means nothing here."""
 
+import os
 import re
+from collections.abc import Iterator
 from functools import partial
+from time import sleep
 from typing import Any
 
 import pytest
 
 import beamlike.beam as beam
 from beamlike import FixedWindows, IntervalWindow
+from beamlike.api.pipelines.error_handling import ErrorHandler
 from beamlike.errors import PipelineError, TestStreamError, TimeError, TransformError
 from beamlike.testing import TestStream, TimestampedValue, expect, have_size, run_with_context
 
@@ -36,7 +40,7 @@ def test_a_par_do_takes_a_function_that_lists_what_comes_out() -> None:
     found = pipeline | beam.Create(["to be"]) | beam.ParDo(str.split)
 
     assert values(pipeline, found) == ["to", "be"]
-    assert found.edge.node.label == "ParDo(str.split)"
+    assert found.edge.node.label == "ParDo(split)"
 
 
 def test_a_par_do_of_a_class_is_told_to_make_one() -> None:
@@ -408,11 +412,109 @@ def test_without_a_function_a_flat_map_opens_lists() -> None:
     assert [[1, 2], [3]] | beam.FlatMap() == [1, 2, 3]
 
 
-def test_what_a_function_cannot_take_is_tagged_by_the_function() -> None:
-    with pytest.raises(PipelineError) as refusal:
-        beam.Map(int).with_exception_handling()
+def test_what_a_function_cannot_take_is_an_output() -> None:
+    pipeline = beam.Pipeline()
+    texts = pipeline | beam.Create(["1", "two", "3"])
 
-    assert str(refusal.value) == (
-        "'Map(int)' has no with_exception_handling here; catch the exception in the function, "
-        'yield TaggedOutput("bad", element) there, and write with_outputs("bad", main="good")'
+    good, bad = texts | beam.Map(int).with_exception_handling()
+    errors = bad | beam.MapTuple(lambda element, error: (element, error[0], error[1]))
+
+    result = pipeline.run()
+    assert [it.element.value for it in result.out_of(good.edge)] == [1, 3]
+    said = "ValueError(\"invalid literal for int() with base 10: 'two'\")"
+    assert [it.element.value for it in result.out_of(errors.edge)] == [("two", ValueError, said)]
+
+
+def halved(numbers: list[int]) -> Iterator[int]:
+    """Half of each number, while they are even."""
+    for number in numbers:
+        if number % 2:
+            raise ValueError(number)
+        yield number // 2
+
+
+@pytest.mark.parametrize(("partial", "found"), [(False, [2]), (True, [1, 2])])
+def test_what_came_before_an_error_counts_if_asked_for(partial: bool, found: list[int]) -> None:
+    pipeline = beam.Pipeline()
+    halves = beam.FlatMap(halved).with_exception_handling(partial=partial)
+    made = pipeline | beam.Create([[2, 3], [4]]) | halves
+
+    assert values(pipeline, made.good) == found
+
+
+def test_too_many_errors_end_the_pipeline() -> None:
+    pipeline = beam.Pipeline()
+    texts = pipeline | beam.Create(["1", "two", "3", "4"])
+    _ = texts | "Some" >> beam.Map(int).with_exception_handling(threshold=0.25)
+    pipeline.run()
+
+    _ = texts | "Few" >> beam.Map(int).with_exception_handling(threshold=0.2)
+    with pytest.raises(ValueError, match=r"too many elements fail .*: 1 / 4 = 0.25 > 0.2"):
+        pipeline.run()
+
+
+def test_an_error_handler_takes_what_fails_in_several_transforms() -> None:
+    pipeline = beam.Pipeline()
+    texts = pipeline | beam.Create(["1", "two"])
+    with ErrorHandler(beam.MapTuple(lambda element, _: element)) as handler:
+        numbers = texts | beam.Map(int).with_exception_handling(error_handler=handler)
+        inverses = numbers | beam.Map(lambda n: 1 / (n - 1)).with_exception_handling(
+            error_handler=handler
+        )
+    failed = handler.output()
+
+    result = pipeline.run()
+    assert [it.element.value for it in result.out_of(inverses.edge)] == []
+    assert sorted(map(str, (it.element.value for it in result.out_of(failed.edge)))) == ["1", "two"]
+
+
+def test_a_pipeline_does_not_run_with_an_open_error_handler() -> None:
+    pipeline = beam.Pipeline()
+    handler = ErrorHandler(beam.Map(print))
+    texts = pipeline | beam.Create(["1"])
+    _ = texts | beam.Map(int).with_exception_handling(error_handler=handler)
+
+    with pytest.raises(PipelineError, match="an error handler is open"):
+        pipeline.run()
+
+
+def test_what_takes_too_long_fails() -> None:
+    pipeline = beam.Pipeline()
+    waits = pipeline | beam.Create([0.0, 5.0])
+    made = waits | beam.Map(sleep).with_exception_handling(timeout=0.2)
+    errors = made.bad | beam.MapTuple(lambda element, error: (element, error[0]))
+
+    assert values(pipeline, errors) == [(5.0, TimeoutError)]
+
+
+def end(code: int) -> int:
+    """The number, or the end of the process."""
+    if code:
+        os._exit(code)
+    return code
+
+
+def test_a_process_that_ends_is_an_error_of_its_element() -> None:
+    pipeline = beam.Pipeline()
+    made = (
+        pipeline | beam.Create([0, 3]) | beam.Map(end).with_exception_handling(use_subprocess=True)
     )
+    result = pipeline.run()
+
+    assert [it.element.value for it in result.out_of(made.good.edge)] == [0]
+    assert [it.element.value[0] for it in result.out_of(made.bad.edge)] == [3]
+
+
+def test_an_argument_of_exception_handling_that_there_is_not() -> None:
+    with pytest.raises(PipelineError, match="unexpected keyword argument 'catch'; leave it out"):
+        beam.Map(int).with_exception_handling(catch=ValueError)
+
+
+def test_a_pipeline_raises_what_its_function_raised() -> None:
+    pipeline = beam.Pipeline()
+    _ = pipeline | beam.Create([{}]) | "Look" >> beam.Map(lambda found: found["here"])
+
+    with pytest.raises(KeyError, match=r"'Look' raised KeyError: 'here' for \{\}"):
+        pipeline.run()
+    with pytest.raises(TransformError):
+        pipeline.run()

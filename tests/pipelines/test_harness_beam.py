@@ -1,5 +1,6 @@
 """Beam Python's assertions, in the words of its own tests."""
 
+from collections import namedtuple
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,8 +11,9 @@ from beamlike.api.pipelines.dofn import TimestampedValue
 from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
 from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.rows import Row
 from beamlike.api.pipelines.windowing import WindowInto
-from beamlike.errors import PipelineError, TestStreamError
+from beamlike.errors import TestStreamError
 from beamlike.testing import (
     BeamAssertException,
     PaneAssertionError,
@@ -25,6 +27,7 @@ from beamlike.testing import (
     is_empty,
     is_not_empty,
 )
+from beamlike.testing.beam_matchers import equal_to_approx
 
 FIRST, SECOND = IntervalWindow(0, 60_000), IntervalWindow(60_000, 120_000)
 
@@ -217,10 +220,45 @@ def test_elements_of_windows_that_are_not_listed_are_unexpected() -> None:
     assert "expected    no elements in windows that are not listed" in text
 
 
-def test_an_assertion_is_refused_where_it_would_never_be_asked() -> None:
-    numbers = Pipeline() | Create([1])
-    with pytest.raises(PipelineError, match=r"assert_that\(<PCollection of 'Create'>\): nobody"):
-        assert_that(numbers, equal_to([1]))
+def test_an_assertion_about_any_pipeline_is_asked_when_it_has_run() -> None:
+    for expected in ([1], [2]):
+        pipeline = Pipeline()
+        assert_that(pipeline | Create([1]), equal_to(expected))
+        if expected == [1]:
+            pipeline.run()
+        else:
+            with pytest.raises(PaneAssertionError, match="exactly one element, 2"):
+                pipeline.run()
+
+
+def test_matchers_are_functions_too() -> None:
+    equal_to([2, 1])([1, 2])
+    equal_to_approx([(1.0, "a")])([(1.0 + 1e-12, "a")])
+    is_empty()([])
+    is_not_empty()([1])
+    for matcher, elements, said in (
+        (equal_to([1]), [2], "[1] == [2], unexpected elements [2], missing elements [1]"),
+        (is_empty(), [1], "[] == [1]"),
+        (is_not_empty(), [], "pcol is empty"),
+    ):
+        with pytest.raises(BeamAssertException) as failed:
+            matcher(elements)
+        assert str(failed.value) == f"Failed assert: {said}"
+
+
+def test_rows_are_equal_to_named_tuples() -> None:
+    Point = namedtuple("Point", "x y")
+    with TestPipeline() as pipeline:
+        assert_that(pipeline | Create([Row(x=1, y=2)]), equal_to([Point(1, 2)]))
+
+
+def test_a_function_may_be_asked_for_each_window() -> None:
+    asked = []
+    with TestPipeline() as pipeline:
+        elements = [TimestampedValue(n, at) for n, at in ((1, "00:00:10"), (2, "00:01:10"))]
+        windowed = pipeline | Create(elements) | WindowInto(FixedWindows("1 minute"))
+        assert_that(windowed, asked.append, use_global_window=False)
+    assert [(found, window.start) for found, window in asked] == [([1], 0), ([2], 60_000)]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from beamlike.api.pipelines.collection import PCollection, apply
-from beamlike.api.pipelines.elements import Create, DoOutputs
+from beamlike.api.pipelines.elements import Create
+from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform
 
@@ -28,6 +29,8 @@ def apply_to_lists(transform: PTransform[Any, Any], given: Any) -> Any:
         isinstance(given, list)
         and (transform.takes_several or any(isinstance(it, PCollection) for it in given))
     )
+    if is_several and not given:
+        return apply(transform, given)
     parts: dict[Any, Any]
     if not is_several:
         parts = {None: given}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, overload
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.dofn import DoFn, Plain, TimestampedValue
 from beamlike.api.pipelines.doing import Doing, views_of
+from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.types import answer_type, element_type
@@ -16,12 +17,12 @@ from beamlike.api.pipelines.variables import In, K, R, T
 from beamlike.api.pipelines.views import AsSideInput, looking
 from beamlike.errors import PipelineError
 from beamlike.machine.events import AdvanceWatermark, Element
-from beamlike.model.graph import MAIN, Each, Edge, Given
+from beamlike.model.graph import MAIN, Each, Given
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive
 
-__all__ = ["Create", "DoOutputs", "Filter", "FlatMap", "Impulse", "Map", "ParDo"]
+__all__ = ["Create", "Filter", "FlatMap", "Impulse", "Map", "ParDo"]
 
 
 class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
@@ -182,50 +183,6 @@ class Impulse(PTransform[Pipeline, PCollection[bytes]]):
 
     def expand(self, given: Pipeline) -> PCollection[bytes]:
         return given | "Create" >> Create([b""])
-
-
-class MissingOutputError(PipelineError, KeyError):
-    """A transform has no output of this name."""
-
-    __str__ = PipelineError.__str__
-
-
-class DoOutputs:
-    """The outputs of a transform by name: ``outputs.name`` or ``outputs["name"]``.
-
-    Source: Beam ``DoOutputsTuple``.
-    """
-
-    def __init__(
-        self,
-        main: PCollection[Any],
-        tags: tuple[str, ...],
-        name: str | None,
-        any_name: bool | None = None,
-    ) -> None:
-        self._main, self._tags, self._name = main, tags, name
-        self._any = not tags if any_name is None else any_name
-
-    def __getitem__(self, tag: str | None) -> PCollection[Any]:
-        if tag is None or tag == self._name:
-            return self._main
-        if not self._any and tag not in self._tags:
-            named = ", ".join(map(repr, [*self._tags, *([self._name] if self._name else [])]))
-            raise MissingOutputError(f"there is no output {tag!r}; the outputs are {named}")
-        main = self._main
-        return PCollection(
-            main.pipeline, Edge(main.edge.node, tag), main.windowing, main.is_bounded
-        )
-
-    def __getattr__(self, tag: str) -> PCollection[Any]:
-        if tag.startswith("_"):
-            raise AttributeError(tag)
-        return self[tag]
-
-    def __iter__(self) -> Any:
-        """The main output if it has a name, then the others in the order of their names."""
-        named = [self[None]] if self._name is not None else []
-        return iter([*named, *(self[tag] for tag in self._tags)])
 
 
 class WithOutputs(PTransform[PCollection[Any], DoOutputs]):

@@ -16,8 +16,9 @@ import cloudpickle
 
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, Plain, TaggedOutput
-from beamlike.api.pipelines.elements import DoOutputs, Map, ParDo, WithOutputs
+from beamlike.api.pipelines.elements import Map, ParDo, WithOutputs
 from beamlike.api.pipelines.groups import CombineGlobally
+from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.windowing import Flatten, WindowInto
 from beamlike.errors import PipelineError

@@ -45,7 +45,7 @@ class PipelineOptions:
     """
 
     _declares: ClassVar[str] = ""
-    """Options in short: ``name|other name:kind=default>attribute``, each part but a name as needed."""
+    """Options in short: ``name|other name:kind=default>attribute``, each part as needed."""
 
     def __init__(self, flags: Sequence[str] | None = None, **values: Any) -> None:
         if flags is None:

@@ -169,23 +169,24 @@ class _ToKey:
         return _key(tuple(self.fields), [read(element) for read in self.fields.values()])
 
 
-def _key(names: tuple[str, ...], values: Iterable[Any]) -> Any:
-    kind = _KINDS.get(names)
+def _key(names: tuple[str, ...], values: Iterable[Any], title: str = "Key") -> Any:
+    """A named tuple."""
+    kind = _KINDS.get((names, title))
     if kind is None:
-        kind = _KINDS[names] = _kind(names)
+        kind = _KINDS[names, title] = _kind(names, title)
     return kind(*values)
 
 
-_KINDS: dict[tuple[str, ...], Any] = {}
+_KINDS: dict[tuple[tuple[str, ...], str], Any] = {}
 
 
-def _kind(names: tuple[str, ...]) -> Any:
+def _kind(names: tuple[str, ...], title: str) -> Any:
     def reduced(self: Any) -> tuple[Any, ...]:
-        return _key, (names, list(self))
+        return _key, (names, list(self), title)
 
-    plain = namedtuple("Key", names)  # type: ignore[misc]
+    plain = namedtuple(title, names)  # type: ignore[misc]
     # Pickled by its names: the class is made as it is needed, in every process.
-    return type("Key", (plain,), {"__slots__": (), "__reduce__": reduced})
+    return type(title, (plain,), {"__slots__": (), "__reduce__": reduced})
 
 
 class _WithKey(DoFn[Any, Any]):
@@ -237,4 +238,4 @@ class _Result:
         self.names = names
 
     def __call__(self, pair: tuple[tuple[Any, ...], tuple[Any, ...]]) -> Any:
-        return _key(tuple(self.names), (*pair[0], *pair[1]))
+        return _key(tuple(self.names), (*pair[0], *pair[1]), "Result")

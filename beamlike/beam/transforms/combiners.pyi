@@ -2,6 +2,7 @@
 
 from beamlike.api.pipelines.combiners import Count as Count
 from beamlike.api.pipelines.combiners import CountCombineFn as CountCombineFn
+from beamlike.api.pipelines.combiners import Largest as Largest
 from beamlike.api.pipelines.combiners import Latest as Latest
 from beamlike.api.pipelines.combiners import LatestCombineFn as LatestCombineFn
 from beamlike.api.pipelines.combiners import Max as Max
@@ -11,6 +12,7 @@ from beamlike.api.pipelines.combiners import Min as Min
 from beamlike.api.pipelines.combiners import Sample as Sample
 from beamlike.api.pipelines.combiners import SampleCombineFn as SampleCombineFn
 from beamlike.api.pipelines.combiners import SingleInputTupleCombineFn as SingleInputTupleCombineFn
+from beamlike.api.pipelines.combiners import Smallest as Smallest
 from beamlike.api.pipelines.combiners import Sum as Sum
 from beamlike.api.pipelines.combiners import ToDict as ToDict
 from beamlike.api.pipelines.combiners import ToDictCombineFn as ToDictCombineFn

@@ -12,7 +12,8 @@ from beamlike.api.pipelines.groups import CombineGlobally as CombineGlobally
 from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.groups import CombineValues as CombineValues
 from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
-from beamlike.api.pipelines.options import SetupOptions as SetupOptions
+from beamlike.api.pipelines.option_classes import SetupOptions as SetupOptions
+from beamlike.api.pipelines.option_classes import TypeOptions as TypeOptions
 from beamlike.api.pipelines.pairs import FlatMapTuple as FlatMapTuple
 from beamlike.api.pipelines.pairs import MapTuple as MapTuple
 from beamlike.api.pipelines.pairs import Partition as Partition
