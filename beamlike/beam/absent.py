@@ -46,14 +46,6 @@ _INSTEAD: Final = {
     "transforms.managed": _SERVICE,
     "transforms.periodicsequence": _FILES,
     "transforms.sql": "write the query with spark.sql(...), and read it with FromDataFrame(...)",
-    "transforms.stats.ApproximateQuantiles": (
-        "write CombineGlobally(ApproxQuantiles(n)), of beamlike.model.combine"
-    ),
-    "transforms.stats.ApproximateUnique": (
-        "write CombineGlobally(ApproxDistinct()), of beamlike.model.combine"
-    ),
-    "transforms.trigger": _OWN_TRIGGER,
-    "transforms.util.SortAndBatchElements": "write BatchElements(...)",
     "transforms.window.BoundedWindow": "a window is an IntervalWindow or a GlobalWindow",
     "transforms.window.NonMergingWindowFn": (
         "window functions of your own are subclasses of beamlike.WindowFn"

@@ -28,7 +28,7 @@ HERE: Final[Mapping[str, str]] = {
     "error": f"RuntimeValueProviderError={_P}.value_providers:RuntimeValueProviderError "
     "BeamError=beamlike.errors:BeamlikeError PipelineError=beamlike.errors:PipelineError "
     "TransformError=beamlike.errors:PipelineError",
-    "pipeline": f"{_P}.pipeline",
+    "pipeline": f"{_P}.pipeline {_P}.visiting",
     "pvalue": f"{_P}.collection {_P}.dofn {_P}.rows {_P}.views "
     f"DoOutputsTuple={_P}.outputs:DoOutputs MultiMap={_P}.views:AsMultiMap",
     "runners.direct.direct_runner": f"{_P}.runners",
@@ -40,11 +40,13 @@ HERE: Final[Mapping[str, str]] = {
     "testing.test_pipeline": f"{_T}.pipelines",
     "testing.test_stream": f"{_T}.stream",
     "testing.util": f"{_T}.beam {_T}.beam_matchers",
+    "transforms.error_handling": f"{_P}.error_handling",
     "transforms.combiners": f"{_P}.combiners Max={_P}.combiners:Max Min={_P}.combiners:Min "
     f"Sum={_P}.combiners:Sum",
     "transforms.core": f"{_P}.elements {_P}.groups {_P}.dofn {_P}.combinefn {_P}.pairs {_P}.rows "
     f"{_P}.windowing WindowInto={_P}.python_windows:WindowInto",
     "transforms.ptransform": f"{_P}.transform",
+    "transforms.stats": f"{_P}.approximate",
     "transforms.timeutil": f"{_P}.userstate",
     "transforms.trigger": f"AfterProcessingTime={_P}.python_windows:AfterProcessingTime "
     "beamlike.model.triggers beamlike.model.options Never=beamlike.model.triggers:Never",

@@ -12,6 +12,8 @@ from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
 from beamlike.api.pipelines.result import PipelineResult as PipelineResult
 from beamlike.api.pipelines.runners import PipelineRunner as PipelineRunner
 from beamlike.api.pipelines.runners import create_runner as create_runner
+from beamlike.api.pipelines.visiting import AppliedPTransform as AppliedPTransform
+from beamlike.api.pipelines.visiting import PipelineVisitor as PipelineVisitor
 from beamlike.beam import pvalue as pvalue
 from beamlike.beam.coders import typecoders as typecoders
 from beamlike.beam.transforms import ptransform as ptransform

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Generic
 
 import attrs
 
+from beamlike.api.pipelines.contexts import BundleContextParam, ContextParam
 from beamlike.api.pipelines.variables import In, T
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Windowed
@@ -78,7 +79,9 @@ class DoFn(Generic[In, T]):
     more, by their default: ``timestamp=DoFn.TimestampParam`` (event time, a number of ms),
     ``window=DoFn.WindowParam`` (its ``start`` and ``end`` likewise),
     ``pane_info=DoFn.PaneInfoParam``, ``key=DoFn.KeyParam`` (that of a pair) and
-    ``windowed=DoFn.WindowedValueParam``. A function that asks for its window is called once for
+    ``windowed=DoFn.WindowedValueParam``. ``client=DoFn.SetupContextParam(make_client)`` is what
+    a context manager gives, entered once; ``BundleContextParam`` enters it for each bundle. A
+    function that asks for its window is called once for
     each window of an element.
 
     An output may happen later than the element that it came from, but not earlier by more than
@@ -93,6 +96,9 @@ class DoFn(Generic[In, T]):
     PaneInfoParam: ClassVar[Any] = Param("PaneInfoParam")
     WindowedValueParam: ClassVar[Any] = Param("WindowedValueParam")
     KeyParam: ClassVar[Any] = Param("KeyParam")
+    SideInputParam: ClassVar[Any] = Param("SideInputParam")
+    SetupContextParam: ClassVar[Any] = ContextParam
+    BundleContextParam: ClassVar[Any] = BundleContextParam
 
     allowed_timestamp_skew: DurationLike = 0
     """How far before its element an output may happen. Beam Java ``getAllowedTimestampSkew``."""

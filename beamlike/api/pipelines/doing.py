@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 
+from beamlike.api.pipelines.contexts import Contexts, by_name
 from beamlike.api.pipelines.dofn import (
     WRAPPERS,
     DoFn,
@@ -106,11 +107,16 @@ class Doing(Do):
         self.views: Sequence[View] = views
         self.asked = _asked(fn)
         self._refuse_missing()
+        self.contexts = Contexts(fn.called())
         kinds = {it.name for it in self.asked.values()}
         self.takes_element = "ElementParam" not in kinds
+        skipped = {*self.asked, *self.contexts.asked}
+        named = by_name(fn.called(), self.args, skipped, self.takes_element)
+        if named:
+            self.args, self.kwargs = (), {**named, **self.kwargs}
         self.sees_window = "WindowParam" in kinds
         self.gives_time = "TimestampParam" in kinds
-        self._in_place = not args and not kwargs and self._asks_in_place()
+        self._in_place = not (args or kwargs or self.contexts) and self._asks_in_place()
         self.skew = duration_ms(fn.allowed_timestamp_skew, f"{label} allowed_timestamp_skew")
 
     def _asks_in_place(self) -> bool:
@@ -136,8 +142,11 @@ class Doing(Do):
 
     def setup(self) -> None:
         self.fn.setup()
+        self.contexts.enter(for_bundle=False)
 
     def start_bundle(self) -> None:
+        self.contexts.enter(for_bundle=True)
+        self.kwargs = {**self.kwargs, **self.contexts.values}
         self.fn.start_bundle()
 
     def process(self, element: Windowed) -> Iterator[tuple[str, Windowed]]:
@@ -242,8 +251,10 @@ class Doing(Do):
                     "says its window; yield Windowed(value, timestamp, windows)"
                 )
             yield tag, value
+        self.contexts.leave()
 
     def teardown(self) -> None:
+        self.contexts.leave()
         self.fn.teardown()
 
     def in_words(self, element: Windowed) -> str:
@@ -384,7 +395,12 @@ def _asked(fn: DoFn[Any, Any]) -> dict[str, Param]:
         parameters = inspect.signature(fn.called()).parameters
     except ValueError:  # some functions in C do not tell
         return {}
-    asked = {name: it.default for name, it in parameters.items() if isinstance(it.default, Param)}
+    asked = {
+        name: it.default
+        for name, it in parameters.items()
+        # A side input is given as an argument, whatever its default says.
+        if isinstance(it.default, Param) and it.default != DoFn.SideInputParam
+    }
     first = next(iter(parameters), None)
     # The element is given as the first argument anyway.
     if first in asked and asked[first] == DoFn.ElementParam:

@@ -3,7 +3,7 @@
 Source: Beam Python ``PTransform.__ror__``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from beamlike.api.pipelines.collection import PCollection, apply
@@ -25,6 +25,8 @@ def apply_to_lists(transform: PTransform[Any, Any], given: Any) -> Any:
         PipelineError: Something is neither a collection nor a list.
         TransformError: A function of the user's raised.
     """
+    if isinstance(given, Iterator):
+        given = list(given)
     is_several = isinstance(given, Mapping | tuple) or (
         isinstance(given, list)
         and (transform.takes_several or any(isinstance(it, PCollection) for it in given))

@@ -4,7 +4,7 @@ Source: Beam Python ``GroupByKey``, ``CombinePerKey``, ``CombineGlobally``, ``Co
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, Self, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, overload
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
@@ -23,6 +23,9 @@ from beamlike.model.graph import Joined
 from beamlike.model.panes import PaneInfo
 from beamlike.model.triggers import DefaultTrigger
 from beamlike.model.windowfns import GlobalWindows
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.pipeline import Pipeline
 
 __all__ = [
     "CoGroupByKey",
@@ -347,12 +350,21 @@ class CoGroupByKey(PTransform[Any, Any]):
     under the names of the collections, or a tuple of lists if they have none. Their windows
     have to be compatible, and sessions of all of them merge together.
 
+    Args:
+        pipeline: What the result belongs to, where there may be no collection at all.
+
     Source: Beam ``CoGroupByKey``.
     """
 
     takes_several = True
 
+    def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
+        super().__init__()
+        self.pipeline = pipeline
+
     def expand(self, given: Any) -> PCollection[tuple[Any, Any]]:
+        if self.pipeline is not None and not given:
+            return () | "Nothing" >> Flatten(pipeline=self.pipeline)
         named = isinstance(given, Mapping)
         collections = dict(given) if named else dict(enumerate(given))
         tagged = tuple(

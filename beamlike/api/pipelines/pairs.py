@@ -134,6 +134,8 @@ class FlatMapTuple(FlatMap[Any, R]):
 
 
 class _Opened:
+    opens = True
+
     def __init__(self, fn: Callable[..., Any], owner: str) -> None:
         if not callable(fn):
             raise PipelineError(f"{owner} needs a function, got {fn!r}")
@@ -223,6 +225,10 @@ class Reshuffle(PTransform[Any, Any]):
 
     def __init__(self, num_buckets: int | None = None) -> None:
         super().__init__()
+        if num_buckets is not None and (not isinstance(num_buckets, int) or num_buckets < 1):
+            raise PipelineError(
+                f"Reshuffle num_buckets must be a number of 1 or more, got {num_buckets!r}"
+            )
         self.num_buckets = num_buckets
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:

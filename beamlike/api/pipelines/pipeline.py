@@ -16,6 +16,7 @@ from beamlike.api.pipelines.runners import PipelineRunner
 from beamlike.api.pipelines.transform import Applied, PTransform
 from beamlike.api.pipelines.value_providers import RuntimeValueProvider
 from beamlike.api.pipelines.variables import Out
+from beamlike.api.pipelines.visiting import AppliedPTransform, PipelineVisitor
 from beamlike.errors import PipelineError
 from beamlike.hosts.pipeline import run_pipeline
 from beamlike.model.graph import MAIN, Edge, Node
@@ -81,6 +82,7 @@ class Pipeline:
         self.error_handlers: list[ErrorHandler] = []
         self.on_end: list[Callable[[PipelineResult], None]] = []
         self._scope: list[str] = []
+        self.transforms_stack = [AppliedPTransform(None, None, "")]
         self._labels: dict[str, None] = {}
 
     def __or__(self, transform: "Applied[Pipeline, Out]") -> Out:
@@ -107,21 +109,23 @@ class Pipeline:
     def applied(self, transform: PTransform[Any, Any], given: Any) -> Any:
         """What a transform makes; `apply` has found that it is one."""
         nodes, labels, sinks = len(self.nodes), len(self._labels), len(self.sinks)
+        parts = self.transforms_stack[-1].parts
+        before = len(parts)
         try:
-            with self._named(transform):
-                made = transform.expand(given)
+            with self._named(transform, given) as applied:
+                made = applied.made = transform.expand(given)
                 kind = transform.output_type(given)
                 if isinstance(made, PCollection) and kind is not Any:
                     made.element_type = kind
                 return made
         except BaseException:
-            del self.nodes[nodes:], self.sinks[sinks:]
+            del self.nodes[nodes:], self.sinks[sinks:], parts[before:]
             while len(self._labels) > labels:
                 self._labels.popitem()
             raise
 
     @contextmanager
-    def _named(self, transform: PTransform[Any, Any]) -> Iterator[None]:
+    def _named(self, transform: PTransform[Any, Any], given: Any) -> Iterator[AppliedPTransform]:
         label = str(transform.label)
         full = "/".join([*self._scope, label])
         if full in self._labels:
@@ -131,10 +135,19 @@ class Pipeline:
             )
         self._labels[full] = None
         self._scope.append(label)
+        parent = self.transforms_stack[-1]
+        applied = AppliedPTransform(parent, transform, full, given)
+        parent.parts.append(applied)
+        self.transforms_stack.append(applied)
         try:
-            yield
+            yield applied
         finally:
             self._scope.pop()
+            self.transforms_stack.pop()
+
+    def visit(self, visitor: PipelineVisitor) -> None:
+        """Show every transform to a visitor. Source: Beam ``Pipeline.visit``."""
+        self.transforms_stack[0].visit(visitor)
 
     @property
     def applied_labels(self) -> set[str]:

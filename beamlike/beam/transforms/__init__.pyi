@@ -2,8 +2,11 @@
 
 from typing import Union as Union
 
+from beamlike.api.pipelines.approximate import ApproximateQuantiles as ApproximateQuantiles
+from beamlike.api.pipelines.approximate import ApproximateUnique as ApproximateUnique
 from beamlike.api.pipelines.batches import BatchElements as BatchElements
 from beamlike.api.pipelines.batches import GroupIntoBatches as GroupIntoBatches
+from beamlike.api.pipelines.batches import SortAndBatchElements as SortAndBatchElements
 from beamlike.api.pipelines.combinefn import CombineFn as CombineFn
 from beamlike.api.pipelines.dofn import DoFn as DoFn
 from beamlike.api.pipelines.elements import Create as Create
@@ -46,7 +49,9 @@ from beamlike.beam import pvalue as pvalue
 from beamlike.beam.options import pipeline_options as pipeline_options
 from beamlike.beam.transforms import combiners as combiners
 from beamlike.beam.transforms import core as core
+from beamlike.beam.transforms import error_handling as error_handling
 from beamlike.beam.transforms import ptransform as ptransform
+from beamlike.beam.transforms import stats as stats
 from beamlike.beam.transforms import timeutil as timeutil
 from beamlike.beam.transforms import trigger as trigger
 from beamlike.beam.transforms import userstate as userstate

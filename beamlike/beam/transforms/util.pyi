@@ -2,6 +2,7 @@
 
 from beamlike.api.pipelines.batches import BatchElements as BatchElements
 from beamlike.api.pipelines.batches import GroupIntoBatches as GroupIntoBatches
+from beamlike.api.pipelines.batches import SortAndBatchElements as SortAndBatchElements
 from beamlike.api.pipelines.collection import PCollection as PCollection
 from beamlike.api.pipelines.combiners import CountCombineFn as CountCombineFn
 from beamlike.api.pipelines.dofn import DoFn as DoFn

@@ -5,5 +5,6 @@ from beamlike.api.pipelines.option_classes import GoogleCloudOptions as GoogleCl
 from beamlike.api.pipelines.option_classes import WorkerOptions as WorkerOptions
 from beamlike.api.pipelines.options import PipelineOptions as PipelineOptions
 from beamlike.api.pipelines.runners import InteractiveRunner as InteractiveRunner
+from beamlike.api.pipelines.visiting import PipelineVisitor as PipelineVisitor
 from beamlike.beam import runners as runners
 from beamlike.beam.runners.direct import direct_runner as direct_runner
