@@ -65,7 +65,11 @@ def assert_that(
             results = _reified(results)
         if isinstance(matcher, Matcher):
             failure = matcher.failure(results, negated=False)
-            return None if failure is None else results.text_of(failure)
+            if failure is None:
+                return None
+            return results.text_of(
+                attrs.evolve(failure, facts=_with_beams_words(matcher, failure, results))
+            )
         try:
             for each in _asked_for(results, use_global_window):
                 answer = matcher(each)
@@ -81,6 +85,19 @@ def assert_that(
         return results.text_of(Failure(f"{name} does not hold", (("because", why),)))
 
     told(ask)
+
+
+def _with_beams_words(matcher: Any, failure: Failure, results: Results) -> Any:
+    """What a failure says, and at its end what Beam's matcher would say."""
+    if not callable(matcher):
+        return failure.facts
+    if isinstance(matcher, EqualToPerWindow):
+        results = _reified(results)
+    try:
+        matcher(results.elements(results.panes, stamped=False))
+    except BeamAssertException as error:
+        return (*failure.facts, ("in Beam", str(error)))
+    return failure.facts
 
 
 def _asked_for(results: Results, use_global_window: bool) -> list[Any]:

@@ -258,10 +258,25 @@ class EqualToPerWindow:
                     f"Failed assert: {it!r} is no TestWindowedValue; write reify_windows=True"
                 )
             came[it.windows[0]].append(it.value)
-        for window, elements in self.expected:
-            equal_to(elements)(came.pop(window, []))  # type: ignore[operator]
-        if came:
-            raise BeamAssertException(f"Failed assert: windows {list(came)} are not expected")
+        wanted = {window: list(elements) for window, elements in self.expected}
+        for window, elements in came.items():
+            if window not in wanted:
+                raise BeamAssertException(
+                    f"Failed assert: window {window} not found in any expected windows "
+                    f"{list(wanted)}"
+                )
+            for element in elements:
+                if element not in wanted[window]:
+                    raise BeamAssertException(
+                        f"Failed assert: element {element!r} not found in window "
+                        f"{window}:{wanted[window]}"
+                    )
+                wanted[window].remove(element)
+        for window, rest in wanted.items():
+            if rest:
+                raise BeamAssertException(
+                    f"Failed assert: unmatched elements {rest} in window {window}"
+                )
 
     def failure(self, results: Results, *, negated: bool) -> Failure | None:
         failures = []

@@ -161,6 +161,7 @@ def test_all_that_is_wrong_is_told_at_the_end() -> None:
                 3
     missing     3
     unexpected  2
+    in Beam     Failed assert: [1, 3] == [1, 2], unexpected elements [2], missing elements [3]
 {marked}
 
 2) test_harness_beam.py:{line + 1}
@@ -173,6 +174,7 @@ def test_all_that_is_wrong_is_told_at_the_end() -> None:
     unexpected  1
                 2
     because     2 elements selected
+    in Beam     Failed assert: [] == [1, 2]
 {marked}
 
 3) test_harness_beam.py:{line + 2}
@@ -200,6 +202,7 @@ def test_all_that_is_wrong_is_told_at_the_end() -> None:
 
     collection  'Nothing'
     expected    at least one element
+    in Beam     Failed assert: pcol is empty
     windowing   GlobalWindows(), DefaultTrigger(), discarding, allowed lateness 0ms
 
     everything that came out:
@@ -306,6 +309,7 @@ def test_every_window_that_is_wrong_is_told() -> None:
     wrong       equal_to_per_window does not hold
     expected    no elements in windows that are not listed
     windows     [00:01:00, 00:02:00)
+    in Beam     Failed assert: element ('joe', 2) not found in window [00:00:00, 00:01:00):[]
     windowing   FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms
 
     everything that came out, 3 marked with >:

@@ -113,7 +113,8 @@ class Pipeline:
         before = len(parts)
         try:
             with self._named(transform, given) as applied:
-                made = applied.made = transform.expand(given)
+                made = transform.expand(given)
+                applied.add_outputs(made)
                 kind = transform.output_type(given)
                 if isinstance(made, PCollection) and kind is not Any:
                     made.element_type = kind

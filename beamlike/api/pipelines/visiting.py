@@ -4,7 +4,9 @@ Source: Beam Python ``pipeline.AppliedPTransform`` and ``pipeline.PipelineVisito
 """
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any
+from weakref import ProxyType, proxy
 
 if TYPE_CHECKING:
     from beamlike.api.pipelines.transform import PTransform
@@ -19,9 +21,9 @@ class AppliedPTransform:
         parent: What it was applied in; None at the top.
         transform: The transform; None at the top.
         full_label: Its name with those of its parents before it.
-        main_inputs: What it was applied to.
+        inputs: The collections that it was applied to.
         parts: What was applied in it.
-        made: What it made.
+        outputs: The collections that it made, by a name or a number; by None if it is one.
     """
 
     def __init__(
@@ -32,22 +34,15 @@ class AppliedPTransform:
         main_inputs: Any = None,
     ) -> None:
         self.parent, self.transform, self.full_label = parent, transform, full_label
-        self.main_inputs = main_inputs
+        self.inputs = tuple(map(_light, collections_in(main_inputs)))
         self.parts: list[AppliedPTransform] = []
-        self.made: Any = None
+        self.outputs: dict[Any, Any] = {}
 
-    @property
-    def inputs(self) -> tuple[Any, ...]:
-        """The collections that it was applied to."""
-        return tuple(collections_in(self.main_inputs))
-
-    @property
-    def outputs(self) -> dict[Any, Any]:
-        """The collections that it made, by a name or a number; None if it is one."""
-        if isinstance(self.made, Mapping):
-            return dict(self.made)
-        found = list(collections_in(self.made))
-        return {None: found[0]} if len(found) == 1 else dict(enumerate(found))
+    def add_outputs(self, made: Any) -> None:
+        """Keep what it made."""
+        found = list(map(_light, collections_in(made)))
+        names = made.keys() if isinstance(made, Mapping) else range(len(found))
+        self.outputs = {None: found[0]} if len(found) == 1 else dict(zip(names, found, strict=True))
 
     def is_composite(self) -> bool:
         """Whether it is made of other transforms."""
@@ -71,13 +66,25 @@ class AppliedPTransform:
 
 def collections_in(given: Any) -> Iterator[Any]:
     """The collections in what a transform was given or made."""
-    if isinstance(given, Mapping):
-        given = list(given.values())
-    if isinstance(given, tuple | list):
+    # Circular otherwise: collections belong to pipelines, which keep this tree.
+    from beamlike.api.pipelines.collection import PCollection
+    from beamlike.api.pipelines.outputs import DoOutputs
+
+    if isinstance(given, PCollection):
+        yield given
+    elif isinstance(given, Mapping):
+        yield from collections_in(list(given.values()))
+    elif isinstance(given, tuple | list | DoOutputs):
         for each in given:
             yield from collections_in(each)
-    elif hasattr(given, "edge"):
-        yield given
+
+
+def _light(collection: Any) -> Any:
+    """The same collection, which does not keep its pipeline: that one keeps this tree."""
+    light = copy(collection)
+    pipeline = collection.pipeline
+    light.pipeline = pipeline if isinstance(pipeline, ProxyType) else proxy(pipeline)
+    return light
 
 
 class PipelineVisitor:
