@@ -102,7 +102,7 @@ def test_a_batch_waits_for_so_many_seconds_and_no_longer():
         .add_elements_at_time("00:00:10", ("tea", 1), ("tea", 2), ("tea", 3))
         .advance_processing_time("4 s")
         .add_elements_at_time("00:00:20", ("tea", 4))
-        .advance_processing_time("5 s")
+        .advance_processing_time("6 s")
         .add_elements_at_time("00:00:30", ("tea", 5))
         .advance_watermark_to_infinity()
     )
