@@ -147,8 +147,11 @@ class GroupBy(PTransform[Any, Any]):
         return f"GroupBy({', '.join(self.keys)})"
 
     def expand(self, given: PCollection[T]) -> PCollection[tuple[Any, list[T]]]:
-        keyed = given | "Keyed" >> ParDo[Any, Any](_WithKey(self.key))
-        return keyed | "GroupByKey" >> GroupByKey()
+        named = isinstance(self.key, _ToKey)
+        # Grouped by plain tuples, because nobody could import the classes of named ones.
+        key = _ToTuple(self.key.fields) if isinstance(self.key, _ToKey) else self.key
+        groups = given | "Keyed" >> ParDo[Any, Any](_WithKey(key)) | "GroupByKey" >> GroupByKey()
+        return groups | "Named" >> Map(_Named(tuple(self.keys))) if named else groups
 
     def aggregate_field(self, field: Field, combine_fn: Any, dest: str) -> "Aggregated":
         """Named tuples of the fields of the key and of something made of a field, for each key.
@@ -159,6 +162,24 @@ class GroupBy(PTransform[Any, Any]):
             dest: What the result is called.
         """
         return Aggregated(self, {}).aggregate_field(field, combine_fn, dest)
+
+
+class _ToTuple:
+    def __init__(self, fields: Mapping[str, _Read]) -> None:
+        self.fields = list(fields.values())
+
+    def __call__(self, element: Any) -> tuple[Any, ...]:
+        return tuple(read(element) for read in self.fields)
+
+
+class _Named:
+    """Gives the parts of the key of a group their names."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+
+    def __call__(self, group: tuple[tuple[Any, ...], Any]) -> tuple[Any, Any]:
+        return _key(self.names, group[0]), group[1]
 
 
 class _ToKey:
