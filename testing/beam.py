@@ -18,6 +18,7 @@ from beamlike.machine.events import Pane
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Output, Run
 from beamlike.testing.beam_matchers import (
+    BEAMS_MATCHERS,
     BeamAssertException,
     EqualToPerWindow,
     TestWindowedValue,
@@ -89,7 +90,8 @@ def assert_that(
 
 def _with_beams_words(matcher: Any, failure: Failure, results: Results) -> Any:
     """What a failure says, and at its end what Beam's matcher would say."""
-    if not callable(matcher):
+    # Those of Beam are functions of elements; others may be functions, too, of something else.
+    if not isinstance(matcher, BEAMS_MATCHERS):
         return failure.facts
     if isinstance(matcher, EqualToPerWindow):
         results = _reified(results)
@@ -106,7 +108,9 @@ def _asked_for(results: Results, use_global_window: bool) -> list[Any]:
         return [results.elements(results.panes, stamped=False)]
     by_window: dict[Window, list[Any]] = defaultdict(list)
     for output in results.panes:
-        by_window[output.effect.window].append(results.element(output))
+        pane = output.effect
+        if isinstance(pane, Pane):
+            by_window[pane.window].append(results.element(output))
     return [(elements, window) for window, elements in by_window.items()]
 
 

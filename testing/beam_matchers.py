@@ -9,7 +9,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import attrs
 
@@ -28,6 +28,7 @@ from beamlike.testing.spelling import WindowLike, read_window
 from beamlike.testing.values import BeEmpty, Contain
 
 __all__ = [
+    "BEAMS_MATCHERS",
     "BeamAssertException",
     "EqualToPerWindow",
     "SortLists",
@@ -214,16 +215,19 @@ class contains_in_any_order:
 
 
 @attrs.frozen
-class _IsEmpty(BeEmpty):
+class _IsEmpty:
     def __call__(self, actual: Iterable[Any]) -> None:
         elements = list(actual)
         if elements:
             raise BeamAssertException(f"Failed assert: [] == {elements!r}")
 
+    def failure(self, results: Results, *, negated: bool) -> Failure | None:
+        return BeEmpty("is_empty", 0).failure(results, negated=negated)
+
 
 def is_empty() -> Matcher:
     """No elements. Source: Beam Python ``is_empty``."""
-    return _IsEmpty("is_empty", 0)
+    return _IsEmpty()
 
 
 @attrs.frozen
@@ -343,3 +347,7 @@ def equal_to_per_window(
             for window, elements in expected_window_to_elements.items()
         )
     )
+
+
+BEAMS_MATCHERS: Final = (_EqualTo, _IsEmpty, _IsNotEmpty, EqualToPerWindow)
+"""The classes of matchers that are functions of a list of elements."""

@@ -6,7 +6,7 @@ be derived from one, too; to call it, or to ask it for something, is refused wit
 
 from abc import ABCMeta
 from functools import cache
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, NoReturn
 
 from beamlike.errors import UnsupportedError
 
@@ -93,7 +93,7 @@ class _Absent(ABCMeta):
             raise AttributeError(name)
         raise AbsentError(cls.refusal)
 
-    def __getitem__(cls, _parameters: Any) -> Self:
+    def __getitem__(cls, _parameters: Any) -> Any:
         return cls
 
     def __repr__(cls) -> str:

@@ -63,7 +63,7 @@ HERE: Final[Mapping[str, str]] = {
             *("List", "Optional", "Sequence", "Set", "Tuple", "Union"),
         )
     )
-    + " KV=typing:Tuple TypeVariable=typing:TypeVar",
+    + f" KV={_P}.types:KV TypeVariable=typing:TypeVar",
     "utils.timestamp": f"{_P}.python_windows",
     "utils.windowed_value": "beamlike.model.panes WindowedValue=beamlike.model.bundle:Windowed "
     "PaneInfoTiming=beamlike.model.panes:Timing",

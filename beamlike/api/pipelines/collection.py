@@ -65,19 +65,17 @@ class PCollection(ScioVerbs[T_co], Generic[T_co]):
     def apply(self, label: str, transform: "Applied[PCollection[T_co], Out]") -> Out: ...
 
     @overload
-    def apply(self, label: "Applied[PCollection[T_co], Out]", transform: str = "") -> Out: ...
+    def apply(self, transform: "Applied[PCollection[T_co], Out]", label: str = "") -> Out: ...
 
-    def apply(self, *parts: Any, label: str = "", transform: Any = None) -> Any:
+    def apply(self, *parts: Any, **named: Any) -> Any:
         """Apply a transform under a name; Scio's way to write ``|`` and ``>>``.
 
         Beam Python's order is taken too: ``apply(transform)``, ``apply(transform, label)``.
         """
-        for part in parts:
-            if isinstance(part, str):
-                label = part
-            else:
-                transform = part
-        return apply(label >> transform if label else transform, self)
+        given = [*parts, *named.values()]
+        label = next((it for it in given if isinstance(it, str)), "")
+        transform: Any = next((it for it in given if not isinstance(it, str)), None)
+        return apply(label >> transform if label and transform else transform, self)
 
     if not TYPE_CHECKING:  # a type checker knows that there is neither
 

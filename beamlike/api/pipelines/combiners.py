@@ -242,9 +242,9 @@ class Sample:
 
         def expand(self, given: PCollection[T]) -> PCollection[T]:
             if not self.n:
-                return given | "None" >> Filter(_never)
-            listed = given | "Sample" >> CombineGlobally(combine.Sample(self.n)).without_defaults()
-            return listed | "Each" >> FlatMap()
+                return given | "None" >> Filter[Any](_never)
+            sample = CombineGlobally[list[T]](combine.Sample(self.n)).without_defaults()
+            return given | "Sample" >> sample | "Each" >> FlatMap()
 
 
 class Top:

@@ -164,7 +164,7 @@ def _apart(encoded: bytes) -> list[bytes]:
 class TupleCoder(Coder):
     """A tuple, each place by a coder of its own. Source: Beam ``TupleCoder``."""
 
-    components: Sequence[Coder] = attrs.field(converter=tuple)
+    components: Sequence[Coder]
 
     def coders(self) -> Sequence[Coder]:
         """The coder of each place."""

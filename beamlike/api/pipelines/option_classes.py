@@ -51,6 +51,8 @@ class DebugOptions(PipelineOptions):
         "number_of_worker_harness_threads:int"
     )
 
+    experiments: list[str] | None
+
     def add_experiment(self, experiment: str) -> None:
         """Name an experiment, once."""
         self.experiments = list(dict.fromkeys([*(self.experiments or ()), experiment]))

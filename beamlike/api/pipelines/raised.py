@@ -20,7 +20,7 @@ def with_own_types() -> Iterator[None]:
         yield
     except TransformError as error:
         cause = error.__cause__
-        kind = None if cause is None else _of_both(type(cause))
+        kind = None if cause is None else _of_both(type(cause))  # type: ignore[arg-type]
         if kind is None:
             raise
         raise kind(error.label, error.problem, error.place) from cause

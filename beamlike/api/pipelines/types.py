@@ -3,9 +3,21 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
-__all__ = ["answer_type", "element_type", "value_type", "with_input_types", "with_output_types"]
+__all__ = [
+    "KV",
+    "answer_type",
+    "element_type",
+    "value_type",
+    "with_input_types",
+    "with_output_types",
+]
 
 T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+
+KV = tuple[K, V]
+"""A pair, as Beam Python's hints write it: ``KV[str, int]``."""
 
 _HINT: Final = "_beamlike_output_type"
 _COLUMNS: Final = (int, float, str)

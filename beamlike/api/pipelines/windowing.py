@@ -157,8 +157,9 @@ class Flatten(PTransform[Any, Any]):
             )
         collections = list(given)
         if not collections and self.pipeline is not None:
-            node = Given(self.pipeline.label, (), (AdvanceWatermark(MAX_TIMESTAMP),), bounded=True)
-            return self.pipeline.add(node, WindowingStrategy.unwindowed(), is_bounded=True)
+            ends = (AdvanceWatermark(MAX_TIMESTAMP),)
+            nothing = Given(self.pipeline.label, (), ends, bounded=True)
+            return self.pipeline.add(nothing, WindowingStrategy.unwindowed(), is_bounded=True)
         pipeline = collections[0].pipeline
         label = pipeline.label
         try:

@@ -12,14 +12,13 @@ from typing import Optional as Optional
 from typing import Sequence as Sequence
 from typing import Set as Set
 from typing import Tuple as Tuple
-from typing import Tuple as _KV
 from typing import TypeVar as _TypeVariable
 from typing import Union as Union
 
+from beamlike.api.pipelines.types import KV as KV
 from beamlike.api.pipelines.types import with_input_types as with_input_types
 from beamlike.api.pipelines.types import with_output_types as with_output_types
 from beamlike.beam.typehints import decorators as decorators
 from beamlike.beam.typehints import typehints as typehints
 
-KV = _KV
 TypeVariable = _TypeVariable

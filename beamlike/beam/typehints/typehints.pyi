@@ -12,9 +12,9 @@ from typing import Optional as Optional
 from typing import Sequence as Sequence
 from typing import Set as Set
 from typing import Tuple as Tuple
-from typing import Tuple as _KV
 from typing import TypeVar as _TypeVariable
 from typing import Union as Union
 
-KV = _KV
+from beamlike.api.pipelines.types import KV as KV
+
 TypeVariable = _TypeVariable

@@ -204,8 +204,13 @@ def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
 
 def _restores_itself(kind: type) -> bool:
     """Whether a class says what its objects are made of, in both directions."""
-    own = kind.__getstate__ is not object.__getstate__  # type: ignore[attr-defined]
-    return own and hasattr(kind, "__setstate__") and not attrs.has(kind) and not is_dataclass(kind)
+    own: object = kind.__getstate__
+    return (
+        own is not object.__getstate__
+        and hasattr(kind, "__setstate__")
+        and not attrs.has(kind)
+        and not is_dataclass(kind)
+    )
 
 
 def _fields_of(kind: Any) -> Mapping[str, str] | None:
