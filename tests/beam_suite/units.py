@@ -29,7 +29,26 @@ _NEED_MORE: Final = re.compile(
     r"_it_test$|examples\.(inference|ml_transform|sinks|dataframe|kafkataxi|flink)\b"
 )
 
-LEFT_OUT: Final[Mapping[str, str]] = {}
+LEFT_OUT: Final[Mapping[str, str]] = {
+    r"\.RunnerApi\w*\.|_runner_api|roundtrip_proto|_environments_|transform_ids|parent_pointer": (
+        "Beam's messages to its runners"
+    ),
+    r"display_data|DisplayDataTest|test_(filter|flatmap|map)_(anonymous|named)_function": (
+        "what Beam shows on pages of runners"
+    ),
+    r"ptransform_override|auto_unique_labels": "how runners replace and name transforms",
+    r"resource_hint|_hints_on_composite|same_transform_set_different_hints": (
+        "what a worker should have"
+    ),
+    r"_annotations$|_annotations\.": "notes of a transform for runners",
+    r"test_create_source_": "the source that is inside of Create",
+    r"ignore_first_n_batch|ignore_next_timing|target_(duration|overhead)|test_variance": (
+        "how Beam measures the sizes of batches"
+    ),
+    r"numpy_regression|global_batching_dofn": "how Beam measures the sizes of batches",
+    r"(global|windowed)_dofn_|default_element_size": "private classes of SortAndBatchElements",
+    r"gbek_|synthetic|_with_sdf": "services and sources of Beam's own tests",
+}
 """Tests that are of no use to users, by a pattern of their names: why."""
 
 
