@@ -111,7 +111,7 @@ def test_names_are_those_of_the_module_that_defines_them(tmp_path: Path):
     for name, text in {
         "__init__.py": "from apache_beam.core import *\nfrom apache_beam import io\n",
         "core.py": "from apache_beam.io import Read as R\nclass DoFn: ...\ndef _own(): ...\n",
-        "io/__init__.py": "__all__ = ['Read']\ntry:\n  class Read: ...\nexcept E:\n  Read = X = 1\n",
+        "io/__init__.py": "__all__ = ['Read']\ntry:\n  class Read: ...\nexcept E:\n  Read = X = 1",
         "io/io_test.py": "class Test: ...\n",
     }.items():
         path = tmp_path / name
