@@ -21,6 +21,7 @@ __all__ = [
     "RepeatedElementsWarning",
     "SessionOverflowError",
     "StateError",
+    "StreamAssertionError",
     "TestStreamError",
     "TimeError",
     "TranscriptError",
@@ -68,6 +69,10 @@ class TestStreamError(BeamlikeError, ValueError):
     """A test stream was told something that no stream can do."""
 
     __test__ = False  # the name starts with Test, but it is no test for pytest to collect
+
+
+class StreamAssertionError(TestStreamError, AssertionError):
+    """An event of a test stream that Beam Python refuses by an assertion."""
 
 
 class TranscriptError(BeamlikeError, ValueError):

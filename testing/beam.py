@@ -12,6 +12,8 @@ from typing import Any
 import attrs
 
 from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.python.timestamps import Timestamp
+from beamlike.api.pipelines.python.windows import of_model
 from beamlike.errors import TestStreamError
 from beamlike.hosts.pipeline import PipelineRun
 from beamlike.machine.events import Pane
@@ -135,8 +137,8 @@ def _reified(results: Results) -> Results:
     for output in results.run.outputs:
         pane = output.effect
         if isinstance(pane, Pane):
-            element, windows = results.element(output), [pane.window]
-            value = TestWindowedValue(element, pane.timestamp, windows, pane.info)
+            at, windows = Timestamp.of_millis(pane.timestamp), [of_model(pane.window)]
+            value = TestWindowedValue(results.element(output), at, windows, pane.info)
             output = Output(output.step, NO_KEY, attrs.evolve(pane, value=value))
         outputs.append(output)
     return attrs.evolve(results, run=Run((), tuple(outputs)), aggregate=None)

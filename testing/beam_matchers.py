@@ -51,14 +51,14 @@ class BeamAssertException(AssertionError):
 
 
 class TestWindowedValue(NamedTuple):
-    """An element with its timestamp (ms), window and pane, as ``reify_windows=True`` shows it.
+    """An element with its `Timestamp`, window and pane, as ``reify_windows=True`` shows it.
 
     Source: Beam Python ``TestWindowedValue``.
     """
 
     value: Any
-    timestamp: int
-    windows: list[Window]
+    timestamp: Any
+    windows: list[Any]
     pane_info: PaneInfo = NO_FIRING
 
 

@@ -46,13 +46,6 @@ _INSTEAD: Final = {
     "transforms.managed": _SERVICE,
     "transforms.periodicsequence": _FILES,
     "transforms.sql": "write the query with spark.sql(...), and read it with FromDataFrame(...)",
-    "transforms.window.BoundedWindow": "a window is an IntervalWindow or a GlobalWindow",
-    "transforms.window.NonMergingWindowFn": (
-        "window functions of your own are subclasses of beamlike.WindowFn"
-    ),
-    "transforms.window.WindowFn": (
-        "window functions of your own are subclasses of beamlike.WindowFn"
-    ),
     "transforms.xlang": _JAVA,
     "typehints.typehints": "write the types of Python",
     "yaml": "write the pipeline in Python",

@@ -17,7 +17,7 @@ _T: Final = "beamlike.testing"
 
 HERE: Final[Mapping[str, str]] = {
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
-    "coders.coders": f"{_P}.coders {_P}.more_coders",
+    "coders.coders": f"{_P}.coders {_P}.more_coders {_P}.python.window_coders",
     "coders.typecoders": f"{_P}.coders",
     "metrics.cells": f"{_P}.metrics",
     "metrics.execution": f"{_P}.metrics",
@@ -38,23 +38,22 @@ HERE: Final[Mapping[str, str]] = {
     "runners.portability.spark_runner": f"{_P}.runners",
     "runners.runner": f"{_P}.result {_P}.runners",
     "testing.test_pipeline": f"{_T}.pipelines",
-    "testing.test_stream": f"{_T}.stream",
+    "testing.test_stream": f"{_P}.python.streams",
     "testing.util": f"{_T}.beam {_T}.beam_matchers",
     "transforms.error_handling": f"{_P}.error_handling",
     "transforms.combiners": f"{_P}.combiners Max={_P}.combiners:Max Min={_P}.combiners:Min "
     f"Sum={_P}.combiners:Sum",
-    "transforms.core": f"{_P}.elements {_P}.groups {_P}.dofn {_P}.combinefn {_P}.pairs {_P}.rows "
-    f"{_P}.windowing WindowInto={_P}.python_windows:WindowInto",
+    "transforms.core": f"{_P}.elements {_P}.groups {_P}.python.functions {_P}.combinefn {_P}.pairs "
+    f"{_P}.rows {_P}.windowing WindowInto={_P}.python.windowing:WindowInto",
     "transforms.ptransform": f"{_P}.transform",
     "transforms.stats": f"{_P}.approximate",
     "transforms.timeutil": f"{_P}.userstate",
-    "transforms.trigger": f"AfterProcessingTime={_P}.python_windows:AfterProcessingTime "
+    "transforms.trigger": f"AfterProcessingTime={_P}.python.windowing:AfterProcessingTime "
     "beamlike.model.triggers beamlike.model.options Never=beamlike.model.triggers:Never",
     "transforms.userstate": f"{_P}.userstate",
-    "transforms.util": f"{_P}.batches {_P}.groups {_P}.pairs {_P}.passing {_P}.texts {_P}.times "
-    f"RemoveDuplicates={_P}.groups:Distinct",
-    "transforms.window": f"{_P}.python_windows GlobalWindows=beamlike.model.windowfns:GlobalWindows"
-    " GlobalWindow=beamlike.model.windows:GlobalWindow",
+    "transforms.util": f"{_P}.batches {_P}.groups {_P}.pairs {_P}.passing {_P}.texts "
+    f"{_P}.python.times RemoveDuplicates={_P}.groups:Distinct",
+    "transforms.window": f"{_P}.python.windows {_P}.python.window_fns {_P}.python.windowing",
     "typehints.decorators": f"{_P}.types",
     "typehints.typehints": " ".join(
         f"{name}=typing:{name}"
@@ -64,8 +63,8 @@ HERE: Final[Mapping[str, str]] = {
         )
     )
     + f" KV={_P}.types:KV TypeVariable=typing:TypeVar",
-    "utils.timestamp": f"{_P}.python_windows",
-    "utils.windowed_value": "beamlike.model.panes WindowedValue=beamlike.model.bundle:Windowed "
+    "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",
+    "utils.windowed_value": f"beamlike.model.panes WindowedValue={_P}.python.windows:WindowedValue "
     "PaneInfoTiming=beamlike.model.panes:Timing",
 }
 

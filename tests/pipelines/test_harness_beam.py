@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import beamlike.beam as beam
 from beamlike import FixedWindows, IntervalWindow, SlidingWindows
 from beamlike.api.pipelines.dofn import TimestampedValue
 from beamlike.api.pipelines.elements import Create, Map
@@ -93,13 +94,13 @@ def test_an_element_in_several_windows_is_there_once_for_each(
     )
 
     assert_that(sliding, equal_to(["a", "a"]))
-    assert_that(sliding, equal_to_per_window({FIRST: ["a"], IntervalWindow(30_000, 90_000): ["a"]}))
+    assert_that(sliding, equal_to_per_window({FIRST: ["a"], beam.IntervalWindow(30, 90): ["a"]}))
     assert_that(
         sliding,
         equal_to(
             [
-                TestWindowedValue("a", 30_000, [FIRST]),
-                TestWindowedValue("a", 30_000, [IntervalWindow(30_000, 90_000)]),
+                TestWindowedValue("a", 30, [beam.IntervalWindow(0, 60)]),
+                TestWindowedValue("a", beam.Timestamp(30), [beam.IntervalWindow(30, 90)]),
             ]
         ),
         reify_windows=True,
@@ -309,7 +310,7 @@ def test_every_window_that_is_wrong_is_told() -> None:
     wrong       equal_to_per_window does not hold
     expected    no elements in windows that are not listed
     windows     [00:01:00, 00:02:00)
-    in Beam     Failed assert: element ('joe', 2) not found in window [00:00:00, 00:01:00):[]
+    in Beam     Failed assert: element ('joe', 2) not found in window [0.0, 60.0):[]
     windowing   FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms
 
     everything that came out, 3 marked with >:

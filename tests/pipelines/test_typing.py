@@ -139,8 +139,8 @@ REFUSED = {
     "words | beam.GroupByKey()": '"PCollection[str]" and "GroupByKey"',
     'numbers | "Values" >> beam.Values()': '"PCollection[int]" and "Values"',
     'numbers | beam.Regex.find("a")': '"PCollection[int]" and "_Found[str]"',
-    'beam.TimestampedValue("a", 5)': '"int"; expected "datetime | str"',
-    'beam.IntervalWindow("12:00", 1.5)': '"float"; expected "datetime | str"',
+    'beam.TimestampedValue("a", [5])': '"list[int]"; expected "int | float | datetime | str |',
+    'beam.IntervalWindow("12:00", None)': '"None"; expected "int | float | datetime | str |',
 }
 
 

@@ -13,9 +13,18 @@ from beamlike.api.pipelines.contexts import BundleContextParam, ContextParam
 from beamlike.api.pipelines.variables import In, T
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Windowed
-from beamlike.model.time import DurationLike, InstantLike, instant_ms
+from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms
 
-__all__ = ["WRAPPERS", "DoFn", "Param", "Plain", "TaggedOutput", "TimestampedValue"]
+__all__ = [
+    "WRAPPERS",
+    "DoFn",
+    "Located",
+    "Param",
+    "Plain",
+    "TaggedOutput",
+    "Timestamped",
+    "TimestampedValue",
+]
 
 
 @attrs.frozen
@@ -34,19 +43,45 @@ class TaggedOutput:
             )
 
 
+class Timestamped(Generic[T]):
+    """An element with an event time of its own, in whatever unit its class counts."""
+
+    __slots__ = ()
+
+    value: T
+
+    @property
+    def millis(self) -> int:
+        """The event time (ms)."""
+        raise NotImplementedError
+
+
 def _instant(at: InstantLike) -> int:
     return instant_ms(at, "timestamp")
 
 
 @attrs.frozen
-class TimestampedValue(Generic[T]):
+class TimestampedValue(Timestamped[T]):
     """An element with an event time of its own: an instant, kept as milliseconds."""
 
     value: T
     timestamp: int = attrs.field(converter=_instant)
 
+    @property
+    def millis(self) -> int:
+        """The event time (ms)."""
+        return self.timestamp
 
-WRAPPERS: Final = frozenset((TaggedOutput, TimestampedValue, Windowed))
+
+class Located:
+    """An element that knows its windows in a form of its own."""
+
+    def windowed(self) -> Windowed:
+        """The element as the core has it."""
+        raise NotImplementedError
+
+
+WRAPPERS: Final = (TaggedOutput, Timestamped, Windowed, Located)
 """What an answer may be besides a plain value."""
 
 
@@ -63,16 +98,22 @@ class Plain(Enum):
 
 @attrs.frozen
 class Param:
-    """What a ``process`` may ask for by the default of a parameter."""
+    """What a ``process`` may ask for by the default of a parameter.
+
+    Args:
+        name: What it is.
+        shown: What a function sees of it; None: what the core has.
+    """
 
     name: str
+    shown: Callable[[Any], Any] | None = None
 
     def __repr__(self) -> str:
         return f"DoFn.{self.name}"
 
 
 class DoFn(Generic[In, T]):
-    """A function over elements, with a life.
+    """A function over elements, with a life. Times are numbers of milliseconds.
 
     Subclasses write ``process(self, element)``, which returns or yields what comes out: plain
     values, `TimestampedValue`, or `TaggedOutput` around either. More parameters may ask for
@@ -100,7 +141,7 @@ class DoFn(Generic[In, T]):
     SetupContextParam: ClassVar[Any] = ContextParam
     BundleContextParam: ClassVar[Any] = BundleContextParam
 
-    allowed_timestamp_skew: DurationLike = 0
+    allowed_timestamp_skew: DurationLike | float = 0
     """How far before its element an output may happen. Beam Java ``getAllowedTimestampSkew``."""
 
     opens_texts: ClassVar[bool] = False
@@ -150,6 +191,15 @@ class DoFn(Generic[In, T]):
             f"{type(self).__name__} has no process method; write def process(self, element) "
             "that yields what the element becomes"
         )
+
+    def skew_ms(self, label: str) -> int:
+        """``allowed_timestamp_skew`` in milliseconds, of the transform with this name.
+
+        Raises:
+            TimeError: It cannot be read.
+        """
+        skew: Any = self.allowed_timestamp_skew
+        return duration_ms(skew, f"{label} allowed_timestamp_skew")
 
     def called(self) -> Callable[..., Any]:
         """What is called for each element: its parameters say what it asks for."""

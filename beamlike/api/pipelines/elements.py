@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, overload
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
-from beamlike.api.pipelines.dofn import DoFn, Plain, TimestampedValue
+from beamlike.api.pipelines.dofn import DoFn, Located, Plain, Timestamped
 from beamlike.api.pipelines.doing import Doing, views_of
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import Pipeline
@@ -27,7 +27,7 @@ __all__ = ["Create", "Filter", "FlatMap", "Impulse", "Map", "ParDo"]
 
 class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
     """Elements that are there from the start. They all happen at the minimum timestamp, but
-    those that are a `TimestampedValue`.
+    those that are a `TimestampedValue` or a `WindowedValue`, whose windows do not count.
 
     Args:
         values: The elements; of a mapping its items.
@@ -42,12 +42,10 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
     ) -> None: ...
 
     @overload
-    def __init__(self, values: Iterable[TimestampedValue[T]], reshuffle: bool = True) -> None: ...
+    def __init__(self, values: Iterable[Timestamped[T]], reshuffle: bool = True) -> None: ...
 
     @overload
-    def __init__(
-        self, values: Iterable[T | TimestampedValue[T]], reshuffle: bool = True
-    ) -> None: ...
+    def __init__(self, values: Iterable[T | Timestamped[T]], reshuffle: bool = True) -> None: ...
 
     def __init__(self, values: Any, reshuffle: bool = True) -> None:
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
@@ -68,8 +66,11 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
 
 
 def _element(value: Any) -> Element:
-    if isinstance(value, TimestampedValue):
-        return Element(value.value, value.timestamp)
+    if isinstance(value, Timestamped):
+        return Element(value.value, value.millis)
+    if isinstance(value, Located):
+        windowed = value.windowed()
+        return Element(windowed.value, windowed.timestamp)
     return Element(value, MIN_TIMESTAMP)
 
 

@@ -10,6 +10,7 @@ import attrs
 from beamlike.api.pipelines.collection import PCollection, apply
 from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
 from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions, host_of
+from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.runners import PipelineRunner
@@ -21,7 +22,6 @@ from beamlike.errors import PipelineError
 from beamlike.hosts.pipeline import run_pipeline
 from beamlike.model.graph import MAIN, Edge, Node
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import DurationLike
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -188,7 +188,7 @@ class Pipeline:
         checkpoint: str | None = None,
         trigger: Mapping[str, Any] | None = None,
         shards: int | None = None,
-        wake_every: DurationLike | None = None,
+        wake_every: Length | None = None,
     ) -> PipelineResult:
         """Run everything.
 
@@ -208,7 +208,8 @@ class Pipeline:
                 for the next three likewise.
             trigger: When its micro-batches start.
             shards: The groups of Spark that share the keys of a grouping.
-            wake_every: How often a query that waits on processing time is woken without data.
+            wake_every: How often a query that waits on processing time is woken without data: a
+                duration, of which a number counts seconds.
 
         Raises:
             TransformError: A function of the user's raised. It is of the type of what was raised,
@@ -220,7 +221,8 @@ class Pipeline:
         host = self._host if host is None else host
         if host not in get_args(Host):
             raise PipelineError(f'host must be "memory", "local" or "spark", got {host!r}')
-        options = SparkOptions(spark, checkpoint, trigger, shards, wake_every)
+        woken = None if wake_every is None else in_millis(wake_every, "wake_every")
+        options = SparkOptions(spark, checkpoint, trigger, shards, woken)
         RuntimeValueProvider.set_runtime_options(self.options._values)
         for handler in self.error_handlers:
             handler.verify_closed()

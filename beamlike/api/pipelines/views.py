@@ -210,13 +210,13 @@ def looking(given: PCollection[Any], views: Sequence[AsSideInput[Any]]) -> PColl
             and the collection has none.
     """
     for number, view in enumerate(views):
-        given = (given, view.pcoll) | f"View{number}" >> _Look(view.counts)
+        given = (given, view.pcoll) | f"View{number}" >> _Look(view)
     return given
 
 
 class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[Any]]):
-    def __init__(self, counts: bool) -> None:
-        self.counts = counts
+    def __init__(self, view: AsSideInput[Any]) -> None:
+        self.counts, self.may_wait = view.counts, not view.demands
 
     def expand(self, given: tuple[PCollection[Any], PCollection[Any]]) -> PCollection[Any]:
         main, side = given
@@ -225,7 +225,7 @@ class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[An
             _check(main, side)
         except WindowingError as error:
             raise PipelineError(f"{label!r}: {error}") from error
-        panes = side | "Items" >> _Items(self.counts)
+        panes = side | "Items" >> _Items(self.counts, self.may_wait)
         node = Seen(label, (main.edge, panes.edge), main.windowing, side.windowing)
         return main.pipeline.add(node, main.windowing, main.is_bounded)
 
@@ -237,15 +237,16 @@ def _check(main: PCollection[Any], side: PCollection[Any]) -> None:
 
 
 class _Items(PTransform[PCollection[Any], PCollection[Any]]):
-    def __init__(self, counts: bool) -> None:
-        self.counts = counts
+    def __init__(self, counts: bool, may_wait: bool) -> None:
+        self.counts, self.may_wait = counts, may_wait
 
     def expand(self, given: PCollection[Any]) -> PCollection[Any]:
         pipeline = given.pipeline
         node = Each(f"{pipeline.label}/OneKey", (given.edge,), _OneKey())
         keyed = pipeline.add(node, given.windowing, given.is_bounded)
         # Of a side input that discards only the latest pane is seen.
-        return grouped(keyed, Collect(), counts=self.counts and given.windowing.accumulates)
+        counts = self.counts and given.windowing.accumulates
+        return grouped(keyed, Collect(), counts=counts, may_wait=self.may_wait)
 
 
 class _OneKey(Do):

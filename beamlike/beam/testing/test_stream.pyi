@@ -1,8 +1,15 @@
 """Beam's ``apache_beam.testing.test_stream``: what is here of it."""
 
-from beamlike.api.pipelines.python_windows import Duration as Duration
-from beamlike.api.pipelines.python_windows import Timestamp as Timestamp
-from beamlike.api.pipelines.python_windows import TimestampedValue as TimestampedValue
+from beamlike.api.pipelines.python.durations import Duration as Duration
+from beamlike.api.pipelines.python.streams import ElementEvent as ElementEvent
+from beamlike.api.pipelines.python.streams import Event as Event
+from beamlike.api.pipelines.python.streams import ProcessingTimeEvent as ProcessingTimeEvent
+from beamlike.api.pipelines.python.streams import TestStream as TestStream
+from beamlike.api.pipelines.python.streams import WatermarkEvent as WatermarkEvent
+from beamlike.api.pipelines.python.timestamps import MIN_TIMESTAMP as MIN_TIMESTAMP
+from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
+from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
+from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
 from beamlike.api.pipelines.userstate import TimerSpec as TimerSpec
@@ -12,7 +19,3 @@ from beamlike.beam import pvalue as pvalue
 from beamlike.beam.transforms import core as core
 from beamlike.beam.transforms import window as window
 from beamlike.beam.utils import timestamp as timestamp
-from beamlike.model.bundle import Windowed as _WindowedValue
-from beamlike.testing.stream import TestStream as TestStream
-
-WindowedValue = _WindowedValue

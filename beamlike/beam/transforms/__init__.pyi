@@ -8,7 +8,6 @@ from beamlike.api.pipelines.batches import BatchElements as BatchElements
 from beamlike.api.pipelines.batches import GroupIntoBatches as GroupIntoBatches
 from beamlike.api.pipelines.batches import SortAndBatchElements as SortAndBatchElements
 from beamlike.api.pipelines.combinefn import CombineFn as CombineFn
-from beamlike.api.pipelines.dofn import DoFn as DoFn
 from beamlike.api.pipelines.elements import Create as Create
 from beamlike.api.pipelines.elements import Filter as Filter
 from beamlike.api.pipelines.elements import FlatMap as FlatMap
@@ -34,12 +33,13 @@ from beamlike.api.pipelines.pairs import WithKeys as WithKeys
 from beamlike.api.pipelines.passing import LogElements as LogElements
 from beamlike.api.pipelines.passing import Tee as Tee
 from beamlike.api.pipelines.passing import WaitOn as WaitOn
-from beamlike.api.pipelines.python_windows import WindowInto as WindowInto
+from beamlike.api.pipelines.python.functions import DoFn as DoFn
+from beamlike.api.pipelines.python.times import Reify as Reify
+from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.rows import GroupBy as GroupBy
 from beamlike.api.pipelines.rows import Select as Select
 from beamlike.api.pipelines.texts import Regex as Regex
 from beamlike.api.pipelines.texts import ToString as ToString
-from beamlike.api.pipelines.times import Reify as Reify
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
 from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain

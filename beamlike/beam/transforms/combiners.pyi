@@ -23,14 +23,12 @@ from beamlike.api.pipelines.combiners import TopCombineFn as TopCombineFn
 from beamlike.api.pipelines.combiners import ToSet as ToSet
 from beamlike.api.pipelines.combiners import ToSetCombineFn as ToSetCombineFn
 from beamlike.api.pipelines.combiners import TupleCombineFn as TupleCombineFn
-from beamlike.api.pipelines.python_windows import Duration as Duration
-from beamlike.api.pipelines.python_windows import Timestamp as Timestamp
+from beamlike.api.pipelines.python.durations import Duration as Duration
+from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
+from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue
 from beamlike.api.pipelines.types import with_input_types as with_input_types
 from beamlike.api.pipelines.types import with_output_types as with_output_types
 from beamlike.beam import typehints as typehints
 from beamlike.beam.transforms import core as core
 from beamlike.beam.transforms import ptransform as ptransform
 from beamlike.beam.transforms import window as window
-from beamlike.model.bundle import Windowed as _WindowedValue
-
-WindowedValue = _WindowedValue

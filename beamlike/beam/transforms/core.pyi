@@ -1,7 +1,6 @@
 """Beam's ``apache_beam.transforms.core``: what is here of it."""
 
 from beamlike.api.pipelines.combinefn import CombineFn as CombineFn
-from beamlike.api.pipelines.dofn import DoFn as DoFn
 from beamlike.api.pipelines.elements import Create as Create
 from beamlike.api.pipelines.elements import Filter as Filter
 from beamlike.api.pipelines.elements import FlatMap as FlatMap
@@ -19,11 +18,15 @@ from beamlike.api.pipelines.pairs import MapTuple as MapTuple
 from beamlike.api.pipelines.pairs import Partition as Partition
 from beamlike.api.pipelines.pairs import PartitionFn as PartitionFn
 from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
-from beamlike.api.pipelines.python_windows import Duration as Duration
-from beamlike.api.pipelines.python_windows import SlidingWindows as SlidingWindows
-from beamlike.api.pipelines.python_windows import TimestampCombiner as TimestampCombiner
-from beamlike.api.pipelines.python_windows import TimestampedValue as TimestampedValue
-from beamlike.api.pipelines.python_windows import WindowInto as WindowInto
+from beamlike.api.pipelines.python.durations import Duration as Duration
+from beamlike.api.pipelines.python.functions import DoFn as DoFn
+from beamlike.api.pipelines.python.window_fns import GlobalWindows as GlobalWindows
+from beamlike.api.pipelines.python.window_fns import SlidingWindows as SlidingWindows
+from beamlike.api.pipelines.python.window_fns import WindowFn as WindowFn
+from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
+from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
+from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
+from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue
 from beamlike.api.pipelines.rows import GroupBy as GroupBy
 from beamlike.api.pipelines.rows import Select as Select
 from beamlike.api.pipelines.transform import PTransform as PTransform
@@ -38,9 +41,5 @@ from beamlike.beam import typehints as typehints
 from beamlike.beam.coders import typecoders as typecoders
 from beamlike.beam.transforms import ptransform as ptransform
 from beamlike.beam.transforms import userstate as userstate
-from beamlike.model.bundle import Windowed as _WindowedValue
 from beamlike.model.options import AccumulationMode as AccumulationMode
 from beamlike.model.triggers import DefaultTrigger as DefaultTrigger
-from beamlike.model.windowfns import GlobalWindows as GlobalWindows
-
-WindowedValue = _WindowedValue

@@ -9,7 +9,6 @@ from beamlike.api.pipelines.approximate import (
     ApproximateUniqueCombineFn as ApproximateUniqueCombineFn,
 )
 from beamlike.api.pipelines.combinefn import CombineFn as CombineFn
-from beamlike.api.pipelines.dofn import DoFn as DoFn
 from beamlike.api.pipelines.elements import Create as Create
 from beamlike.api.pipelines.elements import Filter as Filter
 from beamlike.api.pipelines.elements import FlatMap as FlatMap
@@ -24,7 +23,8 @@ from beamlike.api.pipelines.pairs import FlatMapTuple as FlatMapTuple
 from beamlike.api.pipelines.pairs import MapTuple as MapTuple
 from beamlike.api.pipelines.pairs import Partition as Partition
 from beamlike.api.pipelines.pairs import PartitionFn as PartitionFn
-from beamlike.api.pipelines.python_windows import WindowInto as WindowInto
+from beamlike.api.pipelines.python.functions import DoFn as DoFn
+from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.rows import GroupBy as GroupBy
 from beamlike.api.pipelines.rows import Select as Select
 from beamlike.api.pipelines.transform import PTransform as PTransform

@@ -1,12 +1,18 @@
 """Beam's ``apache_beam.transforms.trigger``: what is here of it."""
 
-from beamlike.api.pipelines.python_windows import AfterProcessingTime as AfterProcessingTime
-from beamlike.api.pipelines.python_windows import TimestampCombiner as TimestampCombiner
+from beamlike.api.pipelines.python.durations import TIME_GRANULARITY as TIME_GRANULARITY
+from beamlike.api.pipelines.python.timestamps import MAX_TIMESTAMP as MAX_TIMESTAMP
+from beamlike.api.pipelines.python.timestamps import MIN_TIMESTAMP as MIN_TIMESTAMP
+from beamlike.api.pipelines.python.window_fns import GlobalWindows as GlobalWindows
+from beamlike.api.pipelines.python.window_fns import WindowFn as WindowFn
+from beamlike.api.pipelines.python.windowing import AfterProcessingTime as AfterProcessingTime
+from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
+from beamlike.api.pipelines.python.windows import GlobalWindow as GlobalWindow
+from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue
 from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
 from beamlike.beam.transforms import combiners as combiners
 from beamlike.beam.transforms import core as core
 from beamlike.beam.utils import windowed_value as windowed_value
-from beamlike.model.bundle import Windowed as _WindowedValue
 from beamlike.model.options import AccumulationMode as AccumulationMode
 from beamlike.model.triggers import AfterAll as AfterAll
 from beamlike.model.triggers import AfterAny as AfterAny
@@ -18,7 +24,3 @@ from beamlike.model.triggers import DefaultTrigger as DefaultTrigger
 from beamlike.model.triggers import Never as Never
 from beamlike.model.triggers import OrFinally as OrFinally
 from beamlike.model.triggers import Repeatedly as Repeatedly
-from beamlike.model.windowfns import GlobalWindows as GlobalWindows
-from beamlike.model.windows import GlobalWindow as GlobalWindow
-
-WindowedValue = _WindowedValue

@@ -1,8 +1,8 @@
 """Beam's ``apache_beam.transforms.userstate``: what is here of it."""
 
 from beamlike.api.pipelines.coders import Coder as Coder
-from beamlike.api.pipelines.dofn import DoFn as DoFn
-from beamlike.api.pipelines.python_windows import Timestamp as Timestamp
+from beamlike.api.pipelines.python.functions import DoFn as DoFn
+from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
 from beamlike.api.pipelines.userstate import BagStateSpec as BagStateSpec
 from beamlike.api.pipelines.userstate import CombiningValueStateSpec as CombiningValueStateSpec
 from beamlike.api.pipelines.userstate import OrderedListStateSpec as OrderedListStateSpec

@@ -5,7 +5,6 @@ from beamlike.api.pipelines.batches import GroupIntoBatches as GroupIntoBatches
 from beamlike.api.pipelines.batches import SortAndBatchElements as SortAndBatchElements
 from beamlike.api.pipelines.collection import PCollection as PCollection
 from beamlike.api.pipelines.combiners import CountCombineFn as CountCombineFn
-from beamlike.api.pipelines.dofn import DoFn as DoFn
 from beamlike.api.pipelines.elements import Create as Create
 from beamlike.api.pipelines.elements import FlatMap as FlatMap
 from beamlike.api.pipelines.elements import Map as Map
@@ -25,12 +24,14 @@ from beamlike.api.pipelines.pairs import WithKeys as WithKeys
 from beamlike.api.pipelines.passing import LogElements as LogElements
 from beamlike.api.pipelines.passing import Tee as Tee
 from beamlike.api.pipelines.passing import WaitOn as WaitOn
-from beamlike.api.pipelines.python_windows import Timestamp as Timestamp
-from beamlike.api.pipelines.python_windows import TimestampCombiner as TimestampCombiner
-from beamlike.api.pipelines.python_windows import TimestampedValue as TimestampedValue
+from beamlike.api.pipelines.python.functions import DoFn as DoFn
+from beamlike.api.pipelines.python.times import Reify as Reify
+from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
+from beamlike.api.pipelines.python.window_fns import NonMergingWindowFn as NonMergingWindowFn
+from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
+from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
 from beamlike.api.pipelines.texts import Regex as Regex
 from beamlike.api.pipelines.texts import ToString as ToString
-from beamlike.api.pipelines.times import Reify as Reify
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
 from beamlike.api.pipelines.userstate import BagStateSpec as BagStateSpec
