@@ -126,7 +126,7 @@ def to_data_frame(
     *,
     spark: "SparkSession | None" = None,
     shards: int = SHARDS,
-    wake_every: Length = f"{WAKE_EVERY} ms",
+    wake_every: Length = WAKE_EVERY,
 ) -> "DataFrame":
     """The elements of a collection as rows: a DataFrame like any other, streaming if a source is.
 

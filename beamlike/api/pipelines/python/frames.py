@@ -27,7 +27,7 @@ class FromDataFrame(frames.FromDataFrame):
         *,
         timestamp: str | None = None,
         watermark: Length | None = None,
-        max_ahead: Length | None = f"{MAX_AHEAD} ms",
+        max_ahead: Length | None = MAX_AHEAD,
         idle_after: Length | None = None,
         idle: Idle | str = Idle.RELEASE,
         encoded: str | None = None,
