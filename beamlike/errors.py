@@ -17,10 +17,12 @@ __all__ = [
     "InputRowError",
     "OutgrownError",
     "PipelineError",
+    "PipelineTypeError",
     "RecordingError",
     "RepeatedElementsWarning",
     "SessionOverflowError",
     "StateError",
+    "StreamAssertionError",
     "TestStreamError",
     "TimeError",
     "TranscriptError",
@@ -68,6 +70,10 @@ class TestStreamError(BeamlikeError, ValueError):
     """A test stream was told something that no stream can do."""
 
     __test__ = False  # the name starts with Test, but it is no test for pytest to collect
+
+
+class StreamAssertionError(TestStreamError, AssertionError):
+    """An event of a test stream that Beam Python refuses by an assertion."""
 
 
 class TranscriptError(BeamlikeError, ValueError):
@@ -177,6 +183,10 @@ class UserFunctionError(BeamlikeError, RuntimeError):
 
 class PipelineError(BeamlikeError, ValueError):
     """A pipeline was built, or asked to run, in a way that has no meaning."""
+
+
+class PipelineTypeError(PipelineError, TypeError):
+    """A part of a pipeline was given something of another type."""
 
 
 class TransformError(BeamlikeError, RuntimeError):

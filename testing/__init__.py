@@ -33,28 +33,29 @@ Queries of DataFrames: `query_rows` (what is sent), `query_outputs` (what comes 
 drops), `query_hosts` (where they run), `query_test`.
 Pipelines: `checks` (when assertions are asked), `collections`, `runs`, `overrides` and `wiring`
 (what a test puts in place of parts), `pipelines`, `jobs`, `inside_pipelines` (what happened in
-their groupings), `beam` (Beam Python's words), `plugin` (of pytest), `plugin_examples` (of
-hypothesis) and `plugin_reports` (what it adds to a failure). Scenarios as files: `json_places` and
-`transcript_places` (where a mistake is), `transcript_schema`, `transcripts`, `transcript_results`,
-`transcript_writing`, `conformance`; those of other systems: `dialect_cases`, `dialect_player`,
-`akka_plays`, `apex_plays`, `flink_plays`, `kafka_plays`, `dialect_plays`, `dialect_replays` (on
-Spark), `apex_questions`, `dialect_questions`. Laws: `random_strategies`, `generate` (random
-scenarios), `streams` (of many keys at once), `laws` (of machines), `bundles` (of how elements
-arrive), `chain` (several groupings, one after the other), `in_shard`, `shard_of_numbers` (at rest),
-`every_aggregate` (of every column), `rows_of_plans`, `hand_made_rows`, `either_machine`,
-`both_machines`, `in_columns` and `differential` (all of them, on many scenarios), `shrinking` (what
-breaks one), `contract_case`, `contract_rules` and `contract` (of window functions),
-`combine_contract` (of combine functions). Laws of pipelines: `random_pipelines`, `told_runs` (what
-came out, in words), `in_letters` (the layers of the Spark host, without Spark), `side_by_side`
-(tests in one query), `counted_words` (a pipeline with panes of all timings, to be asked about).
-Running queries: `query_reports` (as Spark writes them), `checkpoints` (that they leave behind).
+their groupings), `beam_matchers` and `beam` (Beam Python's words), `plugin` (of pytest),
+`plugin_examples` (of hypothesis) and `plugin_reports` (what it adds to a failure). Scenarios as
+files: `json_places` and `transcript_places` (where a mistake is), `transcript_schema`,
+`transcripts`, `transcript_results`, `transcript_writing`, `conformance`; those of other systems:
+`dialect_cases`, `dialect_player`, `akka_plays`, `apex_plays`, `flink_plays`, `kafka_plays`,
+`dialect_plays`, `dialect_replays` (on Spark), `apex_questions`, `dialect_questions`. Laws:
+`random_strategies`, `generate` (random scenarios), `streams` (of many keys at once), `laws` (of
+machines), `bundles` (of how elements arrive), `chain` (several groupings, one after the other),
+`in_shard`, `shard_of_numbers` (at rest), `every_aggregate` (of every column), `rows_of_plans`,
+`hand_made_rows`, `either_machine`, `both_machines`, `in_columns` and `differential` (all of them,
+on many scenarios), `shrinking` (what breaks one), `contract_case`, `contract_rules` and `contract`
+(of window functions), `combine_contract` (of combine functions). Laws of pipelines:
+`random_pipelines`, `told_runs` (what came out, in words), `in_letters` (the layers of the Spark
+host, without Spark), `side_by_side` (tests in one query), `counted_words` (a pipeline with panes of
+all timings, to be asked about). Running queries: `query_reports` (as Spark writes them),
+`checkpoints` (that they leave behind).
 """
 
 from beamlike.testing.as_code import as_test_stream
-from beamlike.testing.beam import (
+from beamlike.testing.beam import assert_that
+from beamlike.testing.beam_matchers import (
     BeamAssertException,
     TestWindowedValue,
-    assert_that,
     equal_to,
     equal_to_per_window,
     is_empty,

@@ -12,11 +12,13 @@ Source: Scio ``SCollectionMatchers``, Beam ``PAssert``.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import attrs
 
 from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.result import PipelineResult
 from beamlike.errors import PipelineError
 from beamlike.hosts.pipeline import PipelineRun
 from beamlike.machine.events import Pane
@@ -163,11 +165,10 @@ class Expectation:
 def expect(collection: PCollection[Any]) -> Expectation:
     """Begin an assertion about a collection: ``expect(collection).to(matcher)``.
 
-    Nothing is asked before the pipeline has run. It belongs into a block of `run_with_context`
-    or of a `TestPipeline`.
+    Nothing is asked before the pipeline has run.
 
     Raises:
-        PipelineError: It is no collection, or its pipeline is none of a test.
+        PipelineError: It is no collection, or its pipeline has run.
     """
     return Expectation(collection, asking(collection, "expect"))
 
@@ -180,10 +181,15 @@ def asking(collection: PCollection[Any], verb: str) -> Callable[[Ask], None]:
     """
     if not isinstance(collection, PCollection):
         raise PipelineError(f"{verb} needs a collection of a pipeline, got {collection!r}")
-    checks = getattr(collection.pipeline, "checks", None)
+    pipeline = collection.pipeline
+    checks = getattr(pipeline, "checks", None)
     if not isinstance(checks, Checks):
-        raise PipelineError(
-            f"{verb}({collection!r}): nobody would ever ask this; build the pipeline in a block "
-            "of run_with_context() or TestPipeline()"
-        )
+        checks = Checks("run it")
+        pipeline.checks = checks  # type: ignore[attr-defined]
+        pipeline.on_end.append(partial(_evaluated, checks))
     return checks.open(about=collection.edge)
+
+
+def _evaluated(checks: Checks, result: PipelineResult) -> None:
+    __tracebackhide__ = True
+    checks.evaluate(result.outputs)

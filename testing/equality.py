@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from beamlike.testing.spelling import TimestampedValue
+from beamlike.api.pipelines.dofn import Timestamped
 
 __all__ = ["same", "same_content", "same_pair", "take"]
 
@@ -13,8 +13,9 @@ def same(expected: Any, actual: Any) -> bool:
 
     Arrays are equal by content.
     """
-    if isinstance(expected, TimestampedValue):
-        return same((expected.value, expected.timestamp), actual)
+    if isinstance(expected, Timestamped):
+        pair = (actual.value, actual.millis) if isinstance(actual, Timestamped) else actual
+        return same((expected.value, expected.millis), pair)
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return expected.keys() == actual.keys() and all(
             same(value, actual[key]) for key, value in expected.items()

@@ -38,7 +38,6 @@ class _Played(PTransform[Pipeline, PCollection[Any]]):
     def __init__(self, steps: Script, without_unit: str = "") -> None:
         self.steps, self.without_unit = steps, without_unit
 
-    @property
     def default_label(self) -> str:
         return "TestStream"
 
@@ -136,7 +135,6 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         ran_by_itself(Asserted("", run, strategy, combine))
         return Results(run, strategy, combine)
 
-    @property
     def default_label(self) -> str:
         return "TestStream"
 

@@ -250,7 +250,7 @@ class JobTest:
             TransformError: A function of the job's raised.
         """
         __tracebackhide__ = True
-        with TestPipeline(host, spark) as pipeline:
+        with TestPipeline(host=host, spark=spark) as pipeline:
             self._build(pipeline)
         assert pipeline.result is not None, "it ran at the end of the block"
         return pipeline.result

@@ -3,13 +3,16 @@
 Source: Beam Python ``TestPipeline``, Scio ``PipelineTestUtils``.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
+from unittest import SkipTest
 
 from beamlike.api.pipelines.collection import PCollection
-from beamlike.api.pipelines.pipeline import Host, Pipeline
+from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions
+from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
+from beamlike.api.pipelines.runners import PipelineRunner
 from beamlike.api.pipelines.scio.context import ScioContext
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import BeamlikeError, PipelineError
@@ -37,6 +40,12 @@ class TestPipeline(Pipeline):
     `assert_that` asserted. All that does not hold is reported together.
 
     Args:
+        runner: A host, or a runner in Beam's words, see `Pipeline`.
+        options: Options, see `Pipeline`.
+        argv: A command line, if there are no options; None: an empty one.
+        is_integration_test: Whether it needs a service. Such a test is skipped here.
+        blocking: Taken, as the next three, so that tests of Beam need no change.
+        additional_pipeline_args: More of the command line.
         host: Where it runs: ``"memory"``, ``"local"`` or ``"spark"``, as `Pipeline.run`. The
             default is the host that explains what it did when an assertion fails.
         spark: The session for host ``"spark"``.
@@ -47,28 +56,51 @@ class TestPipeline(Pipeline):
 
     __test__ = False  # the name starts with Test, but pytest must not collect it
 
+    default_host: ClassVar[Host] = "memory"
+    """Where it runs if nothing says where."""
+
     def __init__(
         self,
-        host: Host = "memory",
+        runner: str | PipelineRunner | None = None,
+        options: PipelineOptions | None = None,
+        argv: Sequence[str] | None = None,
+        is_integration_test: bool = False,
+        blocking: bool = True,
+        additional_pipeline_args: Sequence[str] | None = None,
+        display_data: Mapping[str, Any] | None = None,
+        timeout: int | None = None,
+        *,
+        host: Host | None = None,
         spark: "SparkSession | None" = None,
         overrides: Iterable[TransformOverride] = (),
     ) -> None:
-        super().__init__()
-        self._host: Host = host
+        if is_integration_test:
+            raise SkipTest("it needs a service, of which nothing here says where it is")
+        if isinstance(runner, str) and runner in get_args(Host):
+            runner, host = None, cast(Host, runner)
+        command_line = [*(argv or ()), *(additional_pipeline_args or ())]
+        super().__init__(runner, options or PipelineOptions(command_line))
+        said = runner or self.options.view_as(StandardOptions).runner
+        self._host = host or (self._host if said else self.default_host)
         self._spark = spark
+        self.is_integration_test = is_integration_test
         self.checks = Checks("build it in a with block, or call run()")
         self.wiring = Wiring(overrides=overrides)
 
-    def apply(self, transform: PTransform[Any, Any], given: Any) -> Any:
+    def get_pipeline_options(self) -> PipelineOptions:
+        """Its options."""
+        return self.options
+
+    def applied(self, transform: PTransform[Any, Any], given: Any) -> Any:
         """Apply a transform, or what the test has in its place.
 
         Raises:
-            PipelineError: As `Pipeline.apply`; or a job's test does not know this input or output.
+            PipelineError: As `Pipeline.apply`, or a job's test does not know this input or output.
         """
-        label = transform.label or transform.default_label
+        label = transform.label
         full_name = f"{self.label}/{label}" if self.label else label
         replaced = self.wiring.in_place_of(transform, full_name, given)
-        made = super().apply(label >> replaced if replaced is not transform else replaced, given)
+        made = super().applied(label >> replaced if replaced is not transform else replaced, given)
         self.wiring.look_at(replaced, made, self.checks)
         return made
 
@@ -143,7 +175,7 @@ class run_with_context:
         spark: "SparkSession | None" = None,
         overrides: Iterable[TransformOverride] = (),
     ) -> None:
-        self._pipeline = TestPipeline(host, spark, overrides)
+        self._pipeline = TestPipeline(host=host, spark=spark, overrides=overrides)
 
     def __enter__(self) -> ScioContext:
         return ScioContext(self._pipeline)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from beamlike.api.pipelines.dofn import TimestampedValue
-from beamlike.api.pipelines.python_windows import duration_with_unit, instant_with_unit
-from beamlike.errors import BeamlikeError, TestStreamError, TimeError
+from beamlike.api.pipelines.python.windows import BoundedWindow, model_of
+from beamlike.errors import TestStreamError, TimeError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model.time import (
     DurationLike,
@@ -32,7 +32,7 @@ __all__ = [
     "window_code",
 ]
 
-WindowLike = IntervalWindow | GlobalWindow | tuple[InstantLike, InstantLike] | str
+WindowLike = IntervalWindow | GlobalWindow | BoundedWindow | tuple[InstantLike, InstantLike] | str
 """A window, its two bounds as ``("00:00:00", "00:11:00")``, or ``"global"``."""
 
 
@@ -47,6 +47,8 @@ def read_window(parts: tuple[Any, ...], owner: str) -> Window:
     match parts:
         case (IntervalWindow() | GlobalWindow() as window,):
             return window
+        case (BoundedWindow() as window,):
+            return model_of(window, owner)
         case ("global",):
             return GLOBAL_WINDOW
         case ((start, end),) if isinstance(parts[0], tuple):
@@ -102,22 +104,25 @@ def instant_refused(value: InstantLike, argument: str) -> str:
 
     What cannot be written in another way than as a number is taken: no seconds reach so far.
     """
-    if isinstance(value, int) and instant_code(value) == repr(value):
+    if not isinstance(value, int) or value == 0 or instant_code(value) == repr(value):
         return ""
-    return _refused(lambda: instant_with_unit(value, argument, "the bounds of a window"))
+    return _refusal(value, argument, f"Timestamp({value!r})", instant_code(value))
 
 
 def duration_refused(value: DurationLike, argument: str) -> str:
     """Why a pipeline in Beam Python's words does not take a duration; "" if it does."""
-    return _refused(lambda: duration_with_unit(value, argument))
+    if not isinstance(value, int):
+        return ""
+    return _refusal(value, argument, f"Duration({value!r})", duration_code(value))
 
 
-def _refused(read: Callable[[], object]) -> str:
-    try:
-        read()
-    except BeamlikeError as error:
-        return str(error)
-    return ""
+def _refusal(value: int, argument: str, in_seconds: str, in_millis: str) -> str:
+    return (
+        f"{argument}: {value!r} is {value!r} milliseconds in beamlike.testing and {value!r} "
+        f"seconds in Beam Python; write {in_seconds} of beamlike.beam for seconds, or {in_millis} "
+        "for milliseconds, or take Beam's test stream: "
+        "from beamlike.beam.testing.test_stream import TestStream"
+    )
 
 
 def script_code(steps: Script) -> str:
@@ -147,8 +152,11 @@ def _arrival(arrive: Arrive) -> str:
 
 def said_otherwise(name: str, given: object, elements: tuple[Any, ...]) -> str:
     """What to write for an argument that Beam Python's method has."""
+    beams = "Beam's is beamlike.beam.testing.test_stream.TestStream"
     if name == "tag":
-        return "add_elements has no tag= here; each collection has a TestStream of its own"
+        return (
+            f"add_elements has no tag= here; each collection has a TestStream of its own. {beams}"
+        )
     if name != "event_timestamp":
         return f"add_elements has no {name}= here; write add_elements(*elements)"
     listed = elements[0] if len(elements) == 1 and isinstance(elements[0], list) else elements
@@ -156,5 +164,5 @@ def said_otherwise(name: str, given: object, elements: tuple[Any, ...]) -> str:
     time = f"Timestamp({given!r})" if isinstance(given, int | float) else repr(given)
     return (
         f"add_elements has no event_timestamp= here; write add_elements_at_time({time}, {shown}), "
-        "with the elements one by one, and Timestamp of beamlike.beam for seconds"
+        "with the elements one by one, and Timestamp of beamlike.beam for seconds. " + beams
     )

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Never, NoReturn
 import attrs
 
 from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.dofn import Timestamped
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import TestStreamError
@@ -24,7 +25,6 @@ from beamlike.model.time import (
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 from beamlike.testing.finished_stream import FinishedTestStream
 from beamlike.testing.spelling import (
-    TimestampedValue,
     duration_refused,
     instant_refused,
     said_otherwise,
@@ -201,8 +201,8 @@ def _open_yet(label: str) -> TestStreamError:
 
 
 def _timed(given: Any, default: int) -> Element:
-    timed = isinstance(given, TimestampedValue)
-    value, timestamp = (given.value, given.timestamp) if timed else (given, default)
+    timed = isinstance(given, Timestamped)
+    value, timestamp = (given.value, given.millis) if timed else (given, default)
     if timestamp >= MAX_TIMESTAMP:
         raise TestStreamError(
             f"an element must happen before the end of time, {MAX_TIMESTAMP} ms, "

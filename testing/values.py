@@ -13,13 +13,13 @@ from typing import Any, Final
 
 import attrs
 
+from beamlike.api.pipelines.dofn import Timestamped
 from beamlike.errors import TestStreamError
 from beamlike.model.time import InstantLike, instant_ms
 from beamlike.testing.arguments import several
 from beamlike.testing.failures import Failure, some_lines
 from beamlike.testing.results import Results
 from beamlike.testing.selection import Mismatch, Question, Selection, judge, show_element
-from beamlike.testing.spelling import TimestampedValue
 from beamlike.viz.table import shorten
 
 __all__ = [
@@ -327,14 +327,14 @@ def exist(predicate: Predicate) -> ValueMatcher:
 
 def _plain(element: Any) -> Any:
     """An expected element; on results with timestamps it is (element, timestamp)."""
-    if isinstance(element, TimestampedValue):
-        return element.value, element.timestamp
+    if isinstance(element, Timestamped):
+        return element.value, element.millis
     return element
 
 
 def _time_and_element(element: Any, name: str) -> tuple[InstantLike, Any]:
-    if isinstance(element, TimestampedValue):
-        return element.timestamp, element.value
+    if isinstance(element, Timestamped):
+        return element.millis, element.value
     if not isinstance(element, tuple) or len(element) != 2:
         raise TestStreamError(
             f'{name}: write ("00:00:59.999", ("foo", 1)) for each element, got {element!r}'

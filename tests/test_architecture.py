@@ -178,10 +178,11 @@ def test_importing_loads_nothing_heavy(module: str):
 def test_the_local_host_needs_no_spark():
     script = """
 import sys
+import beamlike as bl
 import beamlike.beam as beam
 from beamlike.testing import TestStream
 stream = TestStream().add_elements(("a", 1)).advance_watermark_to_infinity()
-stream.run(window=beam.FixedWindows("1 minute"), host="local")
+stream.run(window=bl.FixedWindows("1 minute"), host="local")
 pipeline = beam.Pipeline()
 pipeline | beam.Create([("a", 1)]) | beam.CombinePerKey(sum)
 pipeline.run("local")

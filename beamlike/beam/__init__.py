@@ -9,36 +9,37 @@
             | beam.combiners.Count.PerElement()
         )
 
-A number that is a time or a duration counts milliseconds, while Beam Python counts seconds: write
-``"60 s"``, ``"10 minutes"``, a ``timedelta`` or a ``datetime``, and both agree. The windows,
-`IntervalWindow`, the triggers, the lateness and `TimestampedValue` of this package refuse a bare
-number, and a pipeline refuses a test stream in which one moves the watermark or the clock, or is a
-time of elements. In other places it is taken as milliseconds: in what the function of
-`WithTimestamps` returns, in what is written by `WriteRows` to a column of times, and in the
-`TimestampedValue` of ``beamlike.testing``. `TimestampedValue` takes the very time that
-``DoFn.TimestampParam`` gave to the function that calls it; what is reckoned from that is a bare
-number.
+A number that is a time or a duration counts seconds, as in Beam Python, in what is given and in
+what comes out: windows, lateness, triggers, `TimestampedValue`, `WithTimestamps`,
+`allowed_timestamp_skew`, what `FromDataFrame` and ``Pipeline.run`` wait for. Texts such as
+``"10 minutes"`` and ``"00:01:30"``, ``timedelta`` and ``datetime`` do as well. What functions are
+given (``DoFn.TimestampParam``, the bounds of windows, what `Reify` shows) is a `Timestamp`, exact
+to the millisecond: what is finer is rounded down where it enters a pipeline.
 
-Beam Python's `Timestamp` and `Duration` are there too: a ``datetime`` and a ``timedelta``. Times
-that come out, such as ``DoFn.TimestampParam`` and the bounds of windows, are in milliseconds;
-``Timestamp(millis=window.start)`` is a ``datetime``.
+``beamlike`` itself, ``beamlike.scio`` and ``beamlike.testing`` count milliseconds. Their windows,
+triggers and elements with a time may stand in a pipeline here, because each knows its unit. A test
+stream of ``beamlike.testing`` with a bare number other than 0 is refused.
 
 What happens is as in Beam Java where the two differ.
 
-Imports by module work as well: ``from beamlike.beam.transforms.window import FixedWindows``. What
-is not here says what to write instead: `absent` knows. The modules have Beam Python's names, and
-re-export what is elsewhere: `window`, `trigger`, `pvalue`, `typehints`, `coders`, `combiners`,
-`metrics`, `userstate`, and the packages `options`, `transforms` and `utils`.
+Imports by module work as well: ``from beamlike.beam.transforms.window import FixedWindows``. Every
+module of Beam Python is there with every name, out of a table: what is not here is refused when it
+is used, with what to write instead. `install_as` lets programs run that import ``apache_beam``.
+
+Read in this order: `here` (which names are here), `absent` (what stands for the others), `tree`
+(the modules), `alias` (this package under the name of Beam).
 
 Source: Beam Python ``apache_beam``.
 """
 
+from typing import TYPE_CHECKING
+
 from beamlike.api.pipelines.batches import BatchElements, GroupIntoBatches
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.combinefn import CombineFn
-from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
+from beamlike.api.pipelines.dofn import TaggedOutput
 from beamlike.api.pipelines.elements import Create, Filter, FlatMap, Impulse, Map, ParDo
-from beamlike.api.pipelines.frames import FromDataFrame, WriteRows, to_data_frame
+from beamlike.api.pipelines.frames import WriteRows, to_data_frame
 from beamlike.api.pipelines.groups import (
     CoGroupByKey,
     CombineGlobally,
@@ -56,7 +57,8 @@ from beamlike.api.pipelines.metrics import (
     Metrics,
     MetricsFilter,
 )
-from beamlike.api.pipelines.options import PipelineOptions, SetupOptions, StandardOptions
+from beamlike.api.pipelines.option_classes import SetupOptions
+from beamlike.api.pipelines.options import PipelineOptions, StandardOptions
 from beamlike.api.pipelines.pairs import (
     FlatMapTuple,
     Keys,
@@ -70,41 +72,39 @@ from beamlike.api.pipelines.pairs import (
 )
 from beamlike.api.pipelines.passing import LogElements, Tee, WaitOn
 from beamlike.api.pipelines.pipeline import Pipeline
-from beamlike.api.pipelines.python_windows import (
-    AfterProcessingTime,
-    Duration,
+from beamlike.api.pipelines.python.durations import Duration
+from beamlike.api.pipelines.python.frames import FromDataFrame
+from beamlike.api.pipelines.python.functions import DoFn
+from beamlike.api.pipelines.python.stateful import ApplyPerKey
+from beamlike.api.pipelines.python.times import Reify, WithTimestamps
+from beamlike.api.pipelines.python.timestamps import Timestamp
+from beamlike.api.pipelines.python.window_fns import (
     FixedWindows,
-    IntervalWindow,
+    GlobalWindows,
+    NonMergingWindowFn,
     Sessions,
     SlidingWindows,
-    Timestamp,
+    WindowFn,
+)
+from beamlike.api.pipelines.python.windowing import (
+    AfterProcessingTime,
     TimestampCombiner,
-    TimestampedValue,
     WindowInto,
+)
+from beamlike.api.pipelines.python.windows import (
+    GlobalWindow,
+    IntervalWindow,
+    TimestampedValue,
+    WindowedValue,
 )
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.rows import GroupBy, Row, Select
-from beamlike.api.pipelines.stateful import ApplyPerKey
 from beamlike.api.pipelines.texts import Regex, ToString
-from beamlike.api.pipelines.times import Reify, WithTimestamps
 from beamlike.api.pipelines.transform import PTransform, ptransform_fn
 from beamlike.api.pipelines.views import AsDict, AsIter, AsList, AsMultiMap, AsSingleton
 from beamlike.api.pipelines.windowing import Flatten, FlattenWith, Remerge
-from beamlike.beam import (
-    coders,
-    combiners,
-    metrics,
-    options,
-    pvalue,
-    transforms,
-    trigger,
-    typehints,
-    userstate,
-    utils,
-    window,
-)
-from beamlike.beam.absent import watch
-from beamlike.model.bundle import Windowed as WindowedValue
+from beamlike.beam.alias import install_as
+from beamlike.beam.tree import grow
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.triggers import (
@@ -119,13 +119,24 @@ from beamlike.model.triggers import (
     OrFinally,
     Repeatedly,
 )
-from beamlike.model.windowfns import GlobalWindows
-from beamlike.model.windows import GlobalWindow
+
+if TYPE_CHECKING:  # else when they are asked for
+    from beamlike.beam import (
+        coders,
+        metrics,
+        options,
+        pvalue,
+        testing,
+        transforms,
+        typehints,
+        utils,
+    )
+    from beamlike.beam.transforms import combiners, trigger, userstate, window
 
 RemoveDuplicates = Distinct
 """`Distinct`, by its older name."""
 
-watch(__name__)
+grow()
 
 __all__ = [
     "AccumulationMode",
@@ -181,6 +192,7 @@ __all__ = [
     "Metrics",
     "MetricsFilter",
     "Never",
+    "NonMergingWindowFn",
     "OnTimeBehavior",
     "OrFinally",
     "PCollection",
@@ -214,6 +226,7 @@ __all__ = [
     "ToString",
     "Values",
     "WaitOn",
+    "WindowFn",
     "WindowInto",
     "WindowedValue",
     "WithKeys",
@@ -221,10 +234,12 @@ __all__ = [
     "WriteRows",
     "coders",
     "combiners",
+    "install_as",
     "metrics",
     "options",
     "ptransform_fn",
     "pvalue",
+    "testing",
     "to_data_frame",
     "transforms",
     "trigger",

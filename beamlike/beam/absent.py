@@ -1,136 +1,111 @@
-"""What Beam Python has and nothing here does: who asks for it is told what to write.
+"""What stands for a name of Beam that is not here: it fails when it is used.
 
-A name that is missing is asked for in two ways. ``beam.io`` asks the module; an import, such as
-``from beamlike.beam.testing.util import assert_that``, asks Python for a module of that name, and
-would be told only that there is none.
+A program that imports a name need not use it, so that an import alone does not fail. A class may
+be derived from one, too; to call it, or to ask it for something, is refused with what to write.
 """
 
-import sys
-from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
-from types import ModuleType
-from typing import Final, NoReturn
+from abc import ABCMeta
+from functools import cache
+from typing import Any, Final, NoReturn
 
-__all__ = ["watch"]
+from beamlike.errors import UnsupportedError
 
-_HARNESS: Final = "what tests need is in beamlike.testing: from beamlike.testing import {}"
+__all__ = ["AbsentError", "absent", "instead_of"]
+
 _FILES: Final = (
     "read with FromDataFrame(spark.read...), TestStream() or Create(...), and write with "
     "WriteRows(...) or to_data_frame(...)"
 )
-_OWN_WINDOWS: Final = "window functions of your own are subclasses of beamlike.{}"
-_ENDS_OF_TIME: Final = "it is a number of milliseconds: from beamlike.model.time import {}"
-_OPTIONS: Final = (
-    "options are read by name: PipelineOptions(argv).view_as(MyOptions), and what a runner needs "
-    "is an argument of run(...)"
-)
+_SERVICE: Final = "read and write it with Spark, see FromDataFrame(...) and WriteRows(...)"
+_RUNNER: Final = 'a pipeline runs in this process, or with run(host="spark") on Spark'
+_JAVA: Final = "there is no Java behind a pipeline here; write the transform in Python"
+_MODEL: Final = "nothing here trains or runs models; call yours in a DoFn"
+_SPLITTING: Final = "a source is not split here; " + _FILES
+_OWN_TRIGGER: Final = "a trigger is made of those that are here"
 
 _INSTEAD: Final = {
-    # Modules.
     "dataframe": "a DataFrame of Spark comes in with FromDataFrame(...) and out with to_data_frame",
+    "examples": "the examples of Beam come with Beam",
     "io": _FILES,
-    "ml": "nothing here trains or runs models; call yours in a DoFn",
-    "pipeline": "write from beamlike.beam import Pipeline",
-    "runners": 'a pipeline runs in this process, or with run(host="spark") on Spark',
-    "testing": _HARNESS.format("TestPipeline, TestStream, assert_that, equal_to"),
-    "timeutil": "write beam.userstate.TimeDomain",
-    # Of tests.
-    "TestPipeline": _HARNESS.format("TestPipeline"),
-    "TestStream": _HARNESS.format("TestStream"),
-    "assert_that": _HARNESS.format("assert_that"),
-    "equal_to": _HARNESS.format("equal_to"),
-    # Sources and sinks.
-    "BoundedSource": _FILES,
-    "Managed": _FILES,
-    "PeriodicImpulse": _FILES,
-    "RestrictionProvider": _FILES,
-    "Read": _FILES,
-    "ReadAllFromText": _FILES,
-    "ReadFromAvro": _FILES,
-    "ReadFromBigQuery": _FILES,
-    "ReadFromCsv": _FILES,
-    "ReadFromJson": _FILES,
-    "ReadFromParquet": _FILES,
-    "ReadFromPubSub": _FILES,
-    "ReadFromText": _FILES,
-    "Write": _FILES,
-    "WriteToAvro": _FILES,
-    "WriteToBigQuery": _FILES,
-    "WriteToCsv": _FILES,
-    "WriteToJson": _FILES,
-    "WriteToParquet": _FILES,
-    "WriteToPubSub": _FILES,
-    "WriteToText": _FILES,
-    # Transforms and their parts.
-    "ApproximateQuantiles": "write CombineGlobally(ApproxQuantiles(n)), of beamlike.combine_fns",
-    "ApproximateUnique": "write CombineGlobally(ApproxDistinct()), of beamlike.combine_fns",
-    "BoundedWindow": "a window is an IntervalWindow or a GlobalWindow",
-    "EmptySideInput": "AsSingleton of nothing raises, unless it was given default_value=...",
-    "KV": "write tuple[K, V]",
-    "Latest": "write beam.combiners.Latest",
-    "MapValues": "write MapTuple(lambda key, value: (key, ...))",
-    "MAX_TIMESTAMP": _ENDS_OF_TIME.format("MAX_TIMESTAMP"),
-    "MIN_TIMESTAMP": _ENDS_OF_TIME.format("MIN_TIMESTAMP"),
-    "MergingWindowFn": _OWN_WINDOWS.format("MergingWindowFn"),
-    "NonMergingWindowFn": _OWN_WINDOWS.format("WindowFn"),
-    "PBegin": "what starts a pipeline is applied to the Pipeline itself",
-    "SortAndBatchElements": "write BatchElements(...)",
-    "TriggerFn": "a trigger is made of those that are here",
-    "TimeDomain": "write beam.userstate.TimeDomain",
-    "WindowFn": _OWN_WINDOWS.format("WindowFn"),
-    # Options of runners.
-    "DebugOptions": _OPTIONS,
-    "DirectOptions": _OPTIONS,
-    "GoogleCloudOptions": _OPTIONS,
-    "TypeOptions": _OPTIONS,
-    "WorkerOptions": _OPTIONS,
+    "io.debezium": _SERVICE,
+    "io.gcp": _SERVICE,
+    "io.iobase.RestrictionTracker": _SPLITTING,
+    "io.jdbc": _SERVICE,
+    "io.kafka": _SERVICE,
+    "io.mongodbio": _SERVICE,
+    "io.restriction_trackers": _SPLITTING,
+    "io.snowflake": _SERVICE,
+    "io.watermark_estimators": _SPLITTING,
+    "ml": _MODEL,
+    "pvalue.PBegin": "what starts a pipeline is applied to the Pipeline itself",
+    "runners": _RUNNER,
+    "transforms.core.RestrictionProvider": _SPLITTING,
+    "transforms.core.WatermarkEstimatorProvider": _SPLITTING,
+    "transforms.external": _JAVA,
+    "transforms.external_java": _JAVA,
+    "transforms.managed": _SERVICE,
+    "transforms.periodicsequence": _FILES,
+    "transforms.sql": "write the query with spark.sql(...), and read it with FromDataFrame(...)",
+    "transforms.xlang": _JAVA,
+    "typehints.typehints": "write the types of Python",
+    "yaml": "write the pipeline in Python",
 }
-"""What to write instead, by the name that was asked for."""
+"""What to write instead, by the name in Beam, or by how it begins."""
 
 
-def _refusal(owner: str, name: str) -> str:
-    instead = f"; {_INSTEAD[name]}" if name in _INSTEAD else ""
-    return f"{owner} has no {name!r}{instead}"
+class AbsentError(UnsupportedError, AttributeError):
+    """A name of Beam was used that is not here."""
 
 
-class _Absent(MetaPathFinder):
-    """Asked last for the modules of a package: what nobody has found is not there."""
-
-    def __init__(self, package: str) -> None:
-        self.package = package
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        owner, _, name = fullname.rpartition(".")
-        if not f"{owner}.".startswith(f"{self.package}."):
-            return None
-        raise ImportError(_refusal(owner, name), name=fullname)
-
-
-class _Asked:
-    """The ``__getattr__`` of a module."""
-
-    def __init__(self, module: str) -> None:
-        self.module = module
-
-    def __call__(self, name: str) -> NoReturn:
-        raise AttributeError(_refusal(self.module, name), name=name)
-
-
-def watch(package: str) -> None:
-    """Tell who asks a package or its modules for what is not there, what to write instead.
+def instead_of(module: str, name: str) -> str:
+    """What to write in place of a name of Beam; empty if nothing is known.
 
     Args:
-        package: Its name. The modules are those that have been imported.
+        module: Where Beam defines it, without ``apache_beam.``.
+        name: The name there.
     """
-    for name, module in list(sys.modules.items()):
-        if not f"{name}.".startswith(f"{package}."):
-            continue
-        # Names that a package does not have are looked for among its modules, and so the finder
-        # below is asked for them, if this one is a package.
-        vars(module).setdefault("__path__", [])
-        vars(module)["__getattr__"] = _Asked(name)
-    if not any(isinstance(it, _Absent) and it.package == package for it in sys.meta_path):
-        sys.meta_path.append(_Absent(package))
+    parts = f"{module}.{name}".split(".")
+    for length in range(len(parts), 0, -1):
+        found = _INSTEAD.get(".".join(parts[:length]))
+        if found is not None:
+            return f"; {found}"
+    return ""
+
+
+class _Absent(ABCMeta):
+    """The class of what is not there. It is one of ABCs, so that those may stand beside it."""
+
+    beam_name: str
+    refusal: str
+
+    def __call__(cls, *_args: Any, **_kwargs: Any) -> NoReturn:
+        raise UnsupportedError(cls.refusal)
+
+    def __getattr__(cls, name: str) -> NoReturn:
+        if name.startswith("_"):  # tools of Python look for these in anything
+            raise AttributeError(name)
+        raise AbsentError(cls.refusal)
+
+    def __getitem__(cls, _parameters: Any) -> Any:
+        return cls
+
+    def __repr__(cls) -> str:
+        return f"<{cls.beam_name}, which is not here>"
+
+
+@cache
+def absent(module: str, name: str) -> Any:
+    """What stands for a name of Beam that is not here.
+
+    A class that cannot be called. What Beam calls an error is an exception, so that it can be
+    caught.
+
+    Args:
+        module: Where Beam defines it, without ``apache_beam.``.
+        name: The name there.
+    """
+    beam_name = ".".join(("apache_beam", *filter(None, (module, name))))
+    bases = (Exception,) if name.endswith(("Error", "Exception", "Warning")) else ()
+    refusal = f"{beam_name} is not in beamlike.beam{instead_of(module, name)}"
+    body = {"__module__": __name__, "__doc__": refusal, "beam_name": beam_name, "refusal": refusal}
+    return _Absent(name, bases, body)

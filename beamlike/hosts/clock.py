@@ -5,9 +5,14 @@ Machines are told what time it is, and a `TestStream` makes its time up. What ru
 
 import time
 
-__all__ = ["wall_clock_ms"]
+__all__ = ["wall_clock_ms", "wall_clock_seconds"]
 
 
 def wall_clock_ms() -> int:
     """Milliseconds since the Unix epoch, as this computer believes. It may step back."""
-    return round(time.time() * 1_000)
+    return round(wall_clock_seconds() * 1_000)
+
+
+def wall_clock_seconds() -> float:
+    """Seconds since the Unix epoch, with what is less than one."""
+    return time.time()

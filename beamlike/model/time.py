@@ -11,7 +11,7 @@ Source: Beam Java, ``BoundedWindow.TIMESTAMP_MIN_VALUE``, ``TIMESTAMP_MAX_VALUE`
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from beamlike.errors import TimeError
 
@@ -20,7 +20,9 @@ __all__ = [
     "MAX_TIMESTAMP",
     "MIN_TIMESTAMP",
     "DurationLike",
+    "DurationOfItsOwn",
     "InstantLike",
+    "InstantOfItsOwn",
     "duration_ms",
     "instant_ms",
     "show_duration",
@@ -37,10 +39,29 @@ MAX_TIMESTAMP: Final = 9223372036854775
 END_OF_GLOBAL_WINDOW: Final = MAX_TIMESTAMP - 86_400_000
 """Last instant of the global window, one day early so that its timers can still fire."""
 
-DurationLike = int | timedelta | str
+
+@runtime_checkable
+class DurationOfItsOwn(Protocol):
+    """A duration that knows its unit, such as Beam Python's ``Duration``."""
+
+    @property
+    def duration_ms(self) -> int:
+        """Whole milliseconds."""
+
+
+@runtime_checkable
+class InstantOfItsOwn(Protocol):
+    """An instant that knows its unit, such as Beam Python's ``Timestamp``."""
+
+    @property
+    def instant_ms(self) -> int:
+        """Milliseconds since the epoch."""
+
+
+DurationLike = int | timedelta | str | DurationOfItsOwn
 """Whole milliseconds, a timedelta, ``"10 minutes"``, ``"1h 30m"`` or ``"00:10:00"``."""
 
-InstantLike = int | datetime | str
+InstantLike = int | datetime | str | InstantOfItsOwn
 """Epoch milliseconds, a datetime, an ISO 8601 string, or a time of day on 1970-01-01."""
 
 _LONGEST: Final = 2**63 - 1
@@ -94,6 +115,8 @@ def duration_ms(value: DurationLike, argument: str) -> int:
             milliseconds = None if _parse_duration(value.strip()[1:]) is None else -1
         case str():
             milliseconds = _parse_duration(value)
+        case DurationOfItsOwn():
+            milliseconds = value.duration_ms
         case _:
             milliseconds = None
     if milliseconds is None:
@@ -151,6 +174,8 @@ def instant_ms(value: InstantLike, argument: str) -> int:
             milliseconds = _epoch_ms(value)
         case str():
             milliseconds = _parse_instant(value, argument)
+        case InstantOfItsOwn():
+            milliseconds = value.instant_ms
         case _:
             pass
     if milliseconds is None:

@@ -1,7 +1,7 @@
 """The pipeline that is timed: the same sessions in Beam's words, an element at a time."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -61,8 +61,5 @@ def _row(
     pair: tuple[str, int], window: Any = beam.DoFn.WindowParam
 ) -> tuple[str, datetime, datetime, int]:
     key, total = pair
-    return key, _instant(window.start), _instant(window.end), total
-
-
-def _instant(ms: int) -> datetime:
-    return datetime.fromtimestamp(ms / 1000, UTC)
+    start, end = window.start, window.end
+    return key, start.to_utc_datetime(has_tz=True), end.to_utc_datetime(has_tz=True), total

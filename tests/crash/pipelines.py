@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import beamlike.beam as beam
+from beamlike.model.continuation import continuation
 from beamlike.scio import WindowedValue, WindowOptions
 from tests.crash.feed import arriving
 from tests.crash.frames import BY_CLOCK, TREE, WAKE_EVERY
@@ -78,7 +79,13 @@ def _two(rows: Any) -> Any:
         )
         | "Users" >> beam.CombinePerKey(sum)
         | "Teams" >> beam.Map(_team)
-        | "Tens" >> beam.WindowInto(beam.FixedWindows("10 minutes"))
+        | "Tens"
+        >> beam.WindowInto(
+            beam.FixedWindows("10 minutes"),
+            trigger=continuation(TREE),
+            accumulation_mode=beam.AccumulationMode.DISCARDING,
+            allowed_lateness="5 minutes",
+        )
         | "Total" >> beam.CombinePerKey(sum)
         | "Row" >> beam.Map(_total)
     )
@@ -110,9 +117,9 @@ def _by_clock(rows: Any) -> Any:
             "user": user,
             "tags": [tag for tag, _ in values],
             "points": sum(points for _, points in values),
-            "timestamp": timestamp,
-            "start": window.start,
-            "end": window.end,
+            "timestamp": timestamp.instant_ms,
+            "start": window.start.instant_ms,
+            "end": window.end.instant_ms,
             "timing": pane.timing.name,
             "index": pane.index,
             "nonspeculative_index": pane.nonspeculative_index,

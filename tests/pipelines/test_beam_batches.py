@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
+from beamlike.api.pipelines.batches import SortAndBatchElements
 from beamlike.errors import PipelineError
 from beamlike.testing import TestStream
 
@@ -95,15 +96,56 @@ def test_keys_of_batches_may_be_shown_as_sharded():
     ]
 
 
-def test_a_batch_that_may_not_wait_is_refused_with_what_to_write():
-    with pytest.raises(PipelineError) as refusal:
-        beam.GroupIntoBatches(10, max_buffering_duration_secs=5)
-    assert str(refusal.value) == (
-        "GroupIntoBatches has no max_buffering_duration_secs here: a batch waits until it is "
-        "complete or its window expires; choose shorter windows, or write WindowInto(..., "
-        'trigger=Repeatedly(AfterAny(AfterCount(100), AfterProcessingTime("10 s"))), '
-        'accumulation_mode="discarding", allowed_lateness="0 s") | GroupByKey()'
+def test_a_batch_waits_for_so_many_seconds_and_no_longer():
+    stream = (
+        TestStream()
+        .add_elements_at_time("00:00:10", ("tea", 1), ("tea", 2), ("tea", 3))
+        .advance_processing_time("4 s")
+        .add_elements_at_time("00:00:20", ("tea", 4))
+        .advance_processing_time("6 s")
+        .add_elements_at_time("00:00:30", ("tea", 5))
+        .advance_watermark_to_infinity()
     )
+    pipeline = beam.Pipeline()
+    windowed = pipeline | stream | beam.WindowInto(beam.FixedWindows("1 minute"))
+    batched = windowed | beam.GroupIntoBatches(2, max_buffering_duration_secs=5)
+
+    came = pipeline.run("memory").out_of(batched.edge)
+
+    assert batched.windowing == windowed.windowing
+    assert [(it.step, it.element.value) for it in came] == [
+        (0, ("tea", [1, 2])),
+        (0, ("tea", [3])),
+        (3, ("tea", [4])),
+        (5, ("tea", [5])),
+    ]
+
+
+def test_elements_of_like_length_share_batches():
+    words = ["a", "bb", "c" * 20, "d" * 30, "eee"]
+    pipeline = beam.Pipeline()
+    batched = (
+        pipeline
+        | beam.Create(words)
+        | beam.BatchElements(1, 2, max_batch_duration_secs=5, length_fn=len, bucket_boundaries=[10])
+    )
+
+    came = [it.element.value for it in pipeline.run().out_of(batched.edge)]
+
+    assert came == [["a", "bb"], ["eee"], ["c" * 20, "d" * 30]]
+
+
+def test_elements_are_sorted_by_what_they_weigh_before_they_are_batched():
+    words = ["ccc", "a", "dddd", "bb", "e"]
+    for arguments, expected in (
+        ((1, 2, 100), [["a", "e"], ["bb", "ccc"], ["dddd"]]),
+        ((1, 10, 5), [["a", "e", "bb"], ["ccc"], ["dddd"]]),
+    ):
+        pipeline = beam.Pipeline()
+        batched = pipeline | beam.Create(words) | SortAndBatchElements(*arguments)
+        assert [it.element.value for it in pipeline.run().out_of(batched.edge)] == expected
+    with pytest.raises(TypeError, match="element_size_fn must be callable, got 3"):
+        SortAndBatchElements(1, 2, 3, element_size_fn=3)  # type: ignore[arg-type]
 
 
 def test_what_stands_in_for_batches_that_may_not_wait_can_be_applied():
@@ -183,12 +225,12 @@ def test_elements_that_were_moved_past_their_window_are_batched_at_its_end():
 
 
 def test_what_batches_of_a_bundle_cannot_do_is_refused():
-    with pytest.raises(PipelineError) as refusal:
-        beam.BatchElements(max_batch_duration_secs=5)
-    assert str(refusal.value) == (
-        "BatchElements has no max_batch_duration_secs here: its batches end with the bundle; write "
-        "WithKeys(...) | GroupIntoBatches(...), whose batches go on"
-    )
+    with pytest.raises(PipelineError, match="are those of lengths; add length_fn=len"):
+        beam.BatchElements(bucket_boundaries=[5])
+    with pytest.raises(PipelineError, match=r"positive numbers in order, .*, got \[5, 2\]"):
+        beam.BatchElements(length_fn=len, bucket_boundaries=[5, 2])
+    with pytest.raises(PipelineError, match="must be a number of seconds, got -1"):
+        beam.GroupIntoBatches(2, -1)
     with pytest.raises(PipelineError, match="min_batch_size 3 is greater than max_batch_size 2"):
         beam.BatchElements(3, 2)
     with pytest.raises(PipelineError, match="has no argument 'maximum'; leave it out"):

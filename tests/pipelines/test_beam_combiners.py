@@ -364,9 +364,31 @@ def test_what_is_no_combine_function_is_refused_when_it_is_made():
         beam.CombinePerKey(3)  # type: ignore[call-overload]
     with pytest.raises(PipelineError, match=r"cannot give arguments to Mean\(\)"):
         beam.CombinePerKey(combiners.MeanCombineFn(), 3)  # type: ignore[call-overload]
-    side = beam.AsList(beam.Pipeline() | beam.Create([1]))
-    with pytest.raises(PipelineError, match="cannot give a side input to a combine function"):
-        beam.CombinePerKey(sum, side)
+
+
+def least_above(values: list[int], bound: int, step: int = 1) -> int:
+    """A function of all values and of more."""
+    return min((it for it in values if it > bound), default=bound) * step
+
+
+def test_a_combine_function_is_given_side_inputs():
+    pipeline = beam.Pipeline()
+    bound = beam.AsSingleton(pipeline | "Bound" >> beam.Create([2]))
+    step = beam.AsSingleton(pipeline | "Step" >> beam.Create([10]))
+    pairs = pipeline | beam.Create([("a", 1), ("a", 3), ("a", 5), ("b", 1)])
+    by_key = pairs | beam.CombinePerKey(least_above, bound, step=step)
+    overall = pairs | beam.Values() | beam.CombineGlobally(least_above, bound)
+    nothing = (
+        pairs
+        | beam.Filter(lambda _: False)
+        | "Nothing" >> beam.CombineGlobally(least_above, bound, step=step)
+    )
+    lists = pairs | beam.GroupByKey() | beam.CombineValues(least_above, bound)
+    result = pipeline.run()
+    assert [
+        sorted(came.element.value for came in result.out_of(it.edge))
+        for it in (by_key, overall, nothing, lists)
+    ] == [[("a", 30), ("b", 20)], [3], [20], [("a", 3), ("b", 2)]]
 
 
 def test_a_combine_function_that_fails_names_the_transform_and_the_key():

@@ -1,12 +1,20 @@
 """Programs as the documentation of Beam Python writes them, with another import."""
 
 import inspect
+import sys
+from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import beamlike.beam as beam
+from beamlike.beam.absent import _Absent
+from beamlike.beam.here import found
+from beamlike.beam.tree import names
+from beamlike.errors import PipelineError, UnsupportedError
+from tests.beam_suite.stubs import FOLDER, write_stubs
 
 
 def values(pcoll: beam.PCollection[Any]) -> list[Any]:
@@ -19,116 +27,202 @@ def test_every_name_is_there_and_says_what_it_is(name: str):
     assert inspect.getdoc(getattr(beam, name))
 
 
-def test_the_names_of_beam_pythons_modules_mean_the_same():
-    for module in (beam.window, beam.trigger, beam.pvalue, beam.transforms):
-        assert [name for name in module.__all__ if not hasattr(beam, name)] == [
-            name for name in module.__all__ if name not in beam.__all__
-        ]
-        for name in set(module.__all__) & set(beam.__all__):
-            assert same(getattr(module, name), getattr(beam, name))
+def public(module: ModuleType) -> list[str]:
+    """The names of a module of Beam that are here."""
+    return [name for name in module.__all__ if not isinstance(getattr(module, name), _Absent)]
 
 
-def same(one: Any, other: Any) -> bool:
-    """Whether two names mean the same, or are modules of the same names."""
-    if not isinstance(one, ModuleType):
-        return one is other
-    return all(getattr(one, name) is getattr(other, name) for name in other.__all__)
+@pytest.mark.parametrize("module", [it for it in names() if it])
+def test_every_module_of_beam_has_every_name(module: str):
+    here = import_module(f"beamlike.beam.{module}")
+    for name in names()[module]:
+        assert getattr(here, name) is not None
+
+
+def test_a_name_means_the_same_in_every_module():
+    for module in (beam.window, beam.trigger, beam.pvalue, beam.transforms, beam.transforms.core):
+        for name in {*public(module)} & {*beam.__all__}:
+            if not isinstance(getattr(beam, name), ModuleType):
+                assert getattr(module, name) is getattr(beam, name)
+    for name, (module, original) in names()[""].items():
+        if name in beam.__all__ and original:
+            assert found(module, original) is getattr(beam, name)
 
 
 # What stands in a program, with ``apache_beam`` replaced, and a name that must be there then.
 IMPORTS = {
-    "from beamlike.beam.coders import BytesCoder": "BytesCoder",
-    "from beamlike.beam.combiners import Count": "Count",
+    "import beamlike.beam.io as io": "io",
+    "import beamlike.beam.runners.interactive.interactive_beam as ib": "ib",
+    "import beamlike.beam.transforms.window as window": "window",
+    "from beamlike.beam import coders": "coders",
+    "from beamlike.beam import dataframe": "dataframe",
+    "from beamlike.beam import io": "io",
+    "from beamlike.beam import metrics": "metrics",
+    "from beamlike.beam import pvalue": "pvalue",
+    "from beamlike.beam import typehints": "typehints",
+    "from beamlike.beam import window": "window",
+    "from beamlike.beam.coders import VarIntCoder": "VarIntCoder",
+    "from beamlike.beam.coders.coders import Coder": "Coder",
+    "from beamlike.beam.io import ReadFromText": "ReadFromText",
+    "from beamlike.beam.io.filesystems import FileSystems": "FileSystems",
+    "from beamlike.beam.io.gcp.bigquery import WriteToBigQuery": "WriteToBigQuery",
+    "from beamlike.beam.io.kafka import ReadFromKafka": "ReadFromKafka",
+    "from beamlike.beam.io.restriction_trackers import OffsetRange": "OffsetRange",
     "from beamlike.beam.metrics import Metrics": "Metrics",
     "from beamlike.beam.metrics.metric import MetricsFilter": "MetricsFilter",
+    "from beamlike.beam.ml.inference.base import RunInference": "RunInference",
+    "from beamlike.beam.options.pipeline_options import GoogleCloudOptions": "GoogleCloudOptions",
     "from beamlike.beam.options.pipeline_options import PipelineOptions": "PipelineOptions",
     "from beamlike.beam.options.pipeline_options import SetupOptions": "SetupOptions",
+    "from beamlike.beam.options.value_provider import StaticValueProvider": "StaticValueProvider",
     "from beamlike.beam.pvalue import AsDict": "AsDict",
     "from beamlike.beam.pvalue import TaggedOutput": "TaggedOutput",
+    "from beamlike.beam.runners import DirectRunner": "DirectRunner",
+    "from beamlike.beam.runners.runner import PipelineState": "PipelineState",
+    "from beamlike.beam.testing.test_pipeline import TestPipeline": "TestPipeline",
+    "from beamlike.beam.testing.test_stream import TestStream": "TestStream",
+    "from beamlike.beam.testing.util import assert_that, equal_to": "assert_that",
     "from beamlike.beam.transforms import trigger": "trigger",
     "from beamlike.beam.transforms import PTransform": "PTransform",
     "from beamlike.beam.transforms.combiners import Count": "Count",
     "from beamlike.beam.transforms.core import ParDo": "ParDo",
     "from beamlike.beam.transforms.core import WindowInto": "WindowInto",
+    "from beamlike.beam.transforms.periodicsequence import PeriodicImpulse": "PeriodicImpulse",
     "from beamlike.beam.transforms.ptransform import ptransform_fn": "ptransform_fn",
+    "from beamlike.beam.transforms.sql import SqlTransform": "SqlTransform",
     "from beamlike.beam.transforms.trigger import AccumulationMode": "AccumulationMode",
     "from beamlike.beam.transforms.trigger import AfterWatermark": "AfterWatermark",
     "from beamlike.beam.transforms.userstate import BagStateSpec": "BagStateSpec",
     "from beamlike.beam.transforms.util import BatchElements": "BatchElements",
     "from beamlike.beam.transforms.window import FixedWindows": "FixedWindows",
     "from beamlike.beam.transforms.window import TimestampedValue": "TimestampedValue",
-    "from beamlike.beam.trigger import AfterCount": "AfterCount",
+    "from beamlike.beam.typehints import Dict, List, Tuple": "Tuple",
     "from beamlike.beam.typehints import with_input_types": "with_input_types",
+    "from beamlike.beam.typehints.decorators import TypeCheckError": "TypeCheckError",
     "from beamlike.beam.utils.timestamp import Timestamp": "Timestamp",
     "from beamlike.beam.utils.windowed_value import PaneInfoTiming": "PaneInfoTiming",
-    "from beamlike.beam.window import FixedWindows": "FixedWindows",
-    "import beamlike.beam.transforms.window as window": "window",
+    "from beamlike.beam.yaml import yaml_transform": "yaml_transform",
 }
 
 
 @pytest.mark.parametrize("line", IMPORTS)
-def test_a_module_of_beam_pythons_can_be_imported_by_its_name(line: str):
+def test_an_import_of_beam_works_by_another_beginning(line: str):
     program: dict[str, Any] = {}
-
     exec(line, program)
-
     name = IMPORTS[line]
     assert inspect.getdoc(program[name])
-    if name in beam.__all__:
-        assert same(program[name], getattr(beam, name))
+    if name in beam.__all__ and not isinstance(program[name], ModuleType):
+        assert program[name] is getattr(beam, name)
+
+
+@pytest.mark.parametrize("line", ["import beamlike.beam.io.textile", "import beamlike.beam.text"])
+def test_a_module_that_beam_does_not_have_is_not_here_either(line: str):
+    with pytest.raises(ModuleNotFoundError):
+        exec(line, {})
 
 
 FILES = (
     "read with FromDataFrame(spark.read...), TestStream() or Create(...), and write with "
     "WriteRows(...) or to_data_frame(...)"
 )
-HARNESS = (
-    "beamlike.beam has no 'testing'; what tests need is in beamlike.testing: from beamlike.testing "
-    "import TestPipeline, TestStream, assert_that, equal_to"
-)
-OWN_WINDOWS = "window functions of your own are subclasses of beamlike.WindowFn"
-
-REFUSED_IMPORTS = {
-    "from beamlike.beam.testing.util import assert_that, equal_to": HARNESS,
-    "from beamlike.beam.testing.test_pipeline import TestPipeline": HARNESS,
-    "from beamlike.beam.testing.test_stream import TestStream": HARNESS,
-    "from beamlike.beam.io import ReadFromText": f"beamlike.beam has no 'io'; {FILES}",
-    "import beamlike.beam.io.textio": f"beamlike.beam has no 'io'; {FILES}",
-    "from beamlike.beam import io": f"beamlike.beam has no 'io'; {FILES}",
-    "from beamlike.beam.runners import DirectRunner": (
-        "beamlike.beam has no 'runners'; a pipeline runs in this process, or with "
-        'run(host="spark") on Spark'
-    ),
-    "from beamlike.beam import TestStream": (
-        "beamlike.beam has no 'TestStream'; what tests need is in beamlike.testing: from "
-        "beamlike.testing import TestStream"
-    ),
-    "from beamlike.beam.transforms.window import WindowFn": (
-        f"beamlike.beam.transforms.window has no 'WindowFn'; {OWN_WINDOWS}"
-    ),
-    "from beamlike.beam import FixedWindow": "beamlike.beam has no 'FixedWindow'",
-    "import beamlike.beam.transforms.sql": "beamlike.beam.transforms has no 'sql'",
-}
 
 
-@pytest.mark.parametrize("line", REFUSED_IMPORTS)
-def test_an_import_of_what_is_not_here_says_what_to_write(line: str):
-    with pytest.raises(ImportError) as refusal:
-        exec(line, {})
-    assert str(refusal.value) == REFUSED_IMPORTS[line]
+def test_what_is_not_here_fails_when_it_is_used():
+    class MyWriter(beam.io.iobase.Writer):  # type: ignore[misc]
+        pass
+
+    for use, said in (
+        (
+            lambda: beam.io.ReadFromText("lines.txt"),
+            f"apache_beam.io.textio.ReadFromText is not in beamlike.beam; {FILES}",
+        ),
+        (MyWriter, f"apache_beam.io.iobase.Writer is not in beamlike.beam; {FILES}"),
+        (
+            lambda: beam.io.fileio.FileSink.open,
+            f"apache_beam.io.fileio.FileSink is not in beamlike.beam; {FILES}",
+        ),
+        (
+            lambda: beam.utils.retry.with_exponential_backoff(),
+            "apache_beam.utils.retry.with_exponential_backoff is not in beamlike.beam",
+        ),
+    ):
+        with pytest.raises(UnsupportedError) as refusal:
+            use()
+        assert str(refusal.value) == said
+    assert repr(beam.io.ReadFromText) == "<apache_beam.io.textio.ReadFromText, which is not here>"
+    assert not hasattr(beam.io.ReadFromText, "expand")
 
 
-def test_an_attribute_that_is_not_here_says_what_to_write():
+def test_what_is_not_here_may_stand_in_hints_and_in_except_clauses():
+    def write(to: beam.io.iobase.Writer[int] | None) -> str:
+        try:
+            raise LookupError(to)
+        except beam.io.filesystem.BeamIOError:
+            return "Beam's error"
+        except LookupError:
+            return "another error"
+
+    assert write(None) == "another error"
+
+
+def test_an_attribute_that_beam_does_not_have_is_not_here_either():
     for owner, name, said in (
-        (beam, "ReadFromText", f"beamlike.beam has no 'ReadFromText'; {FILES}"),
-        (beam, "WindowFn", f"beamlike.beam has no 'WindowFn'; {OWN_WINDOWS}"),
-        (beam.window, "WindowFn", f"beamlike.beam.window has no 'WindowFn'; {OWN_WINDOWS}"),
-        (beam.trigger, "AfterCounts", "beamlike.beam.trigger has no 'AfterCounts'"),
+        (beam, "FixedWindow", "beamlike.beam has no 'FixedWindow', nor has Beam"),
+        (beam.trigger, "AfterCounts", "beamlike.beam.transforms.trigger has no 'AfterCounts', nor"),
     ):
         assert not hasattr(owner, name)
         with pytest.raises(AttributeError) as refusal:
             getattr(owner, name)
-        assert str(refusal.value) == said
+        assert str(refusal.value).startswith(said)
+
+
+def test_a_program_of_beam_runs_as_it_is_where_the_package_answers_for_beam():
+    program = """
+import apache_beam as beam
+from apache_beam.testing.test_pipeline import TestPipeline
+from apache_beam.testing.util import assert_that, equal_to
+import apache_beam.transforms.window
+
+with TestPipeline() as pipeline:
+    assert_that(pipeline | beam.Create([1, 2]) | beam.Map(lambda x: 2 * x), equal_to([2, 4]))
+windows = apache_beam.transforms.window
+"""
+    ran: dict[str, Any] = {}
+    with beam.install_as("apache_beam"):
+        exec(program, ran)
+        assert sys.modules["apache_beam"] is beam
+        assert ran["windows"] is beam.transforms.window
+    assert "apache_beam" not in sys.modules
+    assert beam.__spec__.name == "beamlike.beam"
+
+
+def test_what_had_the_name_before_has_it_afterwards(tmp_path: Path, monkeypatch: Any):
+    (tmp_path / "another_beam.py").write_text("here = 1")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = import_module("another_beam")
+    alias = beam.install_as("another_beam")
+    assert import_module("another_beam.transforms.window") is beam.window
+    alias.remove()
+    alias.remove()
+    assert import_module("another_beam") is before
+
+
+@pytest.mark.parametrize("name", ["", "apache.beam", 5, "beamlike"])
+def test_only_a_package_can_be_answered_for(name: Any):
+    with pytest.raises(PipelineError) as refusal:
+        beam.install_as(name)
+    assert str(refusal.value) == (
+        f'the name must be that of a package such as "apache_beam", got {name!r}'
+    )
+
+
+def test_type_checkers_see_what_is_here(tmp_path: Path):
+    write_stubs(tmp_path)
+    assert texts(tmp_path) == texts(FOLDER), "run python -m tests.beam_suite --names"
+
+
+def texts(folder: Path) -> dict[str, str]:
+    return {str(it.relative_to(folder)): it.read_text() for it in folder.rglob("*.pyi")}
 
 
 def test_word_count():

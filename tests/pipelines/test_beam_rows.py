@@ -44,19 +44,20 @@ def test_fields_are_aggregated_into_rows():
         .aggregate_field(lambda game: game.team, beam.combiners.CountCombineFn(), "games")
     )
     assert of(total) == [
-        beam.Row(user="joe", total=4, games=2),
-        beam.Row(user="ann", total=5, games=1),
+        ("joe", 4, 2),
+        ("ann", 5, 1),
     ]
+    assert of(total)[0]._fields == ("user", "total", "games")
     with pytest.raises(PipelineError, match="has a field 'user' already"):
         beam.GroupBy("user").aggregate_field("score", sum, "user")
 
 
 def test_a_function_without_a_name_is_called_key():
     by_win = beam.GroupBy(lambda game: game.score > 2)
-    assert by_win.default_label == "GroupBy(key)"
+    assert by_win.default_label() == "GroupBy(key)"
     assert of(by_win.aggregate_field("score", sum, "total")) == [
-        beam.Row(key=True, total=8),
-        beam.Row(key=False, total=1),
+        (True, 8),
+        (False, 1),
     ]
     by_two = beam.GroupBy("team", lambda game: game.score > 4)
     assert [key._fields for key, _ in of(by_two)] == [("team", "key1")] * 3
@@ -84,8 +85,18 @@ def test_a_row_is_a_value():
         row.score = 4
 
 
-def test_grouping_by_nothing_is_refused():
-    with pytest.raises(PipelineError, match=r'write GroupBy\("user"\)'):
-        beam.GroupBy()
+def test_grouping_by_nothing_makes_one_group():
+    [(key, games)] = of(beam.GroupBy())
+    assert (key, sorted(game.score for game in games)) == ((), [1, 3, 5])
+    [total] = of(beam.GroupBy().aggregate_field("score", sum, "total"))
+    assert total.total == 9
+
+
+def test_a_key_is_a_tuple_if_asked_for():
+    keys = [key for key, _ in of(beam.GroupBy("user").force_tuple_keys())]
+    assert [(key, key.user) for key in keys] == [(("joe",), "joe"), (("ann",), "ann")]
+
+
+def test_a_field_is_a_name_or_a_function():
     with pytest.raises(PipelineError, match=r"needs names of fields or functions .*, got 3"):
         beam.GroupBy(3)  # type: ignore[arg-type]

@@ -37,10 +37,10 @@ def test_there_is_a_state_for_each_key_and_window_and_late_pairs_are_dropped():
     counted = minutes | "Number" >> beam.ApplyPerKey(numbered)
     result = pipeline.run()
     assert [(came.step, came.element.value) for came in result.out_of(counted.edge)] == [
-        (0, ("k", 1, "a", 10_000)),
-        (0, ("m", 1, "b", 10_000)),
-        (1, ("k", 2, "c", 20_000)),
-        (4, ("k", 1, "d", 70_000)),
+        (0, ("k", 1, "a", beam.Timestamp(10))),
+        (0, ("m", 1, "b", beam.Timestamp(10))),
+        (1, ("k", 2, "c", beam.Timestamp(20))),
+        (4, ("k", 1, "d", beam.Timestamp(70))),
     ]
     (lost,) = result.lost
     assert (lost.label, lost.key, lost.drop.timestamp) == ("Number", "k", 30_000)
@@ -103,8 +103,12 @@ def test_metrics_belong_to_the_step_that_counts():
         ("All", "numbers", "seen"): 3,
         ("All", f"{__name__}.Counting", "negative"): 2,
         ("Large", "numbers", "seen"): 1,
-        ("All", "numbers", "size"): beam.metrics.DistributionData(sum=7, count=3, min=-1, max=5),
-        ("Large", "numbers", "size"): beam.metrics.DistributionData(sum=5, count=1, min=5, max=5),
+        ("All", "numbers", "size"): beam.metrics.cells.DistributionData(
+            sum=7, count=3, min=-1, max=5
+        ),
+        ("Large", "numbers", "size"): beam.metrics.cells.DistributionData(
+            sum=5, count=1, min=5, max=5
+        ),
         ("All", "numbers", "last"): 5,
         ("Large", "numbers", "last"): 5,
     }

@@ -40,7 +40,8 @@ def totals(rows: Any, window: Any, **options: Any) -> Any:
 
 
 def _row(pair: tuple[str, int], window: Any = beam.DoFn.WindowParam) -> dict[str, Any]:
-    return {"user": pair[0], "points": pair[1], "window": str(window)}
+    start, end = window.start.to_utc_datetime(), window.end.to_utc_datetime()
+    return {"user": pair[0], "points": pair[1], "window": f"[{start}, {end})"}
 
 
 def collected(frame: Any) -> list[tuple[Any, ...]]:

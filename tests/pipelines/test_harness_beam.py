@@ -1,17 +1,20 @@
 """Beam Python's assertions, in the words of its own tests."""
 
+from collections import namedtuple
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+import beamlike.beam as beam
 from beamlike import FixedWindows, IntervalWindow, SlidingWindows
 from beamlike.api.pipelines.dofn import TimestampedValue
 from beamlike.api.pipelines.elements import Create, Map
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
 from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.rows import Row
 from beamlike.api.pipelines.windowing import WindowInto
-from beamlike.errors import PipelineError, TestStreamError
+from beamlike.errors import TestStreamError
 from beamlike.testing import (
     BeamAssertException,
     PaneAssertionError,
@@ -25,6 +28,7 @@ from beamlike.testing import (
     is_empty,
     is_not_empty,
 )
+from beamlike.testing.beam_matchers import equal_to_approx
 
 FIRST, SECOND = IntervalWindow(0, 60_000), IntervalWindow(60_000, 120_000)
 
@@ -90,13 +94,13 @@ def test_an_element_in_several_windows_is_there_once_for_each(
     )
 
     assert_that(sliding, equal_to(["a", "a"]))
-    assert_that(sliding, equal_to_per_window({FIRST: ["a"], IntervalWindow(30_000, 90_000): ["a"]}))
+    assert_that(sliding, equal_to_per_window({FIRST: ["a"], beam.IntervalWindow(30, 90): ["a"]}))
     assert_that(
         sliding,
         equal_to(
             [
-                TestWindowedValue("a", 30_000, [FIRST]),
-                TestWindowedValue("a", 30_000, [IntervalWindow(30_000, 90_000)]),
+                TestWindowedValue("a", 30, [beam.IntervalWindow(0, 60)]),
+                TestWindowedValue("a", beam.Timestamp(30), [beam.IntervalWindow(30, 90)]),
             ]
         ),
         reify_windows=True,
@@ -158,6 +162,7 @@ def test_all_that_is_wrong_is_told_at_the_end() -> None:
                 3
     missing     3
     unexpected  2
+    in Beam     Failed assert: [1, 3] == [1, 2], unexpected elements [2], missing elements [3]
 {marked}
 
 2) test_harness_beam.py:{line + 1}
@@ -170,6 +175,7 @@ def test_all_that_is_wrong_is_told_at_the_end() -> None:
     unexpected  1
                 2
     because     2 elements selected
+    in Beam     Failed assert: [] == [1, 2]
 {marked}
 
 3) test_harness_beam.py:{line + 2}
@@ -197,6 +203,7 @@ def test_all_that_is_wrong_is_told_at_the_end() -> None:
 
     collection  'Nothing'
     expected    at least one element
+    in Beam     Failed assert: pcol is empty
     windowing   GlobalWindows(), DefaultTrigger(), discarding, allowed lateness 0ms
 
     everything that came out:
@@ -217,10 +224,45 @@ def test_elements_of_windows_that_are_not_listed_are_unexpected() -> None:
     assert "expected    no elements in windows that are not listed" in text
 
 
-def test_an_assertion_is_refused_where_it_would_never_be_asked() -> None:
-    numbers = Pipeline() | Create([1])
-    with pytest.raises(PipelineError, match=r"assert_that\(<PCollection of 'Create'>\): nobody"):
-        assert_that(numbers, equal_to([1]))
+def test_an_assertion_about_any_pipeline_is_asked_when_it_has_run() -> None:
+    for expected in ([1], [2]):
+        pipeline = Pipeline()
+        assert_that(pipeline | Create([1]), equal_to(expected))
+        if expected == [1]:
+            pipeline.run()
+        else:
+            with pytest.raises(PaneAssertionError, match="exactly one element, 2"):
+                pipeline.run()
+
+
+def test_matchers_are_functions_too() -> None:
+    equal_to([2, 1])([1, 2])
+    equal_to_approx([(1.0, "a")])([(1.0 + 1e-12, "a")])
+    is_empty()([])
+    is_not_empty()([1])
+    for matcher, elements, said in (
+        (equal_to([1]), [2], "[1] == [2], unexpected elements [2], missing elements [1]"),
+        (is_empty(), [1], "[] == [1]"),
+        (is_not_empty(), [], "pcol is empty"),
+    ):
+        with pytest.raises(BeamAssertException) as failed:
+            matcher(elements)
+        assert str(failed.value) == f"Failed assert: {said}"
+
+
+def test_rows_are_equal_to_named_tuples() -> None:
+    Point = namedtuple("Point", "x y")
+    with TestPipeline() as pipeline:
+        assert_that(pipeline | Create([Row(x=1, y=2)]), equal_to([Point(1, 2)]))
+
+
+def test_a_function_may_be_asked_for_each_window() -> None:
+    asked = []
+    with TestPipeline() as pipeline:
+        elements = [TimestampedValue(n, at) for n, at in ((1, "00:00:10"), (2, "00:01:10"))]
+        windowed = pipeline | Create(elements) | WindowInto(FixedWindows("1 minute"))
+        assert_that(windowed, asked.append, use_global_window=False)
+    assert [(found, window.start) for found, window in asked] == [([1], 0), ([2], 60_000)]
 
 
 @pytest.mark.parametrize(
@@ -268,6 +310,7 @@ def test_every_window_that_is_wrong_is_told() -> None:
     wrong       equal_to_per_window does not hold
     expected    no elements in windows that are not listed
     windows     [00:01:00, 00:02:00)
+    in Beam     Failed assert: element ('joe', 2) not found in window [0.0, 60.0):[]
     windowing   FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms
 
     everything that came out, 3 marked with >:

@@ -121,9 +121,12 @@ def test_a_context_runs_where_its_pipeline_was_made_to_run(
 def test_a_context_runs_with_what_a_pipeline_runs_with(ran_on_spark: list[SparkOptions]) -> None:
     trigger = {"availableNow": True}
 
-    ScioContext().run("spark", checkpoint="here", trigger=trigger, shards=2, wake_every="5 s")
+    # Scio's numbers are milliseconds, Beam Python's are seconds.
+    for every in ("5 s", 5_000):
+        ScioContext().run("spark", checkpoint="here", trigger=trigger, shards=2, wake_every=every)
+    Pipeline().run("spark", checkpoint="here", trigger=trigger, shards=2, wake_every=5)
 
-    assert ran_on_spark == [SparkOptions(None, "here", trigger, 2, "5 s")]
+    assert ran_on_spark == [SparkOptions(None, "here", trigger, 2, 5_000)] * 3
 
 
 def test_what_is_raised_in_a_block_is_the_failure() -> None:

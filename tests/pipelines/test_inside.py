@@ -389,7 +389,7 @@ ELSEWHERE = """\
 @pytest.mark.nightly
 @pytest.mark.spark
 def test_of_a_run_on_spark_it_is_what_spark_did(spark: Any) -> None:
-    pipeline = TestPipeline("spark", spark)
+    pipeline = TestPipeline("spark", spark=spark)
     totals = sessions_and_hours(pipeline)
     expect(totals).to(in_on_time_pane("00:00:00", "01:00:00", contain_value(("here", 3))))
     with pytest.raises(PaneAssertionError) as failed:

@@ -18,7 +18,7 @@ from beamlike.errors import PipelineError, StateError
 from beamlike.hosts.pipeline import run_pipeline
 from beamlike.model.panes import Timing
 from beamlike.model.windows import IntervalWindow
-from beamlike.runtime.graph.keys import key_bytes, key_of
+from beamlike.runtime.graph.keys import key_bytes, key_of, told_key
 from beamlike.testing.in_letters import run_in_letters
 
 
@@ -167,3 +167,45 @@ def test_bytes_that_are_no_key_are_told_with_what_to_do(blob: bytes) -> None:
     told = str(refusal.value)
     assert told.startswith(f"the key {blob.decode(errors='backslashreplace')} was kept by an earl")
     assert told.endswith("start the query with a new checkpoint")
+
+
+class Restored:
+    """An object that says what it is made of."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __getstate__(self) -> int:
+        return self.value
+
+    def __setstate__(self, value: int) -> None:
+        self.value = value
+
+
+@pytest.mark.parametrize("host", ["memory", "local"])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"a": 1, "b": [2]}, {"b": [2], "a": 1}),
+        ([1, [2]], [1, [2]]),
+        ({1, 2}, {2, 1}),
+        (("a", {"b": 1}), ("a", {"b": 1})),
+    ],
+)
+def test_a_mapping_a_list_or_a_set_may_be_a_key(one: Any, other: Any, host: Any) -> None:
+    pipeline = beam.Pipeline()
+    pairs = pipeline | beam.Create([(one, 1), (other, 2), ("else", 3)])
+    groups = pairs | beam.GroupByKey()
+    came = pipeline.run(host).out_of(groups.edge)
+    assert [it.element.value for it in came] == [(one, [1, 2]), ("else", [3])]
+
+
+@pytest.mark.parametrize("host", ["memory", "local"])
+def test_an_object_that_says_what_it_is_made_of_may_be_a_key(host: Any) -> None:
+    pipeline = beam.Pipeline()
+    pairs = pipeline | beam.Create([(Restored(n % 2), n) for n in range(4)])
+    groups = pairs | beam.GroupByKey() | beam.MapTuple(lambda key, found: (key.value, found))
+    came = pipeline.run(host).out_of(groups.edge)
+    assert [it.element.value for it in came] == [(0, [0, 2]), (1, [1, 3])]
+    blob = key_bytes(Restored(3))
+    assert (key_of(blob).value, str(told_key(blob))) == (3, f"{__name__}.Restored(3)")

@@ -16,8 +16,8 @@ from beamlike.errors import PipelineError
 from beamlike.hosts.spark.graph.rows import Columns
 from beamlike.testing import TestPipeline
 
-NOON = 1_577_880_000_000
-"""Noon of 2020-01-01, in milliseconds."""
+NOON = beam.Timestamp(1_577_880_000)
+"""Noon of 2020-01-01."""
 AT_NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
 
 
@@ -43,11 +43,13 @@ def refusal(kind: T.DataType, value: Any) -> str:
 
 
 @pytest.mark.parametrize("kind", [T.TimestampType(), T.TimestampNTZType()], ids=str)
-def test_a_whole_number_in_a_column_of_times_counts_milliseconds(kind: Any) -> None:
+def test_a_timestamp_goes_into_a_column_of_times(kind: Any) -> None:
     naive = AT_NOON.replace(tzinfo=None)
-    found = column(kind, NOON, naive, np.int64(NOON), None)
+    found = column(kind, NOON, naive, None)
 
-    assert [it and it.replace(tzinfo=None) for it in found] == [naive] * 3 + [None]
+    assert [it and it.replace(tzinfo=None) for it in found] == [naive] * 2 + [None]
+    finer = column(kind, NOON + beam.Duration(micros=1))
+    assert [it.microsecond for it in finer] == [1]
 
 
 def test_a_time_with_a_zone_is_the_same_instant_in_a_column_of_times() -> None:
@@ -56,14 +58,15 @@ def test_a_time_with_a_zone_is_the_same_instant_in_a_column_of_times() -> None:
     assert column(T.TimestampType(), AT_NOON, elsewhere) == [AT_NOON, AT_NOON]
 
 
-def test_a_whole_number_in_a_column_of_days_counts_milliseconds_too() -> None:
+def test_a_timestamp_goes_into_a_column_of_days() -> None:
     day = date(2020, 1, 1)
-    assert column(T.DateType(), NOON, day, -1) == [day, day, date(1969, 12, 31)]
+    before = beam.Timestamp(0).predecessor()
+    assert column(T.DateType(), NOON, day, before) == [day, day, date(1969, 12, 31)]
 
 
-def test_a_whole_number_in_a_column_of_lengths_of_time_counts_milliseconds_too() -> None:
+def test_a_duration_goes_into_a_column_of_lengths_of_time() -> None:
     second = timedelta(seconds=1)
-    assert column(T.DayTimeIntervalType(), 1000, second) == [second, second]
+    assert column(T.DayTimeIntervalType(), beam.Duration(1), second) == [second, second]
 
 
 def test_times_inside_of_lists_maps_and_structs_are_read_likewise() -> None:
@@ -85,23 +88,25 @@ def test_times_inside_of_lists_maps_and_structs_are_read_likewise() -> None:
 
 
 def test_an_end_of_time_is_in_no_year() -> None:
-    assert refusal(T.TimestampType(), -9223372036854775) == (
-        "that is -infinity, in no year from 1 to 9999; give None there, or declare long for "
-        "milliseconds"
+    assert refusal(T.TimestampType(), beam.utils.timestamp.MIN_TIMESTAMP) == (
+        "that is -infinity, in no year from 1 to 9999; give None there, or declare long and give "
+        "the milliseconds"
     )
     # The first and the last time that have a year.
     for edge in (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, tzinfo=UTC)):
-        ms = (edge - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
-        assert column(T.TimestampType(), ms) == [edge]
-    assert refusal(T.TimestampType(), -62_135_596_800_001).startswith("that is -621355968")
-    assert refusal(T.TimestampType(), 253_402_300_800_000).startswith("that is 2534023008")
+        assert column(T.TimestampType(), beam.Timestamp.from_utc_datetime(edge)) == [edge]
+    first, last = -62_135_596_800_001, 253_402_300_800_000
+    for millis, told in ((first, "that is -621355968"), (last, "that is 2534023008")):
+        edge_of_years = beam.Timestamp.of_millis(millis)
+        assert refusal(T.TimestampType(), edge_of_years).startswith(told)
 
 
-def test_a_float_is_no_time() -> None:
-    for kind in (T.TimestampType(), T.DateType()):
-        assert refusal(kind, 1.5e9) == (
-            "a number is whole milliseconds here: write round(1000 * ...) for seconds, or give a "
-            "datetime"
+@pytest.mark.parametrize("number", [1.5e9, 1_577_880_000, np.int64(1_577_880_000_000)])
+def test_a_number_is_no_time(number: Any) -> None:
+    for kind in (T.TimestampType(), T.DateType(), T.DayTimeIntervalType()):
+        assert refusal(kind, number) == (
+            "a number may be seconds or milliseconds: write Timestamp(...) or Duration(...) of "
+            "beamlike.beam for seconds, Timestamp.of_millis(...) for milliseconds, or declare long"
         )
 
 
@@ -220,7 +225,7 @@ def test_an_element_has_the_columns_of_the_schema() -> None:
 
 
 def windowed() -> Any:
-    def told(tea: str, window: Any = beam.DoFn.WindowParam, at: int = beam.DoFn.TimestampParam):
+    def told(tea: str, window: Any = beam.DoFn.WindowParam, at: Any = beam.DoFn.TimestampParam):
         return tea, window.start, at
 
     return (
@@ -237,7 +242,7 @@ def test_the_start_of_a_window_and_the_time_of_an_element_are_times_of_a_table(s
 
     shown = frame.selectExpr("what", "unix_millis(start)", "unix_millis(at)").collect()
 
-    assert [tuple(row) for row in shown] == [("tea", NOON, NOON + 10_000)]
+    assert [tuple(row) for row in shown] == [("tea", 1_577_880_000_000, 1_577_880_010_000)]
 
 
 @pytest.mark.spark

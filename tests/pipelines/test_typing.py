@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 import beamlike.beam as beam
 from beamlike.beam.coders import BytesCoder
-from beamlike.beam.combiners import Count
+from beamlike.beam.transforms.combiners import Count
 from beamlike.beam.metrics.metric import Metrics
 from beamlike.beam.options.pipeline_options import PipelineOptions
 from beamlike.beam.pvalue import AsDict
@@ -139,8 +139,8 @@ REFUSED = {
     "words | beam.GroupByKey()": '"PCollection[str]" and "GroupByKey"',
     'numbers | "Values" >> beam.Values()': '"PCollection[int]" and "Values"',
     'numbers | beam.Regex.find("a")': '"PCollection[int]" and "_Found[str]"',
-    'beam.TimestampedValue("a", 5)': '"int"; expected "datetime | str"',
-    'beam.IntervalWindow("12:00", 1.5)': '"float"; expected "datetime | str"',
+    'beam.TimestampedValue("a", [5])': '"list[int]"; expected "int | float | datetime | str |',
+    'beam.IntervalWindow("12:00", None)': '"None"; expected "int | float | datetime | str |',
 }
 
 

@@ -8,7 +8,6 @@ and ``multipleWindowsWindowFnSucceeds`` in ``WindowEvaluatorFactoryTest``, ``tes
 from typing import Any
 
 import beamlike.beam as beam
-from beamlike import IntervalWindow
 from beamlike.testing import (
     TestPipeline,
     TestStream,
@@ -96,8 +95,8 @@ def test_an_assertion_of_beam_python_windows_anew_too() -> None:
             sliding,
             equal_to(
                 [
-                    TestWindowedValue(3, 3, [IntervalWindow(0, 6)]),
-                    TestWindowedValue(3, 3, [IntervalWindow(3, 9)]),
+                    TestWindowedValue(3, 0.003, [beam.IntervalWindow(0, 0.006)]),
+                    TestWindowedValue(3, 0.003, [beam.IntervalWindow(0.003, 0.009)]),
                 ]
             ),
             reify_windows=True,

@@ -6,6 +6,7 @@ second grouping of merged windows is allowed; before, it was refused.
 """
 
 import beamlike.beam as beam
+from beamlike import Sessions
 from beamlike.scio import ScioContext
 from beamlike.testing import TestStream, contain_in_any_order, emit_exactly, expect, on_time_pane
 
@@ -39,7 +40,7 @@ def under_one_key(
 
 def test_the_second_grouping_has_the_windows_of_the_first(sc):
     lists = grouped(sc)
-    assert lists.windowing.window_fn == beam.Sessions(FOUR_MS)
+    assert lists.windowing.window_fn == Sessions(FOUR_MS)
     assert lists.windowing.already_merged
     expect(lists).to(
         emit_exactly(
@@ -92,10 +93,10 @@ def test_a_function_with_a_memory_may_follow(sc):
     expect(seen).to(
         contain_in_any_order(
             [
-                (1, 1, 7, "[00:00:00.001, 00:00:00.008)"),
-                (2, 4, 7, "[00:00:00.001, 00:00:00.008)"),
-                (1, 9, 12, "[00:00:00.009, 00:00:00.013)"),
-                (1, 3, 6, "[00:00:00.003, 00:00:00.007)"),
+                (1, 1, 0.007, "[0.001, 0.008)"),
+                (2, 4, 0.007, "[0.001, 0.008)"),
+                (1, 9, 0.012, "[0.009, 0.013)"),
+                (1, 3, 0.006, "[0.003, 0.007)"),
             ]
         )
     )

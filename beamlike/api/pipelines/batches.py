@@ -3,6 +3,7 @@
 Source: Beam Python ``util.BatchElements`` and ``util.GroupIntoBatches``.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,17 +11,20 @@ import attrs
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.elements import Map, ParDo
+from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
+from beamlike.api.pipelines.groups import GroupByKey
 from beamlike.api.pipelines.keyed_batches import BatchByKey
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
-from beamlike.errors import PipelineError
+from beamlike.api.pipelines.windowing import WindowInto
+from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Windowed
 from beamlike.model.options import whole_number
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.triggers import AfterAny, AfterCount, AfterProcessingTime, Repeatedly
 from beamlike.model.windows import Window
 
-__all__ = ["BatchElements", "GroupIntoBatches", "ShardedKey"]
+__all__ = ["BatchElements", "GroupIntoBatches", "ShardedKey", "SortAndBatchElements"]
 
 
 def _size(value: Any, argument: str, owner: str) -> int:
@@ -38,9 +42,11 @@ class BatchElements(PTransform[Any, Any]):
         min_batch_size: The least size that Beam would choose.
         max_batch_size: The greatest.
         element_size_fn: What an element adds to the size.
-        max_batch_duration_secs: Not here.
-        length_fn: Not here.
-        bucket_boundaries: Not here.
+        max_batch_duration_secs: How long an element waits for others at most. Batches then go on
+            from bundle to bundle, see `GroupIntoBatches`; for the next two likewise, which count
+            for nothing without it.
+        length_fn: The length of an element. Elements of one bucket of lengths share batches.
+        bucket_boundaries: The lengths at which a bucket ends and the next one begins, in order.
         tuning: What Beam measures by, such as ``target_batch_overhead``. It counts for nothing.
 
     Raises:
@@ -66,24 +72,46 @@ class BatchElements(PTransform[Any, Any]):
             raise PipelineError(
                 f"BatchElements min_batch_size {least} is greater than max_batch_size {self.size}"
             )
-        absent = {
-            "max_batch_duration_secs": max_batch_duration_secs,
-            "length_fn": length_fn,
-            "bucket_boundaries": bucket_boundaries,
-        }
-        for name, given in absent.items():
-            if given is not None:
-                raise PipelineError(
-                    f"BatchElements has no {name} here: its batches end with the bundle; write "
-                    "WithKeys(...) | GroupIntoBatches(...), whose batches go on"
-                )
         unknown = sorted(set(tuning) - _TUNING)
         if unknown:
             raise PipelineError(f"BatchElements has no argument {unknown[0]!r}; leave it out")
         self.size_of = element_size_fn
+        self.seconds = max_batch_duration_secs
+        if bucket_boundaries is not None and length_fn is None:
+            raise PipelineError(
+                "BatchElements bucket_boundaries are those of lengths; add length_fn=len"
+            )
+        bounds = list(_BOUNDS if bucket_boundaries is None else bucket_boundaries)
+        if not bounds or bounds != sorted(set(bounds)) or bounds[0] <= 0:
+            raise PipelineError(
+                "BatchElements bucket_boundaries must be positive numbers in order, such as "
+                f"[16, 64], got {bucket_boundaries!r}"
+            )
+        self.bucket = _Bucket(length_fn, bounds)
 
     def expand(self, given: PCollection[T]) -> PCollection[list[T]]:
-        return given | "Batch" >> ParDo(_Batching(self.size, self.size_of))
+        if self.seconds is None:
+            return given | "Batch" >> ParDo(_Batching(self.size, self.size_of))
+        keyed = given | "Bucket" >> Map(self.bucket)
+        return keyed | GroupIntoBatches(self.size, self.seconds) | "Batches" >> Map(_batch_of)
+
+
+_BOUNDS = (16, 32, 64, 128, 256, 512)
+
+
+class _Bucket:
+    """An element as a pair with its bucket."""
+
+    def __init__(self, length: Callable[[Any], int] | None, bounds: list[int]) -> None:
+        self.length, self.bounds = length, bounds
+
+    def __call__(self, element: Any) -> tuple[int, Any]:
+        at = 0 if self.length is None else bisect_right(self.bounds, self.length(element))
+        return at, element
+
+
+def _batch_of(pair: tuple[int, list[Any]]) -> list[Any]:
+    return pair[1]
 
 
 _TUNING = frozenset(
@@ -122,6 +150,76 @@ class _Batching(DoFn[Any, Any]):
         return [_batched(batch, window) for window, (batch, _) in kept.items()]
 
 
+class SortAndBatchElements(PTransform[Any, Any]):
+    """Elements of a window and a bundle as lists of elements of like size, at the end of it.
+
+    Args:
+        min_batch_size: Taken, as by `BatchElements`.
+        max_batch_size: The most elements of a list.
+        max_batch_weight: What all elements of a list weigh is less, unless one alone weighs more.
+        element_size_fn: What an element weighs; None: its length, or 1 if it has none.
+
+    Raises:
+        PipelineError: The sizes are none.
+
+    Source: Beam Python ``SortAndBatchElements``.
+    """
+
+    def __init__(
+        self,
+        min_batch_size: int,
+        max_batch_size: int,
+        max_batch_weight: int,
+        element_size_fn: Callable[[Any], int] | None = None,
+    ) -> None:
+        super().__init__()
+        owner = "SortAndBatchElements"
+        least = _size(min_batch_size, "min_batch_size", owner)
+        self.size = whole_number(max_batch_size, least, f"{owner} max_batch_size", PipelineError)
+        self.weight = _size(max_batch_weight, "max_batch_weight", owner)
+        if element_size_fn is not None and not callable(element_size_fn):
+            raise PipelineTypeError(
+                f"{owner} element_size_fn must be callable, got {element_size_fn!r}"
+            )
+        self.size_of = element_size_fn or _length
+
+    def expand(self, given: PCollection[T]) -> PCollection[list[T]]:
+        sorting = _Sorting(self.size, self.weight, self.size_of)
+        return given | "Batch" >> ParDo[Any, list[T]](sorting)
+
+
+def _length(element: Any) -> int:
+    try:
+        return len(element)
+    except TypeError:
+        return 1
+
+
+class _Sorting(DoFn[Any, Any]):
+    def __init__(self, size: int, weight: int, size_of: Callable[[Any], int]) -> None:
+        self.size, self.weight, self.size_of = size, weight, size_of
+
+    def start_bundle(self) -> None:
+        self.kept: dict[Window, list[Any]] = {}
+
+    def process(self, element: Any, window: Window = DoFn.WindowParam) -> None:
+        self.kept.setdefault(window, []).append(element)
+
+    def finish_bundle(self) -> Iterable[Windowed]:
+        kept, self.kept = self.kept, {}
+        for window, elements in kept.items():
+            batch: list[Any] = []
+            weight = 0
+            for element in sorted(elements, key=self.size_of):
+                more = self.size_of(element)
+                if batch and (len(batch) >= self.size or weight + more >= self.weight):
+                    yield _batched(batch, window)
+                    batch, weight = [], 0
+                batch.append(element)
+                weight += more
+            yield _batched(batch, window)
+
+
 def _batched(batch: list[Any], window: Window) -> Windowed:
     return Windowed(batch, window.max_timestamp, (window,))
 
@@ -147,29 +245,46 @@ class GroupIntoBatches(PTransform[Any, Any]):
 
     Args:
         batch_size: How many values make a batch.
-        max_buffering_duration_secs: Not here: a batch waits for its window.
+        max_buffering_duration_secs: How long a batch waits at most, in processing time, before it
+            comes out with what it has; None or 0: for as long as its window lasts.
 
     Raises:
-        PipelineError: The size is none, or there is a limit to the time; when it is applied: the
-            windows merge.
+        PipelineError: The size or the duration is none; when it is applied: the windows merge.
 
     Source: Beam ``GroupIntoBatches``.
     """
 
-    def __init__(self, batch_size: int, max_buffering_duration_secs: float | None = None) -> None:
+    def __init__(
+        self,
+        batch_size: int,
+        max_buffering_duration_secs: float | None = None,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        super().__init__()
         self.size = _size(batch_size, "batch_size", "GroupIntoBatches")
-        if max_buffering_duration_secs:
+        self.seconds = max_buffering_duration_secs
+        if self.seconds is not None and not 0 <= self.seconds < float("inf"):
             raise PipelineError(
-                "GroupIntoBatches has no max_buffering_duration_secs here: a batch waits until it "
-                "is complete or its window expires; choose shorter windows, or write "
-                "WindowInto(..., trigger=Repeatedly(AfterAny(AfterCount(100), "
-                'AfterProcessingTime("10 s"))), accumulation_mode="discarding", '
-                'allowed_lateness="0 s") | GroupByKey()'
+                "GroupIntoBatches max_buffering_duration_secs must be a number of seconds, got "
+                f"{self.seconds!r}"
             )
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
         check_collection(given, self)
-        return given | "Batches" >> BatchByKey(self.size, make_pairs="WithKeys(...)")
+        if not self.seconds:
+            return given | "Batches" >> BatchByKey(self.size, make_pairs="WithKeys(...)")
+        trigger = Repeatedly(AfterAny(AfterCount(self.size), AfterProcessingTime(self._wait)))
+        waiting = given | "Waiting" >> WindowInto(
+            trigger=trigger,
+            accumulation_mode="discarding",
+            allowed_lateness=given.windowing.allowed_lateness,
+        )
+        batches = waiting | "Group" >> GroupByKey() | "Cut" >> FlatMap(_Cut(self.size))
+        return PCollection(given.pipeline, batches.edge, given.windowing, given.is_bounded)
+
+    @property
+    def _wait(self) -> int:
+        return max(1, round(1000 * (self.seconds or 0)))
 
     class WithShardedKey(PTransform[Any, Any]):
         """The same, with each key as a `ShardedKey`. No key is taken apart here.
@@ -186,6 +301,18 @@ class GroupIntoBatches(PTransform[Any, Any]):
             self, given: PCollection[tuple[Any, T]]
         ) -> PCollection[tuple[ShardedKey, list[T]]]:
             return given | "Batches" >> self.batches | "Sharded" >> Map(_sharded)
+
+
+class _Cut:
+    """A group as batches of no more than so many values."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __call__(self, group: tuple[Any, list[Any]]) -> Iterable[tuple[Any, list[Any]]]:
+        key, values = group
+        starts = range(0, len(values), self.size)
+        return [(key, values[at : at + self.size]) for at in starts]
 
 
 def _sharded(batch: tuple[Any, list[Any]]) -> tuple[ShardedKey, list[Any]]:

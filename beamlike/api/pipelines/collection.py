@@ -64,9 +64,18 @@ class PCollection(ScioVerbs[T_co], Generic[T_co]):
     @overload
     def apply(self, label: str, transform: "Applied[PCollection[T_co], Out]") -> Out: ...
 
-    def apply(self, label: str, transform: Any) -> Any:
-        """Apply a transform under a name; Scio's way to write ``|`` and ``>>``."""
-        return apply(label >> transform, self)
+    @overload
+    def apply(self, transform: "Applied[PCollection[T_co], Out]", label: str = "") -> Out: ...
+
+    def apply(self, *parts: Any, **named: Any) -> Any:
+        """Apply a transform under a name; Scio's way to write ``|`` and ``>>``.
+
+        Beam Python's order is taken too: ``apply(transform)``, ``apply(transform, label)``.
+        """
+        given = [*parts, *named.values()]
+        label = next((it for it in given if isinstance(it, str)), "")
+        transform: Any = next((it for it in given if not isinstance(it, str)), None)
+        return apply(label >> transform if label and transform else transform, self)
 
     if not TYPE_CHECKING:  # a type checker knows that there is neither
 
@@ -98,7 +107,7 @@ def check_collection(given: Any, transform: PTransform[Any, Any]) -> str:
     """
     if isinstance(given, PCollection):
         return given.pipeline.label
-    name = transform.label or transform.default_label
+    name = transform.label
     if isinstance(given, Mapping | tuple | list):
         raise PipelineError(
             f"{name!r} needs one collection, got {len(given)}; put them into one with Flatten(), "
@@ -121,13 +130,15 @@ def apply(transform: PTransform[Any, Any], given: Any) -> Any:
         call = f"; write {transform.__name__}(...)" if isinstance(transform, type) else ""
         raise PipelineError(f"| needs a transform such as Map(f), got {transform!r}{call}")
     pipelines = list(dict.fromkeys(_pipelines_of(given, transform)))
+    if not pipelines and getattr(transform, "pipeline", None) is not None:
+        pipelines = [transform.pipeline]  # type: ignore[attr-defined]
     if len(pipelines) != 1:
         number = "no pipeline" if not pipelines else "several pipelines"
         raise PipelineError(
-            f"{transform.label or transform.default_label!r} was given collections of {number}; "
+            f"{transform.label!r} was given collections of {number}; "
             "give it collections that one pipeline has"
         )
-    return pipelines[0].apply(transform, given)
+    return pipelines[0].applied(transform, given)
 
 
 def _pipelines_of(given: Any, transform: PTransform[Any, Any]) -> Iterable["Pipeline"]:
@@ -145,6 +156,6 @@ def _pipelines_of(given: Any, transform: PTransform[Any, Any]) -> Iterable["Pipe
             yield from _pipelines_of(each, transform)
     else:
         raise PipelineError(
-            f"{transform.label or transform.default_label!r} was given {given!r}, which is no "
+            f"{transform.label!r} was given {given!r}, which is no "
             "collection; apply it to a PCollection, to several in a tuple, or to a Pipeline"
         )

@@ -10,8 +10,7 @@ from typing import Any, Generic
 import attrs
 
 from beamlike.api.pipelines.variables import In, R
-from beamlike.api.pipelines.views import AsSideInput
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model import combine as model
 from beamlike.model.combine.steps import Stepwise, empty_pane, in_steps
 from beamlike.model.words import in_words
@@ -29,6 +28,36 @@ class CombineFn(Generic[In, R]):
 
     def setup(self, *args: Any, **kwargs: Any) -> None:
         """Before anything is combined. Nobody calls it here, and one of your own is refused."""
+
+    @staticmethod
+    def from_callable(fn: Callable[[list[Any]], Any]) -> "CombineFn[Any, Any]":
+        """A plain function of all values. Source: Beam ``CombineFn.from_callable``."""
+        return _FromCallable(fn)
+
+    @staticmethod
+    def maybe_from_callable(
+        fn: "CombineFn[Any, Any] | Callable[[list[Any]], Any]", has_side_inputs: bool = True
+    ) -> "CombineFn[Any, Any]":
+        """The same for a combine function: itself."""
+        return fn if isinstance(fn, CombineFn) else _FromCallable(fn)
+
+    def default_label(self) -> str:
+        """The name of what combines with it."""
+        return type(self).__name__
+
+    def add_inputs(
+        self, mutable_accumulator: Any, elements: Iterable[In], *args: Any, **kwargs: Any
+    ) -> Any:
+        """The accumulator with more elements."""
+        for element in elements:
+            mutable_accumulator = self.add_input(mutable_accumulator, element, *args, **kwargs)
+        return mutable_accumulator
+
+    def apply(self, elements: Iterable[In], *args: Any, **kwargs: Any) -> R:
+        """The value of these elements."""
+        empty = self.create_accumulator(*args, **kwargs)
+        full = self.add_inputs(empty, elements, *args, **kwargs)
+        return self.extract_output(self.compact(full, *args, **kwargs), *args, **kwargs)
 
     @abstractmethod
     def create_accumulator(self, *args: Any, **kwargs: Any) -> Any:
@@ -52,6 +81,32 @@ class CombineFn(Generic[In, R]):
 
     def teardown(self, *args: Any, **kwargs: Any) -> None:
         """After everything. Nobody calls it here, as `setup`."""
+
+
+class _FromCallable(CombineFn[Any, Any]):
+    """A plain function of all values, in steps."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        if not callable(fn):
+            raise PipelineTypeError(f"a combine function or a function is needed, got {fn!r}")
+        self.fn = fn
+
+    def create_accumulator(self, *args: Any, **kwargs: Any) -> list[Any]:
+        return []
+
+    def add_input(
+        self, mutable_accumulator: list[Any], element: Any, *args: Any, **kwargs: Any
+    ) -> list[Any]:
+        mutable_accumulator.append(element)
+        return mutable_accumulator
+
+    def merge_accumulators(
+        self, accumulators: Iterable[list[Any]], *args: Any, **kwargs: Any
+    ) -> list[Any]:
+        return [element for accumulator in accumulators for element in accumulator]
+
+    def extract_output(self, accumulator: list[Any], *args: Any, **kwargs: Any) -> Any:
+        return self.fn(accumulator, *args, **kwargs)
 
 
 @attrs.frozen
@@ -119,12 +174,11 @@ def combine_fn(
     """
     kwargs = {} if kwargs is None else kwargs
     if isinstance(given, type) and not _is_plain(given):
-        raise PipelineError(f"{owner} needs a combine function; write {owner}({given.__name__}())")
-    if any(isinstance(it, AsSideInput) for it in (*args, *kwargs.values())):
-        raise PipelineError(
-            f"{owner} cannot give a side input to a combine function; look into it before, with "
-            "Map(fn, AsSingleton(...)), or after"
-        )
+        if owner != "aggregate_field":  # which takes the class, too, as Beam does
+            raise PipelineError(
+                f"{owner} needs a combine function; write {owner}({given.__name__}())"
+            )
+        given = given()
     if isinstance(given, model.CombineFn):
         if args or kwargs:
             raise PipelineError(
@@ -160,6 +214,7 @@ class SingleInputTupleCombineFn(model.Together):
 
     Args:
         fns: Combine functions, or plain functions of all values.
+        merge_accumulators_batch_size: Counts for nothing: accumulators merge two by two.
 
     Raises:
         PipelineError: One of them is neither.
@@ -167,7 +222,7 @@ class SingleInputTupleCombineFn(model.Together):
     Source: Beam Python ``SingleInputTupleCombineFn``.
     """
 
-    def __init__(self, *fns: Any) -> None:
+    def __init__(self, *fns: Any, merge_accumulators_batch_size: int | None = None) -> None:
         name = type(self).__name__
         super().__init__({f"{at}": (combine_fn(fn, name), None) for at, fn in enumerate(fns)})
 
@@ -177,6 +232,7 @@ class TupleCombineFn(model.Together):
 
     Args:
         fns: Combine functions, or plain functions of all values.
+        merge_accumulators_batch_size: Counts for nothing: accumulators merge two by two.
 
     Raises:
         PipelineError: One of them is neither.
@@ -184,7 +240,7 @@ class TupleCombineFn(model.Together):
     Source: Beam Python ``TupleCombineFn``.
     """
 
-    def __init__(self, *fns: Any) -> None:
+    def __init__(self, *fns: Any, merge_accumulators_batch_size: int | None = None) -> None:
         name = type(self).__name__
         super().__init__({f"{at}": (combine_fn(fn, name), at) for at, fn in enumerate(fns)})
 

@@ -14,7 +14,7 @@ import attrs
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.combinefn import SingleInputTupleCombineFn, TupleCombineFn
-from beamlike.api.pipelines.elements import Map
+from beamlike.api.pipelines.elements import Filter, FlatMap, Map
 from beamlike.api.pipelines.groups import (
     CombineGlobally,
     CombinePerKey,
@@ -23,12 +23,15 @@ from beamlike.api.pipelines.groups import (
 )
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
+from beamlike.errors import PipelineError
 from beamlike.model import combine
 from beamlike.model.combine import CombineFn
+from beamlike.model.options import whole_number
 
 __all__ = [
     "Count",
     "CountCombineFn",
+    "Largest",
     "Latest",
     "LatestCombineFn",
     "Max",
@@ -38,6 +41,7 @@ __all__ = [
     "Sample",
     "SampleCombineFn",
     "SingleInputTupleCombineFn",
+    "Smallest",
     "Sum",
     "ToDict",
     "ToDictCombineFn",
@@ -226,6 +230,22 @@ class Sample:
         def __init__(self, n: int, seed: int = 0) -> None:
             self.fn = combine.Sample(n, seed)
 
+    class Any(PTransform[PCollection[T], PCollection[T]]):
+        """Any ``n`` elements of each window, as they are, and all if there are fewer."""
+
+        def __init__(self, n: int) -> None:
+            super().__init__()
+            self.n = whole_number(n, 0, "Sample.Any n", PipelineError)
+
+        def default_label(self) -> str:
+            return f"Any({self.n})"
+
+        def expand(self, given: PCollection[T]) -> PCollection[T]:
+            if not self.n:
+                return given | "None" >> Filter[Any](_never)
+            sample = CombineGlobally[list[T]](combine.Sample(self.n)).without_defaults()
+            return given | "Sample" >> sample | "Each" >> FlatMap()
+
 
 class Top:
     """The greatest or the least elements, as lists. Source: Beam ``Top``."""
@@ -255,14 +275,20 @@ class Top:
     class Largest(Of):
         """The ``n`` greatest of each window, the greatest first."""
 
-        def __init__(self, n: int, key: Callable[[Any], Any] | None = None) -> None:
+        def __init__(
+            self, n: int, has_defaults: bool = True, key: Callable[[Any], Any] | None = None
+        ) -> None:
             super().__init__(n, key)
+            self.has_defaults = has_defaults
 
     class Smallest(Of):
         """The ``n`` least of each window, the least first."""
 
-        def __init__(self, n: int, key: Callable[[Any], Any] | None = None) -> None:
+        def __init__(
+            self, n: int, has_defaults: bool = True, key: Callable[[Any], Any] | None = None
+        ) -> None:
             super().__init__(n, key, reverse=True)
+            self.has_defaults = has_defaults
 
     class LargestPerKey(PerKey):
         """The ``n`` greatest of each key, the greatest first."""
@@ -333,8 +359,28 @@ ToDictCombineFn = _AsDict
 ToSetCombineFn = _AsSet
 
 
-def TopCombineFn(
-    n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
-) -> combine.Top:
+def _never(_element: object) -> bool:
+    return False
+
+
+class TopCombineFn(combine.Top):
     """The combine function of `Top`."""
-    return combine.Top(n, key, smallest=reverse)
+
+    def __init__(
+        self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
+    ) -> None:
+        super().__init__(n, key, smallest=reverse)
+
+
+class Largest(TopCombineFn):
+    """The ``n`` greatest values, the greatest first."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+
+
+class Smallest(TopCombineFn):
+    """The ``n`` least values, the least first."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(n, reverse=True)

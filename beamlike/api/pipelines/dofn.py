@@ -9,20 +9,51 @@ from typing import Any, ClassVar, Final, Generic
 
 import attrs
 
+from beamlike.api.pipelines.contexts import BundleContextParam, ContextParam
 from beamlike.api.pipelines.variables import In, T
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Windowed
-from beamlike.model.time import DurationLike, InstantLike, instant_ms
+from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms
 
-__all__ = ["WRAPPERS", "DoFn", "Param", "Plain", "TaggedOutput", "TimestampedValue"]
+__all__ = [
+    "WRAPPERS",
+    "DoFn",
+    "Located",
+    "Param",
+    "Plain",
+    "TaggedOutput",
+    "Timestamped",
+    "TimestampedValue",
+]
 
 
 @attrs.frozen
 class TaggedOutput:
     """An element for the output with this tag."""
 
-    tag: str
+    tag: str = attrs.field()
     value: Any
+
+    @tag.validator
+    def _check_tag(self, _attribute: Any, tag: object) -> None:
+        if not isinstance(tag, str):
+            raise PipelineTypeError(
+                f"Attempting to create a TaggedOutput with non-string tag {tag}; write "
+                'TaggedOutput("name", value)'
+            )
+
+
+class Timestamped(Generic[T]):
+    """An element with an event time of its own, in whatever unit its class counts."""
+
+    __slots__ = ()
+
+    value: T
+
+    @property
+    def millis(self) -> int:
+        """The event time (ms)."""
+        raise NotImplementedError
 
 
 def _instant(at: InstantLike) -> int:
@@ -30,14 +61,27 @@ def _instant(at: InstantLike) -> int:
 
 
 @attrs.frozen
-class TimestampedValue(Generic[T]):
+class TimestampedValue(Timestamped[T]):
     """An element with an event time of its own: an instant, kept as milliseconds."""
 
     value: T
     timestamp: int = attrs.field(converter=_instant)
 
+    @property
+    def millis(self) -> int:
+        """The event time (ms)."""
+        return self.timestamp
 
-WRAPPERS: Final = frozenset((TaggedOutput, TimestampedValue, Windowed))
+
+class Located:
+    """An element that knows its windows in a form of its own."""
+
+    def windowed(self) -> Windowed:
+        """The element as the core has it."""
+        raise NotImplementedError
+
+
+WRAPPERS: Final = (TaggedOutput, Timestamped, Windowed, Located)
 """What an answer may be besides a plain value."""
 
 
@@ -54,23 +98,31 @@ class Plain(Enum):
 
 @attrs.frozen
 class Param:
-    """What a ``process`` may ask for by the default of a parameter."""
+    """What a ``process`` may ask for by the default of a parameter.
+
+    Args:
+        name: What it is.
+        shown: What a function sees of it; None: what the core has.
+    """
 
     name: str
+    shown: Callable[[Any], Any] | None = None
 
     def __repr__(self) -> str:
         return f"DoFn.{self.name}"
 
 
 class DoFn(Generic[In, T]):
-    """A function over elements, with a life.
+    """A function over elements, with a life. Times are numbers of milliseconds.
 
     Subclasses write ``process(self, element)``, which returns or yields what comes out: plain
     values, `TimestampedValue`, or `TaggedOutput` around either. More parameters may ask for
     more, by their default: ``timestamp=DoFn.TimestampParam`` (event time, a number of ms),
     ``window=DoFn.WindowParam`` (its ``start`` and ``end`` likewise),
     ``pane_info=DoFn.PaneInfoParam``, ``key=DoFn.KeyParam`` (that of a pair) and
-    ``windowed=DoFn.WindowedValueParam``. A function that asks for its window is called once for
+    ``windowed=DoFn.WindowedValueParam``. ``client=DoFn.SetupContextParam(make_client)`` is what
+    a context manager gives, entered once; ``BundleContextParam`` enters it for each bundle. A
+    function that asks for its window is called once for
     each window of an element.
 
     An output may happen later than the element that it came from, but not earlier by more than
@@ -85,9 +137,15 @@ class DoFn(Generic[In, T]):
     PaneInfoParam: ClassVar[Any] = Param("PaneInfoParam")
     WindowedValueParam: ClassVar[Any] = Param("WindowedValueParam")
     KeyParam: ClassVar[Any] = Param("KeyParam")
+    SideInputParam: ClassVar[Any] = Param("SideInputParam")
+    SetupContextParam: ClassVar[Any] = ContextParam
+    BundleContextParam: ClassVar[Any] = BundleContextParam
 
-    allowed_timestamp_skew: DurationLike = 0
+    allowed_timestamp_skew: DurationLike | float = 0
     """How far before its element an output may happen. Beam Java ``getAllowedTimestampSkew``."""
+
+    opens_texts: ClassVar[bool] = False
+    """Whether a text, bytes or a mapping that `process` returns is meant to be taken apart."""
 
     # What follows is refused where the function is applied, which knows both by name.
     BundleFinalizerParam: ClassVar[Any] = Param("BundleFinalizerParam")
@@ -133,6 +191,15 @@ class DoFn(Generic[In, T]):
             f"{type(self).__name__} has no process method; write def process(self, element) "
             "that yields what the element becomes"
         )
+
+    def skew_ms(self, label: str) -> int:
+        """``allowed_timestamp_skew`` in milliseconds, of the transform with this name.
+
+        Raises:
+            TimeError: It cannot be read.
+        """
+        skew: Any = self.allowed_timestamp_skew
+        return duration_ms(skew, f"{label} allowed_timestamp_skew")
 
     def called(self) -> Callable[..., Any]:
         """What is called for each element: its parameters say what it asks for."""

@@ -2,31 +2,30 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from operator import ge
-from threading import local
 from typing import Any, Final
 
 import attrs
 
+from beamlike.api.pipelines.contexts import Contexts, by_name
 from beamlike.api.pipelines.dofn import (
     WRAPPERS,
     DoFn,
+    Located,
     Param,
     Plain,
     TaggedOutput,
-    TimestampedValue,
+    Timestamped,
 )
-from beamlike.api.pipelines.hints import add_hint
 from beamlike.api.pipelines.views import AsSideInput, View
-from beamlike.errors import PipelineError
+from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.graph import MAIN, Do, RaisedFor
-from beamlike.model.time import duration_ms, show_duration, show_instant
+from beamlike.model.time import show_duration, show_instant
 from beamlike.model.words import in_words
 
-__all__ = ["Doing", "given_time", "views_of"]
+__all__ = ["Doing", "views_of"]
 
 _READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
     "ElementParam": lambda element: element.value,
@@ -106,12 +105,16 @@ class Doing(Do):
         self.views: Sequence[View] = views
         self.asked = _asked(fn)
         self._refuse_missing()
+        self.contexts = Contexts(fn.called())
         kinds = {it.name for it in self.asked.values()}
         self.takes_element = "ElementParam" not in kinds
+        skipped = {*self.asked, *self.contexts.asked}
+        named = by_name(fn.called(), self.args, skipped, self.takes_element)
+        if named:
+            self.args, self.kwargs = (), {**named, **self.kwargs}
         self.sees_window = "WindowParam" in kinds
-        self.gives_time = "TimestampParam" in kinds
-        self._in_place = not args and not kwargs and self._asks_in_place()
-        self.skew = duration_ms(fn.allowed_timestamp_skew, f"{label} allowed_timestamp_skew")
+        self._in_place = not (args or kwargs or self.contexts) and self._asks_in_place()
+        self.skew = fn.skew_ms(label)
 
     def _asks_in_place(self) -> bool:
         """Whether what it asks for are its next arguments after the element."""
@@ -136,8 +139,11 @@ class Doing(Do):
 
     def setup(self) -> None:
         self.fn.setup()
+        self.contexts.enter(for_bundle=False)
 
     def start_bundle(self) -> None:
+        self.contexts.enter(for_bundle=True)
+        self.kwargs = {**self.kwargs, **self.contexts.values}
         self.fn.start_bundle()
 
     def process(self, element: Windowed) -> Iterator[tuple[str, Windowed]]:
@@ -149,33 +155,18 @@ class Doing(Do):
                 name: seen[it.number] if isinstance(it, _Slot) else it
                 for name, it in kwargs.items()
             }
-        try:
-            if not self.sees_window:
-                yield from self._call(element, args, kwargs)
-                return
-            for window in element.windows:
-                yield from self._call(attrs.evolve(element, windows=(window,)), args, kwargs)
-        except (AttributeError, TypeError) as error:
-            add_hint(error)
-            raise
+        if not self.sees_window:
+            yield from self._call(element, args, kwargs)
+            return
+        for window in element.windows:
+            yield from self._call(attrs.evolve(element, windows=(window,)), args, kwargs)
 
     def run(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
         if self.views:
             return super().run(bundle)  # what is seen stands in the value of each element
         if self.sees_window:
             bundle, _ = bundle.one_window_each()
-        before = given_time()
-        try:
-            return self._run_columns(bundle)
-        finally:
-            _given.time = before
-
-    def _run_columns(self, bundle: Bundle) -> Iterable[tuple[str, Bundle]]:
-        """The same, where only the columns are touched that the function asks for.
-
-        Raises:
-            RaisedFor: The function raised for an element.
-        """
+        # Only the columns are touched that the function asks for.
         means, answers = self.fn.plain(), self._answers(bundle)
         places: list[int] = []
         values: list[Any] = []
@@ -190,13 +181,11 @@ class Doing(Do):
                     values += answer
                     places += [at] * (len(values) - len(places))
         except Exception as cause:
-            if isinstance(cause, AttributeError | TypeError):
-                add_hint(cause)
             raise RaisedFor(bundle[at]) from cause
         if means is Plain.KEPT:
             return [(MAIN, bundle.at([at for at, keeps in enumerate(values) if keeps]))]
         kinds = set(map(type, values))
-        if kinds.isdisjoint(WRAPPERS):
+        if not any(issubclass(kind, WRAPPERS) for kind in kinds):
             made = means is Plain.MADE
             return [(MAIN, bundle.with_values(values) if made else bundle.at(places, values))]
         return self._outputs(
@@ -206,22 +195,20 @@ class Doing(Do):
     def _answers(self, bundle: Bundle) -> Iterator[Any]:
         """What the function answers for each element, when it is asked for."""
         call = self.fn.called()
-        columns: list[Iterable[Any]] = [_COLUMN[it.name](bundle) for it in self.asked.values()]
+        columns: list[Iterable[Any]] = [_column(it, bundle) for it in self.asked.values()]
         if self.takes_element:
             columns = [bundle.values, *columns]
         if not self._in_place:
             call = partial(_named, call, [*self.asked], self.takes_element, self.args, self.kwargs)
-        if not self.gives_time:
-            return map(call, *columns)
-        return map(partial(_timed, call), bundle.timestamps, *columns)
+        return map(call, *columns)
 
     def _outputs(
         self, bundle: Bundle, places: Sequence[int], answers: Sequence[Any]
     ) -> Iterable[tuple[str, Bundle]]:
         """Answers that say where or when they come out, each of the element at its place."""
-        if {TimestampedValue}.issuperset(map(type, answers)):
+        if all(issubclass(kind, Timestamped) for kind in set(map(type, answers))):
             of_each = bundle.at(places, [answer.value for answer in answers])
-            moved = [answer.timestamp for answer in answers]
+            moved = [answer.millis for answer in answers]
             if all(map(ge, moved, [at - self.skew for at in of_each.timestamps])):
                 return [(MAIN, Bundle(of_each.values, moved, of_each.windows, of_each.panes))]
         found: dict[str, Bundle] = {}
@@ -236,14 +223,18 @@ class Doing(Do):
     def finish_bundle(self) -> Iterator[tuple[str, Windowed]]:
         for kept in self.fn.finish_bundle() or ():
             tag, value = self._untagged(kept)
+            if isinstance(value, Located):
+                value = value.windowed()
             if not isinstance(value, Windowed):
                 raise PipelineError(
                     f"{self.label!r} yields {kept!r} at the end of a bundle, where no element "
                     "says its window; yield Windowed(value, timestamp, windows)"
                 )
             yield tag, value
+        self.contexts.leave()
 
     def teardown(self) -> None:
+        self.contexts.leave()
         self.fn.teardown()
 
     def in_words(self, element: Windowed) -> str:
@@ -263,33 +254,37 @@ class Doing(Do):
     def _call(
         self, element: Windowed, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Iterator[tuple[str, Windowed]]:
-        asked = {name: _READ[it.name](element) for name, it in self.asked.items()}
+        asked = {name: _read(it, element) for name, it in self.asked.items()}
         if self.takes_element:
             args = (element.value, *args)
-        if self.gives_time:
-            with _giving(element.timestamp):
-                answers = self.fn.process(*args, **{**kwargs, **asked})
-        else:
-            answers = self.fn.process(*args, **{**kwargs, **asked})
+        answers = self.fn.process(*args, **{**kwargs, **asked})
         if answers is None:
             return
         self._check_answer(answers)
-        for answer in _each_at(answers, element.timestamp) if self.gives_time else answers:
+        for answer in answers:
             yield self._output(answer, element)
 
     def _check_answer(self, answers: Any) -> None:
-        if isinstance(answers, str | bytes | Mapping) or not isinstance(answers, Iterable):
-            raise PipelineError(
+        if not isinstance(answers, Iterable):
+            raise PipelineTypeError(
                 f"{self.label!r} returned {answers!r} for one element; return a list of what "
                 "comes out, or yield it"
+            )
+        if isinstance(answers, str | bytes | Mapping) and not self.fn.opens_texts:
+            raise PipelineTypeError(
+                f"{self.label!r}: Returning a {type(answers).__name__} from a ParDo or FlatMap is "
+                f"not allowed, got {answers!r} for one element; return [...] around it, or list "
+                "what is in it"
             )
 
     def _output(self, answer: Any, element: Windowed) -> tuple[str, Windowed]:
         tag, answer = self._untagged(answer)
+        if isinstance(answer, Located):
+            answer = answer.windowed()
         if isinstance(answer, Windowed):
             return tag, self._in_time(answer, element)
-        if isinstance(answer, TimestampedValue):
-            moved = attrs.evolve(element, value=answer.value, timestamp=answer.timestamp)
+        if isinstance(answer, Timestamped):
+            moved = attrs.evolve(element, value=answer.value, timestamp=answer.millis)
             return tag, self._in_time(moved, element)
         return tag, attrs.evolve(element, value=answer)
 
@@ -317,19 +312,14 @@ class Doing(Do):
         return output
 
 
-# A number that a function was given as event time is no bare number, although it looks like one.
-_given = local()
+def _read(param: Param, element: Windowed) -> Any:
+    given = _READ[param.name](element)
+    return given if param.shown is None else param.shown(given)
 
 
-def given_time() -> int | None:
-    """The event time (ms) that the function that is being called was given, if it asked for it."""
-    return getattr(_given, "time", None)
-
-
-def _timed(call: Callable[..., Any], time: int, *asked: Any) -> Any:
-    """Call a function for an element of this event time (ms)."""
-    _given.time = time
-    return call(*asked)
+def _column(param: Param, bundle: Bundle) -> Iterable[Any]:
+    given = _COLUMN[param.name](bundle)
+    return given if param.shown is None else map(param.shown, given)
 
 
 def _named(
@@ -345,29 +335,6 @@ def _named(
     return call(*element, *args, **{**kwargs, **dict(zip(names, asked, strict=True))})
 
 
-@contextmanager
-def _giving(time: int) -> Iterator[None]:
-    before, _given.time = given_time(), time
-    try:
-        yield
-    finally:
-        _given.time = before
-
-
-def _each_at(answers: Iterable[Any], time: int) -> Iterator[Any]:
-    """What a function answers. It goes on for each answer, and others are called in between."""
-    rest = iter(answers)
-    while True:
-        with _giving(time):
-            answer = next(rest, _END)
-        if answer is _END:
-            return
-        yield answer
-
-
-_END: Final = object()
-
-
 def views_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[AsSideInput[Any]]:
     """The side inputs among the arguments of a function."""
     return [it for it in (*args, *kwargs.values()) if isinstance(it, AsSideInput)]
@@ -378,7 +345,12 @@ def _asked(fn: DoFn[Any, Any]) -> dict[str, Param]:
         parameters = inspect.signature(fn.called()).parameters
     except ValueError:  # some functions in C do not tell
         return {}
-    asked = {name: it.default for name, it in parameters.items() if isinstance(it.default, Param)}
+    asked = {
+        name: it.default
+        for name, it in parameters.items()
+        # A side input is given as an argument, whatever its default says.
+        if isinstance(it.default, Param) and it.default != DoFn.SideInputParam
+    }
     first = next(iter(parameters), None)
     # The element is given as the first argument anyway.
     if first in asked and asked[first] == DoFn.ElementParam:

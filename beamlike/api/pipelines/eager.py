@@ -3,11 +3,12 @@
 Source: Beam Python ``PTransform.__ror__``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from beamlike.api.pipelines.collection import PCollection, apply
-from beamlike.api.pipelines.elements import Create, DoOutputs
+from beamlike.api.pipelines.elements import Create
+from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform
 
@@ -24,10 +25,14 @@ def apply_to_lists(transform: PTransform[Any, Any], given: Any) -> Any:
         PipelineError: Something is neither a collection nor a list.
         TransformError: A function of the user's raised.
     """
+    if isinstance(given, Iterator):
+        given = list(given)
     is_several = isinstance(given, Mapping | tuple) or (
         isinstance(given, list)
         and (transform.takes_several or any(isinstance(it, PCollection) for it in given))
     )
+    if is_several and not given:
+        return apply(transform, given)
     parts: dict[Any, Any]
     if not is_several:
         parts = {None: given}
@@ -64,6 +69,8 @@ def _lists(made: Any) -> Any:
             return _Lists(made)
         case Mapping():
             return {name: _lists(it) for name, it in made.items()}
+        case tuple() if hasattr(made, "_fields"):
+            return type(made)(*map(_lists, made))
         case tuple() | list():
             return type(made)(map(_lists, made))
     return made

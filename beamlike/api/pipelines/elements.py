@@ -4,11 +4,12 @@ Source: Beam Python ``transforms.core`` and ``transforms.util``.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, overload
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
-from beamlike.api.pipelines.dofn import DoFn, Plain, TimestampedValue
+from beamlike.api.pipelines.dofn import DoFn, Located, Plain, Timestamped
 from beamlike.api.pipelines.doing import Doing, views_of
+from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.types import answer_type, element_type
@@ -16,38 +17,44 @@ from beamlike.api.pipelines.variables import In, K, R, T
 from beamlike.api.pipelines.views import AsSideInput, looking
 from beamlike.errors import PipelineError
 from beamlike.machine.events import AdvanceWatermark, Element
-from beamlike.model.graph import MAIN, Each, Edge, Given
+from beamlike.model.graph import MAIN, Each, Given
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive
 
-__all__ = ["Create", "DoOutputs", "Filter", "FlatMap", "Impulse", "Map", "ParDo"]
+__all__ = ["Create", "Filter", "FlatMap", "Impulse", "Map", "ParDo"]
 
 
 class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
     """Elements that are there from the start. They all happen at the minimum timestamp, but
-    those that are a `TimestampedValue`.
+    those that are a `TimestampedValue` or a `WindowedValue`, whose windows do not count.
+
+    Args:
+        values: The elements; of a mapping its items.
+        reshuffle: Counts for nothing: where work is spread is for hosts to decide.
 
     Source: Beam ``Create``.
     """
 
     @overload
-    def __init__(self: "Create[tuple[K, R]]", values: Mapping[K, R]) -> None: ...
+    def __init__(
+        self: "Create[tuple[K, R]]", values: Mapping[K, R], reshuffle: bool = True
+    ) -> None: ...
 
     @overload
-    def __init__(self, values: Iterable[TimestampedValue[T]]) -> None: ...
+    def __init__(self, values: Iterable[Timestamped[T]], reshuffle: bool = True) -> None: ...
 
     @overload
-    def __init__(self, values: Iterable[T | TimestampedValue[T]]) -> None: ...
+    def __init__(self, values: Iterable[T | Timestamped[T]], reshuffle: bool = True) -> None: ...
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: Any, reshuffle: bool = True) -> None:
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise PipelineError(f"Create needs a list of elements, got {values!r}")
         self.values = list(values.items()) if isinstance(values, Mapping) else list(values)
 
     def expand(self, given: Pipeline) -> PCollection[T]:
         if not isinstance(given, Pipeline):
-            name = self.label or self.default_label
+            name = self.label
             raise PipelineError(
                 f"{name!r} starts from the pipeline, and was applied to {given!r}; write "
                 "pipeline | Create(...), and put both into one with (one, other) | Flatten()"
@@ -59,8 +66,11 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
 
 
 def _element(value: Any) -> Element:
-    if isinstance(value, TimestampedValue):
-        return Element(value.value, value.timestamp)
+    if isinstance(value, Timestamped):
+        return Element(value.value, value.millis)
+    if isinstance(value, Located):
+        windowed = value.windowed()
+        return Element(windowed.value, windowed.timestamp)
     return Element(value, MIN_TIMESTAMP)
 
 
@@ -83,31 +93,52 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
             fn = _Calling(fn)  # a function that lists what comes out, as in Beam
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
-    @property
     def default_label(self) -> str:
         plain = isinstance(self.fn, _Calling)
         return f"ParDo({function_label(self.fn.called()) if plain else type(self.fn).__name__})"
 
-    def with_outputs(self, *tags: str, main: str | None = None) -> "WithOutputs":
+    def with_outputs(
+        self, *tags: str, main: str | None = None, allow_unknown_tags: bool | None = None
+    ) -> "WithOutputs":
         """The same with several outputs.
 
         Args:
             tags: Names of outputs, for `TaggedOutput`. None at all: any name will do.
             main: The name of the output of everything that has no tag.
+            allow_unknown_tags: Whether other names will do, too. None: if there are no ``tags``.
         """
-        return WithOutputs(self, tags, main)
+        return WithOutputs(self, tags, main, allow_unknown_tags)
 
-    def with_exception_handling(self, *_args: Any, **_kwargs: Any) -> NoReturn:
-        """Not here.
+    def with_exception_handling(
+        self, main_tag: str = "good", dead_letter_tag: str = "bad", **how: Any
+    ) -> PTransform[Any, Any]:
+        """The same with two outputs: what the function makes, and the elements it raised for.
+
+        ``good, bad = words | Map(int).with_exception_handling()``. An element of the other output
+        is a pair of the element and of what was raised: its type, its text and its traceback.
+
+        Args:
+            main_tag: The name of the first output.
+            dead_letter_tag: The name of the other.
+            how: ``exc_class``, what is caught; ``partial``, whether what comes out before a
+                function raises counts; ``use_subprocess``, to outlive a crash; ``threshold``, the
+                share of elements that may fail in a window, and ``threshold_windowing``, of
+                which; ``timeout``, seconds for an element; ``error_handler``, what takes the
+                failures in place of an output; ``on_failure_callback``, called with what was
+                raised and the element.
 
         Raises:
-            PipelineError: Always, with what to write instead.
+            PipelineError: There is no such argument, or two do not go together.
+
+        Source: Beam ``ParDo.with_exception_handling``.
         """
-        raise PipelineError(
-            f"{self.label or self.default_label!r} has no with_exception_handling here; catch the "
-            'exception in the function, yield TaggedOutput("bad", element) there, and write '
-            'with_outputs("bad", main="good")'
-        )
+        from beamlike.api.pipelines.error_handling import ExceptionHandling, Handling
+
+        try:
+            handling = Handling(main_tag, dead_letter_tag, **how)
+        except TypeError as error:
+            raise PipelineError(f"with_exception_handling: {error}; leave it out") from error
+        return ExceptionHandling(self, handling)
 
     def expand(self, given: PCollection[In]) -> PCollection[T]:
         return expanded(self, given, frozenset())
@@ -155,59 +186,47 @@ class Impulse(PTransform[Pipeline, PCollection[bytes]]):
         return given | "Create" >> Create([b""])
 
 
-class DoOutputs:
-    """The outputs of a transform by name: ``outputs.name`` or ``outputs["name"]``.
-
-    Source: Beam ``DoOutputsTuple``.
-    """
-
-    def __init__(self, main: PCollection[Any], tags: tuple[str, ...], name: str | None) -> None:
-        self._main, self._tags, self._name = main, tags, name
-
-    def __getitem__(self, tag: str | None) -> PCollection[Any]:
-        if tag is None or tag == self._name:
-            return self._main
-        if self._tags and tag not in self._tags:
-            named = ", ".join(map(repr, [*self._tags, *([self._name] if self._name else [])]))
-            raise PipelineError(f"there is no output {tag!r}; the outputs are {named}")
-        main = self._main
-        return PCollection(
-            main.pipeline, Edge(main.edge.node, tag), main.windowing, main.is_bounded
-        )
-
-    def __getattr__(self, tag: str) -> PCollection[Any]:
-        if tag.startswith("_"):
-            raise AttributeError(tag)
-        return self[tag]
-
-    def __iter__(self) -> Any:
-        """The main output if it has a name, then the others in the order of their names."""
-        named = [self[None]] if self._name is not None else []
-        return iter([*named, *(self[tag] for tag in self._tags)])
-
-
 class WithOutputs(PTransform[PCollection[Any], DoOutputs]):
     """A `ParDo` with several outputs."""
 
-    def __init__(self, pardo: ParDo[Any, Any], tags: tuple[str, ...], main: str | None) -> None:
+    def __init__(
+        self,
+        pardo: ParDo[Any, Any],
+        tags: tuple[str, ...],
+        main: str | None,
+        allow_unknown_tags: bool | None = None,
+    ) -> None:
         wrong = [tag for tag in (*tags, *([] if main is None else [main])) if tag == MAIN]
         if wrong:
             raise PipelineError('an output needs a name; write with_outputs("name", ...)')
+        super().__init__()
         self._pardo, self._tags, self._main = pardo, tags, main
+        self._any = not tags if allow_unknown_tags is None else allow_unknown_tags
 
-    @property
+    def with_exception_handling(
+        self, main_tag: str | None = None, **how: Any
+    ) -> PTransform[Any, Any]:
+        """The same, with an output for the elements that the function raised for.
+
+        See `ParDo.with_exception_handling`.
+        """
+        handling: Any = self._pardo.with_exception_handling(main_tag or self._main or "good", **how)
+        made: PTransform[Any, Any] = handling.with_outputs(*self._tags)
+        return made
+
     def default_label(self) -> str:
-        return self._pardo.label or self._pardo.default_label
+        return self._pardo.label
 
     def expand(self, given: PCollection[Any]) -> DoOutputs:
-        main = expanded(self._pardo, given, frozenset(self._tags) or None)
-        return DoOutputs(main, self._tags, self._main)
+        main = expanded(self._pardo, given, None if self._any else frozenset(self._tags))
+        return DoOutputs(main, self._tags, self._main, self._any)
 
 
 class _Calling(DoFn[Any, Any]):
     """A plain function as a `DoFn`; subclasses say what its answer means."""
 
     means = Plain.LISTED
+    opens_texts = True
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn
@@ -247,7 +266,6 @@ class _OfFunction(ParDo[In, T]):
         super().__init__(self.calling(fn), *args, **kwargs)
         self.function: Callable[..., Any] = fn
 
-    @property
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.function)})"
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from beamlike.api.arguments import counted
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
 from beamlike.extras import needs
@@ -126,7 +127,7 @@ def to_data_frame(
     *,
     spark: "SparkSession | None" = None,
     shards: int = SHARDS,
-    wake_every: DurationLike = WAKE_EVERY,
+    wake_every: Length = WAKE_EVERY,
 ) -> "DataFrame":
     """The elements of a collection as rows: a DataFrame like any other, streaming if a source is.
 
@@ -143,13 +144,14 @@ def to_data_frame(
         schema: The Spark schema of the rows, as ``"user string, n long"``. An element is a `Row`,
             a mapping, a named tuple, a data class or attrs object, or a tuple of the columns; any
             other element is the only column. With a coder in its place, elements of any kind are
-            one column ``value binary``. A whole number in a column of timestamps or dates counts
-            milliseconds, as ``window.start`` and ``DoFn.TimestampParam`` do; a ``datetime``
-            without a zone is UTC. What a column would change is refused: a float in a column of
-            integers, for example, also a whole one.
+            one column ``value binary``. A column of timestamps takes a `Timestamp`, such as
+            ``window.start``, or a ``datetime``, which without a zone is UTC; a number is refused,
+            because it may count seconds or milliseconds. What a column would change is refused: a
+            float in a column of integers, for example, also a whole one.
         spark: The session; None takes the active one or starts one.
         shards: The groups of Spark that share the keys of a grouping.
-        wake_every: How often a query that waits on processing time is woken without data.
+        wake_every: How often a query that waits on processing time is woken without data: a
+            duration, of which a number counts seconds.
 
     Raises:
         PipelineError: It is no schema. In the query: an element does not fit it.
@@ -164,7 +166,7 @@ def to_data_frame(
     from beamlike.hosts.spark.session import local_session
 
     session = spark or SparkSession.getActiveSession() or local_session()
-    every = duration_ms(wake_every, "wake_every")
+    every = in_millis(wake_every, "wake_every")
     return frame_of(
         session, pcoll.edge, schema, shards=counted("shards", shards), wake_every_ms=every
     )

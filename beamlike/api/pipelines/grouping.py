@@ -3,29 +3,41 @@
 from typing import Any
 
 from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.repeating import warn_of_repeated
 from beamlike.api.pipelines.types import element_type, value_type
-from beamlike.errors import BeamlikeError, PipelineError
+from beamlike.api.warning import warn_user
+from beamlike.errors import (
+    BeamlikeError,
+    PipelineError,
+    UnsafeTriggerError,
+    UnwiseStrategyWarning,
+    WindowingError,
+)
 from beamlike.model.combine import CombineFn
 from beamlike.model.graph import Grouped
 from beamlike.model.options import AccumulationMode
+from beamlike.model.strategy import WindowingStrategy
 
 __all__ = ["grouped"]
 
 
 def grouped(
-    given: PCollection[Any], combine: CombineFn, *, counts: bool = True
+    given: PCollection[Any], combine: CombineFn, *, counts: bool = True, may_wait: bool = False
 ) -> PCollection[Any]:
     """The panes of a grouping, by the transform that is being applied.
 
     Args:
         counts: It matters how often an element is in them.
+        may_wait: Whether it may be that nothing comes out before a stream ends.
 
     Raises:
         PipelineError: The windowing cannot be grouped.
 
     Warns:
         RepeatedElementsWarning: It is given panes that repeat what earlier ones held.
+        UnwiseStrategyWarning: The windowing can lose data, or waits for the end of a stream, and
+            the option ``allow_unsafe_triggers`` of Beam Python, or ``may_wait``, says to go on.
     """
     pipeline, label, windowing = given.pipeline, given.pipeline.label, given.windowing
     if windowing.accumulation is AccumulationMode.RETRACTING:
@@ -34,7 +46,7 @@ def grouped(
             "take; use accumulating or discarding panes here, or windowed(...) on a DataFrame"
         )
     try:
-        windowing.check_groupable(unbounded=not given.is_bounded)
+        _check(given, windowing, may_wait)
         after = windowing.after_grouping()
     except BeamlikeError as error:
         raise PipelineError(f"{label!r}: {error}") from error
@@ -44,3 +56,24 @@ def grouped(
     combine = combine if declared is None else combine.for_type(declared)
     node = Grouped(label, (given.edge,), windowing, combine, declared)
     return pipeline.add(node, after, given.is_bounded)
+
+
+def _check(given: PCollection[Any], windowing: WindowingStrategy, may_wait: bool) -> None:
+    """Refuse what Beam refuses, or warn of it.
+
+    Raises:
+        WindowingError: It waits for the end of a stream, or can lose data.
+    """
+    unbounded = not given.is_bounded
+    allowed = given.pipeline.options.view_as(TypeOptions).allow_unsafe_triggers
+    try:
+        windowing.check_groupable(unbounded=unbounded)
+    except UnsafeTriggerError as error:
+        if not allowed:
+            raise
+        warn_user(f"{given.pipeline.label!r}: {error}", UnwiseStrategyWarning)
+    except WindowingError as error:
+        if not (allowed or may_wait):
+            raise
+        warn_user(f"{given.pipeline.label!r}: {error}", UnwiseStrategyWarning)
+        windowing.check_groupable()

@@ -4,12 +4,13 @@ Source: Beam Python ``GroupByKey``, ``CombinePerKey``, ``CombineGlobally``, ``Co
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, Self, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, overload
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
 from beamlike.api.pipelines.combinefn import combine_fn, of_nothing
 from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.doing import views_of
 from beamlike.api.pipelines.elements import Create, Map, ParDo
 from beamlike.api.pipelines.grouping import grouped
 from beamlike.api.pipelines.transform import PTransform, function_label
@@ -22,6 +23,9 @@ from beamlike.model.graph import Joined
 from beamlike.model.panes import PaneInfo
 from beamlike.model.triggers import DefaultTrigger
 from beamlike.model.windowfns import GlobalWindows
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.pipeline import Pipeline
 
 __all__ = [
     "CoGroupByKey",
@@ -64,10 +68,13 @@ class _Combining(PTransform[Any, Any], Generic[R]):
     def __init__(self, fn: Callable[..., R], *args: Any, **kwargs: Any) -> None: ...
 
     def __init__(self, fn: Any, *args: Any, **kwargs: Any) -> None:
-        self.fn = fn
-        self.combine = combine_fn(fn, type(self).__name__, args, kwargs)
+        super().__init__()
+        self.fn, self.args, self.kwargs = fn, args, kwargs
+        self.looks = bool(views_of(args, kwargs))
+        """Whether there are side inputs: then only a run says what the arguments are."""
+        said = ((), {}) if self.looks else (args, kwargs)
+        self.combine = combine_fn(fn, type(self).__name__, *said)
 
-    @property
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.fn)})"
 
@@ -113,6 +120,9 @@ class CombinePerKey(_Combining[R]):
 
     def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
         check_collection(given, self)
+        if self.looks:
+            values = CombineValues[R](self.fn, *self.args, **self.kwargs)
+            return given | "GroupByKey" >> GroupByKey() | "Combine" >> values
         return grouped(given, self.combine)
 
 
@@ -151,6 +161,9 @@ class CombineValues(_Combining[R]):
     """
 
     def expand(self, given: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
+        if self.looks:
+            looking = ParDo[Any, Any](_CombineLooking(self.fn), *self.args, **self.kwargs)
+            return given | "Combine" >> looking
         return given | "Combine" >> ParDo(_CombineList(self.combine))
 
 
@@ -162,10 +175,29 @@ class _CombineList(DoFn[Any, Any]):
         self, element: tuple[Any, Iterable[Any]], timestamp: int = DoFn.TimestampParam
     ) -> Iterable[tuple[Any, Any]]:
         key, values = element
-        listed = list(values)
-        fn = self.combine
-        accumulator = fn.add(fn.create(), listed, [timestamp] * len(listed))
-        yield key, fn.extract(fn.compact(accumulator))
+        yield key, _combined(self.combine, list(values), timestamp)
+
+
+class _CombineLooking(DoFn[Any, Any]):
+    """Combines with arguments that are known when a side input is."""
+
+    def __init__(self, fn: Any) -> None:
+        self.fn = fn
+
+    def process(
+        self,
+        element: tuple[Any, Iterable[Any]],
+        *args: Any,
+        timestamp: int = DoFn.TimestampParam,
+        **kwargs: Any,
+    ) -> Iterable[tuple[Any, Any]]:
+        key, values = element
+        yield key, _combined(combine_fn(self.fn, "Combine", args, kwargs), list(values), timestamp)
+
+
+def _combined(fn: CombineFn, values: list[Any], timestamp: int) -> Any:
+    accumulator = fn.add(fn.create(), values, [timestamp] * len(values))
+    return fn.extract(fn.compact(accumulator))
 
 
 class CombineGlobally(_Combining[R], WithDefaults):
@@ -210,7 +242,8 @@ class CombineGlobally(_Combining[R], WithDefaults):
         missing = (
             given.pipeline
             | "DoOnce" >> Create([None])
-            | "InjectDefault" >> ParDo(_IfEmpty(self.combine), IsThere(combined))
+            | "InjectDefault"
+            >> ParDo(_IfEmpty(self.fn), IsThere(combined), *self.args, **self.kwargs)
         )
         # Its element is there for the windows and the trigger of the others.
         node = Joined(label, (combined.edge, missing.edge))
@@ -219,7 +252,7 @@ class CombineGlobally(_Combining[R], WithDefaults):
     def only_combined(self, given: PCollection[Any]) -> PCollection[Any]:
         """What there is for windows with elements."""
         keyed = given | "AddVoidKey" >> Map(_with_no_key)
-        panes = keyed | "PerKey" >> CombinePerKey[Any](self.combine)
+        panes = keyed | "PerKey" >> CombinePerKey[Any](self.fn, *self.args, **self.kwargs)
         return panes | "DropKey" >> Map(_without_key)
 
 
@@ -233,9 +266,8 @@ class CombinedView(PTransform[Any, Any], Generic[R]):
     def __init__(self, combine: CombineGlobally[R]) -> None:
         self._combine = combine
 
-    @property
     def default_label(self) -> str:
-        return self._combine.label or self._combine.default_label
+        return self._combine.label
 
     def expand(self, given: PCollection[Any]) -> AsSingleton[R]:
         combined = self._combine.only_combined(given)
@@ -257,12 +289,12 @@ class _AsCombined(AsSingleton[R]):
 
 
 class _IfEmpty(DoFn[None, Any]):
-    def __init__(self, combine: CombineFn) -> None:
-        self.combine = combine
+    def __init__(self, fn: Any) -> None:
+        self.fn = fn
 
-    def process(self, element: None, found: list[Any]) -> Iterable[Any]:
+    def process(self, element: None, found: list[Any], *args: Any, **kwargs: Any) -> Iterable[Any]:
         if not found:
-            yield of_nothing(self.combine)
+            yield of_nothing(combine_fn(self.fn, "CombineGlobally", args, kwargs))
 
 
 def _with_nothing(element: T) -> tuple[T, None]:
@@ -318,12 +350,21 @@ class CoGroupByKey(PTransform[Any, Any]):
     under the names of the collections, or a tuple of lists if they have none. Their windows
     have to be compatible, and sessions of all of them merge together.
 
+    Args:
+        pipeline: What the result belongs to, where there may be no collection at all.
+
     Source: Beam ``CoGroupByKey``.
     """
 
     takes_several = True
 
+    def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
+        super().__init__()
+        self.pipeline = pipeline
+
     def expand(self, given: Any) -> PCollection[tuple[Any, Any]]:
+        if self.pipeline is not None and not given:
+            return () | "Nothing" >> Flatten(pipeline=self.pipeline)
         named = isinstance(given, Mapping)
         collections = dict(given) if named else dict(enumerate(given))
         tagged = tuple(

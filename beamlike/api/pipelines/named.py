@@ -31,7 +31,6 @@ class Read(PTransform[Pipeline, PCollection[T]], Generic[T]):
     ) -> None:
         self.name, self.source = _checked("Read", "source", name, source), source
 
-    @property
     def default_label(self) -> str:
         return f"Read({self.name!r})"
 
@@ -59,7 +58,6 @@ class SaveAs(PTransform[PCollection[T], PCollection[T]], Generic[T]):
     def __init__(self, name: str, sink: PTransform[PCollection[T], Any] | None = None) -> None:
         self.name, self.sink = _checked("SaveAs", "sink", name, sink), sink
 
-    @property
     def default_label(self) -> str:
         return f"SaveAs({self.name!r})"
 

@@ -3,14 +3,17 @@
 Source: Beam Python ``options.pipeline_options``.
 """
 
+import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Sequence
-from typing import Any, Final, Literal, NoReturn, Self, TypeVar
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, ClassVar, Final, Literal, NoReturn, Self, TypeVar
 
+from beamlike.api.pipelines.value_providers import RuntimeValueProvider, StaticValueProvider
 from beamlike.errors import PipelineError
 
-__all__ = ["Host", "PipelineOptions", "SetupOptions", "StandardOptions", "host_of"]
+__all__ = ["Host", "PipelineOptions", "StandardOptions", "host_of"]
 
 Host = Literal["memory", "local", "spark"]
 
@@ -41,6 +44,9 @@ class PipelineOptions:
     Source: Beam Python ``PipelineOptions``.
     """
 
+    _declares: ClassVar[str] = ""
+    """Options in short: ``name|other name:kind=default>attribute``, each part as needed."""
+
     def __init__(self, flags: Sequence[str] | None = None, **values: Any) -> None:
         if flags is None:
             flags = sys.argv[1:]
@@ -54,31 +60,61 @@ class PipelineOptions:
     def _see(self, flags: Sequence[str], values: dict[str, Any]) -> None:
         parser = _Parser(allow_abbrev=False, add_help=False)
         for kind in reversed(type(self).__mro__):
-            if "_add_argparse_args" in vars(kind):
-                kind._add_argparse_args(parser)  # type: ignore[attr-defined]
-        self.__dict__.update(
-            _flags=flags, _values=values, _declared=vars(parser.parse_known_args(flags)[0])
-        )
+            _declare(kind, parser)
+        declared = vars(parser.parse_known_args(flags)[0])
+        for name, value in declared.items():
+            values.setdefault(name, value)
+        self.__dict__.update(_flags=flags, _values=values, _declared=declared)
 
     @classmethod
     def _add_argparse_args(cls, parser: ArgumentParser) -> None:
         """Declare options, by ``parser.add_argument``."""
 
     def view_as(self, kind: type[Options]) -> Options:
-        """The same options as those that a class declares. What is set there is set here."""
+        """The same options as those that a class declares. What is set there is set here.
+
+        Raises:
+            PipelineError: It is no class of options.
+        """
+        if not isinstance(kind, type) or not issubclass(kind, PipelineOptions):
+            raise PipelineError(f"view_as needs a class of PipelineOptions, got {kind!r}")
         view = object.__new__(kind)
         view._see(self._flags, self._values)
         return view
 
-    def get_all_options(self, drop_default: bool = False) -> dict[str, Any]:
-        """The options by name.
+    def get_all_options(
+        self,
+        drop_default: bool = False,
+        add_extra_args_fn: Callable[[ArgumentParser], None] | None = None,
+        retain_unknown_options: bool = False,
+        display_warnings: bool = False,
+        current_only: bool = False,
+    ) -> dict[str, Any]:
+        """The options by name: those of all classes of options.
 
         Args:
             drop_default: Without those that nobody gave.
+            add_extra_args_fn: Declares more.
+            retain_unknown_options: With those that nobody declares.
+            display_warnings: Taken, and counts for nothing.
+            current_only: Those that this class declares alone.
         """
-        plain = type(self)([])._declared if drop_default else {}
-        found = {name: self._values.get(name, it) for name, it in self._declared.items()}
-        found = {**self._values, **found}
+        parser = _Parser(allow_abbrev=False, add_help=False)
+        for kind in (
+            (type(self),) if current_only else (*PipelineOptions.__subclasses__(), type(self))
+        ):
+            _declare(kind, parser)
+        if add_extra_args_fn is not None:
+            add_extra_args_fn(parser)
+        known, unknown = parser.parse_known_args(list(self._flags))
+        found = {**vars(known)}
+        if retain_unknown_options:
+            found |= _unknown(unknown)
+        given = {name: it for name, it in self._values.items() if name in found}
+        if retain_unknown_options:
+            given = self._values
+        found |= given
+        plain = vars(parser.parse_known_args([])[0]) if drop_default else {}
         return {k: it for k, it in found.items() if not (k in plain and plain[k] == it)}
 
     @classmethod
@@ -86,18 +122,23 @@ class PipelineOptions:
         """Options with these values."""
         return cls([], **options)
 
+    def display_data(self) -> dict[str, Any]:
+        """The options that somebody gave, also those that nobody declares."""
+        return self.get_all_options(drop_default=True, retain_unknown_options=True)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._declared})
+
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("__"):
-            for where in (self._values, self._declared):
-                if name in where:
-                    return where[name]
+        if not name.startswith("__") and name in self.__dict__.get("_declared", ()):
+            return self._values[name]
         raise AttributeError(
             f"{type(self).__name__} has no option {name!r}; declare it in _add_argparse_args of a "
             "subclass, and read it with view_as"
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self._declared and name not in self._values:
+        if name not in self._declared:
             raise AttributeError(
                 f"{type(self).__name__} has no option {name!r}; declare it in _add_argparse_args "
                 "of a subclass, and set it with view_as"
@@ -105,38 +146,77 @@ class PipelineOptions:
         self._values[name] = value
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name}={it!r}" for name, it in self.get_all_options().items())
+        told = ", ".join(f"{name}={self._values[name]!r}" for name in self._declared)
         return f"{type(self).__name__}({told})"
 
 
 class StandardOptions(PipelineOptions):
     """The runner. Source: Beam Python ``StandardOptions``."""
 
-    @classmethod
-    def _add_argparse_args(cls, parser: ArgumentParser) -> None:
-        parser.add_argument("--runner")
-        # Whether something is a stream is for its source to say.
-        parser.add_argument("--streaming", action="store_true")
+    # Whether something is a stream is for its source to say.
+    _declares = (
+        "runner streaming:flag resource_hint|resource_hints:list>resource_hints "
+        "auto_unique_labels:flag "
+        "no_wait_until_finish:flag"
+    )
 
 
-class SetupOptions(PipelineOptions):
-    """``save_main_session``, which is so here anyway: functions travel with what they use.
+_KINDS: Final[dict[str, dict[str, Any]]] = {
+    "": {},
+    "int": {"type": int},
+    "float": {"type": float},
+    "json": {"type": json.loads},
+    "flag": {"action": "store_true"},
+    "off": {"action": "store_false"},
+    "list": {"action": "append"},
+    "commas": {"type": lambda text: [it.strip() for it in text.split(",")], "action": "extend"},
+}
 
-    Source: Beam Python ``SetupOptions``.
-    """
 
-    @classmethod
-    def _add_argparse_args(cls, parser: ArgumentParser) -> None:
-        parser.add_argument("--save_main_session", action="store_true")
+def _declare(kind: type, parser: ArgumentParser) -> None:
+    """Declare what a class itself declares."""
+    for told in vars(kind).get("_declares", "").split():
+        told, _, attribute = told.partition(">")
+        told, equals, default = told.partition("=")
+        flags, _, form = told.partition(":")
+        names = flags.split("|")
+        how = dict(_KINDS[form])
+        if equals and form == "flag":
+            how["default"] = default == "True"
+        elif equals:
+            how["default"] = how.get("type", str)(default)
+        parser.add_argument(*(f"--{it}" for it in names), dest=attribute or names[0], **how)
+    if "_add_argparse_args" in vars(kind):
+        kind._add_argparse_args(parser)  # type: ignore[attr-defined]
+
+
+def _unknown(arguments: Sequence[str]) -> dict[str, Any]:
+    """Options that nobody declares: with the text after them, or True."""
+    found: dict[str, Any] = {}
+    last = ""
+    for it in arguments:
+        if it.startswith("--"):
+            last, equals, value = it[2:].partition("=")
+            found[last] = value if equals else True
+        elif last and found[last] is True:
+            found[last] = it
+    return found
 
 
 class _Parser(ArgumentParser):
-    def add_value_provider_argument(self, *args: Any, **kwargs: Any) -> NoReturn:
-        name = args[0] if args else "..."
-        raise PipelineError(
-            f"{name} is no option to be given after a pipeline is built, there are none here; "
-            f"write parser.add_argument({name!r})"
-        )
+    """Takes an option that several classes declare as the last one does."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how, conflict_handler="resolve")
+
+    def add_value_provider_argument(self, *names: str, **how: Any) -> None:
+        """Declare an option whose value is a `ValueProvider`."""
+        name = next((it.lstrip("-") for it in names if it.startswith("--")), names[0])
+        kind = how.pop("type", None) or str
+        if not names[0].startswith("-"):
+            how.setdefault("nargs", "?")
+        default = RuntimeValueProvider(name, kind, how.pop("default", None))
+        self.add_argument(*names, **how, type=partial(StaticValueProvider, kind), default=default)
 
     def error(self, message: str) -> NoReturn:
         raise PipelineError(f"the options of the pipeline cannot be read: {message}")
@@ -144,23 +224,32 @@ class _Parser(ArgumentParser):
 
 _HOSTS: Final[dict[str, Host]] = {
     "direct": "local",
+    "switchingdirect": "local",
     "bundlebaseddirect": "local",
+    "fnapi": "local",
+    "interactive": "local",
+    "prism": "local",
+    "test": "local",
+    "testdirect": "local",
     "spark": "spark",
 }
 
 
 def host_of(runner: Any) -> Host | None:
-    """The host that a runner of Beam stands for; None: nobody said.
+    """The host that a runner of Beam stands for, by its name or by itself; None: nobody said.
 
     Raises:
         PipelineError: There is none, with what to write.
     """
     if runner is None:
         return None
-    name = runner.lower().removesuffix("runner") if isinstance(runner, str) else ""
-    if name not in _HOSTS:
+    host: Host | None = getattr(runner, "host", None)  # of a runner, or of a class of them
+    if isinstance(runner, str):
+        # Beam takes the full name of a runner's class, too.
+        host = _HOSTS.get(runner.rpartition(".")[2].lower().removesuffix("runner"))
+    if host is None:
         raise PipelineError(
             f'there is no runner {runner!r} here; write runner="DirectRunner" for this process, or '
             'runner="SparkRunner", which is run(host="spark")'
         )
-    return _HOSTS[name]
+    return host

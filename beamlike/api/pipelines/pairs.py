@@ -93,7 +93,6 @@ class WithKeys(PTransform[Any, Any], Generic[K]):
                 "give it a function of the element"
             )
 
-    @property
     def default_label(self) -> str:
         return f"WithKeys({function_label(self.key)})"
 
@@ -135,6 +134,8 @@ class FlatMapTuple(FlatMap[Any, R]):
 
 
 class _Opened:
+    opens = True
+
     def __init__(self, fn: Callable[..., Any], owner: str) -> None:
         if not callable(fn):
             raise PipelineError(f"{owner} needs a function, got {fn!r}")
@@ -187,7 +188,6 @@ class Partition(PTransform[Any, Any]):
             raise PipelineError(f"Partition needs a function, got {fn!r}")
         self.called: Callable[..., int] = called
 
-    @property
     def default_label(self) -> str:
         return f"Partition({function_label(self.fn)})"
 
@@ -225,6 +225,10 @@ class Reshuffle(PTransform[Any, Any]):
 
     def __init__(self, num_buckets: int | None = None) -> None:
         super().__init__()
+        if num_buckets is not None and (not isinstance(num_buckets, int) or num_buckets < 1):
+            raise PipelineError(
+                f"Reshuffle num_buckets must be a number of 1 or more, got {num_buckets!r}"
+            )
         self.num_buckets = num_buckets
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:

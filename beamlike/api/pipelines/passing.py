@@ -129,7 +129,6 @@ class Tee(PTransform[Any, Any]):
                 )
         self.consumers = consumers
 
-    @property
     def default_label(self) -> str:
         lambdas = [function_label(each) for each in self.consumers if is_lambda(each)]
         return f"Tee({', '.join(lambdas)})" if lambdas else "Tee"
@@ -140,7 +139,7 @@ class Tee(PTransform[Any, Any]):
             if not isinstance(each, PTransform):
                 # Two functions may have one name, or stand in one line.
                 made = ptransform_fn(each)()
-                each = given.pipeline.free_label(made.default_label) >> made
+                each = given.pipeline.free_label(made.default_label()) >> made
             _ = given | each
         return given
 

@@ -1,6 +1,6 @@
 """The pipeline itself: it names its transforms, holds their graph, and runs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast, get_args
@@ -10,21 +10,30 @@ import attrs
 from beamlike.api.pipelines.collection import PCollection, apply
 from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
 from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions, host_of
+from beamlike.api.pipelines.python.reading import Length, in_millis
+from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult
+from beamlike.api.pipelines.runners import PipelineRunner
 from beamlike.api.pipelines.transform import Applied, PTransform
+from beamlike.api.pipelines.value_providers import RuntimeValueProvider
 from beamlike.api.pipelines.variables import Out
+from beamlike.api.pipelines.visiting import AppliedPTransform, PipelineVisitor
 from beamlike.errors import PipelineError
 from beamlike.hosts.pipeline import run_pipeline
 from beamlike.model.graph import MAIN, Edge, Node
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import DurationLike
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from beamlike.api.pipelines.error_handling import ErrorHandler
     from beamlike.hosts.spark.graph.running import Sink
 
 __all__ = ["Host", "Pipeline"]
+
+
+class LabelTakenError(PipelineError, RuntimeError):
+    """A pipeline has a transform of this name already."""
 
 
 class Pipeline:
@@ -43,6 +52,7 @@ class Pipeline:
             ``"SparkRunner"`` host ``"spark"``. None: what the options say, or this process.
         options: For the code that builds it.
         argv: A command line, if there are no options.
+        display_data: Taken, so that programs of Beam need no change; nothing shows it here.
 
     Raises:
         PipelineError: There is no such runner here, or the options are none.
@@ -52,17 +62,16 @@ class Pipeline:
 
     def __init__(
         self,
-        runner: str | None = None,
+        runner: "str | PipelineRunner | None" = None,
         options: PipelineOptions | None = None,
         argv: Sequence[str] | None = None,
+        display_data: Mapping[str, Any] | None = None,
     ) -> None:
         if not isinstance(options, PipelineOptions | None):
             raise PipelineError(
                 f"options must be PipelineOptions, got {options!r}; write "
                 'PipelineOptions(["--name=value"]), or PipelineOptions(name=value)'
             )
-        if options is not None and argv is not None:
-            raise PipelineError("options and argv say the same; give one of them")
         self.options = PipelineOptions(argv or []) if options is None else options
         said = self.options.view_as(StandardOptions).runner if runner is None else runner
         self._host: Host = host_of(said) or "local"
@@ -70,50 +79,85 @@ class Pipeline:
         self.edges: dict[Edge, None] = {}
         self.sinks: list[Sink] = []
         self.result: PipelineResult | None = None
+        self.error_handlers: list[ErrorHandler] = []
+        self.on_end: list[Callable[[PipelineResult], None]] = []
         self._scope: list[str] = []
+        self.transforms_stack = [AppliedPTransform(None, None, "")]
         self._labels: dict[str, None] = {}
 
     def __or__(self, transform: "Applied[Pipeline, Out]") -> Out:
         """Apply a transform that starts from nothing, such as ``Create``."""
         return cast(Out, apply(cast(PTransform[Any, Any], transform), self))
 
-    def apply(self, transform: PTransform[Any, Any], given: Any) -> Any:
+    def apply(
+        self, transform: PTransform[Any, Any], pvalueish: Any = None, label: str | None = None
+    ) -> Any:
         """Apply a transform to what it reads, under its name.
 
         One that cannot be applied leaves nothing behind, also no name.
 
+        Args:
+            transform: The transform.
+            pvalueish: What it reads: a collection, several, or None for the pipeline.
+            label: A name, in place of its own.
+
         Raises:
             PipelineError: The name is taken, or the transform cannot be applied.
         """
+        return apply(label >> transform if label else transform, pvalueish or self)
+
+    def applied(self, transform: PTransform[Any, Any], given: Any) -> Any:
+        """What a transform makes; `apply` has found that it is one."""
         nodes, labels, sinks = len(self.nodes), len(self._labels), len(self.sinks)
+        parts = self.transforms_stack[-1].parts
+        before = len(parts)
         try:
-            with self._named(transform):
+            with self._named(transform, given) as applied:
                 made = transform.expand(given)
+                applied.add_outputs(made)
                 kind = transform.output_type(given)
                 if isinstance(made, PCollection) and kind is not Any:
                     made.element_type = kind
                 return made
         except BaseException:
-            del self.nodes[nodes:], self.sinks[sinks:]
+            del self.nodes[nodes:], self.sinks[sinks:], parts[before:]
             while len(self._labels) > labels:
                 self._labels.popitem()
             raise
 
     @contextmanager
-    def _named(self, transform: PTransform[Any, Any]) -> Iterator[None]:
-        label = transform.label or transform.default_label
+    def _named(self, transform: PTransform[Any, Any], given: Any) -> Iterator[AppliedPTransform]:
+        label = str(transform.label)
         full = "/".join([*self._scope, label])
         if full in self._labels:
-            raise PipelineError(
+            raise LabelTakenError(
                 f"a transform named {full!r} is in this pipeline already; give this one a name "
-                f'of its own: "another name" >> {transform.default_label.partition("(")[0]}(...)'
+                f'of its own: "another name" >> {transform.default_label().partition("(")[0]}(...)'
             )
         self._labels[full] = None
         self._scope.append(label)
+        parent = self.transforms_stack[-1]
+        applied = AppliedPTransform(parent, transform, full, given)
+        parent.parts.append(applied)
+        self.transforms_stack.append(applied)
         try:
-            yield
+            yield applied
         finally:
             self._scope.pop()
+            self.transforms_stack.pop()
+
+    def visit(self, visitor: PipelineVisitor) -> None:
+        """Show every transform to a visitor. Source: Beam ``Pipeline.visit``."""
+        self.transforms_stack[0].visit(visitor)
+
+    @property
+    def applied_labels(self) -> set[str]:
+        """The full names of all transforms."""
+        return {*self._labels}
+
+    @property
+    def _options(self) -> PipelineOptions:  # as Beam's tests read them
+        return self.options
 
     @property
     def label(self) -> str:
@@ -144,7 +188,7 @@ class Pipeline:
         checkpoint: str | None = None,
         trigger: Mapping[str, Any] | None = None,
         shards: int | None = None,
-        wake_every: DurationLike | None = None,
+        wake_every: Length | None = None,
     ) -> PipelineResult:
         """Run everything.
 
@@ -164,10 +208,12 @@ class Pipeline:
                 for the next three likewise.
             trigger: When its micro-batches start.
             shards: The groups of Spark that share the keys of a grouping.
-            wake_every: How often a query that waits on processing time is woken without data.
+            wake_every: How often a query that waits on processing time is woken without data: a
+                duration, of which a number counts seconds.
 
         Raises:
-            TransformError: A function of the user's raised.
+            TransformError: A function of the user's raised. It is of the type of what was raised,
+                too.
             PipelineError: An element came that a transform cannot take, such as one that is no
                 pair and is to be grouped; or this host cannot run it like this.
             UnsupportedError: It reads what the host cannot read.
@@ -175,10 +221,20 @@ class Pipeline:
         host = self._host if host is None else host
         if host not in get_args(Host):
             raise PipelineError(f'host must be "memory", "local" or "spark", got {host!r}')
-        options = SparkOptions(spark, checkpoint, trigger, shards, wake_every)
+        woken = None if wake_every is None else in_millis(wake_every, "wake_every")
+        options = SparkOptions(spark, checkpoint, trigger, shards, woken)
+        RuntimeValueProvider.set_runtime_options(self.options._values)
+        for handler in self.error_handlers:
+            handler.verify_closed()
+        with with_own_types():
+            self.result = self._run_on(host, options)
+        for ask in self.on_end:
+            ask(self.result)
+        return self.result
+
+    def _run_on(self, host: Host, options: SparkOptions) -> PipelineResult:
         if host == "spark":
-            self.result = run_on_spark(self.nodes, self.outputs, self.sinks, options)
-            return self.result
+            return run_on_spark(self.nodes, self.outputs, self.sinks, options)
         if options != SparkOptions():
             given = attrs.asdict(options, recurse=False)
             name = next(name for name, value in given.items() if value is not None)
@@ -190,12 +246,10 @@ class Pipeline:
                 f'what {label!r} brings out is written as rows, which Spark does: run(host="spark")'
             )
         if host == "memory":
-            self.result = PipelineResult(run_pipeline(self.nodes))
-        else:
-            from beamlike.hosts.local.nodes import local_worker_of
+            return PipelineResult(run_pipeline(self.nodes))
+        from beamlike.hosts.local.nodes import local_worker_of
 
-            self.result = PipelineResult(run_pipeline(self.nodes, local_worker_of))
-        return self.result
+        return PipelineResult(run_pipeline(self.nodes, local_worker_of))
 
     @property
     def outputs(self) -> list[Edge]:

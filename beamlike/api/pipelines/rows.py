@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 from beamlike.api.pipelines.collection import PCollection
-from beamlike.api.pipelines.combinefn import combine_fn
+from beamlike.api.pipelines.combinefn import combine_fn as checked_combine_fn
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.elements import Map, ParDo
 from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
@@ -36,6 +36,8 @@ class Row:
     def as_dict(self) -> dict[str, Any]:
         """The fields by name."""
         return dict(self.__dict__)
+
+    _asdict = as_dict
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Row cannot be changed; make another with {name}={value!r}")
@@ -99,7 +101,6 @@ class Select(PTransform[Any, Any]):
     def __init__(self, *fields: Field, **named: Field) -> None:
         self.fields = _named("Select", fields, named, "arg{:02}")
 
-    @property
     def default_label(self) -> str:
         return f"Select({', '.join(self.fields)})"
 
@@ -118,7 +119,8 @@ class _ToRow:
 class GroupBy(PTransform[Any, Any]):
     """Elements grouped by some of their fields: pairs of a key and the elements that have it.
 
-    The key is what one function says, or a named tuple of several fields, or of named ones.
+    The key is what one function says, or a named tuple of several fields, or of named ones; of no
+    fields at all it is empty, and all elements are one group.
 
     Args:
         fields: Names of attributes, or functions of the element. In rows a function is called
@@ -129,30 +131,55 @@ class GroupBy(PTransform[Any, Any]):
     """
 
     def __init__(self, *fields: Field, **named: Field) -> None:
-        if not fields and not named:
-            raise PipelineError('GroupBy needs what to group by; write GroupBy("user")')
+        super().__init__()
         alone = len(fields) == 1 and not named
         reads = _named("GroupBy", fields, named, "key" if alone else "key{}")
         self.keys: dict[str, _Read] = reads
         self.key: Callable[[Any], Any] = next(iter(reads.values())) if alone else _ToKey(reads)
 
-    @property
+    def force_tuple_keys(self, value: bool = True) -> Self:
+        """The same, where the key is a named tuple of one field, too."""
+        copy = self._copy()
+        copy.key = _ToKey(self.keys) if value else next(iter(self.keys.values()))
+        return copy
+
     def default_label(self) -> str:
         return f"GroupBy({', '.join(self.keys)})"
 
     def expand(self, given: PCollection[T]) -> PCollection[tuple[Any, list[T]]]:
-        keyed = given | "Keyed" >> ParDo[Any, Any](_WithKey(self.key))
-        return keyed | "GroupByKey" >> GroupByKey()
+        named = isinstance(self.key, _ToKey)
+        # Grouped by plain tuples, because nobody could import the classes of named ones.
+        key = _ToTuple(self.key.fields) if isinstance(self.key, _ToKey) else self.key
+        groups = given | "Keyed" >> ParDo[Any, Any](_WithKey(key)) | "GroupByKey" >> GroupByKey()
+        return groups | "Named" >> Map(_Named(tuple(self.keys))) if named else groups
 
-    def aggregate_field(self, field: Field, fn: Any, name: str) -> "Aggregated":
-        """Rows of the fields of the key and of something made of a field, for each key.
+    def aggregate_field(self, field: Field, combine_fn: Any, dest: str) -> "Aggregated":
+        """Named tuples of the fields of the key and of something made of a field, for each key.
 
         Args:
             field: What is combined: the name of an attribute, or a function of the element.
-            fn: A combine function, or a plain function of all values.
-            name: What the result is called.
+            combine_fn: A combine function, its class, or a plain function of all values.
+            dest: What the result is called.
         """
-        return Aggregated(self, {}).aggregate_field(field, fn, name)
+        return Aggregated(self, {}).aggregate_field(field, combine_fn, dest)
+
+
+class _ToTuple:
+    def __init__(self, fields: Mapping[str, _Read]) -> None:
+        self.fields = list(fields.values())
+
+    def __call__(self, element: Any) -> tuple[Any, ...]:
+        return tuple(read(element) for read in self.fields)
+
+
+class _Named:
+    """Gives the parts of the key of a group their names."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+
+    def __call__(self, group: tuple[tuple[Any, ...], Any]) -> tuple[Any, Any]:
+        return _key(self.names, group[0]), group[1]
 
 
 class _ToKey:
@@ -163,23 +190,24 @@ class _ToKey:
         return _key(tuple(self.fields), [read(element) for read in self.fields.values()])
 
 
-def _key(names: tuple[str, ...], values: Iterable[Any]) -> Any:
-    kind = _KINDS.get(names)
+def _key(names: tuple[str, ...], values: Iterable[Any], title: str = "Key") -> Any:
+    """A named tuple."""
+    kind = _KINDS.get((names, title))
     if kind is None:
-        kind = _KINDS[names] = _kind(names)
+        kind = _KINDS[names, title] = _kind(names, title)
     return kind(*values)
 
 
-_KINDS: dict[tuple[str, ...], Any] = {}
+_KINDS: dict[tuple[tuple[str, ...], str], Any] = {}
 
 
-def _kind(names: tuple[str, ...]) -> Any:
+def _kind(names: tuple[str, ...], title: str) -> Any:
     def reduced(self: Any) -> tuple[Any, ...]:
-        return _key, (names, list(self))
+        return _key, (names, list(self), title)
 
-    plain = namedtuple("Key", names)  # type: ignore[misc]
+    plain = namedtuple(title, names)  # type: ignore[misc]
     # Pickled by its names: the class is made as it is needed, in every process.
-    return type("Key", (plain,), {"__slots__": (), "__reduce__": reduced})
+    return type(title, (plain,), {"__slots__": (), "__reduce__": reduced})
 
 
 class _WithKey(DoFn[Any, Any]):
@@ -196,26 +224,25 @@ class Aggregated(PTransform[Any, Any]):
     def __init__(self, by: GroupBy, parts: Mapping[str, tuple[_Read, CombineFn]]) -> None:
         self.by, self.parts = by, dict(parts)
 
-    @property
     def default_label(self) -> str:
-        return f"{self.by.default_label}.aggregate({', '.join(self.parts)})"
+        return f"{self.by.default_label()}.aggregate({', '.join(self.parts)})"
 
-    def aggregate_field(self, field: Field, fn: Any, name: str) -> Self:
+    def aggregate_field(self, field: Field, combine_fn: Any, dest: str) -> Self:
         """The same with one more field, as `GroupBy.aggregate_field`."""
-        if name in self.parts or name in self.by.keys:
+        if dest in self.parts or dest in self.by.keys:
             raise PipelineError(
-                f"GroupBy has a field {name!r} already; give the aggregate of {in_words(field)} "
+                f"GroupBy has a field {dest!r} already; give the aggregate of {in_words(field)} "
                 "another name"
             )
-        part = _Read(field, "aggregate_field"), combine_fn(fn, "aggregate_field")
-        return type(self)(self.by, {**self.parts, name: part})
+        part = _Read(field, "aggregate_field"), checked_combine_fn(combine_fn, "aggregate_field")
+        return type(self)(self.by, {**self.parts, dest: part})
 
-    def expand(self, given: PCollection[Any]) -> PCollection[Row]:
+    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
         reads = [read for read, _ in self.parts.values()]
         fns = {name: (fn, at) for at, (name, (_, fn)) in enumerate(self.parts.items())}
         keyed = given | "Keyed" >> Map(_Inputs(self.by.keys, reads))
         combined = keyed | "Combine" >> CombinePerKey[Any](Together(fns))
-        return combined | "ToRows" >> Map(_Result([*self.by.keys, *self.parts]))
+        return combined | "ToTuples" >> Map(_Result([*self.by.keys, *self.parts]))
 
 
 class _Inputs:
@@ -231,5 +258,5 @@ class _Result:
     def __init__(self, names: list[str]) -> None:
         self.names = names
 
-    def __call__(self, pair: tuple[tuple[Any, ...], tuple[Any, ...]]) -> Row:
-        return Row(**dict(zip(self.names, (*pair[0], *pair[1]), strict=True)))
+    def __call__(self, pair: tuple[tuple[Any, ...], tuple[Any, ...]]) -> Any:
+        return _key(tuple(self.names), (*pair[0], *pair[1]), "Result")

@@ -42,7 +42,6 @@ class ApplyPerKey(PTransform[Any, Any], Generic[R]):
             )
         self.fn = fn
 
-    @property
     def default_label(self) -> str:
         return f"ApplyPerKey({function_label(self.fn)})"
 

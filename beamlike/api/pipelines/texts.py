@@ -156,7 +156,6 @@ class _Found(PTransform[PCollection[str], PCollection[R]], Generic[R]):
                 f"Regex.{name} needs a regular expression, got {regex!r}: {error}"
             ) from error
 
-    @property
     def default_label(self) -> str:
         return f"Regex.{self.name}({self.pattern.pattern})"
 

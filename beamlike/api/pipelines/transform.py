@@ -23,7 +23,7 @@ def function_label(fn: Any) -> str:
         return f"partial({function_label(fn.func)})"
     if is_lambda(fn):
         return f"<lambda at {Path(fn.__code__.co_filename).name}:{fn.__code__.co_firstlineno}>"
-    return in_words(fn)
+    return getattr(fn, "__name__", None) or in_words(fn)
 
 
 def is_lambda(fn: Any) -> bool:
@@ -42,7 +42,7 @@ class Applied(Protocol[In_contra, Out_co]):
 
 
 def _check_label(label: object, transform: object) -> None:
-    if not isinstance(label, str) or not label:
+    if not isinstance(label, str):
         raise PipelineError(
             f"the name of a transform must be a text, got {label!r}; write "
             f'"name" >> {type(transform).__name__}(...)'
@@ -58,9 +58,8 @@ class PTransform(Generic[In_contra, Out_co]):
     Source: Beam ``PTransform``.
     """
 
-    label: str | None = None
-    """The name that it was given."""
-
+    # Subclasses of users do not always call `__init__`.
+    _label: str | None = None
     _output_type: Any = None
 
     takes_several: ClassVar[bool] = False
@@ -69,9 +68,22 @@ class PTransform(Generic[In_contra, Out_co]):
     def __init__(self, label: str | None = None) -> None:
         if label is not None:
             _check_label(label, self)
-        self.label = label
+        self._label = label
 
     @property
+    def label(self) -> str:
+        """The name that it was given; its default if it was given none, or an empty one."""
+        return self._label or self.default_label()
+
+    @label.setter
+    def label(self, label: str | None) -> None:
+        self._label = label
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it was given a name."""
+        return bool(self._label)
+
     def default_label(self) -> str:
         """The name if it was given none."""
         return type(self).__name__
@@ -94,6 +106,12 @@ class PTransform(Generic[In_contra, Out_co]):
         named.label = label
         return named
 
+    def __or__(self, transform: "PTransform[Any, Any]") -> "PTransform[Any, Any]":
+        """This transform and another one after it, as one: ``Map(f) | Map(g)``."""
+        if not isinstance(transform, PTransform):
+            return NotImplemented
+        return _Chain((*_links(self), *_links(transform)))
+
     def __ror__(self, given: Iterable[Any]) -> Any:
         """Apply this to several collections: ``(one, other) | Flatten()``.
 
@@ -104,6 +122,10 @@ class PTransform(Generic[In_contra, Out_co]):
         from beamlike.api.pipelines.eager import apply_to_lists
 
         return apply_to_lists(self, given)
+
+    def with_resource_hints(self, **_hints: Any) -> Self:
+        """The same. In Beam it says what a worker should have, which hosts decide here."""
+        return self
 
     def with_input_types(self, *_types: Any, **_named: Any) -> Self:
         """The same: elements may be anything. Beam's hint, for those who wrote it there."""
@@ -125,10 +147,34 @@ class PTransform(Generic[In_contra, Out_co]):
         hint says it."""
         return Any if self._output_type is None else self._output_type
 
+    def __str__(self) -> str:
+        return f"<{type(self).__name__}(PTransform) label=[{self.label}]>"
+
     def _copy(self) -> Self:
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         return copy
+
+
+class _Chain(PTransform[Any, Any]):
+    """Transforms one after the other. Source: Beam Python ``_ChainedPTransform``."""
+
+    def __init__(self, links: tuple[PTransform[Any, Any], ...]) -> None:
+        super().__init__()
+        self.links = links
+
+    def default_label(self) -> str:
+        return "|".join(link.label for link in self.links)
+
+    def expand(self, given: Any) -> Any:
+        for link in self.links:
+            given = given | link
+        return given
+
+
+def _links(transform: PTransform[Any, Any]) -> tuple[PTransform[Any, Any], ...]:
+    chained = isinstance(transform, _Chain) and not transform.is_named
+    return transform.links if chained else (transform,)  # type: ignore[attr-defined]
 
 
 class _OfFunction(PTransform[Any, Any]):
@@ -138,10 +184,12 @@ class _OfFunction(PTransform[Any, Any]):
         super().__init__()
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
-    @property
     def default_label(self) -> str:
-        name = getattr(self.fn, "__name__", "<lambda>")
-        return function_label(self.fn) if name == "<lambda>" else name
+        name = function_label(self.fn)
+        if not self.args:
+            return name
+        first = self.args[0]
+        return f"{name}({function_label(first) if callable(first) else first})"
 
     def expand(self, given: Any) -> Any:
         return self.fn(given, *self.args, **self.kwargs)

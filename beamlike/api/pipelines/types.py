@@ -3,13 +3,33 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
-__all__ = ["answer_type", "element_type", "value_type", "with_output_types"]
+__all__ = [
+    "KV",
+    "answer_type",
+    "element_type",
+    "value_type",
+    "with_input_types",
+    "with_output_types",
+]
 
 T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+
+KV = tuple[K, V]
+"""A pair, as Beam Python's hints write it: ``KV[str, int]``."""
 
 _HINT: Final = "_beamlike_output_type"
 _COLUMNS: Final = (int, float, str)
 """Types that have a column."""
+
+
+def with_input_types(*_types: Any, **_named: Any) -> Callable[[T], T]:
+    """A decorator: the function or class as it is. Nothing here asks what it may be given.
+
+    Source: Beam Python ``typehints.with_input_types``.
+    """
+    return lambda decorated: decorated
 
 
 def with_output_types(*types: Any) -> Callable[[T], T]:

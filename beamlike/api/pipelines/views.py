@@ -32,6 +32,7 @@ __all__ = [
     "AsMultiMap",
     "AsSideInput",
     "AsSingleton",
+    "EmptySideInput",
     "IsThere",
     "looking",
 ]
@@ -53,18 +54,22 @@ class AsSideInput(ABC, Generic[T]):
         PipelineError: It is no collection.
     """
 
+    demands: ClassVar[bool] = False
+    """Whether a window without an element, or a key with several values, is an error."""
+
     counts: ClassVar[bool] = True
     """It matters how often an element is seen."""
 
     def __init__(self, pcoll: PCollection[T]) -> None:
         if not isinstance(pcoll, PCollection):
             raise PipelineError(f"{type(self).__name__} needs a collection, got {pcoll!r}")
-        self.pcoll = pcoll
+        self.pcoll = self.pvalue = pcoll
         self.name = repr(pcoll)
 
     def __getstate__(self) -> dict[str, Any]:
         # A function that looks is pickled; the pipeline that it is a part of stays where it is.
-        return {name: it for name, it in self.__dict__.items() if name != "pcoll"}
+        left = ("pcoll", "pvalue")
+        return {name: it for name, it in self.__dict__.items() if name not in left}
 
     @abstractmethod
     def seen(self, items: list[Any], label: str) -> Any:
@@ -75,16 +80,21 @@ class AsSideInput(ABC, Generic[T]):
         """
 
 
-class AsSingleton(AsSideInput[T]):
-    """The one element of a collection, in each window.
+class EmptySideInput:
+    """What is seen of an `AsSingleton` where there is no element and no default.
 
-    Reading it fails if there are several, or none and no default.
+    Source: Beam Python ``EmptySideInput``.
+    """
+
+
+class AsSingleton(AsSideInput[T]):
+    """The one element of a collection, in each window. Reading it fails if there are several.
 
     Args:
         pcoll: What is looked into.
-        default_value: What is seen where there is no element.
+        default_value: What is seen where there is no element; without it an `EmptySideInput`.
 
-    Source: Beam ``AsSingleton``, Beam Java ``View.asSingleton``.
+    Source: Beam Python ``AsSingleton``.
     """
 
     def __init__(self, pcoll: PCollection[T], default_value: Any = _NoneGiven) -> None:
@@ -101,12 +111,14 @@ class AsSingleton(AsSideInput[T]):
                 f"{items[0]!r} and {items[1]!r}; combine them with CombineGlobally(...), or use "
                 "AsList(...)"
             )
-        if self.default_value is _NoneGiven:
+        if self.default_value is not _NoneGiven:
+            return self.default_value
+        if self.demands:
             raise PipelineError(
                 f"{label!r}: Empty PCollection accessed as a singleton view: {self.name} has "
-                "no element in the window; write AsSingleton(..., default_value=...)"
+                "no element in the window; give it a default value"
             )
-        return self.default_value
+        return EmptySideInput()
 
 
 class AsList(AsSideInput[T]):
@@ -141,16 +153,15 @@ class _OfPairs(AsSideInput[T]):
 
 
 class AsDict(_OfPairs[T]):
-    """The pairs of a collection in a window as a mapping. A key may come once only.
+    """The pairs of a collection in a window as a mapping; of several values of a key, any.
 
-    Source: Beam ``AsDict``; that several values of a key are an error is Beam Java's
-    ``View.asMap``, Beam Python takes any.
+    Source: Beam Python ``AsDict``.
     """
 
     def seen(self, items: list[Any], label: str) -> dict[Any, Any]:
         found: dict[Any, Any] = {}
         for key, value in self._pairs(items, label):
-            if key in found:
+            if self.demands and key in found:
                 raise PipelineError(
                     f"{label!r}: Duplicate values for {key!r} in {self.name}: {found[key]!r} "
                     f"and {value!r}; combine them with CombinePerKey(...), or use AsMultiMap(...)"
@@ -199,13 +210,13 @@ def looking(given: PCollection[Any], views: Sequence[AsSideInput[Any]]) -> PColl
             and the collection has none.
     """
     for number, view in enumerate(views):
-        given = (given, view.pcoll) | f"View{number}" >> _Look(view.counts)
+        given = (given, view.pcoll) | f"View{number}" >> _Look(view)
     return given
 
 
 class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[Any]]):
-    def __init__(self, counts: bool) -> None:
-        self.counts = counts
+    def __init__(self, view: AsSideInput[Any]) -> None:
+        self.counts, self.may_wait = view.counts, not view.demands
 
     def expand(self, given: tuple[PCollection[Any], PCollection[Any]]) -> PCollection[Any]:
         main, side = given
@@ -214,7 +225,7 @@ class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[An
             _check(main, side)
         except WindowingError as error:
             raise PipelineError(f"{label!r}: {error}") from error
-        panes = side | "Items" >> _Items(self.counts)
+        panes = side | "Items" >> _Items(self.counts, self.may_wait)
         node = Seen(label, (main.edge, panes.edge), main.windowing, side.windowing)
         return main.pipeline.add(node, main.windowing, main.is_bounded)
 
@@ -226,15 +237,16 @@ def _check(main: PCollection[Any], side: PCollection[Any]) -> None:
 
 
 class _Items(PTransform[PCollection[Any], PCollection[Any]]):
-    def __init__(self, counts: bool) -> None:
-        self.counts = counts
+    def __init__(self, counts: bool, may_wait: bool) -> None:
+        self.counts, self.may_wait = counts, may_wait
 
     def expand(self, given: PCollection[Any]) -> PCollection[Any]:
         pipeline = given.pipeline
         node = Each(f"{pipeline.label}/OneKey", (given.edge,), _OneKey())
         keyed = pipeline.add(node, given.windowing, given.is_bounded)
         # Of a side input that discards only the latest pane is seen.
-        return grouped(keyed, Collect(), counts=self.counts and given.windowing.accumulates)
+        counts = self.counts and given.windowing.accumulates
+        return grouped(keyed, Collect(), counts=counts, may_wait=self.may_wait)
 
 
 class _OneKey(Do):

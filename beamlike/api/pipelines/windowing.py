@@ -4,22 +4,26 @@ Source: Beam Python ``WindowInto`` and ``Flatten``, Beam Java ``Window``.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.types import element_type
 from beamlike.api.pipelines.variables import T
-from beamlike.errors import BeamlikeError, PipelineError
+from beamlike.errors import BeamlikeError, PipelineError, PipelineTypeError
+from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.compatible import check_flatten
-from beamlike.model.graph import Assigned, Joined
+from beamlike.model.graph import Assigned, Given, Joined
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior, option
 from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.strategy import StrategyParts, WindowingStrategy, check_alone
-from beamlike.model.time import DurationLike
+from beamlike.model.time import MAX_TIMESTAMP, DurationLike
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.words import BEAM_SPELLING, in_words
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.pipeline import Pipeline
 
 __all__ = ["Flatten", "FlattenWith", "Remerge", "WindowInto"]
 
@@ -124,14 +128,22 @@ class Flatten(PTransform[Any, Any]):
 
     Their windows and triggers have to be compatible.
 
+    Args:
+        pipeline: What the result belongs to, where there may be no collection at all:
+            ``() | Flatten(pipeline=p)`` is empty.
+
     Source: Beam ``Flatten``.
     """
 
     takes_several = True
 
+    def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
+        super().__init__()
+        self.pipeline = pipeline
+
     def output_type(self, given: Any) -> Any:
         kinds = [element_type(it) for it in given]
-        return kinds[0] if all(kind == kinds[0] for kind in kinds) else Any
+        return kinds[0] if kinds and all(kind == kinds[0] for kind in kinds) else Any
 
     def __ror__(self, given: Iterable[PCollection[T]]) -> PCollection[T]:
         pcoll: PCollection[T] = super().__ror__(given)
@@ -144,6 +156,10 @@ class Flatten(PTransform[Any, Any]):
                 "(one, other) | Flatten(), or FlatMap(lambda items: items) to open lists"
             )
         collections = list(given)
+        if not collections and self.pipeline is not None:
+            ends = (AdvanceWatermark(MAX_TIMESTAMP),)
+            nothing = Given(self.pipeline.label, (), ends, bounded=True)
+            return self.pipeline.add(nothing, WindowingStrategy.unwindowed(), is_bounded=True)
         pipeline = collections[0].pipeline
         label = pipeline.label
         try:
@@ -167,13 +183,25 @@ class FlattenWith(PTransform[Any, Any]):
     """The elements of a collection and of others as one, in the midst of a chain.
 
     Args:
-        others: The others.
+        others: The others, or transforms that start from nothing and make them.
+
+    Raises:
+        PipelineTypeError: One is neither.
 
     Source: Beam Python ``FlattenWith``.
     """
 
-    def __init__(self, *others: PCollection[Any]) -> None:
+    def __init__(self, *others: PCollection[Any] | PTransform[Any, Any]) -> None:
+        super().__init__()
+        for other in others:
+            if not isinstance(other, PCollection | PTransform):
+                raise PipelineTypeError(
+                    f"FlattenWith takes collections and transforms that start from nothing, got "
+                    f"{other!r}"
+                )
         self.others = others
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
-        return (given, *self.others) | "Flatten" >> Flatten()
+        pipeline = given.pipeline
+        others = [pipeline | it if isinstance(it, PTransform) else it for it in self.others]
+        return (given, *others) | "Flatten" >> Flatten()

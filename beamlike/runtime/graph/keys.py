@@ -51,9 +51,10 @@ class UncertainKeyError(UnfitKeyError):
 def key_bytes(key: Any, coders: Coders = _NO_CODERS) -> bytes:
     """The bytes of a key.
 
-    A key is None, a number, a text, bytes, a time, a UUID, an enum, a tuple or frozenset of keys,
-    or an object of a named tuple, a data class or an attrs class whose fields are keys, and whose
-    class can be imported; or anything that has a deterministic coder.
+    A key is None, a number, a text, bytes, a time, a UUID, an enum; a tuple, list, set, frozenset
+    or mapping of keys; an object of a named tuple, a data class or an attrs class whose fields are
+    keys, or of a class with ``__getstate__`` and ``__setstate__`` of its own, if the class can be
+    imported; or anything that has a deterministic coder.
 
     Args:
         key: The key.
@@ -120,6 +121,12 @@ def _told(plain: Any) -> Any:
             return parts
         case "{":
             return frozenset(parts)
+        case "[":
+            return list(parts)
+        case "s":
+            return set(parts)
+        case "m":
+            return dict(zip(parts[::2], parts[1::2], strict=True))
         case "e":
             return _Told(f"{name}.{parts[0]}")
     return _Told(f"{name}({', '.join(map(repr, parts))})")
@@ -176,6 +183,15 @@ def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
         return ("(", *map(plain, key))
     if kind is frozenset:
         return ("{", *sorted(map(plain, key), key=repr))
+    if kind is list:
+        return ("[", *map(plain, key))
+    if kind is set:
+        return ("s", *sorted(map(plain, key), key=repr))
+    if kind is dict:  # in whatever order it was made
+        pairs = sorted(((plain(name), plain(it)) for name, it in key.items()), key=repr)
+        return ("m", *(part for pair in pairs for part in pair))
+    if _restores_itself(kind):
+        return ("g" + _name(kind), plain(key.__getstate__()))
     names = _fields_of(kind)
     if names is None:
         raise UnfitKeyError(
@@ -184,6 +200,17 @@ def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
         )
     head = " ".join(("o" + _name(kind), *names))
     return (head, *(plain(getattr(key, name)) for name in names))
+
+
+def _restores_itself(kind: type) -> bool:
+    """Whether a class says what its objects are made of, in both directions."""
+    own: object = kind.__getstate__
+    return (
+        own is not object.__getstate__
+        and hasattr(kind, "__setstate__")
+        and not attrs.has(kind)
+        and not is_dataclass(kind)
+    )
 
 
 def _fields_of(kind: Any) -> Mapping[str, str] | None:
@@ -231,6 +258,16 @@ def _whole(plain: Any, coders: Coders) -> Any:
             return parts
         case "{":
             return frozenset(parts)
+        case "[":
+            return list(parts)
+        case "s":
+            return set(parts)
+        case "m":
+            return dict(zip(parts[::2], parts[1::2], strict=True))
+        case "g":
+            made = object.__new__(_class(head[1:]))
+            made.__setstate__(parts[0])
+            return made
         case "c":
             return decoded(head[1:], parts[0], coders)
     name, *had = head[1:].split(" ")

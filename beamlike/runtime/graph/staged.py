@@ -156,7 +156,7 @@ def _is_compared_by_value(key: Any) -> bool:
     if isinstance(key, tuple | frozenset):
         return all(map(_is_compared_by_value, key))
     compared: object = type(key).__eq__
-    return compared is not object.__eq__
+    return compared is not object.__eq__ and type(key).__hash__ is not None
 
 
 _HASHABLE: Final = frozenset({str, int, bytes, float, bool, type(None)})
@@ -189,13 +189,6 @@ def _pair(value: Any, label: str, verb: str) -> tuple[Hashable, Any]:
             f"{label!r} {verb} pairs of key and value, and got {value!r}; make pairs before it, "
             "for example with WithKeys(...) or Map(lambda x: (key, x))"
         )
-    try:
-        hash(value[0])
-    except TypeError:
-        raise PipelineError(
-            f"{label!r} got the key {value[0]!r}, which cannot be compared by value; use a tuple "
-            "instead of a list, or a frozen class"
-        ) from None
     return value
 
 

@@ -5,11 +5,12 @@ Source: Scio ``ScioContext``.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast, overload
 
 from beamlike.api.pipelines.collection import PCollection
-from beamlike.api.pipelines.dofn import TimestampedValue
+from beamlike.api.pipelines.dofn import Timestamped, TimestampedValue
 from beamlike.api.pipelines.elements import Create
 from beamlike.api.pipelines.named import Read
 from beamlike.api.pipelines.pipeline import Host, Pipeline
@@ -20,7 +21,7 @@ from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
 from beamlike.model.graph import Given
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.time import DurationLike, InstantLike
+from beamlike.model.time import DurationLike, InstantLike, duration_ms
 from beamlike.model.words import how_many
 from beamlike.runtime.script import Script
 
@@ -107,7 +108,7 @@ class ScioContext:
     @overload
     def parallelize_timestamped(
         self,
-        elements: Iterable[TimestampedValue[T]],
+        elements: Iterable[Timestamped[T]],
         timestamps: None = None,
         name: str | None = None,
     ) -> PCollection[T]: ...
@@ -269,7 +270,7 @@ class ScioContext:
             checkpoint=checkpoint,
             trigger=trigger,
             shards=shards,
-            wake_every=wake_every,
+            wake_every=None if wake_every is None else _milliseconds(wake_every),
         )
 
     close = run
@@ -296,6 +297,11 @@ class ScioContext:
         return self.pipeline | label >> transform
 
 
+def _milliseconds(wake_every: DurationLike) -> timedelta:
+    """A duration that says its unit, as pipelines count seconds and Scio milliseconds."""
+    return timedelta(milliseconds=duration_ms(wake_every, "wake_every"))
+
+
 class _Steps(PTransform[Pipeline, PCollection[Any]]):
     def __init__(self, steps: Script) -> None:
         self._steps = steps
@@ -305,8 +311,8 @@ class _Steps(PTransform[Pipeline, PCollection[Any]]):
         return given.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
 
 
-def _timed(given: Any) -> TimestampedValue[Any]:
-    if isinstance(given, TimestampedValue):
+def _timed(given: Any) -> Timestamped[Any]:
+    if isinstance(given, Timestamped):
         return given
     if not isinstance(given, tuple) or len(given) != 2:
         raise PipelineError(

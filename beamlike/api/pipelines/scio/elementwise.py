@@ -63,7 +63,7 @@ class ElementVerbs(Verbs[T_co]):
         """
         if not isinstance(transform, PTransform):
             return here(self) | transform  # which says what is wrong
-        label = transform.label or transform.default_label
+        label = transform.label
         return cast(U, stepped(self, label, transform))
 
     def map(self: "ElementVerbs[T]", fn: Callable[[T], U]) -> "PCollection[U]":

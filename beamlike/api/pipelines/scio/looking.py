@@ -53,10 +53,11 @@ class LookingVerbs(Verbs[T_co]):
         Source: Scio ``asSingletonSideInput``.
         """
         from beamlike.api.pipelines.scio.sides import SideInput
+        from beamlike.api.pipelines.scio.views import AsOne
         from beamlike.api.pipelines.views import AsSingleton
 
         if default_value is _NO_DEFAULT:
-            return SideInput(AsSingleton(here(self)))
+            return SideInput(AsOne(here(self)))
         return SideInput(AsSingleton(here(self), default_value))
 
     def as_list_side_input(self: "LookingVerbs[T]") -> "SideInput[list[T]]":
@@ -85,9 +86,9 @@ class LookingVerbs(Verbs[T_co]):
         Source: Scio ``asMapSideInput``, ``asMapSingletonSideInput``.
         """
         from beamlike.api.pipelines.scio.sides import SideInput
-        from beamlike.api.pipelines.views import AsDict
+        from beamlike.api.pipelines.scio.views import AsUniqueDict
 
-        return SideInput(AsDict(here(self)))
+        return SideInput(AsUniqueDict(here(self)))
 
     def as_multi_map_side_input(
         self: "LookingVerbs[tuple[K, V]]",

@@ -10,7 +10,8 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput, TimestampedValue
-from beamlike.api.pipelines.elements import DoOutputs, FlatMap, ParDo
+from beamlike.api.pipelines.elements import FlatMap, ParDo
+from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.scio.steps import (
     checked,
     checked_name,

@@ -38,8 +38,9 @@ class _Unfit(Exception):
 class Columns:
     """What makes a table of elements.
 
-    An integer in a column of times, or of days, is in milliseconds since the epoch, as every time
-    of a pipeline; a length of time likewise.
+    A column of times takes ``datetime`` and Beam's ``Timestamp``, one of lengths of time
+    ``timedelta`` and Beam's ``Duration``. A number is refused there, because it may count seconds
+    or milliseconds.
 
     Args:
         schema: The columns.
@@ -169,13 +170,10 @@ def _fitting(kind: T.DataType, given: set[type]) -> Callable[[Any], Any] | None:
         return lambda value: _fit(value, kind)
     if given <= _AS_THEY_ARE.get(type(kind), _NONE):
         return None
-    if given <= _WHOLE_NUMBERS and isinstance(kind, _INSTANTS):
-        return _from_millis
     return lambda value: _fit(value, kind)
 
 
 _NONE: Final[frozenset[type]] = frozenset({type(None)})
-_WHOLE_NUMBERS: Final = _NONE | {int}
 _AS_THEY_ARE: Final[Mapping[type[T.DataType], frozenset[type]]] = {
     **dict.fromkeys(_WHOLE, _NONE | {int}),
     T.TimestampType: _NONE | {datetime},
@@ -184,22 +182,6 @@ _AS_THEY_ARE: Final[Mapping[type[T.DataType], frozenset[type]]] = {
     T.FloatType: _NONE | {int},
     T.BooleanType: _NONE | {bool},
 }
-
-
-def _from_millis(value: int | None) -> int | None:
-    """As `_fit` for an instant, for the only values that a column of them mostly has."""
-    if value is None:
-        return None
-    if not _FIRST_MS <= value < _AFTER_LAST_MS:
-        raise _no_year(value)
-    return value * 1000
-
-
-def _no_year(ms: int) -> _Unfit:
-    return _Unfit(
-        f"that is {show_instant(ms)}, in no year from 1 to 9999; give None there, or declare long "
-        "for milliseconds"
-    )
 
 
 def _fit(value: Any, kind: T.DataType) -> Any:
@@ -265,25 +247,27 @@ def _fit_struct(value: Any, kind: T.StructType) -> Any:
 
 
 def _fit_time(value: Any, kind: T.DataType) -> Any:
-    """An instant, a day or a length of time: whole numbers count milliseconds."""
-    if _is_float(value):
+    """An instant, a day or a length of time."""
+    if _is_float(value) or hasattr(value, "__index__"):
         raise _Unfit(
-            "a number is whole milliseconds here: write round(1000 * ...) for seconds, or give a "
-            "datetime"
+            "a number may be seconds or milliseconds: write Timestamp(...) or Duration(...) of "
+            "beamlike.beam for seconds, Timestamp.of_millis(...) for milliseconds, or declare long"
         )
     if isinstance(value, datetime):
         if isinstance(kind, T.DateType):
             raise _Unfit("declare timestamp, or write date()")
         if isinstance(kind, T.TimestampNTZType) and value.tzinfo is not None:
             raise _Unfit("declare timestamp, or write replace(tzinfo=None)")
-    if not hasattr(value, "__index__"):
-        return value
-    ms = int(value)
     if isinstance(kind, T.DayTimeIntervalType):
-        return ms * 1000
-    if not _FIRST_MS <= ms < _AFTER_LAST_MS:
-        raise _no_year(ms)
-    return ms // _DAY_MS if isinstance(kind, T.DateType) else ms * 1000
+        return value.micros if hasattr(value, "duration_ms") else value
+    if not hasattr(value, "instant_ms"):
+        return value
+    if not _FIRST_MS <= value.instant_ms < _AFTER_LAST_MS:
+        raise _Unfit(
+            f"that is {show_instant(value.instant_ms)}, in no year from 1 to 9999; give None "
+            "there, or declare long and give the milliseconds"
+        )
+    return value.instant_ms // _DAY_MS if isinstance(kind, T.DateType) else value.micros
 
 
 def _fit_float(value: Any) -> Any:

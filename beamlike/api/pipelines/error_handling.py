@@ -1,0 +1,354 @@
+"""Elements for which a function raises, as an output of their own.
+
+Source: Beam Python ``ParDo.with_exception_handling`` and ``transforms.error_handling``.
+"""
+
+import logging
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from types import TracebackType
+from typing import Any, Self
+
+import attrs
+import cloudpickle
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.dofn import DoFn, Plain, TaggedOutput
+from beamlike.api.pipelines.elements import Map, ParDo, WithOutputs
+from beamlike.api.pipelines.groups import CombineGlobally
+from beamlike.api.pipelines.outputs import DoOutputs
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.windowing import Flatten, WindowInto
+from beamlike.errors import PipelineError
+
+__all__ = ["CollectingErrorHandler", "ErrorHandler", "ExceptionHandling", "Handling"]
+
+Bad = tuple[Any, tuple[type[BaseException], str, list[str]]]
+"""An element, and what was raised for it: the type, the text and the lines of the traceback."""
+
+
+@attrs.frozen
+class Handling:
+    """What is done about exceptions, see `ParDo.with_exception_handling`."""
+
+    main_tag: str = "good"
+    dead_letter_tag: str = "bad"
+    exc_class: type[BaseException] | tuple[type[BaseException], ...] = Exception
+    partial: bool = False
+    use_subprocess: bool = False
+    threshold: float = 1
+    threshold_windowing: Any = None
+    timeout: float | None = None
+    error_handler: "ErrorHandler | None" = None
+    on_failure_callback: Callable[[Exception, Any], Any] | None = None
+    allow_unsafe_userstate_in_process: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        if self.partial and self.use_subprocess:
+            raise PipelineError(
+                "with_exception_handling takes partial=True or use_subprocess=True, not both: what "
+                "a process has not finished is lost with it; leave one out"
+            )
+
+
+class ExceptionHandling(PTransform[PCollection[Any], Any]):
+    """A `ParDo` that goes on when its function raises.
+
+    It makes two collections: what the function makes, and `Bad` elements.
+    """
+
+    def __init__(
+        self, pardo: ParDo[Any, Any], handling: Handling, tags: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__()
+        self.pardo, self.handling, self.tags = pardo, handling, tags
+
+    def default_label(self) -> str:
+        return self.pardo.label
+
+    def with_outputs(self, *tags: str, main: str | None = None) -> "ExceptionHandling":
+        """The same, with these outputs beside the two."""
+        handling = attrs.evolve(self.handling, main_tag=main or self.handling.main_tag)
+        return type(self)(self.pardo, handling, tags)
+
+    def expand(self, given: PCollection[Any]) -> Any:
+        how = self.handling
+        fn = _Handled(self.pardo.fn, how)
+        pardo = ParDo[Any, Any](fn, *self.pardo.args, **self.pardo.kwargs)
+        outputs = WithOutputs(pardo, (how.dead_letter_tag, *self.tags), how.main_tag, True)
+        made: DoOutputs = given | self.pardo.label >> outputs
+        if how.threshold < 1:
+            self._check_threshold(given, made[how.dead_letter_tag])
+        if how.error_handler is None:
+            return made
+        how.error_handler.add_error_pcollection(made[how.dead_letter_tag])
+        return made[how.main_tag] if not self.tags else made
+
+    def _check_threshold(self, given: PCollection[Any], bad: PCollection[Any]) -> None:
+        windows = self.handling.threshold_windowing
+        if windows is not None:
+            given = given | "WindowAll" >> WindowInto(windows)
+            bad = bad | "WindowBad" >> WindowInto(windows)
+        ones = given | "OneOfEach" >> Map(_one)
+        total = ones | "CountTotal" >> CombineGlobally[Any](sum).as_singleton_view()
+        failed = (
+            bad
+            | "OneOfEachBad" >> Map(_one)
+            | "CountBad" >> CombineGlobally[Any](sum).without_defaults()
+        )
+        _ = failed | "Threshold" >> ParDo(_Threshold(self.handling.threshold), total)
+
+
+def _one(_element: Any) -> int:
+    return 1
+
+
+class _Threshold(DoFn[Any, Any]):
+    def __init__(self, threshold: float) -> None:
+        self.threshold = threshold
+
+    def process(self, element: int, total: int, window: Any = DoFn.WindowParam) -> Iterable[Any]:
+        if element > total * self.threshold:
+            raise ValueError(
+                f"too many elements fail in the window {window}: {element} / {total} = "
+                f"{element / total} > {self.threshold}"
+            )
+        return ()
+
+
+class _Handled(DoFn[Any, Any]):
+    """A function, and what is done when it raises."""
+
+    def __init__(self, fn: DoFn[Any, Any], how: Handling) -> None:
+        # What a handler holds is of the pipeline, which stays where it is.
+        self.fn, self.how = fn, attrs.evolve(how, error_handler=None, threshold_windowing=None)
+        self.allowed_timestamp_skew = fn.allowed_timestamp_skew
+        self._apart: _Apart | None = None
+        if how.use_subprocess or how.timeout:
+            self._apart = _Apart(fn, how.use_subprocess, how.timeout)
+
+    def _at_work(self) -> Any:
+        return self._apart or self.fn
+
+    def setup(self) -> None:
+        self._at_work().setup()
+
+    def start_bundle(self) -> None:
+        self._at_work().start_bundle()
+
+    def finish_bundle(self) -> Any:
+        return self._at_work().finish_bundle()
+
+    def teardown(self) -> None:
+        self._at_work().teardown()
+
+    def called(self) -> Callable[..., Any]:
+        return _Called(self.process, self.fn.called())
+
+    def plain(self) -> Plain:
+        return Plain.LISTED
+
+    def process(self, *args: Any, **kwargs: Any) -> Iterable[Any]:
+        how = self.how
+        try:
+            made = self._at_work().process(*args, **kwargs)
+            made = () if made is None else made
+            yield from made if how.partial else list(made)
+        except how.exc_class as error:
+            element = args[0] if args else next(iter(kwargs.values()), None)
+            if how.on_failure_callback is not None and isinstance(error, Exception):
+                try:
+                    how.on_failure_callback(error, element)
+                except Exception:
+                    logging.getLogger(__name__).warning("on_failure_callback", exc_info=True)
+            lines = traceback.format_exception(error)
+            yield TaggedOutput(how.dead_letter_tag, (element, (type(error), repr(error), lines)))
+
+
+class _Called:
+    """Calls one function, and asks for what another one asks for."""
+
+    def __init__(self, process: Callable[..., Any], asks: Callable[..., Any]) -> None:
+        self._process, self.__wrapped__ = process, asks
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._process(*args, **kwargs)
+
+
+class _Apart:
+    """A function in a thread or a process of its own, which may not take too long."""
+
+    def __init__(self, fn: DoFn[Any, Any], in_process: bool, timeout: float | None) -> None:
+        self.fn, self.in_process, self.timeout = fn, in_process, timeout
+        self._pool: Executor | None = None
+        self._begun: list[str] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pool": None, "_begun": []}
+
+    def setup(self) -> None:
+        self._call("setup")
+
+    def start_bundle(self) -> None:
+        self._call("start_bundle")
+
+    def finish_bundle(self) -> Any:
+        return self._call("finish_bundle")
+
+    def teardown(self) -> None:
+        if self._pool is not None:
+            self._call("teardown")
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+    def process(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call("process", *args, **kwargs)
+
+    def _call(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        if method in ("setup", "start_bundle"):
+            self._begun = [] if method == "setup" else self._begun[:1]
+        timeout = self.timeout if method == "process" else None
+        try:
+            future = self._started().submit(self._work, method, args, kwargs)
+            answer = future.result(timeout)
+        except (TimeoutError, BrokenProcessPool):
+            assert self._pool is not None, "it has just been used"
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+            raise
+        if method in ("setup", "start_bundle"):
+            self._begun.append(method)
+        return cloudpickle.loads(answer) if self.in_process else answer
+
+    def _started(self) -> Executor:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(1) if self.in_process else ThreadPoolExecutor(1)
+            for method in self._begun:  # a new process begins where the lost one was
+                self._pool.submit(self._work, method, (), {}).result()
+        return self._pool
+
+    @property
+    def _work(self) -> Callable[[str, tuple[Any, ...], Mapping[str, Any]], Any]:
+        return _InProcess(self.fn) if self.in_process else _InThread(self.fn)
+
+
+class _InThread:
+    def __init__(self, fn: DoFn[Any, Any]) -> None:
+        self.fn = fn
+
+    def __call__(self, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        answer = getattr(self.fn, method)(*args, **kwargs)
+        return None if answer is None else list(answer)
+
+
+class _InProcess:
+    """Keeps the function in the process that it is sent to."""
+
+    def __init__(self, fn: DoFn[Any, Any]) -> None:
+        self.pickled = cloudpickle.dumps(fn)
+
+    def __call__(self, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bytes:
+        fn = _KEPT.get(self.pickled)
+        if fn is None:
+            fn = _KEPT[self.pickled] = cloudpickle.loads(self.pickled)
+        answer: bytes = cloudpickle.dumps(_InThread(fn)(method, args, kwargs))
+        return answer
+
+
+_KEPT: dict[bytes, DoFn[Any, Any]] = {}
+
+
+class ErrorHandler:
+    """Takes what fails in several transforms to one place.
+
+        with ErrorHandler(Map(print)) as handler:
+            numbers = texts | Map(int).with_exception_handling(error_handler=handler)
+
+    Args:
+        consumer: What is applied to the `Bad` elements of all transforms.
+
+    Source: Beam Python ``ErrorHandler``.
+    """
+
+    def __init__(self, consumer: PTransform[Any, Any]) -> None:
+        self._consumer = consumer
+        self._collections: list[PCollection[Any]] = []
+        self._output: Any = None
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+
+    def close(self) -> None:
+        """Apply the consumer: all transforms have been given the handler."""
+        self._output = tuple(self._collections) | Flatten() | self._consumer
+        self._closed = True
+
+    def output(self) -> Any:
+        """What the consumer made.
+
+        Raises:
+            PipelineError: The handler is open.
+        """
+        if not self._closed:
+            raise PipelineError(
+                "an error handler has no output before it is closed; ask for it after the block"
+            )
+        return self._output
+
+    def add_error_pcollection(self, pcoll: PCollection[Any]) -> None:
+        """Take `Bad` elements."""
+        if self not in pcoll.pipeline.error_handlers:
+            pcoll.pipeline.error_handlers.append(self)
+        self._collections.append(pcoll)
+
+    def verify_closed(self) -> None:
+        """Refuse to run while errors would be lost.
+
+        Raises:
+            PipelineError: The handler is open.
+        """
+        if not self._closed:
+            raise PipelineError(
+                "an error handler is open, so that nothing takes what fails; build the pipeline in "
+                "its block, or call close()"
+            )
+
+
+class CollectingErrorHandler(ErrorHandler):
+    """Takes what fails, for transforms of one's own: ``handler.output() | ...``.
+
+    Source: Beam Python ``CollectingErrorHandler``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_Itself())
+        self._asked = False
+
+    def output(self) -> Any:
+        self._asked = True
+        return super().output()
+
+    def verify_closed(self) -> None:
+        super().verify_closed()
+        if not self._asked:
+            raise PipelineError(
+                "nobody has asked a CollectingErrorHandler for its output(), and what fails would "
+                "be lost; take it, if only to do nothing with it"
+            )
+
+
+class _Itself(PTransform[Any, Any]):
+    def expand(self, given: Any) -> Any:
+        return given

@@ -1,0 +1,48 @@
+"""`DoFn` as Beam Python has it: what it is given of time is a `Timestamp` or a window of Beam's.
+
+Source: Beam Python ``transforms.core.DoFn``.
+"""
+
+from typing import Any, ClassVar, Final, Generic
+
+from beamlike.api.pipelines import dofn
+from beamlike.api.pipelines.dofn import Param
+from beamlike.api.pipelines.python.reading import Length, in_millis
+from beamlike.api.pipelines.python.timestamps import Timestamp
+from beamlike.api.pipelines.python.windows import WindowedValue, of_model
+from beamlike.api.pipelines.variables import In, T
+
+__all__ = ["DoFn"]
+
+_TIMESTAMP: Final = Param("TimestampParam", Timestamp.of_millis)
+_WINDOW: Final = Param("WindowParam", of_model)
+_WINDOWED_VALUE: Final = Param("WindowedValueParam", WindowedValue.of_model)
+
+
+class DoFn(dofn.DoFn[In, T], Generic[In, T]):
+    """A function over elements, with a life.
+
+    Subclasses write ``process(self, element)``, which returns or yields what comes out: plain
+    values, `TimestampedValue`, `WindowedValue`, or `TaggedOutput` around any of them. More
+    parameters may ask for more, by their default: ``timestamp=DoFn.TimestampParam`` (a
+    `Timestamp`), ``window=DoFn.WindowParam`` (an `IntervalWindow` or the `GlobalWindow`),
+    ``pane_info=DoFn.PaneInfoParam``, ``key=DoFn.KeyParam`` (that of a pair) and
+    ``windowed=DoFn.WindowedValueParam``. A function that asks for its window is called once for
+    each window of an element.
+
+    An output may happen later than the element that it came from, but not earlier by more than
+    ``allowed_timestamp_skew`` (a number of seconds, `Duration`, a ``timedelta`` or text), because
+    the watermark may have passed there.
+
+    Source: Beam Python ``DoFn``.
+    """
+
+    TimestampParam: ClassVar[Any] = _TIMESTAMP
+    WindowParam: ClassVar[Any] = _WINDOW
+    WindowedValueParam: ClassVar[Any] = _WINDOWED_VALUE
+
+    allowed_timestamp_skew: Length = 0
+    """How far before its element an output may happen. Beam Java ``getAllowedTimestampSkew``."""
+
+    def skew_ms(self, label: str) -> int:
+        return in_millis(self.allowed_timestamp_skew, f"{label} allowed_timestamp_skew")

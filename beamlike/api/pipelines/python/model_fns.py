@@ -1,0 +1,145 @@
+"""Window functions of Beam Python as the core has them.
+
+Those of Beam become the core's of the same name, which machines step in columns. A user's own is
+asked element by element: `_Assigning` and `_Merging` go between.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import attrs
+
+from beamlike.api.pipelines.python.reading import in_millis
+from beamlike.api.pipelines.python.timestamps import Timestamp
+from beamlike.api.pipelines.python.window_fns import (
+    FixedWindows,
+    GlobalWindows,
+    Sessions,
+    SlidingWindows,
+    WindowFn,
+)
+from beamlike.api.pipelines.python.windows import BoundedWindow, model_of, of_model
+from beamlike.errors import PipelineError, WindowError
+from beamlike.model import sessions, windowfns, windows
+from beamlike.model.sessions import GapOf
+from beamlike.model.windowfns import Merge
+from beamlike.model.words import in_words
+
+__all__ = ["model_window_fn"]
+
+
+@attrs.frozen
+class _GapInSeconds:
+    """A function of gaps in seconds as one of milliseconds."""
+
+    gap_of: GapOf
+
+    def __call__(self, value: Any) -> int:
+        return in_millis(self.gap_of(value), "gap")
+
+    def __repr__(self) -> str:
+        return in_words(self.gap_of)
+
+
+def model_window_fn(window_fn: Any) -> windowfns.WindowFn:
+    """The core's window function for one of Beam's, or for one of its own.
+
+    Raises:
+        PipelineError: It is neither, or its windows cannot be told apart.
+        WindowError: The core cannot have such windows.
+    """
+    if isinstance(window_fn, windowfns.WindowFn):
+        return window_fn
+    if not isinstance(window_fn, WindowFn):
+        raise PipelineError(
+            f"WindowInto needs windows such as FixedWindows(60), got {in_words(window_fn)}"
+        )
+    if not window_fn.get_window_coder().is_deterministic():
+        raise PipelineError(
+            f"{in_words(window_fn)} does not have a deterministic window coder: "
+            f"{window_fn.get_window_coder()}; return coders.IntervalWindowCoder()"
+        )
+    own = type(window_fn)
+    for known, model in _KNOWN.items():
+        if isinstance(window_fn, known) and own.assign is known.assign and own.merge is known.merge:
+            known_fn: windowfns.WindowFn = model(window_fn)
+            return known_fn
+    return _Merging(window_fn) if window_fn.is_merging() else _Assigning(window_fn)
+
+
+def _sessions(window_fn: Any) -> windowfns.WindowFn:
+    gap = window_fn.gap_size
+    return sessions.Sessions(_GapInSeconds(gap) if callable(gap) else gap)
+
+
+_KNOWN: Final[dict[Any, Any]] = {
+    GlobalWindows: lambda fn: windowfns.GlobalWindows(),
+    FixedWindows: lambda fn: windowfns.FixedWindows(fn.size, fn.offset),
+    SlidingWindows: lambda fn: windowfns.SlidingWindows(fn.size, fn.period, fn.offset),
+    Sessions: _sessions,
+}
+
+
+@attrs.frozen(eq=False)
+class _OfAUser:
+    """What both kinds of adapters share: the function, and what it is called in saved state."""
+
+    window_fn: WindowFn
+
+    def _windows(self, timestamp: int, value: Any) -> tuple[windows.Window, ...]:
+        context = WindowFn.AssignContext(Timestamp.of_millis(timestamp), value)
+        found = self.window_fn.assign(context)
+        owner = in_words(self.window_fn)
+        return tuple(dict.fromkeys(model_of(window, owner) for window in found))
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        assert isinstance(other, _OfAUser)
+        mine, its = self.window_fn, other.window_fn
+        return mine == its or (type(mine) is type(its) and vars(mine) == vars(its))
+
+    def __hash__(self) -> int:
+        return hash(type(self.window_fn))
+
+    def __str__(self) -> str:
+        return in_words(self.window_fn)
+
+
+@attrs.frozen(eq=False)
+class _Assigning(_OfAUser, windowfns.WindowFn):
+    """A user's window function as one of the core."""
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[windows.Window, ...]:
+        return self._windows(timestamp, value)
+
+
+@attrs.frozen(eq=False)
+class _Merging(_OfAUser, windowfns.MergingWindowFn):
+    """A user's window function whose windows merge as one of the core."""
+
+    def assign(self, timestamp: int, value: Any = None) -> tuple[windows.IntervalWindow, ...]:
+        found = self._windows(timestamp, value)
+        for window in found:
+            if not isinstance(window, windows.IntervalWindow):
+                raise WindowError(f"{self} merges windows, and assigned the global one")
+        return found  # type: ignore[return-value]
+
+    def merge(self, windows: Iterable[windows.IntervalWindow]) -> tuple[Merge, ...]:
+        context = _Plan(map(of_model, windows), in_words(self.window_fn))
+        self.window_fn.merge(context)
+        return tuple(context.merges)
+
+
+class _Plan(WindowFn.MergeContext):
+    """Keeps what a user's function merges."""
+
+    def __init__(self, windows: Iterable[BoundedWindow], owner: str) -> None:
+        super().__init__(windows)
+        self.owner = owner
+        self.merges: list[Merge] = []
+
+    def merge(self, to_be_merged: Iterable[BoundedWindow], merge_result: BoundedWindow) -> None:
+        sources = [model_of(window, self.owner) for window in to_be_merged]
+        into: Any = model_of(merge_result, self.owner)
+        self.merges.append(Merge(tuple(sources), into))  # type: ignore[arg-type]

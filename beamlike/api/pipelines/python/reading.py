@@ -1,0 +1,109 @@
+"""Times as callers of Beam Python write them, read to the milliseconds of the core.
+
+A bare number counts seconds. Texts such as ``"10 minutes"`` and ``"00:01:30"``, ``timedelta`` and
+``datetime`` are read as everywhere in beamlike. What is finer than a millisecond is cut off.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeVar
+
+from beamlike.api.pipelines.python.durations import Duration
+from beamlike.api.pipelines.python.timestamps import Timestamp
+from beamlike.errors import TimeError
+from beamlike.model.time import DurationOfItsOwn, InstantOfItsOwn, duration_ms, instant_ms
+
+__all__ = ["Instant", "Length", "in_millis", "length", "moment"]
+
+Length = int | float | timedelta | str | DurationOfItsOwn
+"""A duration: a number of seconds, `Duration`, a ``timedelta``, or text such as ``"60 s"``."""
+
+Instant = int | float | datetime | str | InstantOfItsOwn
+"""An instant: a number of seconds since the epoch, `Timestamp`, a ``datetime``, or text."""
+
+T = TypeVar("T")
+
+_MILLISECOND: Final = timedelta(milliseconds=1)
+_ADVICE_ON_LENGTHS: Final = '10 (seconds), Duration(10), timedelta(minutes=10) or "10 minutes"'
+_ADVICE_ON_INSTANTS: Final = (
+    '90 (seconds), Timestamp(90), a datetime, "2013-01-01T06:00:00Z" or "00:01:30"'
+)
+
+
+def in_millis(value: Any, argument: str) -> int:
+    """A duration, 0 or more, in milliseconds.
+
+    Args:
+        value: What the caller wrote.
+        argument: What the caller calls it; it opens the error message.
+
+    Raises:
+        TimeError: It is negative or no duration.
+
+    >>> in_millis(1.5, "delay"), in_millis("2 minutes", "delay")
+    (1500, 120000)
+    """
+    if isinstance(value, timedelta):
+        value -= value % _MILLISECOND
+    elif _is_number(value):
+        value = _finite(Duration, value, argument)
+    try:
+        return duration_ms(value, argument)
+    except TimeError as error:
+        raise _advising(error, _ADVICE_ON_LENGTHS) from None
+
+
+def length(value: Any, argument: str) -> Duration:
+    """A duration of the caller's as `Duration`; a negative one too.
+
+    Raises:
+        TimeError: It is no duration.
+    """
+    if isinstance(value, Duration):
+        return value
+    if isinstance(value, timedelta):
+        return Duration(micros=value // timedelta(microseconds=1))
+    if _is_number(value):
+        return _finite(Duration, value, argument)
+    return Duration(micros=1000 * in_millis(value, argument))
+
+
+def moment(value: Any, argument: str) -> Timestamp:
+    """An instant of the caller's as `Timestamp`.
+
+    Args:
+        value: What the caller wrote. A ``datetime`` without a zone is UTC.
+        argument: What the caller calls it; it opens the error message.
+
+    Raises:
+        TimeError: It is no instant.
+
+    >>> moment(90, "timestamp"), moment("00:01:30", "timestamp")
+    (Timestamp(90), Timestamp(90))
+    """
+    if isinstance(value, Timestamp):
+        return value
+    if _is_number(value):
+        return _finite(Timestamp, value, argument)
+    try:
+        return Timestamp.of_millis(instant_ms(value, argument))
+    except TimeError as error:
+        raise _advising(error, _ADVICE_ON_INSTANTS) from None
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, int | float) or hasattr(value, "__index__")
+    return number and not isinstance(value, bool)
+
+
+def _finite(kind: Callable[[Any], T], seconds: Any, argument: str) -> T:
+    try:
+        return kind(seconds)
+    except (OverflowError, ValueError):
+        raise TimeError(f"{argument} is no time: {seconds!r}; give a finite number") from None
+
+
+def _advising(error: TimeError, advice: str) -> TimeError:
+    """The error of the core, with what to write where numbers count seconds."""
+    problem, hint, _ = str(error).partition("; write ")
+    return TimeError(f"{problem}; write {advice}") if hint else error

@@ -1,0 +1,173 @@
+"""`WindowInto` and what it is given besides windows, with Beam Python's arguments and defaults.
+
+Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
+"""
+
+from typing import TYPE_CHECKING, Any, Final, Never
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.python.model_fns import model_window_fn
+from beamlike.api.pipelines.python.reading import Length, in_millis
+from beamlike.api.pipelines.python.window_fns import WindowFn
+from beamlike.api.pipelines.variables import T
+from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
+from beamlike.api.warning import warn_user
+from beamlike.errors import PipelineError, UnwiseStrategyWarning
+from beamlike.model import triggers, windowfns
+from beamlike.model.naming import argument_meant
+from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
+from beamlike.model.options import TimestampCombiner as Combiner
+from beamlike.model.strategy import WindowingStrategy
+
+__all__ = ["AfterProcessingTime", "TimestampCombiner", "WindowInto"]
+
+
+class _OfTheCore(type):
+    """Makes triggers of the core. They are of the class that it makes them in the name of."""
+
+    def __call__(cls, delay: Length = 0) -> triggers.AfterProcessingTime:
+        return triggers.AfterProcessingTime(in_millis(delay, "AfterProcessingTime delay"))
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, triggers.AfterProcessingTime)
+
+
+if TYPE_CHECKING:
+
+    class AfterProcessingTime(triggers.AfterProcessingTime):
+        def __init__(self, delay: Length = 0) -> None: ...
+
+else:
+
+    class AfterProcessingTime(metaclass=_OfTheCore):
+        """So long after the first element of a pane, see `beamlike.AfterProcessingTime`.
+
+        Args:
+            delay: A number of seconds, `Duration`, a ``timedelta`` or text such as ``"1 minute"``.
+
+        Raises:
+            TimeError: It is negative or no duration.
+        """
+
+
+class TimestampCombiner:
+    """Which event time a pane is stamped with, in Beam Python's words."""
+
+    OUTPUT_AT_EOW = Combiner.END_OF_WINDOW
+    OUTPUT_AT_EARLIEST = Combiner.EARLIEST
+    OUTPUT_AT_LATEST = Combiner.LATEST
+    OUTPUT_AT_EARLIEST_TRANSFORMED = "OUTPUT_AT_EARLIEST_TRANSFORMED"
+    """The earliest; where the window function moves the times of elements, it is refused."""
+
+
+class WindowInto(AnyWindowInto):
+    """Elements put into windows by their timestamps, and what a grouping of them does.
+
+    With windows, what is not said is as in Beam Python: the default trigger, which discards, the
+    end of the window as event time, no allowed lateness. Where Beam Java asks for an accumulation
+    mode or an allowed lateness, there is a warning. Without windows, as in Beam Java, what is not
+    said is as in the collection before.
+
+    Args:
+        windowfn: The windows; None keeps those that the elements are in.
+        trigger: When panes are emitted.
+        accumulation_mode: Whether a pane holds what is new or everything so far. Must be said with
+            a trigger.
+        timestamp_combiner: Which event time a pane is stamped with.
+        allowed_lateness: How far the watermark may pass the end of a window before data for it
+            is dropped: a number of seconds, `Duration`, a ``timedelta`` or text.
+        closing_behavior: Whether an empty last pane is emitted.
+        on_time_behavior: Whether an empty on-time pane is emitted.
+        strategy: All parts in one value, in place of any of them.
+
+    Raises:
+        PipelineError: There is no argument of that name; when it is applied: a part is of the
+            wrong kind, or the parts do not go together.
+        TimeError: The lateness is negative or no duration.
+
+    Source: Beam Python ``WindowInto``; ``closing_behavior`` and ``on_time_behavior`` are Java's.
+    """
+
+    def __init__(
+        self,
+        windowfn: WindowFn | windowfns.WindowFn | None = None,
+        trigger: triggers.Trigger | None = None,
+        accumulation_mode: AccumulationMode | str | None = None,
+        timestamp_combiner: Combiner | str | None = None,
+        allowed_lateness: Length | None = None,
+        *,
+        closing_behavior: ClosingBehavior | str | None = None,
+        on_time_behavior: OnTimeBehavior | str | None = None,
+        strategy: WindowingStrategy | None = None,
+        **unknown: Never,
+    ) -> None:
+        for name in unknown:
+            raise PipelineError(argument_meant(name, "WindowInto", _WINDOWING))
+        lateness = None
+        if allowed_lateness is not None:
+            lateness = in_millis(allowed_lateness, "WindowInto allowed_lateness")
+        if timestamp_combiner == TimestampCombiner.OUTPUT_AT_EARLIEST_TRANSFORMED:
+            timestamp_combiner = _earliest(windowfn)
+        self.windowfn = windowfn
+        super().__init__(
+            None if windowfn is None else model_window_fn(windowfn),
+            trigger=trigger,
+            accumulation_mode=accumulation_mode,
+            timestamp_combiner=timestamp_combiner,
+            allowed_lateness=lateness,
+            closing_behavior=closing_behavior,
+            on_time_behavior=on_time_behavior,
+            strategy=strategy,
+        )
+
+    def expand(self, given: PCollection[T]) -> PCollection[T]:
+        if self.windowfn is None or self.strategy is not None:
+            return super().expand(given)
+        self._take_defaults(given.pipeline.label)
+        # The windows before have no say, as in Beam Python.
+        fresh: PCollection[T] = PCollection(
+            given.pipeline, given.edge, WindowingStrategy.unwindowed(), given.is_bounded
+        )
+        return super().expand(fresh)
+
+    def _take_defaults(self, label: str) -> None:
+        """Say what Beam Python has by default, and warn where Beam Java asks."""
+        parts = self.parts
+        trigger = parts.get("trigger")
+        usual = trigger is None or isinstance(trigger, triggers.DefaultTrigger)
+        if isinstance(self.window_fn, windowfns.GlobalWindows):
+            parts["allowed_lateness"] = parts.get("allowed_lateness") or 0
+            return
+        if not usual and parts.get("allowed_lateness") is None:
+            warn_user(
+                f"{label!r}: nothing is said of late elements, and those after the end of their "
+                "window are dropped; say allowed_lateness=0, or as many seconds as late data "
+                "shall be waited for",
+                UnwiseStrategyWarning,
+            )
+        parts["allowed_lateness"] = parts.get("allowed_lateness") or 0
+        if usual and parts.get("accumulation") is None:
+            if parts["allowed_lateness"]:
+                warn_user(
+                    f"{label!r}: a late pane holds what came since the pane before, as nothing "
+                    "else is said; say AccumulationMode.DISCARDING or ACCUMULATING",
+                    UnwiseStrategyWarning,
+                )
+            parts["accumulation"] = AccumulationMode.DISCARDING
+
+
+def _earliest(windowfn: Any) -> Combiner:
+    own = getattr(type(windowfn), "get_transformed_output_time", None)
+    if own not in (None, WindowFn.get_transformed_output_time):
+        raise PipelineError(
+            "OUTPUT_AT_EARLIEST_TRANSFORMED needs the times that get_transformed_output_time of "
+            f"{type(windowfn).__name__} makes, and panes here have those of their elements; write "
+            "OUTPUT_AT_EARLIEST, and move the elements with TimestampedValue(...) before"
+        )
+    return Combiner.EARLIEST
+
+
+_WINDOWING: Final = (
+    *("windowfn", "trigger", "accumulation_mode", "timestamp_combiner", "allowed_lateness"),
+    *("closing_behavior", "on_time_behavior", "strategy"),
+)

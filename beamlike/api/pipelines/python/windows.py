@@ -1,0 +1,339 @@
+"""Windows, and elements with their time, as Beam Python has them.
+
+The core keeps windows of its own, in milliseconds: `of_model` and `Window.model` go over.
+
+Source: Beam Python ``transforms.window``, ``utils.windowed_value``.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, ClassVar, Final, Generic, Self
+
+from beamlike.api.pipelines.dofn import Located, Timestamped
+from beamlike.api.pipelines.python.reading import Instant, moment
+from beamlike.api.pipelines.python.timestamps import MAX_TIMESTAMP, MIN_TIMESTAMP, Timestamp
+from beamlike.api.pipelines.variables import T
+from beamlike.errors import TimeError, WindowingError
+from beamlike.model import windows
+from beamlike.model.bundle import Windowed
+from beamlike.model.panes import NO_FIRING, PaneInfo
+from beamlike.model.time import END_OF_GLOBAL_WINDOW
+
+__all__ = [
+    "BoundedWindow",
+    "GlobalWindow",
+    "IntervalWindow",
+    "TimestampedValue",
+    "WindowedValue",
+    "model_of",
+    "of_model",
+]
+
+
+class BoundedWindow:
+    """A span of event time that ends. Windows sort by their end.
+
+    Args:
+        end: The first instant after it.
+
+    Source: Beam Python ``BoundedWindow``.
+    """
+
+    def __init__(self, end: Instant) -> None:
+        self._end = moment(end, f"{type(self).__name__} end")
+
+    @property
+    def start(self) -> Timestamp:
+        """The first instant of it; a subclass says which."""
+        raise NotImplementedError
+
+    @property
+    def end(self) -> Timestamp:
+        """The first instant after it."""
+        return self._end
+
+    def max_timestamp(self) -> Timestamp:
+        """The last instant of it, a microsecond before its end."""
+        return self.end.predecessor()
+
+    def __eq__(self, other: object) -> bool:
+        raise NotImplementedError
+
+    def __hash__(self) -> int:
+        raise NotImplementedError
+
+    def _order(self) -> tuple[Timestamp, Any]:
+        return self.end, hash(self)
+
+    def __lt__(self, other: "BoundedWindow") -> bool:
+        return self._order() < other._order()
+
+    def __le__(self, other: "BoundedWindow") -> bool:
+        return self._order() <= other._order()
+
+    def __gt__(self, other: "BoundedWindow") -> bool:
+        return self._order() > other._order()
+
+    def __ge__(self, other: "BoundedWindow") -> bool:
+        return self._order() >= other._order()
+
+    # What says what it is made of may be a key.
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
+    def __repr__(self) -> str:
+        return f"[?, {float(self.end)})"
+
+
+class IntervalWindow(BoundedWindow):
+    """The window ``[start, end)``.
+
+    It equals the window of ``beamlike.IntervalWindow`` that has the same bounds.
+
+    Args:
+        start: The first instant of it.
+        end: The first instant after it.
+
+    Raises:
+        TimeError: One of them is no instant.
+
+    Source: Beam Python ``IntervalWindow``.
+
+    >>> IntervalWindow(0, 10), IntervalWindow("00:00:05", 10).start
+    ([0.0, 10.0), Timestamp(5))
+    """
+
+    def __init__(self, start: Instant, end: Instant) -> None:
+        super().__init__(end)
+        self._start = moment(start, f"{type(self).__name__} start")
+
+    @property
+    def start(self) -> Timestamp:
+        """The first instant of it."""
+        return self._start
+
+    def intersects(self, other: "IntervalWindow") -> bool:
+        """Whether either begins before the other ends; as in Beam, nearly always."""
+        return other.start < self.end or self.start < other.end
+
+    def union(self, other: "IntervalWindow") -> "IntervalWindow":
+        """The least window that holds both."""
+        return IntervalWindow(min(self.start, other.start), max(self.end, other.end))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, windows.IntervalWindow):
+            return type(self) is IntervalWindow and self == of_model(other)
+        if type(other) is not type(self):
+            return False
+        assert isinstance(other, IntervalWindow)
+        return self._bounds() == other._bounds()
+
+    def __hash__(self) -> int:
+        start, end = (bound.instant_ms for bound in self._bounds())
+        return hash(windows.IntervalWindow(start, end) if start < end else (start, end))
+
+    def _bounds(self) -> tuple[Timestamp, Timestamp]:
+        # Beyond the ends of time there is nothing: windows that differ only there are the same.
+        return max(self.start, MIN_TIMESTAMP), min(self.end, MAX_TIMESTAMP)
+
+    def _order(self) -> tuple[Timestamp, Any]:
+        return self.end, self.start
+
+    def __repr__(self) -> str:
+        return f"[{float(self.start)}, {float(self.end)})"
+
+
+class GlobalWindow(BoundedWindow):
+    """The window of everything; there is one. Source: Beam Python ``GlobalWindow``."""
+
+    _instance: ClassVar["GlobalWindow | None"] = None
+
+    def __new__(cls) -> Self:
+        if cls is not GlobalWindow:
+            return super().__new__(cls)
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance  # type: ignore[return-value]
+
+    def __init__(self) -> None:
+        super().__init__(Timestamp.of_millis(END_OF_GLOBAL_WINDOW))
+
+    @property
+    def start(self) -> Timestamp:
+        """The beginning of time."""
+        return MIN_TIMESTAMP
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) or isinstance(other, windows.GlobalWindow)
+
+    def __hash__(self) -> int:
+        return hash(windows.GLOBAL_WINDOW)
+
+    def __reduce__(self) -> Any:
+        return type(self), ()
+
+    def __repr__(self) -> str:
+        return "GlobalWindow"
+
+
+@lru_cache(maxsize=4096)
+def of_model(window: windows.Window) -> BoundedWindow:
+    """The window of Beam's for one of the core."""
+    if isinstance(window, windows.GlobalWindow):
+        return GlobalWindow()
+    return IntervalWindow(Timestamp.of_millis(window.start), Timestamp.of_millis(window.end))
+
+
+def model_of(window: Any, owner: str) -> windows.Window:
+    """The window of the core for one of Beam's: its bounds, rounded down to the millisecond.
+
+    Args:
+        window: A window of either.
+        owner: What it comes from, for the message.
+
+    Raises:
+        WindowingError: It is of another class: only bounds are remembered of a window.
+        WindowError: It ends before it starts.
+    """
+    if type(window) is IntervalWindow:
+        # A window of the global one's end or later would never come out.
+        end = min(window.end.instant_ms, END_OF_GLOBAL_WINDOW + 1)
+        return windows.IntervalWindow(window.start.instant_ms, end)
+    if type(window) is GlobalWindow:
+        return windows.GLOBAL_WINDOW
+    if isinstance(window, windows.IntervalWindow | windows.GlobalWindow):
+        return window
+    raise WindowingError(
+        f"{owner} gave the window {window!r} of the class {type(window).__name__}, and only the "
+        "bounds of a window are kept; give windows of the classes IntervalWindow and GlobalWindow "
+        "themselves, and put what else belongs to a window into the key"
+    )
+
+
+class TimestampedValue(Timestamped[T], Generic[T]):
+    """An element with an event time of its own.
+
+    Args:
+        value: The element.
+        timestamp: When it happens; kept as a `Timestamp`.
+
+    Raises:
+        TimeError: It is no instant, or before or after all time.
+
+    Source: Beam Python ``TimestampedValue``.
+
+    >>> TimestampedValue("tea", 90).timestamp
+    Timestamp(90)
+    """
+
+    def __init__(self, value: T, timestamp: Instant) -> None:
+        self.value = value
+        self.timestamp = _within_time(timestamp, f"{type(self).__name__} timestamp")
+
+    @property
+    def millis(self) -> int:
+        """The event time (ms)."""
+        return self.timestamp.instant_ms
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is type(self):
+            assert isinstance(other, TimestampedValue)
+            return bool(self.value == other.value and self.timestamp == other.timestamp)
+        return False
+
+    def __hash__(self) -> int:
+        return hash((self.value, self.timestamp))
+
+    def __lt__(self, other: Any) -> bool:
+        if type(other) is not type(self):
+            return type(self).__name__ < type(other).__name__
+        if self.value != other.value:
+            return bool(self.value < other.value)  # type: ignore[operator]
+        return self.timestamp < other.timestamp
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.value!r}, {self.timestamp!r})"
+
+
+class WindowedValue(Located):
+    """An element with its event time, its windows and its pane.
+
+    Args:
+        value: The element.
+        timestamp: When it happens; kept as a `Timestamp`.
+        windows: The windows that it is in. None at all, as test streams are given: the global one.
+        pane_info: The pane that it came in.
+
+    Raises:
+        TimeError: ``timestamp`` is no instant.
+
+    Source: Beam Python ``WindowedValue``.
+    """
+
+    def __init__(
+        self,
+        value: Any,
+        timestamp: Instant,
+        windows: Iterable[Any] = (GlobalWindow(),),
+        pane_info: PaneInfo = NO_FIRING,
+    ) -> None:
+        self.value = value
+        self.timestamp = _within_time(timestamp, "WindowedValue timestamp")
+        self.windows = windows if isinstance(windows, list | tuple) else tuple(windows)
+        self.pane_info = pane_info
+
+    @classmethod
+    def of_model(cls, element: Windowed) -> Self:
+        """The same for an element of the core."""
+        at = Timestamp.of_millis(element.timestamp)
+        return cls(element.value, at, tuple(map(of_model, element.windows)), element.pane)
+
+    def windowed(self) -> Windowed:
+        """The element as the core has it.
+
+        Raises:
+            WindowingError: A window is of a class of its own.
+        """
+        mine = tuple(model_of(window, "a WindowedValue") for window in self.windows)
+        return Windowed(self.value, self.timestamp.instant_ms, mine, self.pane_info)
+
+    def with_value(self, new_value: Any) -> "WindowedValue":
+        """The same with another element."""
+        return WindowedValue(new_value, self.timestamp, self.windows, self.pane_info)
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.value, self.timestamp, tuple(self.windows), self.pane_info
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WindowedValue):
+            return NotImplemented
+        return type(other) is type(self) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
+
+    def __repr__(self) -> str:
+        at = _ENDS.get(self.timestamp) or float(self.timestamp)
+        return f"({self.value!r}, {at}, {self.windows}, {self.pane_info})"
+
+
+def _within_time(value: Instant, argument: str) -> Timestamp:
+    at = moment(value, argument)
+    if not MIN_TIMESTAMP <= at <= MAX_TIMESTAMP:
+        raise TimeError(
+            f"{argument} must lie between {MIN_TIMESTAMP} and {MAX_TIMESTAMP}, got {at}"
+        )
+    return at
+
+
+_ENDS: Final = {MIN_TIMESTAMP: "MIN_TIMESTAMP", MAX_TIMESTAMP: "MAX_TIMESTAMP"}

@@ -1,0 +1,95 @@
+"""Runners in Beam's words: each is a name for a host.
+
+Source: Beam Python ``runners``.
+"""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from beamlike.api.pipelines.options import Host, PipelineOptions, host_of
+from beamlike.errors import PipelineError
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.pipeline import Pipeline
+    from beamlike.api.pipelines.result import PipelineResult
+    from beamlike.api.pipelines.transform import PTransform
+
+__all__ = [
+    "BundleBasedDirectRunner",
+    "DirectRunner",
+    "FnApiRunner",
+    "InteractiveRunner",
+    "PipelineRunner",
+    "PrismRunner",
+    "SparkRunner",
+    "SwitchingDirectRunner",
+    "create_runner",
+]
+
+
+class PipelineRunner:
+    """What runs pipelines: ``Pipeline(runner=DirectRunner())``. Source: Beam ``PipelineRunner``."""
+
+    host: ClassVar[Host] = "local"
+
+    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
+        """Settings of Beam's runner count for nothing."""
+
+    def run(
+        self, transform: "PTransform[Any, Any]", options: PipelineOptions | None = None
+    ) -> "PipelineResult":
+        """Run a transform that starts from nothing, as a pipeline of its own."""
+        from beamlike.api.pipelines.pipeline import Pipeline
+
+        pipeline = Pipeline(self, options)
+        _ = pipeline | transform
+        return pipeline.run()
+
+    def run_pipeline(
+        self, pipeline: "Pipeline", options: PipelineOptions | None = None
+    ) -> "PipelineResult":
+        """Run a pipeline here, whatever runner it was made for."""
+        return pipeline.run(self.host)
+
+
+class DirectRunner(PipelineRunner):
+    """This process."""
+
+
+class SwitchingDirectRunner(DirectRunner):
+    """This process."""
+
+
+class BundleBasedDirectRunner(DirectRunner):
+    """This process."""
+
+
+class FnApiRunner(DirectRunner):
+    """This process."""
+
+
+class PrismRunner(DirectRunner):
+    """This process."""
+
+
+class InteractiveRunner(DirectRunner):
+    """This process."""
+
+
+class SparkRunner(PipelineRunner):
+    """Spark."""
+
+    host = "spark"
+
+
+def create_runner(runner_name: str) -> PipelineRunner:
+    """The runner of this name.
+
+    Raises:
+        PipelineError: There is none here.
+
+    Source: Beam ``create_runner``.
+    """
+    host = host_of(runner_name)
+    if host is None:
+        raise PipelineError('create_runner needs the name of a runner, such as "DirectRunner"')
+    return SparkRunner() if host == "spark" else DirectRunner()

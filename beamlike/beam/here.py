@@ -1,0 +1,110 @@
+"""Which of Beam's names are here: a table.
+
+For each module of Beam, without ``apache_beam.``, where the names that it defines are found: in
+modules that have some of them in their ``__all__``, or one by one: ``Name=module:name``. A name
+that stands so and that Beam does not have is there as well.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+
+__all__ = ["HERE", "added", "found", "place_of"]
+
+_P: Final = "beamlike.api.pipelines"
+_T: Final = "beamlike.testing"
+
+HERE: Final[Mapping[str, str]] = {
+    "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
+    "coders.coders": f"{_P}.coders {_P}.more_coders {_P}.python.window_coders",
+    "coders.typecoders": f"{_P}.coders",
+    "metrics.cells": f"{_P}.metrics",
+    "metrics.execution": f"{_P}.metrics",
+    "metrics.metric": f"{_P}.metrics",
+    "metrics.metricbase": f"{_P}.metrics",
+    "options.pipeline_options": f"{_P}.options {_P}.option_classes",
+    "options.value_provider": f"{_P}.value_providers",
+    "error": f"RuntimeValueProviderError={_P}.value_providers:RuntimeValueProviderError "
+    "BeamError=beamlike.errors:BeamlikeError PipelineError=beamlike.errors:PipelineError "
+    "TransformError=beamlike.errors:PipelineError",
+    "pipeline": f"{_P}.pipeline {_P}.visiting",
+    "pvalue": f"{_P}.collection {_P}.dofn {_P}.rows {_P}.views "
+    f"DoOutputsTuple={_P}.outputs:DoOutputs MultiMap={_P}.views:AsMultiMap",
+    "runners.direct.direct_runner": f"{_P}.runners",
+    "runners.interactive.interactive_runner": f"{_P}.runners",
+    "runners.portability.fn_api_runner.fn_runner": f"{_P}.runners",
+    "runners.portability.prism_runner": f"{_P}.runners",
+    "runners.portability.spark_runner": f"{_P}.runners",
+    "runners.runner": f"{_P}.result {_P}.runners",
+    "testing.test_pipeline": f"{_T}.pipelines",
+    "testing.test_stream": f"{_P}.python.streams",
+    "testing.util": f"{_T}.beam {_T}.beam_matchers",
+    "transforms.error_handling": f"{_P}.error_handling",
+    "transforms.combiners": f"{_P}.combiners Max={_P}.combiners:Max Min={_P}.combiners:Min "
+    f"Sum={_P}.combiners:Sum",
+    "transforms.core": f"{_P}.elements {_P}.groups {_P}.python.functions {_P}.combinefn {_P}.pairs "
+    f"{_P}.rows {_P}.windowing WindowInto={_P}.python.windowing:WindowInto",
+    "transforms.ptransform": f"{_P}.transform",
+    "transforms.stats": f"{_P}.approximate",
+    "transforms.timeutil": f"{_P}.userstate",
+    "transforms.trigger": f"AfterProcessingTime={_P}.python.windowing:AfterProcessingTime "
+    "beamlike.model.triggers beamlike.model.options Never=beamlike.model.triggers:Never",
+    "transforms.userstate": f"{_P}.userstate",
+    "transforms.util": f"{_P}.batches {_P}.groups {_P}.pairs {_P}.passing {_P}.texts "
+    f"{_P}.python.times RemoveDuplicates={_P}.groups:Distinct",
+    "transforms.window": f"{_P}.python.windows {_P}.python.window_fns {_P}.python.windowing",
+    "typehints.decorators": f"{_P}.types",
+    "typehints.typehints": " ".join(
+        f"{name}=typing:{name}"
+        for name in (
+            *("Any", "Collection", "Dict", "FrozenSet", "Generator", "Iterable", "Iterator"),
+            *("List", "Optional", "Sequence", "Set", "Tuple", "Union"),
+        )
+    )
+    + f" KV={_P}.types:KV TypeVariable=typing:TypeVar",
+    "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",
+    "utils.windowed_value": f"beamlike.model.panes WindowedValue={_P}.python.windows:WindowedValue "
+    "PaneInfoTiming=beamlike.model.panes:Timing",
+}
+
+
+@cache
+def _parts(module: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    entries = HERE.get(module, "").split()
+    renamed = dict(each.split("=") for each in entries if "=" in each)
+    return tuple(each for each in entries if "=" not in each), renamed
+
+
+def place_of(module: str, name: str) -> tuple[str, str] | None:
+    """The module and the name there of what Beam defines; None: it is not here.
+
+    Args:
+        module: Where Beam defines it, without ``apache_beam.``.
+        name: The name there.
+    """
+    modules, renamed = _parts(module)
+    if name in renamed:
+        place, _, attribute = renamed[name].partition(":")
+        return place, attribute
+    for place in modules:
+        if name in import_module(place).__all__:
+            return place, name
+    return None
+
+
+def added(module: str) -> list[str]:
+    """The names that stand one by one in the table for a module."""
+    return [*_parts(module)[1]]
+
+
+def found(module: str, name: str) -> Any:
+    """What Beam defines there, as it is here.
+
+    Raises:
+        LookupError: It is not here.
+    """
+    place = place_of(module, name)
+    if place is None:
+        raise LookupError(name)
+    return getattr(import_module(place[0]), place[1])

@@ -1,0 +1,61 @@
+"""Beam's ``apache_beam.transforms``: what is here of it."""
+
+from typing import Union as Union
+
+from beamlike.api.pipelines.approximate import ApproximateQuantiles as ApproximateQuantiles
+from beamlike.api.pipelines.approximate import ApproximateUnique as ApproximateUnique
+from beamlike.api.pipelines.batches import BatchElements as BatchElements
+from beamlike.api.pipelines.batches import GroupIntoBatches as GroupIntoBatches
+from beamlike.api.pipelines.batches import SortAndBatchElements as SortAndBatchElements
+from beamlike.api.pipelines.combinefn import CombineFn as CombineFn
+from beamlike.api.pipelines.elements import Create as Create
+from beamlike.api.pipelines.elements import Filter as Filter
+from beamlike.api.pipelines.elements import FlatMap as FlatMap
+from beamlike.api.pipelines.elements import Impulse as Impulse
+from beamlike.api.pipelines.elements import Map as Map
+from beamlike.api.pipelines.elements import ParDo as ParDo
+from beamlike.api.pipelines.groups import CoGroupByKey as CoGroupByKey
+from beamlike.api.pipelines.groups import CombineGlobally as CombineGlobally
+from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
+from beamlike.api.pipelines.groups import CombineValues as CombineValues
+from beamlike.api.pipelines.groups import Distinct as Distinct
+from beamlike.api.pipelines.groups import Distinct as _RemoveDuplicates
+from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
+from beamlike.api.pipelines.pairs import FlatMapTuple as FlatMapTuple
+from beamlike.api.pipelines.pairs import Keys as Keys
+from beamlike.api.pipelines.pairs import KvSwap as KvSwap
+from beamlike.api.pipelines.pairs import MapTuple as MapTuple
+from beamlike.api.pipelines.pairs import Partition as Partition
+from beamlike.api.pipelines.pairs import PartitionFn as PartitionFn
+from beamlike.api.pipelines.pairs import Reshuffle as Reshuffle
+from beamlike.api.pipelines.pairs import Values as Values
+from beamlike.api.pipelines.pairs import WithKeys as WithKeys
+from beamlike.api.pipelines.passing import LogElements as LogElements
+from beamlike.api.pipelines.passing import Tee as Tee
+from beamlike.api.pipelines.passing import WaitOn as WaitOn
+from beamlike.api.pipelines.python.functions import DoFn as DoFn
+from beamlike.api.pipelines.python.times import Reify as Reify
+from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
+from beamlike.api.pipelines.rows import GroupBy as GroupBy
+from beamlike.api.pipelines.rows import Select as Select
+from beamlike.api.pipelines.texts import Regex as Regex
+from beamlike.api.pipelines.texts import ToString as ToString
+from beamlike.api.pipelines.transform import PTransform as PTransform
+from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
+from beamlike.api.pipelines.userstate import TimeDomain as TimeDomain
+from beamlike.api.pipelines.windowing import Flatten as Flatten
+from beamlike.api.pipelines.windowing import FlattenWith as FlattenWith
+from beamlike.beam import pvalue as pvalue
+from beamlike.beam.options import pipeline_options as pipeline_options
+from beamlike.beam.transforms import combiners as combiners
+from beamlike.beam.transforms import core as core
+from beamlike.beam.transforms import error_handling as error_handling
+from beamlike.beam.transforms import ptransform as ptransform
+from beamlike.beam.transforms import stats as stats
+from beamlike.beam.transforms import timeutil as timeutil
+from beamlike.beam.transforms import trigger as trigger
+from beamlike.beam.transforms import userstate as userstate
+from beamlike.beam.transforms import util as util
+from beamlike.beam.transforms import window as window
+
+RemoveDuplicates = _RemoveDuplicates

@@ -1,0 +1,12 @@
+"""Beam's ``apache_beam.transforms.ptransform``: what is here of it."""
+
+from beamlike.api.pipelines.outputs import DoOutputs as _DoOutputsTuple
+from beamlike.api.pipelines.pipeline import Pipeline as Pipeline
+from beamlike.api.pipelines.transform import PTransform as PTransform
+from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
+from beamlike.beam import coders as coders
+from beamlike.beam import error as error
+from beamlike.beam import pvalue as pvalue
+from beamlike.beam.typehints import typehints as typehints
+
+DoOutputsTuple = _DoOutputsTuple

@@ -1,0 +1,115 @@
+"""Beam's modules: those of a table, made when they are imported.
+
+``names.txt`` has the names of each module of Beam, and where Beam defines each; `here` says which
+of them are here. The others are there too, and fail when they are used, see `absent`. So an import
+of Beam becomes one of this package by another beginning, and always works.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.resources import files
+from types import ModuleType
+from typing import Any, Final
+
+from beamlike.beam.absent import absent
+from beamlike.beam.here import added, found
+
+__all__ = ["PACKAGE", "grow", "names", "origin_of"]
+
+PACKAGE: Final = "beamlike.beam"
+
+Origin = tuple[str, str]
+"""The module that defines something, and its name there; an empty name: the module itself."""
+
+
+@cache
+def names() -> Mapping[str, Mapping[str, Origin]]:
+    """The names of each module of Beam, and where Beam defines them; the root is ``""``."""
+    modules: dict[str, dict[str, Origin]] = {}
+    module = ""
+    for line in files(PACKAGE).joinpath("names.txt").read_text(encoding="utf-8").splitlines():
+        first, *others = line.split()
+        if first == "#":
+            continue
+        if not line.startswith(" "):
+            module = "" if first == "." else first
+            modules[module] = {}
+        elif first.startswith("<"):
+            source = first[1:].replace(".", "") and first[1:]
+            for name, _, original in (each.partition("=") for each in others):
+                origin = (original or name, "") if source == "@" else (source, original or name)
+                modules[module][name] = origin
+        else:
+            modules[module].update((name, (module, name)) for name in (first, *others))
+    return modules
+
+
+def origin_of(module: str, name: str) -> Origin | None:
+    """Where Beam defines what a module of it has under a name; None: it has no such name.
+
+    What Beam does not have and this package adds to the module is defined there, too.
+    """
+    origin = names().get(module, {}).get(name)
+    if origin is not None:
+        return origin
+    if name in added(module) or module.endswith("_pb2"):  # the names of messages are not kept
+        return module, name
+    inner = f"{module}.{name}".removeprefix(".")
+    return (inner, "") if inner in names() else None
+
+
+class _Asked:
+    """The ``__getattr__`` of a module."""
+
+    def __init__(self, module: str) -> None:
+        self.module = module
+
+    def __call__(self, name: str) -> Any:
+        origin = origin_of(self.module, name) if not name.startswith("__") else None
+        if name == "__all__":
+            own = {**names()[self.module], **dict.fromkeys(added(self.module))}
+            return [it for it in own if not it.startswith("_")]
+        if origin is None:
+            owner = f"{PACKAGE}.{self.module}".removesuffix(".")
+            raise AttributeError(f"{owner} has no {name!r}, nor has Beam", name=name)
+        source, original = origin
+        if not original:
+            return import_module(f"{PACKAGE}.{source}" if source else PACKAGE)
+        try:
+            return found(source, original)
+        except LookupError:
+            return absent(source, original)
+
+
+class _Tree(MetaPathFinder, Loader):
+    """Finds the modules of the table."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        name = fullname.removeprefix(f"{PACKAGE}.")
+        if name == fullname or name not in names():
+            return None
+        inside = any(it.startswith(f"{name}.") for it in names())
+        return ModuleSpec(fullname, self, is_package=inside)
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__.removeprefix(f"{PACKAGE}.")
+        module.__doc__ = f"Beam's ``apache_beam.{name}``, see `beamlike.beam.tree`."
+        vars(module)["__getattr__"] = _Asked(name)
+        vars(module)["__dir__"] = lambda: sorted({*vars(module), *names()[name]})
+
+
+def grow() -> None:
+    """Let the modules be found, and the package have the names of Beam's."""
+    if not any(isinstance(it, _Tree) for it in sys.meta_path):
+        # Before the finder of files: beside the package lie stubs, which are for type checkers.
+        sys.meta_path.insert(0, _Tree())
+    vars(sys.modules[PACKAGE])["__getattr__"] = _Asked("")

@@ -1,0 +1,132 @@
+"""Run Beam's tests and programs on this package: ``python -m tests.beam_suite``.
+
+What Beam itself makes of them is kept in the folder of ``--work``, so that it runs them once. A run
+that was interrupted goes on where it was.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from tests.beam_suite.environment import beam_folder, environment, version_of
+from tests.beam_suite.names import TARGET, names_of, written
+from tests.beam_suite.stubs import FOLDER, write_stubs
+from tests.beam_suite.table import compared, text_of
+from tests.beam_suite.units import programs, tests
+
+HERE: Final = Path(__file__).resolve().parent
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    options = parsed(arguments)
+    work = Path(options.work)
+    work.mkdir(parents=True, exist_ok=True)
+    python = Path(options.beam) if options.beam else environment(work, options.version)
+    beam, version = beam_folder(python), version_of(python)
+    if options.names:
+        TARGET.write_text(written(names_of(beam), version), encoding="utf-8")
+        write_stubs(FOLDER)
+        return 0
+    sources = Path(options.sources) if options.sources else None
+    units = [*tests(beam), *programs(beam, sources)]
+    units = [it for it in units if not options.only or options.only in it["unit"]]
+    if options.list:
+        print(*(it["unit"] for it in units), sep="\n")
+        return 0
+    kept = work / f"beam-{version}.jsonl"
+    run(python, "beam", units, kept)
+    run(python, "beam", [it for it in units if "file" in it], work / f"beam-{version}-again.jsonl")
+    mine = work / "beamlike.jsonl"
+    if not options.resume:
+        forget(mine, units)
+    run(python, "beamlike", units, mine)
+    real = stable(entries(kept), entries(work / f"beam-{version}-again.jsonl"))
+    table = text_of(compared(units, real, entries(mine)), version)
+    print(table)
+    if not options.only:
+        (HERE / "LATEST.md").write_text(table, encoding="utf-8")
+    return 0
+
+
+def run(python: Path, answers: str, units: Sequence[Mapping[str, Any]], output: Path) -> None:
+    """Run the units that the output does not have."""
+    ended = {it["unit"] for it in read(output) if it["test"] is None}
+    left = [it for it in units if it["unit"] not in ended]
+    if not left:
+        return
+    unfinished = {it["unit"] for it in left}
+    keep(output, [it for it in read(output) if it["unit"] not in unfinished])
+    plan = output.with_suffix(".plan.json")
+    plan.write_text(json.dumps({"answers": answers, "units": left}), encoding="utf-8")
+    print(f"{answers}: {len(left)} of {len(units)} files to run", file=sys.stderr)
+    subprocess.run([python, HERE / "probe.py", plan, output], check=True)
+
+
+def forget(output: Path, units: Iterable[Mapping[str, Any]]) -> None:
+    """Forget what these units did."""
+    named = {it["unit"] for it in units}
+    keep(output, [it for it in read(output) if it["unit"] not in named])
+
+
+def read(output: Path) -> list[dict[str, Any]]:
+    """All entries of an output."""
+    if not output.exists():
+        return []
+    return [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+
+
+def keep(output: Path, found: Iterable[Mapping[str, Any]]) -> None:
+    """Write an output anew, with these entries."""
+    lines = [json.dumps(it) for it in found]
+    output.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def entries(output: Path) -> dict[str, list[dict[str, Any]]]:
+    """The entries of each unit that ended."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    ended = set()
+    for it in read(output):
+        if it["test"] is None:
+            ended.add(it["unit"])
+            found.setdefault(it["unit"], [])
+        else:
+            found.setdefault(it["unit"], []).append(it)
+    return {unit: all_of for unit, all_of in found.items() if unit in ended}
+
+
+def stable(
+    first: dict[str, list[dict[str, Any]]], again: dict[str, list[dict[str, Any]]]
+) -> dict[str, list[dict[str, Any]]]:
+    """What Beam did, where a program says whether it prints the same twice."""
+    for unit, all_of in first.items():
+        printed = [it.get("printed") for it in again.get(unit, [])]
+        for it in all_of:
+            it["stable"] = "printed" in it and [it["printed"]] == printed
+    return first
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.beam_suite",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--beam", metavar="PYTHON", help="a Python that has apache-beam")
+    parser.add_argument("--version", default="2.77.0", help="of the Beam to install")
+    parser.add_argument("--work", default="beam-suite", metavar="DIR", help="what is kept, here")
+    parser.add_argument("--sources", metavar="DIR", help="a folder with more programs")
+    parser.add_argument("--only", metavar="TEXT", help="files with this in their names")
+    parser.add_argument("--resume", action="store_true", help="go on with a run of beamlike")
+    parser.add_argument("--list", action="store_true", help="say which files are run, and run none")
+    parser.add_argument("--names", action="store_true", help="write the names that Beam has")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

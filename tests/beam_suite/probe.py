@@ -1,0 +1,263 @@
+"""Runs tests and programs of Beam, each in a process of its own. Needs Python's library alone.
+
+It is run by the Python of an environment that has Apache Beam, with a plan as JSON:
+``probe.py PLAN OUTPUT``. It appends a line of JSON for each test and each program to the output.
+With ``"answers": "beamlike"`` imports of ``apache_beam`` get ``beamlike.beam``, except for tests,
+examples and the like, which come from the installed Beam; else all is Beam's own.
+"""
+
+import importlib
+import importlib.util
+import io
+import json
+import os
+import re
+import runpy
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import unittest
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout, suppress
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Modules of Beam that tests import and that are programs themselves.
+_PROGRAMS = re.compile(
+    r"(apache_beam|beamlike\.beam)\."
+    r"(examples\b|.*_test$|.*_test_common$|testing\.data\b|coders\.proto2_coder_test|io\.gcp\.tests\b)"
+)
+
+
+class _FromBeam(MetaPathFinder):
+    """Finds the tests and examples of an installed Beam by their names."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        found = _PROGRAMS.match(fullname)
+        if not found:
+            return None
+        # `from apache_beam.coders import coders_test` asks for it under the package's own name.
+        name = fullname.removeprefix(f"{found[1]}.")
+        place = self.folder.joinpath(*name.split("."))
+        if place.is_dir():
+            inside = [str(place)]
+            file = place / "__init__.py"
+            return importlib.util.spec_from_file_location(
+                fullname, file, submodule_search_locations=inside
+            )
+        file = place.with_suffix(".py")
+        return importlib.util.spec_from_file_location(fullname, file) if file.exists() else None
+
+
+class _Harness(MetaPathFinder):
+    """Finds ``beamlike.testing`` beside the package, where a checkout has it."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != "beamlike.testing":
+            return None
+        folder = ROOT / "testing"
+        return importlib.util.spec_from_file_location(
+            fullname, folder / "__init__.py", submodule_search_locations=[str(folder)]
+        )
+
+
+def prepare(answers: str) -> None:
+    """Import what is tested, once for all processes."""
+    spec = importlib.util.find_spec("apache_beam")
+    assert spec is not None, "this Python has no apache_beam"
+    assert spec.origin is not None
+    if answers != "beamlike":
+        importlib.import_module("apache_beam")
+        importlib.import_module("apache_beam.runners.direct.direct_runner")
+        importlib.import_module("apache_beam.testing.util")
+        return
+    sys.path.insert(0, str(ROOT))
+    sys.meta_path.insert(0, _Harness())
+    beam = importlib.import_module("beamlike.beam")
+    beam.install_as("apache_beam")
+    sys.meta_path.insert(0, _FromBeam(Path(spec.origin).parent))
+    pipelines = importlib.import_module("beamlike.testing.pipelines")
+    pipelines.TestPipeline.default_host = "local"
+    importlib.import_module("beamlike.hosts.local_nodes")
+
+
+class _Late(BaseException):
+    """A test took too long."""
+
+
+def _ring(_number: int, _frame: Any) -> NoReturn:
+    raise _Late("took too long")
+
+
+class _Result(unittest.TestResult):
+    """Writes down each test as it ends."""
+
+    def __init__(self, unit: str, output: Path, limit: int) -> None:
+        super().__init__()
+        self.unit, self.written, self.limit = unit, output, limit
+        self.outcome: tuple[str, Any] = ("passed", None)
+        self.began = 0.0
+
+    def startTest(self, test: unittest.TestCase) -> None:
+        super().startTest(test)
+        self.outcome, self.began = ("passed", None), time.perf_counter()
+        signal.alarm(self.limit)
+
+    def stopTest(self, test: unittest.TestCase) -> None:
+        signal.alarm(0)
+        super().stopTest(test)
+        outcome, error = self.outcome
+        self.note(test, outcome, error, time.perf_counter() - self.began)
+
+    def note(self, test: Any, outcome: str, error: Any, seconds: float = 0.0) -> None:
+        name = test.id().removeprefix(f"{self.unit}.")
+        entry = {"unit": self.unit, "test": name, "outcome": outcome, "seconds": round(seconds, 2)}
+        write(self.written, entry | described(error))
+
+    def addError(self, test: unittest.TestCase, err: Any) -> None:
+        self.outcome = "failed", err[1]
+        if not isinstance(test, unittest.TestCase):  # setUpClass
+            self.note(test, *self.outcome)
+
+    addFailure = addError
+
+    def addSkip(self, test: unittest.TestCase, reason: str) -> None:
+        self.outcome = "skipped", None
+
+    def addSubTest(self, test: unittest.TestCase, subtest: Any, err: Any) -> None:
+        if err is not None:
+            self.outcome = "failed", err[1]
+
+    def addExpectedFailure(self, test: unittest.TestCase, err: Any) -> None:
+        self.outcome = "skipped", None
+
+
+def described(error: BaseException | None) -> dict[str, str]:
+    """The cause of a failure, and where it was raised."""
+    if error is None:
+        return {}
+    frames = traceback.extract_tb(error.__traceback__)
+    sites = [f"{Path(it.filename).name}:{it.name}" for it in frames if "/beamlike" in it.filename]
+    lines = str(error).strip().splitlines() or [""]
+    text = "".join(traceback.format_exception(error))
+    return {
+        "cause": f"{type(error).__name__}: {lines[0]}"[:400],
+        "site": sites[-1] if sites else "",
+        "trace": text[-3000:],
+    }
+
+
+def write(output: Path, entry: dict[str, Any]) -> None:
+    """Append an entry."""
+    with output.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+def run_tests(unit: dict[str, Any], output: Path) -> None:
+    """Run the tests of a module."""
+    name = unit["unit"]
+    signal.signal(signal.SIGALRM, _ring)
+    try:
+        signal.alarm(unit["limit"])
+        module = importlib.import_module(name)
+        suite = unittest.defaultTestLoader.loadTestsFromModule(module)
+        signal.alarm(0)
+    except BaseException as error:
+        write(output, {"unit": name, "test": "*", "outcome": "failed"} | described(error))
+        return
+    result = _Result(name, output, unit["limit"])
+    for test in cases(suite):
+        if unit.get("only") and test.id().removeprefix(f"{name}.") not in unit["only"]:
+            continue
+        try:
+            unittest.TestSuite([test]).run(result)
+        except BaseException as error:
+            signal.alarm(0)
+            result.note(test, "failed", error)
+
+
+def cases(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
+    """The tests of a suite one by one."""
+    for each in suite:
+        if isinstance(each, unittest.TestSuite):
+            yield from cases(each)
+        else:
+            yield each
+
+
+def run_program(unit: dict[str, Any], output: Path) -> None:
+    """Run a file as a program, and keep what it prints."""
+    entry: dict[str, Any] = {"unit": unit["unit"], "test": "", "outcome": "passed"}
+    sys.argv = [unit["file"], *unit.get("arguments", ())]
+    sys.path.insert(0, str(Path(unit["file"]).parent))
+    signal.signal(signal.SIGALRM, _ring)
+    signal.alarm(unit["limit"])
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(printed):
+            runpy.run_path(unit["file"], run_name="__main__")
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            entry |= {"outcome": "failed"} | described(end)
+    except BaseException as error:
+        entry |= {"outcome": "failed"} | described(error)
+    signal.alarm(0)
+    entry["printed"] = sorted(printed.getvalue().splitlines())
+    write(output, entry)
+
+
+def in_a_process(unit: dict[str, Any], output: Path) -> None:
+    """Run a unit in a process of its own, and end it when its time is up."""
+    folder = tempfile.mkdtemp(prefix="beam-suite-")
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setsid()
+            os.chdir(folder)
+            quiet = os.open(os.devnull, os.O_RDWR)
+            for number in (0, 1, 2):
+                os.dup2(quiet, number)
+            (run_program if "file" in unit else run_tests)(unit, output)
+        finally:
+            os._exit(0)
+    until = time.monotonic() + unit["whole"]
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if time.monotonic() > until:
+            with suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            late = {"unit": unit["unit"], "test": "*", "outcome": "failed"}
+            write(output, late | {"cause": "took too long", "site": "", "trace": ""})
+            break
+        time.sleep(0.02)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def main(plan: str, output: str) -> None:
+    """Run a plan."""
+    steps = json.loads(Path(plan).read_text(encoding="utf-8"))
+    prepare(steps["answers"])
+    for unit in steps["units"]:
+        in_a_process(unit, Path(output))
+        write(Path(output), {"unit": unit["unit"], "test": None, "outcome": "ended"})
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,112 @@
+"""What passes and what does not, by file and by first cause, as a table."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from tests.beam_suite.units import left_out
+
+__all__ = ["Compared", "compared", "grouped_cause", "text_of"]
+
+Entries = Sequence[Mapping[str, Any]]
+
+_VARYING: Final = (
+    (re.compile(r"0x[0-9a-f]+|\d+(\.\d+)?"), "N"),
+    (re.compile(r"'[^']*'|\"[^\"]*\""), "'...'"),
+    (re.compile(r"<[^<>]*>"), "<...>"),
+    (re.compile(r"\[.*\]|\{.*\}"), "[...]"),
+)
+
+
+class Compared:
+    """A unit with what its tests did, of those that Beam itself passes."""
+
+    def __init__(self, unit: Mapping[str, Any], real: Entries, ours: Entries) -> None:
+        self.unit, self.kind = str(unit["unit"]), str(unit["kind"])
+        passes = {it["test"]: it for it in real if it["outcome"] == "passed"}
+        self.left_out = {name for name in passes if left_out(f"{self.unit}.{name}")}
+        self.counted = [name for name in passes if name not in self.left_out]
+        found = {it["test"]: it for it in ours}
+        self.failed: dict[str, str] = {}
+        for name in self.counted:
+            mine = (
+                found.get(name) or found.get("*") or {"outcome": "failed", "cause": "did not run"}
+            )
+            if mine["outcome"] != "passed":
+                self.failed[name] = mine.get("cause") or f"it was {mine['outcome']}"
+            elif not same(passes[name], mine):
+                self.failed[name] = "it printed something else"
+
+
+def same(real: Mapping[str, Any], mine: Mapping[str, Any]) -> bool:
+    """Whether a program printed the same, if Beam prints the same twice."""
+    return not real.get("stable") or real["printed"] == mine["printed"]
+
+
+def compared(
+    units: Iterable[Mapping[str, Any]], real: Mapping[str, Entries], ours: Mapping[str, Entries]
+) -> list[Compared]:
+    """Each unit that has run with both."""
+    return [
+        Compared(unit, real[unit["unit"]], ours[unit["unit"]])
+        for unit in units
+        if unit["unit"] in real and unit["unit"] in ours
+    ]
+
+
+def grouped_cause(cause: str) -> str:
+    """A cause without what differs from test to test."""
+    for pattern, instead in _VARYING:
+        cause = pattern.sub(instead, cause)
+    return cause[:160]
+
+
+def text_of(found: Sequence[Compared], version: str) -> str:
+    """The table, in Markdown."""
+    lines = [
+        "# Tests and programs of Apache Beam, with beamlike in its place",
+        "",
+        f"apache-beam {version}, host `local`. Counted is what passes with Beam itself, without a",
+        "network. Written by `python -m tests.beam_suite`.",
+        "",
+    ]
+    for kind, what in (("tests", "unit tests"), ("programs", "programs")):
+        of_kind = [it for it in found if it.kind == kind]
+        total = sum(len(it.counted) for it in of_kind)
+        good = total - sum(len(it.failed) for it in of_kind)
+        share = 100 * good / total if total else 0
+        lines.append(f"* {what}: {good} of {total} pass ({share:.1f} %)")
+    lines += ["", "| file | pass | of | internal |", "|---|---|---|---|"]
+    for it in found:
+        if it.counted or it.left_out:
+            good = len(it.counted) - len(it.failed)
+            name = it.unit.removeprefix("apache_beam.")
+            lines.append(f"| {name} | {good} | {len(it.counted)} | {len(it.left_out) or ''} |")
+    return "\n".join([*lines, "", *_causes(found), "", *_reasons(found)]).rstrip() + "\n"
+
+
+def _causes(found: Iterable[Compared]) -> list[str]:
+    causes: Counter[str] = Counter()
+    example: dict[str, str] = {}
+    for it in found:
+        for name, cause in it.failed.items():
+            group = grouped_cause(cause)
+            causes[group] += 1
+            example.setdefault(group, f"{it.unit.removeprefix('apache_beam.')} {name}".strip())
+    lines = ["## First causes of failure", "", "| blocked | cause | such as |", "|---|---|---|"]
+    for cause, number in causes.most_common():
+        shown = cause.replace("|", "\\|").replace("`", "'")
+        lines.append(f"| {number} | `{shown}` | {example[cause]} |")
+    return lines if causes else []
+
+
+def _reasons(found: Iterable[Compared]) -> list[str]:
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for it in found:
+        for name in sorted(it.left_out):
+            reasons[left_out(f"{it.unit}.{name}")].append(name)
+    lines = ["## Internals, left out"]
+    for why, tests in reasons.items():
+        lines += ["", f"{why}: {', '.join(f'`{name}`' for name in tests)}."]
+    return lines if reasons else []
