@@ -47,6 +47,7 @@ from beamlike.api.pipelines.groups import (
     Distinct,
     GroupByKey,
 )
+from beamlike.api.pipelines.logging_transforms import LogElements, Tee, WaitOn
 from beamlike.api.pipelines.metrics import (
     Counter,
     Distribution,
@@ -68,7 +69,6 @@ from beamlike.api.pipelines.pairs import (
     Values,
     WithKeys,
 )
-from beamlike.api.pipelines.passing import LogElements, Tee, WaitOn
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.python_windows import (
     AfterProcessingTime,
@@ -85,7 +85,7 @@ from beamlike.api.pipelines.python_windows import (
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.rows import GroupBy, Row, Select
 from beamlike.api.pipelines.stateful import ApplyPerKey
-from beamlike.api.pipelines.texts import Regex, ToString
+from beamlike.api.pipelines.strings import Regex, ToString
 from beamlike.api.pipelines.times import Reify, WithTimestamps
 from beamlike.api.pipelines.transform import PTransform, ptransform_fn
 from beamlike.api.pipelines.views import AsDict, AsIter, AsList, AsMultiMap, AsSingleton

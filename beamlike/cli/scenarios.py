@@ -11,7 +11,7 @@ from beamlike.model.windowfns import WindowFn
 from beamlike.model.words import visible
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Run, Script
-from beamlike.testing.transcripts import Scenario
+from beamlike.testing.scenarios.files import Scenario
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,7 +57,7 @@ def in_memory(scenario: Scenario) -> Outcome:
 
 def in_local(scenario: Scenario) -> Outcome:
     """Run a scenario in this process as production would; what it raises, if it raises."""
-    from beamlike.hosts.local import run_in_local
+    from beamlike.hosts.local.scripts import run_in_local
 
     try:
         return run_in_local(*_stage(scenario))

@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.hosts.local import DictStore
+from beamlike.hosts.local.scripts import DictStore
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.model.windowfns import FixedWindows

@@ -48,8 +48,8 @@ from beamlike.testing import (
     test_stream_of,
     values,
 )
-from beamlike.testing.collections import results_of
-from beamlike.testing.results import Matcher
+from beamlike.testing.pipelines.collections import results_of
+from beamlike.testing.streams.results import Matcher
 
 Pair = tuple[str, int]
 

@@ -3,14 +3,13 @@
 Read in this order: `transform` (what a transform is), `collection` (what it is applied to),
 `pipeline` (what holds both), `options` (a command line, for the code that builds one), `result` and
 `metrics` (what a run says of itself), `variables` (what type checkers infer), `types` (hints of
-types that count in a run), `eager` (transforms
-of plain lists). Then how elements are worked on: `dofn` (functions over elements), `doing` (how
-they are called), `hints` (what hands that know Beam write), `views` (side inputs that these are
-given), `combinefn` (Beam's combine functions), `repeating` (groupings that count elements several
-times), `grouping` (what all that group are made of). Then Beam's transforms: `elements`,
-`windowing`, `groups`, `combiners`, `pairs`, `times`, `rows`, `texts`, `passing`, `stateful`,
-`keyed_batches`, `batches`; what Beam Python counts in seconds, `python_windows`; and what Beam has
-and nothing here does, `userstate`. From outside and to the outside: `on_spark` (which query a
-pipeline becomes), `coders` (values as bytes), `frames` (DataFrames) and `named` (inputs and outputs
-of jobs). Scio's verbs are in `scio`.
+types that count in a run), `eager` (transforms of plain lists). Then how elements are worked on:
+`dofn` (functions over elements), `doing` (how they are called), `hints` (what hands that know Beam
+write), `views` (side inputs that these are given), `combinefn` (Beam's combine functions),
+`repeating` (groupings that count elements several times), `grouping` (what all that group are made
+of). Then Beam's transforms: `elements`, `windowing`, `groups`, `combiners`, `pairs`, `times`,
+`rows`, `strings`, `logging_transforms`, `stateful`, `keyed_batches`, `batches`; what Beam Python
+counts in seconds, `python_windows`; and what Beam has and nothing here does, `userstate`. From
+outside and to the outside: `on_spark` (which query a pipeline becomes), `coders` (values as bytes),
+`frames` (DataFrames) and `named` (inputs and outputs of jobs). Scio's verbs are in `scio`.
 """

@@ -14,7 +14,7 @@ from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.transform import Applied, PTransform
 from beamlike.api.pipelines.variables import Out
 from beamlike.errors import PipelineError
-from beamlike.hosts.pipeline import run_pipeline
+from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.model.graph import MAIN, Edge, Node
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike
@@ -192,7 +192,7 @@ class Pipeline:
         if host == "memory":
             self.result = PipelineResult(run_pipeline(self.nodes))
         else:
-            from beamlike.hosts.local_nodes import local_worker_of
+            from beamlike.hosts.local.nodes import local_worker_of
 
             self.result = PipelineResult(run_pipeline(self.nodes, local_worker_of))
         return self.result

@@ -16,7 +16,7 @@ from beamlike.api.pipelines.variables import T
 from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
 from beamlike.errors import PipelineError, TimeError
 from beamlike.model import sessions, triggers, windowfns, windows
-from beamlike.model.naming import argument_meant
+from beamlike.model.keyword_errors import argument_meant
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
 from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.strategy import WindowingStrategy
