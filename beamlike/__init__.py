@@ -31,14 +31,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from beamlike import combine_fns, errors
-from beamlike.api.explain import explain_plan
-from beamlike.api.flatten import flatten
-from beamlike.api.joins import co_group, join
-from beamlike.api.lookup import look_up
-from beamlike.api.saved import drain, open_state
+from beamlike.api.dataframe.explain import explain_plan
+from beamlike.api.dataframe.flatten import flatten
+from beamlike.api.dataframe.joins import co_group, join
+from beamlike.api.dataframe.lookup import look_up
+from beamlike.api.dataframe.saved import drain, open_state
+from beamlike.api.dataframe.stream import Stream, stream
+from beamlike.api.dataframe.windowed import split, windowed
 from beamlike.api.spark_names import no_such_name
-from beamlike.api.stream import Stream, stream
-from beamlike.api.windowed import split, windowed
 from beamlike.hosts.spark.session import local_session
 from beamlike.metrics import metrics_listener
 from beamlike.model.aggregates import (
@@ -64,7 +64,7 @@ from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks,
 from beamlike.model.combine import CombineFn
 from beamlike.model.compatible import check_flatten
 from beamlike.model.continuation import continuation
-from beamlike.model.own_triggers import (
+from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,
     EveryCount,

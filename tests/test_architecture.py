@@ -17,7 +17,7 @@ import pytest
 
 import beamlike
 import beamlike.testing
-import beamlike.testing.transcripts
+import beamlike.testing.scenarios.files
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "beamlike"
@@ -250,7 +250,7 @@ def test_scenarios_can_be_loaded_and_compared_with_the_harness_alone():
     names = {"Scenario", "differences", "load_transcripts", "to_document"}
     assert names <= set(beamlike.testing.__all__)
     assert all(
-        getattr(beamlike.testing, name) is getattr(beamlike.testing.transcripts, name)
+        getattr(beamlike.testing, name) is getattr(beamlike.testing.scenarios.files, name)
         for name in names
     )
 

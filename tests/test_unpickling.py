@@ -27,11 +27,11 @@ OPENED = {
     "beamlike/dialects/kafka_frames.py": "sessions in a checkpoint, with unpickle=True only",
     "beamlike/dialects/apex_storage.py": "a checkpoint of a run, with unpickle=True only",
     # Copies that a test makes of what it was given, in the same process.
-    "testing/combine_contract.py": "the combine function under test",
-    "testing/contract_rules.py": "the window function under test",
-    "testing/differential.py": "the state of a run, between two of its steps",
-    "testing/in_letters.py": "letters of the same run",
-    "testing/in_shard.py": "the plan of the same run",
+    "testing/contracts/combine_fn.py": "the combine function under test",
+    "testing/contracts/window_fn_rules.py": "the window function under test",
+    "tests/support/differential.py": "the state of a run, between two of its steps",
+    "tests/support/pipelines/in_layers.py": "letters of the same run",
+    "tests/support/machines/in_shard.py": "the plan of the same run",
 }
 """Where pickles are opened, and what they are."""
 

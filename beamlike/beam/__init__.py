@@ -48,6 +48,7 @@ from beamlike.api.pipelines.groups import (
     Distinct,
     GroupByKey,
 )
+from beamlike.api.pipelines.logging_transforms import LogElements, Tee, WaitOn
 from beamlike.api.pipelines.metrics import (
     Counter,
     Distribution,
@@ -70,7 +71,6 @@ from beamlike.api.pipelines.pairs import (
     Values,
     WithKeys,
 )
-from beamlike.api.pipelines.passing import LogElements, Tee, WaitOn
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.frames import FromDataFrame
@@ -99,7 +99,7 @@ from beamlike.api.pipelines.python.windows import (
 )
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.rows import GroupBy, Row, Select
-from beamlike.api.pipelines.texts import Regex, ToString
+from beamlike.api.pipelines.strings import Regex, ToString
 from beamlike.api.pipelines.transform import PTransform, ptransform_fn
 from beamlike.api.pipelines.views import AsDict, AsIter, AsList, AsMultiMap, AsSingleton
 from beamlike.api.pipelines.windowing import Flatten, FlattenWith, Remerge

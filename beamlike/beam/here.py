@@ -37,9 +37,9 @@ HERE: Final[Mapping[str, str]] = {
     "runners.portability.prism_runner": f"{_P}.runners",
     "runners.portability.spark_runner": f"{_P}.runners",
     "runners.runner": f"{_P}.result {_P}.runners",
-    "testing.test_pipeline": f"{_T}.pipelines",
+    "testing.test_pipeline": f"{_T}.pipelines.contexts",
     "testing.test_stream": f"{_P}.python.streams",
-    "testing.util": f"{_T}.beam {_T}.beam_matchers",
+    "testing.util": f"{_T}.pipelines.beam {_T}.pipelines.beam_matchers",
     "transforms.error_handling": f"{_P}.error_handling",
     "transforms.combiners": f"{_P}.combiners Max={_P}.combiners:Max Min={_P}.combiners:Min "
     f"Sum={_P}.combiners:Sum",
@@ -51,7 +51,7 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.trigger": f"AfterProcessingTime={_P}.python.windowing:AfterProcessingTime "
     "beamlike.model.triggers beamlike.model.options Never=beamlike.model.triggers:Never",
     "transforms.userstate": f"{_P}.userstate",
-    "transforms.util": f"{_P}.batches {_P}.groups {_P}.pairs {_P}.passing {_P}.texts "
+    "transforms.util": f"{_P}.batches {_P}.groups {_P}.pairs {_P}.logging_transforms {_P}.strings "
     f"{_P}.python.times RemoveDuplicates={_P}.groups:Distinct",
     "transforms.window": f"{_P}.python.windows {_P}.python.window_fns {_P}.python.windowing",
     "typehints.decorators": f"{_P}.types",

@@ -1,10 +1,11 @@
 """The `beamlike` command. Each subcommand is a module with ``add_parser`` and ``run``.
 
-`replay`, `explain`, `state`, `drain` and `demo` are the commands. `asking` reads what is typed,
-`progress` tells how far long work is. `reading` reads transcript files and folders, `scenarios`
-runs what is in them, `replayed` judges what came out, `state_text` and `state_json` show state, and
-`quiet` keeps Spark's log off the terminal. A module is imported only when its command is asked for,
-so that what one command needs (Spark, a plotting library) stays out of the way of the others.
+`replay`, `explain`, `state`, `drain` and `demo` are the commands. `argument_types` reads what is
+typed, `progress` tells how far long work is. `reading` reads transcript files and folders,
+`scenarios` runs what is in them, `replayed` judges what came out, `state_text` and `state_json`
+show state, and `silence_spark` keeps Spark's log off the terminal. A module is imported only when
+its command is asked for, so that what one command needs (Spark, a plotting library) stays out of
+the way of the others.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from importlib import import_module, metadata
 from typing import Final
 
-from beamlike.cli.asking import REFUSED, Parser
+from beamlike.cli.argument_types import REFUSED, Parser
 from beamlike.errors import BeamlikeError
 from beamlike.model.words import visible
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from beamlike.cli.asking import as_path, whole_number
-from beamlike.cli.quiet import quiet_session
+from beamlike.cli.argument_types import as_path, whole_number
+from beamlike.cli.silence_spark import quiet_session
 from beamlike.errors import EnvironmentProblem
 from beamlike.extras import needs
 

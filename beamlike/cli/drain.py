@@ -3,7 +3,7 @@
 import argparse
 from typing import Any, Final
 
-from beamlike.cli.asking import place
+from beamlike.cli.argument_types import place
 
 __all__ = ["add_parser", "run"]
 

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from beamlike.cli.asking import REFUSED, json_of, number_of, place
+from beamlike.cli.argument_types import REFUSED, json_of, number_of, place
 from beamlike.cli.reading import Reading, read_file
 from beamlike.cli.scenarios import in_memory, problem_of, title_line
 from beamlike.errors import RecordingError, TranscriptError
 from beamlike.model.time import instant_ms
 from beamlike.model.words import visible
 from beamlike.runtime.script import Run
-from beamlike.testing.transcripts import Scenario
+from beamlike.testing.scenarios.files import Scenario
 from beamlike.viz.explain import Explanation, explain
 from beamlike.viz.recording import Recording
 

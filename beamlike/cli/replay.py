@@ -10,9 +10,8 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any, Final
 
-from beamlike.cli.asking import REFUSED, as_path, place
+from beamlike.cli.argument_types import REFUSED, as_path, place
 from beamlike.cli.progress import counted
-from beamlike.cli.quiet import quiet_session
 from beamlike.cli.reading import Reading, read_files
 from beamlike.cli.replayed import Replay, lines_of
 from beamlike.cli.scenarios import (
@@ -25,10 +24,11 @@ from beamlike.cli.scenarios import (
     title_line,
     windowing_line,
 )
+from beamlike.cli.silence_spark import quiet_session
 from beamlike.errors import EnvironmentProblem, RecordingError, UnsupportedError
 from beamlike.model.words import visible
 from beamlike.runtime.script import Run
-from beamlike.testing.transcripts import Scenario, to_document
+from beamlike.testing.scenarios.files import Scenario, to_document
 from beamlike.viz.explain import explain
 from beamlike.viz.page import save_page
 from beamlike.viz.recording import Recording

@@ -9,7 +9,7 @@ from beamlike.errors import UnsupportedError
 from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.script import Run
-from beamlike.testing.transcripts import Scenario, differences
+from beamlike.testing.scenarios.files import Scenario, differences
 from beamlike.viz.sentences import wrapped
 
 __all__ = ["Replay", "lines_of"]

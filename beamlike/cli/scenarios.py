@@ -11,7 +11,7 @@ from beamlike.model.windowfns import WindowFn
 from beamlike.model.words import visible
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Run, Script
-from beamlike.testing.transcripts import Scenario
+from beamlike.testing.scenarios.files import Scenario
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

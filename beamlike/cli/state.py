@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from beamlike.cli.asking import as_path, place, whole_number
-from beamlike.cli.quiet import quiet_session
+from beamlike.cli.argument_types import as_path, place, whole_number
+from beamlike.cli.silence_spark import quiet_session
 from beamlike.errors import BeamlikeError, EnvironmentProblem, StateError
 from beamlike.model.words import how_many
 

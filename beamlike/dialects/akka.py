@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
-from beamlike.api.arguments import positive_duration
+from beamlike.api.dataframe.arguments import positive_duration
 from beamlike.dialects.folds import Kept, Stamp
 from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
 from beamlike.dialects.rows import Row
@@ -38,7 +38,7 @@ from beamlike.errors import (
 )
 from beamlike.machine.events import Pane
 from beamlike.model.combine import CombineFn
-from beamlike.model.naming import by_name
+from beamlike.model.keyword_errors import by_name
 from beamlike.model.options import option, whole_number
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, OnTimeBehavior, WindowingStrategy

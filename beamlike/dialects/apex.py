@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
-from beamlike.api.arguments import A_TIMESTAMP, positive_duration
+from beamlike.api.dataframe.arguments import A_TIMESTAMP, positive_duration
 from beamlike.dialects.apex_accumulations import (
     Average,
     CompositeAccumulation,
@@ -79,7 +79,7 @@ from beamlike.dialects.arguments import check_combine, check_function, check_kin
 from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn
-from beamlike.model.naming import by_name
+from beamlike.model.keyword_errors import by_name
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,

@@ -2,8 +2,8 @@
 
 from beamlike.dialects.apex_words import TriggerOption, WindowOption
 from beamlike.errors import UnsupportedError, WindowingError
+from beamlike.model.extra_triggers import EveryCount, EveryProcessingTime
 from beamlike.model.options import AccumulationMode, LateCheck, OnTimeBehavior, Unchanged
-from beamlike.model.own_triggers import EveryCount, EveryProcessingTime
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW

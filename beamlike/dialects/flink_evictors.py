@@ -10,8 +10,8 @@ import attrs
 from beamlike.dialects.arguments import check_function
 from beamlike.dialects.folds import Stamp
 from beamlike.errors import WindowError
+from beamlike.model.extra_triggers import DeltaOf
 from beamlike.model.options import whole_number
-from beamlike.model.own_triggers import DeltaOf
 from beamlike.model.time import DurationLike, duration_ms
 
 __all__ = ["CountEvictor", "DeltaEvictor", "Evictor", "TimeEvictor"]

@@ -11,7 +11,7 @@ from beamlike.dialects.stages import Stage
 from beamlike.errors import UserFunctionError, WatermarkError, WindowingError
 from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
 from beamlike.model.combine import CombineFn
-from beamlike.model.own_triggers import EveryEventTime, EveryProcessingTime
+from beamlike.model.extra_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.strategy import ClosingBehavior, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, InstantLike, instant_ms
 from beamlike.model.windowfns import GlobalWindows

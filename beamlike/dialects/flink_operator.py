@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Unpack
 
 import attrs
 
-from beamlike.api.arguments import A_KEY
+from beamlike.api.dataframe.arguments import A_KEY
 from beamlike.dialects.flink_harness import Harness, WindowFunction
 from beamlike.dialects.frames import A_VALUE, GROUP_OPTIONS, GroupOptions
 from beamlike.errors import UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn
-from beamlike.model.naming import by_name
+from beamlike.model.keyword_errors import by_name
 from beamlike.model.strategy import (
     AccumulationMode,
     ClosingBehavior,

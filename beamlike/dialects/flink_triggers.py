@@ -9,14 +9,14 @@ import attrs
 
 from beamlike.dialects.arguments import check_kind
 from beamlike.errors import TriggerError, UnsupportedError
-from beamlike.model.options import whole_number
-from beamlike.model.own_triggers import (
+from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,
     DeltaOf,
     EveryEventTime,
     EveryProcessingTime,
 )
+from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.triggers import (
     AfterCount,

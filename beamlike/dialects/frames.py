@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 import attrs
 
-from beamlike.api.arguments import column_names
-from beamlike.api.stream import Stream, stream
+from beamlike.api.dataframe.arguments import column_names
+from beamlike.api.dataframe.stream import Stream, stream
 from beamlike.errors import CombineError, UnwiseStrategyWarning
 from beamlike.model import aggregates
 from beamlike.model.aggregates import Aggregate

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
-from beamlike.api.arguments import column_names
-from beamlike.api.saved import open_state
-from beamlike.api.stream import stream as open_stream
+from beamlike.api.dataframe.arguments import column_names
+from beamlike.api.dataframe.saved import open_state
+from beamlike.api.dataframe.stream import stream as open_stream
 from beamlike.dialects.folds import Record
 from beamlike.dialects.frames import (
     GroupOptions,

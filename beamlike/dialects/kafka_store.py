@@ -11,7 +11,7 @@ import attrs
 from beamlike.dialects.arguments import check_key
 from beamlike.dialects.rows import Bounds
 from beamlike.errors import WindowError, WindowingError
-from beamlike.model.naming import by_name
+from beamlike.model.keyword_errors import by_name
 from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms, show_duration
 
 __all__ = ["Materialized", "ReadOnlySessionStore", "Session", "SessionStore", "key_bytes"]

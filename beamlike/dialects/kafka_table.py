@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import attrs
 
-from beamlike.api.arguments import A_KEY, A_TIMESTAMP
+from beamlike.api.dataframe.arguments import A_KEY, A_TIMESTAMP
 from beamlike.dialects.arguments import check_kind
 from beamlike.dialects.folds import Fold
 from beamlike.dialects.frames import GROUP_OPTIONS, GroupOptions
@@ -18,7 +18,7 @@ from beamlike.dialects.kafka_suppress import Suppressed
 from beamlike.dialects.kafka_windows import EmitStrategy, SessionWindows
 from beamlike.errors import ColumnError, UnsupportedError, WindowingError
 from beamlike.model.combine import CombineFn
-from beamlike.model.naming import by_name
+from beamlike.model.keyword_errors import by_name
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,

@@ -10,9 +10,9 @@ import attrs
 from beamlike.dialects.arguments import check_key
 from beamlike.errors import RecordingError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.machine.reference.next_timers import Wakes
 from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.step import Grouping
-from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.combine import CombineFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP

@@ -2,7 +2,7 @@
 
 The API describes a query in these words, and knows nothing of how rows are kept. A host that has
 rows as DataFrames of Spark says what that means in expressions of SQL, one that has them as tables
-says it in Arrow. Rows have the hidden column (see `beamlike.runtime.marks`) from
+says it in Arrow. Rows have the hidden column (see `beamlike.runtime.row_metadata`) from
 `Frames.source_rows` on, until `Frames.data` or `Frames.everything` takes it away.
 """
 
@@ -40,14 +40,14 @@ def frames_of(df: object) -> "Frames":
     session.check_spark_version()
     from pyspark.sql import DataFrame
 
-    from beamlike.hosts.tables.frame import TableFrame
+    from beamlike.hosts.local.tables.frame import TableFrame
 
     if isinstance(df, DataFrame):
         from beamlike.hosts.spark.verbs import SparkFrames
 
         return SparkFrames()
     if isinstance(df, TableFrame):
-        from beamlike.hosts.tables.verbs import TableFrames
+        from beamlike.hosts.local.tables.verbs import TableFrames
 
         return TableFrames()
     raise ColumnError(f"df must be a DataFrame of Spark, got {df!r}")

@@ -5,8 +5,8 @@ from typing import Final
 from beamlike.machine.assigning import windows_of
 from beamlike.machine.events import Bundle, Drop, Effect, Event, Pane, Tell
 from beamlike.machine.failures import OnFailure
+from beamlike.machine.reference.next_timers import Wakes
 from beamlike.machine.reference.state import KeyState
-from beamlike.machine.reference.wakes import Wakes
 from beamlike.machine.ungrouped import clocks_after, elements_of
 from beamlike.model.options import option
 from beamlike.model.panes import NO_FIRING

@@ -22,8 +22,8 @@ from beamlike.machine.events import (
     Tell,
 )
 from beamlike.machine.failures import Failure, OnFailure, left_out
+from beamlike.machine.reference.next_timers import Wakes
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
-from beamlike.machine.reference.wakes import Wakes
 from beamlike.machine.ungrouped import clocks_after, elements_of, expired
 from beamlike.model.options import option
 from beamlike.model.panes import NO_FIRING

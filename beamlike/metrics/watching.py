@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from beamlike.errors import EnvironmentProblem
 from beamlike.metrics.families import open_metrics
+from beamlike.metrics.log_lines import LOGGER, line_of, log_batch, log_end, log_start
 from beamlike.metrics.readings import Reading
 from beamlike.metrics.server import MetricsServer
-from beamlike.metrics.telling import LOGGER, line_of, log_batch, log_end, log_start
 from beamlike.metrics.totals import Totals
 
 if TYPE_CHECKING:

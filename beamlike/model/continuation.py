@@ -5,7 +5,7 @@ Source: Beam Java, ``Trigger.getContinuationTrigger`` and
 """
 
 from beamlike.errors import TriggerError, UnsupportedError
-from beamlike.model.own_triggers import (
+from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,
     EveryCount,

@@ -7,10 +7,10 @@ one is a different matter: what follows could subtract it.
 
 import attrs
 
-from beamlike.model.firing import can_stay_open, fires_on_arrival
 from beamlike.model.options import AccumulationMode, LateCheck
 from beamlike.model.report import outlives_its_end
 from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.trigger_analysis import can_stay_open, fires_on_arrival
 
 __all__ = ["Repetition", "repetition"]
 

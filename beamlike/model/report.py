@@ -14,15 +14,7 @@ import attrs
 
 from beamlike.model.calendar import CalendarWindows
 from beamlike.model.combine import CombineFn
-from beamlike.model.firing import (
-    can_close,
-    can_fire,
-    can_stay_open,
-    closes,
-    lets_go,
-    loses_in_beam_python,
-)
-from beamlike.model.own_triggers import EveryEventTime, EveryProcessingTime
+from beamlike.model.extra_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.readable import Readable
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
@@ -34,6 +26,14 @@ from beamlike.model.strategy import (
     check_strategy,
 )
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
+from beamlike.model.trigger_analysis import (
+    can_close,
+    can_fire,
+    can_stay_open,
+    closes,
+    lets_go,
+    loses_in_beam_python,
+)
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow

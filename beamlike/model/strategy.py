@@ -16,15 +16,7 @@ import attrs
 
 from beamlike.errors import UnsafeTriggerError, WindowingError
 from beamlike.model.continuation import continuation
-from beamlike.model.fitting import (
-    check_comes_out,
-    check_retained,
-    check_unchanged,
-    check_without_accumulation,
-    check_without_lateness,
-    data_loss,
-)
-from beamlike.model.naming import by_name
+from beamlike.model.keyword_errors import by_name
 from beamlike.model.options import (
     USUAL,
     AccumulationMode,
@@ -38,6 +30,14 @@ from beamlike.model.options import (
 from beamlike.model.readable import Readable
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, DurationLike, duration_ms, show_duration
 from beamlike.model.triggers import DefaultTrigger, Trigger
+from beamlike.model.validation import (
+    check_comes_out,
+    check_retained,
+    check_unchanged,
+    check_without_accumulation,
+    check_without_lateness,
+    data_loss,
+)
 from beamlike.model.windowfns import GlobalWindows, MergingWindowFn, WindowFn, check_deterministic
 from beamlike.model.windows import Window
 from beamlike.model.words import SPELLING, Spelling

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from beamlike.errors import TriggerError
-from beamlike.model import own_triggers as own
+from beamlike.model import extra_triggers as own
 from beamlike.model import triggers as spec
 from beamlike.model.triggers import Trigger
 

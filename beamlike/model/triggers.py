@@ -2,7 +2,7 @@
 
 A trigger here only says *what* was asked for. How each one listens, gets ready, fires and
 merges stands in `beamlike.machine.reference`, files `leaves` and `composites`, one class per
-trigger. Triggers that Beam does not have are in `beamlike.model.own_triggers`.
+trigger. Triggers that Beam does not have are in `beamlike.model.extra_triggers`.
 
 Source: Beam Java, ``sdks/java/core/.../transforms/windowing``; Beam Python ``trigger``.
 """

@@ -4,7 +4,7 @@ A merge is a plan, plain data that says which windows collapse into which; apply
 state is the machine's work.
 
 `beamlike.model.sessions` and `beamlike.model.calendar` have the others; users write their own
-against `WindowFn` or `MergingWindowFn`, and `beamlike.testing.contract` checks them.
+against `WindowFn` or `MergingWindowFn`, and `beamlike.testing.contracts.window_fn` checks them.
 
 Source: Beam Java, ``WindowFn``, ``FixedWindows``, ``SlidingWindows``, ``GlobalWindows``.
 Arithmetic is floor arithmetic on both sides of zero (Java's ``%`` would put times before the
@@ -60,9 +60,9 @@ class WindowFn(metaclass=ReadableABC):
     """Assigns each element to windows. A frozen value: equal parameters are equal functions.
 
     Your own is a class with ``@attrs.frozen`` above it and an `assign` that depends on its
-    arguments and fields alone. Hosts pickle it, and recognise saved state by what ``str`` says
-    of it: that must be the same in every process. `beamlike.testing.contract.check_window_fn`
-    checks all of this.
+    arguments and fields alone. Hosts pickle it, and recognise saved state by what ``str`` says of
+    it: that must be the same in every process.
+    `beamlike.testing.contracts.window_fn.check_window_fn` checks all of this.
 
     Two collections can be flattened into one only if their window functions are compatible
     (`compatible_with`), which by default means equal.
@@ -349,7 +349,7 @@ def check_deterministic(window_fn: WindowFn) -> None:
         first, again = window_fn.assign(0), window_fn.assign(0)
     except Exception:
         # A function of the element's value may have no answer without one. What it does with
-        # real elements is checked by `beamlike.testing.contract`.
+        # real elements is checked by `beamlike.testing.contracts.window_fn`.
         return
     foreign = [window for window in first if type(window) not in (IntervalWindow, GlobalWindow)]
     if foreign:

@@ -20,9 +20,9 @@ from beamlike.machine.events import Drop
 from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.column_shard import ColumnsStepped
 from beamlike.runtime.key_numbers import Numbered
-from beamlike.runtime.marks import MARKS_TYPE, TIMESTAMP, WINDOW
 from beamlike.runtime.output import PANE, READABLE, OutputTable
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import MARKS_TYPE, TIMESTAMP, WINDOW
 from beamlike.runtime.shard import KeyedEffect, KeyedMerge
 from beamlike.runtime.store.column_state import timing_names
 from beamlike.runtime.store.state import Key

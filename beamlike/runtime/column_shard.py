@@ -13,8 +13,8 @@ import pyarrow as pa
 from beamlike.machine.clocks import Heard
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.columnar.columns import Drops, LiftedArrivals, Merges, Panes, State
+from beamlike.machine.columnar.next_timers import wakes
 from beamlike.machine.columnar.step import ColumnarGrouping
-from beamlike.machine.columnar.wakes import wakes
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.key_numbers import UNKNOWN, Numbered, number_keys
 from beamlike.runtime.part_folds import arrivals_of, fold_of_part

@@ -16,8 +16,8 @@ from beamlike.machine.events import Drop, Effect, Merged
 from beamlike.machine.jumps import Jump
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GlobalWindow, Window, bounds
-from beamlike.runtime.marks import DROPPED_ROW, MARKS
 from beamlike.runtime.output import READABLE
+from beamlike.runtime.row_metadata import DROPPED_ROW, MARKS
 
 __all__ = [
     "log_effects",

@@ -30,7 +30,8 @@ import pyarrow as pa
 from beamlike.machine.changelog import changelog, upserts
 from beamlike.machine.events import Drop, Element, Pane
 from beamlike.model.windows import IntervalWindow, Window, bounds
-from beamlike.runtime.marks import (
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import (
     DROPPED_ROW,
     MARKS,
     MARKS_TYPE,
@@ -38,7 +39,6 @@ from beamlike.runtime.marks import (
     TIMESTAMP,
     WINDOW,
 )
-from beamlike.runtime.plan import Plan
 from beamlike.runtime.shard import KeyedEffect
 from beamlike.runtime.store.state import Key
 

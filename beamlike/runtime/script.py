@@ -19,8 +19,8 @@ from beamlike.machine.events import (
     Pane,
     Tell,
 )
+from beamlike.machine.reference.next_timers import Wakes
 from beamlike.machine.reference.state import KeyState
-from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.time import MIN_TIMESTAMP
 
 __all__ = ["Arrive", "Machine", "Output", "Run", "Script", "ScriptStep", "Told"]

@@ -29,9 +29,9 @@ from beamlike.machine.events import (
     Item,
     Merged,
 )
+from beamlike.machine.reference.next_timers import Wakes
 from beamlike.machine.reference.state import KeyState, earliest_hold
 from beamlike.machine.reference.step import Grouping
-from beamlike.machine.reference.wakes import Wakes
 from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan

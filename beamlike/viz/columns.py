@@ -12,7 +12,7 @@ from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Arrive, Run, ScriptStep
 from beamlike.viz.axis import DAY, DISTANCES, SECOND
-from beamlike.viz.happened import own_windows
+from beamlike.viz.run_index import own_windows
 
 __all__ = ["Columns", "assigned"]
 

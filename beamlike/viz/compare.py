@@ -15,8 +15,8 @@ from beamlike.model.windows import Window
 from beamlike.model.words import how_many
 from beamlike.runtime.script import Output
 from beamlike.viz.cells import columns, cut, padded
-from beamlike.viz.happened import identity, is_same_value
 from beamlike.viz.recording import Recording
+from beamlike.viz.run_index import identity, is_same_value
 from beamlike.viz.sentences import wrapped
 from beamlike.viz.shortening import Column
 from beamlike.viz.table import lost_elements, show_window

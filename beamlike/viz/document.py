@@ -15,8 +15,8 @@ from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.model.words import how_many
 from beamlike.runtime.script import Arrive, ScriptStep
-from beamlike.viz.happened import own_windows, take_drops
 from beamlike.viz.recording import Moment, Recording, TriggerView, WindowView
+from beamlike.viz.run_index import own_windows, take_drops
 from beamlike.viz.table import lost_elements, shorten, show_clock, show_window
 from beamlike.viz.trigger_words import OVER, spoken
 

@@ -9,10 +9,10 @@ from beamlike.errors import RecordingError
 from beamlike.machine.events import Drop
 from beamlike.model.time import InstantLike, instant_ms
 from beamlike.model.windows import GlobalWindow, IntervalWindow, Window, bounds
+from beamlike.viz.narrative import Teller
 from beamlike.viz.recording import Recording
 from beamlike.viz.sentences import KeyStory, Sentence, wrapped
 from beamlike.viz.table import lost_elements, shorten, show_window
-from beamlike.viz.telling import Teller
 
 __all__ = ["Explanation", "KeyStory", "Sentence", "WindowLike", "explain"]
 

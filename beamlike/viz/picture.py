@@ -23,9 +23,9 @@ from beamlike.extras import missing
 from beamlike.model.words import how_many
 from beamlike.runtime.script import Run
 from beamlike.viz.axis import round_instants
-from beamlike.viz.happened import busiest, identity, keys_of
 from beamlike.viz.labels import missing_letters
 from beamlike.viz.painting import Panel, single_window
+from beamlike.viz.run_index import busiest, identity, keys_of
 from beamlike.viz.scene import End, Fate, Scene
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.table import shorten

@@ -16,17 +16,17 @@ from beamlike.machine.equality import is_same
 from beamlike.machine.events import Drop, Element, Pane
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.passthrough import PassThrough
+from beamlike.machine.reference.next_timers import Wakes
 from beamlike.machine.reference.running import Now, TriggerView
 from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.step import Grouping
-from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.combine import CombineFn
 from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import Window, bounds
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, Told
-from beamlike.viz.happened import identity, is_same_value
+from beamlike.viz.run_index import identity, is_same_value
 from beamlike.viz.table import shorten
 
 __all__ = ["Moment", "Recording", "TriggerView", "WindowView"]

@@ -12,7 +12,7 @@ from beamlike.model.time import MIN_TIMESTAMP, show_duration
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.axis import FoldedTime
-from beamlike.viz.lives import LEVEL, Happened
+from beamlike.viz.key_history import LEVEL, Happened
 from beamlike.viz.scene import Fold, Life, Scene, Tick
 from beamlike.viz.table import shorten, show_clock
 

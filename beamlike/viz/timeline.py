@@ -30,7 +30,7 @@ from beamlike.model.words import how_many, on_one_line
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.cells import cells, columns, cut, padded
 from beamlike.viz.columns import Columns, assigned
-from beamlike.viz.happened import busiest, by_step, identity, is_dropped, keys_of
+from beamlike.viz.run_index import busiest, by_step, identity, is_dropped, keys_of
 from beamlike.viz.table import lost_elements, shorten, show_clock
 from beamlike.viz.thinning import Entry, thinned
 

@@ -26,7 +26,7 @@ from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.shard import Shard
-from beamlike.testing.in_shard import DictStore
+from tests.support.machines.in_shard import DictStore
 
 Row = dict[str, Any]
 MakeFeed = Callable[[str], Any]

@@ -13,7 +13,7 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, Count, Sum, Together
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Arrive
-from beamlike.testing.chain import ChainStage, run_chain
+from tests.support.machines.chain import ChainStage, run_chain
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_empty_batches")]
 

@@ -17,7 +17,7 @@ from beamlike.machine.jumps import Jump
 from beamlike.metrics import MetricsListener
 from beamlike.metrics.readings import Reading
 from beamlike.runtime.logs import log_jump
-from beamlike.testing.query_reports import report
+from tests.support.queries.reports import report
 
 MakeFeed = Callable[[str], Any]
 Row = dict[str, Any]

@@ -91,9 +91,9 @@ def prepare(answers: str) -> None:
     beam = importlib.import_module("beamlike.beam")
     beam.install_as("apache_beam")
     sys.meta_path.insert(0, _FromBeam(Path(spec.origin).parent))
-    pipelines = importlib.import_module("beamlike.testing.pipelines")
+    pipelines = importlib.import_module("beamlike.testing.pipelines.contexts")
     pipelines.TestPipeline.default_host = "local"
-    importlib.import_module("beamlike.hosts.local_nodes")
+    importlib.import_module("beamlike.hosts.local.nodes")
 
 
 class _Late(BaseException):

@@ -23,7 +23,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beamlike.cli.quiet import quiet_session
+from beamlike.cli.silence_spark import quiet_session
 from tests.benchmarks.data import FileCache, benchmark_files
 from tests.benchmarks.measure import Run, Unequal, check, timed_run
 from tests.benchmarks.plot import draw

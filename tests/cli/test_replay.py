@@ -11,7 +11,7 @@ import pytest
 
 from beamlike.cli import main
 from beamlike.runtime.memory import run_in_memory
-from beamlike.testing.transcripts import load_transcripts
+from beamlike.testing.scenarios.files import load_transcripts
 from beamlike.viz.table import pane_table
 
 Document = dict[str, Any]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from beamlike.cli import main
-from beamlike.testing.transcripts import load_transcripts
+from beamlike.testing.scenarios.files import load_transcripts
 
 BLOG = Path(__file__).parents[1] / "conformance" / "cases" / "blog"
 SESSIONS = BLOG / "blog_session.json"

@@ -9,7 +9,7 @@ import pytest
 
 import beamlike as bl
 from beamlike.cli import main
-from beamlike.testing.checkpoints import leave_checkpoint
+from tests.support.queries.checkpoints import leave_checkpoint
 
 EVENTS = "user string, at timestamp, v int"
 

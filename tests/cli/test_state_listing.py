@@ -20,7 +20,7 @@ from beamlike.hosts.spark.saved.shard import SavedShard
 from beamlike.hosts.spark.saved.stage import SavedStage
 from beamlike.machine.events import Element
 from beamlike.runtime.script import Arrive
-from beamlike.testing.in_shard import run_in_shard
+from tests.support.machines.in_shard import run_in_shard
 
 ESCAPE, LINE = "\x1b[2J", "\n  all is well"
 

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from beamlike.testing.conformance import main
+from tests.support.conformance import main
 
 if __name__ == "__main__":
     sys.exit(main(cases=Path(__file__).parent / "cases"))

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from beamlike.testing.dialect_cases import (
+from tests.support.dialects.cases import (
     CaseRow,
     DialectCase,
     load_dialect_cases,
     row_differences,
 )
-from beamlike.testing.dialect_plays import play, played_state
-from beamlike.testing.dialect_questions import wrong_answers
+from tests.support.dialects.plays import play, played_state
+from tests.support.dialects.questions import wrong_answers
 
 FILES = sorted((Path(__file__).parent / "dialects").glob("*.json"))
 CASES = {case.id: case for file in FILES for case in load_dialect_cases(file)}

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from beamlike.dialects.stages import journals_kept
-from beamlike.testing.dialect_cases import CaseRow, DialectCase, load_dialect_cases, row_differences
-from beamlike.testing.dialect_plays import play
-from beamlike.testing.dialect_replays import play_on_spark
+from tests.support.dialects.cases import CaseRow, DialectCase, load_dialect_cases, row_differences
+from tests.support.dialects.on_spark import play_on_spark
+from tests.support.dialects.plays import play
 
 FILES = sorted((Path(__file__).parent / "dialects").glob("*.json"))
 CASES = [case for file in FILES for case in load_dialect_cases(file)]

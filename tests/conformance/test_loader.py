@@ -33,7 +33,7 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import FixedWindows, WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive
-from beamlike.testing.transcripts import (
+from beamlike.testing.scenarios.files import (
     differences,
     load_transcripts,
     read_transcripts,

@@ -12,10 +12,10 @@ from beamlike.dialects.stages import journals_kept
 from beamlike.hosts.local.scripts import run_in_local
 from beamlike.runtime.scripted import ScriptedStage, Staged
 from beamlike.runtime.stepping import Choice, choose_machine
-from beamlike.testing.dialect_cases import CaseRow, DialectCase, load_dialect_cases, row_differences
-from beamlike.testing.dialect_plays import play
-from beamlike.testing.dialect_replays import play_on_local
-from beamlike.testing.transcripts import Scenario, differences, load_transcripts
+from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts
+from tests.support.dialects.cases import CaseRow, DialectCase, load_dialect_cases, row_differences
+from tests.support.dialects.on_spark import play_on_local
+from tests.support.dialects.plays import play
 
 HERE = Path(__file__).parent
 SCENARIOS = [

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from beamlike.runtime.memory import run_in_memory
-from beamlike.testing.laws import broken_pane_laws
-from beamlike.testing.transcripts import Scenario, differences, load_transcripts
+from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts
+from tests.support.machines.laws import broken_pane_laws
 
 CASES = Path(__file__).parent / "cases"
 FILES = sorted(CASES.glob("*/*.json"))

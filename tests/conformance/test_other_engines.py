@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from beamlike.cli import main as beamlike
-from beamlike.testing.conformance import main
+from tests.support.conformance import main
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = Path(__file__).parent / "cases"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from beamlike.runtime.script import Run
-from beamlike.testing.transcripts import Scenario, differences, load_transcripts
+from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts
 
 pytestmark = pytest.mark.spark
 

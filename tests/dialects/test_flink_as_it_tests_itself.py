@@ -12,7 +12,7 @@ import pytest
 from beamlike.dialects import flink
 from beamlike.dialects.flink_harness import Harness
 from beamlike.dialects.rows import Row
-from beamlike.testing.flink_plays import Step, brings, by_clock
+from tests.support.dialects.flink import Step, brings, by_clock
 
 KEYED = flink.key_by()
 GLOBAL = KEYED.window(flink.GlobalWindows.create())

@@ -9,7 +9,7 @@ import pytest
 from beamlike.dialects import flink
 from beamlike.dialects.rows import Row
 from beamlike.errors import WindowingError
-from beamlike.testing.flink_plays import brings, by_clock
+from tests.support.dialects.flink import brings, by_clock
 
 KEYED = flink.key_by()
 GLOBAL = KEYED.window(flink.GlobalWindows.create())

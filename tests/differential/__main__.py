@@ -1,7 +1,7 @@
 """Do host, restart and bundle cut change nothing? ``python -m tests.differential`` asks.
 
 From the top of the checkout. Random scenarios, each with its own windows, trigger, mode,
-lateness and data, are checked against every law of `beamlike.testing.differential`: the Spark
+lateness and data, are checked against every law of `tests.support.differential`: the Spark
 shard emits what memory does, with its state packed and unpacked at every step; restarts, the
 order inside a bundle and, where it must not matter, its cut change nothing; every element is
 emitted, buffered or dropped; and some more. Some laws cost much and are checked of one scenario in
@@ -31,8 +31,10 @@ from pathlib import Path
 from textwrap import indent
 
 from beamlike.errors import TestStreamError
-from beamlike.testing.as_code import as_test_stream
-from beamlike.testing.differential import (
+from beamlike.testing.scenarios.writing import scenario_text
+from beamlike.testing.streams.as_code import as_test_stream
+from tests.differential.kept import Checked, Chunk, Kept, applied_laws, report
+from tests.support.differential import (
     EITHER_MACHINE,
     KEYS,
     ON_LOCAL,
@@ -45,9 +47,7 @@ from beamlike.testing.differential import (
     differences,
     streams_of,
 )
-from beamlike.testing.shrinking import smallest, transcript_of
-from beamlike.testing.transcript_writing import scenario_text
-from tests.differential.kept import Checked, Chunk, Kept, applied_laws, report
+from tests.support.generated.shrinking import smallest, transcript_of
 
 CHUNK = 250
 """Scenarios of one progress report; and so many run side by side on Spark."""
@@ -195,7 +195,7 @@ def _checked(chunks: Sequence[Chunk], jobs: int) -> Iterator[Found]:
 
 
 def _on_spark(seed: int, numbers: range) -> list[Broken]:
-    from beamlike.cli.quiet import quiet_session
+    from beamlike.cli.silence_spark import quiet_session
     from beamlike.hosts.spark.replay import close_replayer
 
     broken = []

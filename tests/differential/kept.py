@@ -9,8 +9,8 @@ from typing import Final, Self
 
 import attrs
 
-from beamlike.testing.differential import LAWS, ON_SPARK
 from tests.exhaustive.progress import Lines, digest_of
+from tests.support.differential import LAWS, ON_SPARK
 
 __all__ = ["Checked", "Chunk", "Kept", "applied_laws", "report"]
 

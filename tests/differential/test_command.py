@@ -13,9 +13,9 @@ import pytest
 
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.memory import run_in_memory
-from beamlike.testing import differential
-from beamlike.testing.transcripts import differences as unlike_expected
-from beamlike.testing.transcripts import load_transcripts
+from beamlike.testing.scenarios.files import differences as unlike_expected
+from beamlike.testing.scenarios.files import load_transcripts
+from tests.support import differential
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -97,7 +97,7 @@ def test_what_breaks_a_law_is_printed_as_a_stream_to_paste_and_a_transcript_to_r
     laws = {law: lambda case: [f"{len(case.run.panes)} panes"] if case.run.panes else []}
     monkeypatch.setattr(differential, "LAWS", laws)
     monkeypatch.setattr("tests.differential.kept.LAWS", laws)
-    monkeypatch.setattr("beamlike.testing.shrinking.LAWS", laws)
+    monkeypatch.setattr("tests.support.generated.shrinking.LAWS", laws)
 
     assert command(["--parts", "laws", "--scenarios", "1", "--first", "12", "--streams", "0"]) == 1
 

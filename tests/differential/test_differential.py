@@ -28,7 +28,7 @@ from beamlike.runtime.store import pages
 from beamlike.runtime.store.column_state import ColumnState
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.state import StateLayout
-from beamlike.testing.differential import (
+from tests.support.differential import (
     EITHER_MACHINE,
     KEYS,
     LAWS,
@@ -40,12 +40,12 @@ from beamlike.testing.differential import (
     differences,
     streams_of,
 )
-from beamlike.testing.either_machine import any_setting_of_shards
-from beamlike.testing.generate import AGGREGATIONS
-from beamlike.testing.random_strategies import TRIGGERS
-from beamlike.testing.rows_of_plans import PARTS
-from beamlike.testing.shrinking import smallest
-from beamlike.testing.streams import features_of
+from tests.support.generated.scenarios import AGGREGATIONS
+from tests.support.generated.shrinking import smallest
+from tests.support.generated.strategies import TRIGGERS
+from tests.support.generated.streams import features_of
+from tests.support.machines.either import any_setting_of_shards
+from tests.support.machines.rows_of_plans import PARTS
 
 SEED, SCENARIOS, CHUNK = 0, 1_500, 500
 ON_SPARK = 300

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from beamlike.cli.quiet import quiet_session
+from beamlike.cli.silence_spark import quiet_session
 from tests.endurance.one_key import hot_key, merged_at_once
 from tests.endurance.open_windows import open_windows
 from tests.endurance.report import Finding, told

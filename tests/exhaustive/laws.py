@@ -16,8 +16,6 @@ from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.script import Run, Script
-from beamlike.testing.bundles import is_patient, keeps_contents
-from beamlike.testing.in_shard import micro_batches, run_in_shard
 from tests.exhaustive.engines import (
     Engine,
     Rows,
@@ -31,6 +29,8 @@ from tests.exhaustive.events import BITS, END, Arrive, Clock, Event, Row, Stream
 from tests.exhaustive.rules import Span, outcome, windows_at
 from tests.exhaustive.scripts import scripted
 from tests.exhaustive.search import Difference, Reached, unlike
+from tests.support.machines.bundles import is_patient, keeps_contents
+from tests.support.machines.in_shard import micro_batches, run_in_shard
 
 __all__ = ["CHEAP", "LAWS", "broken_laws"]
 

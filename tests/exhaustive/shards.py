@@ -25,9 +25,9 @@ from beamlike.runtime.stepping import Choice, Stepper, choose_machine, stepper_o
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Contents, Pages, Rows
 from beamlike.runtime.store.state import StateLayout, with_bucket
-from beamlike.testing.either_machine import forgetful
 from tests.exhaustive.events import BITS, END, Arrive, Clock, Row, Watermark
 from tests.exhaustive.scripts import elements_of, row_of
+from tests.support.machines.either import forgetful
 
 __all__ = ["Shards", "machine_of"]
 

@@ -19,7 +19,7 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive as ArriveTogether
 from beamlike.runtime.script import Script
-from beamlike.testing.transcripts import Scenario, load_transcripts
+from beamlike.testing.scenarios.files import Scenario, load_transcripts
 from tests.exhaustive.events import BITS, END, Arrive, Clock, Event, Row, Stream, Watermark
 from tests.exhaustive.history import Came, Cleared, Ended, Fired, Grew, Now
 from tests.exhaustive.rules import outcome

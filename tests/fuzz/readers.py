@@ -38,9 +38,9 @@ from beamlike.runtime.store import pages
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index, open_index
 from beamlike.runtime.store.pages import Contents
-from beamlike.testing.conformance import read_results
-from beamlike.testing.in_shard import run_in_shard
-from beamlike.testing.transcripts import Scenario, load_transcripts
+from beamlike.testing.scenarios.files import Scenario, load_transcripts
+from tests.support.conformance import read_results
+from tests.support.machines.in_shard import run_in_shard
 
 __all__ = ["CORPUS", "READERS", "Reader", "Unexpected", "attempt"]
 

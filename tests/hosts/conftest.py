@@ -6,7 +6,7 @@ from warnings import catch_warnings, simplefilter
 import pytest
 
 from beamlike.runtime.store import pages
-from beamlike.testing.shard_of_numbers import Limit, Worker
+from tests.support.machines.shard_of_numbers import Limit, Worker
 
 
 @pytest.fixture

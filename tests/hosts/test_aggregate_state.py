@@ -23,7 +23,7 @@ from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.state import StateLayout
 from beamlike.runtime.user_made import UserMade
-from beamlike.testing.every_aggregate import bind, every_aggregate
+from tests.support.machines.every_aggregate import bind, every_aggregate
 
 NAN = float("nan")
 NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)

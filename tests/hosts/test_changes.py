@@ -1,6 +1,6 @@
 """A query goes on with another windowing than its state was saved with, or is refused.
 
-A shard without Spark, stepped by both machines at once: see `beamlike.testing.both_machines`. What
+A shard without Spark, stepped by both machines at once: see `tests.support.machines.both`. What
 may change is a table of docs/pages/operating.md; each of its rows has an example here.
 """
 
@@ -14,7 +14,7 @@ import pytest
 
 from beamlike.errors import StateError
 from beamlike.machine.clocks import Clocks, SourceClock
-from beamlike.model.own_triggers import (
+from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,
     EveryCount,
@@ -40,8 +40,8 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.runtime.changes import continues, strategy_words
 from beamlike.runtime.plan import LAYOUT_VERSION, Plan
-from beamlike.testing.both_machines import BothMachines
-from beamlike.testing.hand_made_rows import Row, plan_of, table
+from tests.support.machines.both import BothMachines
+from tests.support.machines.rows_of_outputs import Row, plan_of, table
 
 TENS = FixedWindows(10)
 LATE = AfterWatermark(late=AfterCount(1))

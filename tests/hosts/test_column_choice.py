@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import beamlike as bl
-from beamlike.api.explain import StagePlan
+from beamlike.api.dataframe.explain import StagePlan
 from beamlike.errors import UnsupportedError
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.columns import CheckedColumn, ListColumn, PickledColumn, PlainColumn
@@ -17,7 +17,7 @@ from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import choose_machine, stepper_of
 from beamlike.runtime.user_made import UserMade
 from beamlike.runtime.values import reading
-from beamlike.testing.rows_of_plans import PARTS, VALUES
+from tests.support.machines.rows_of_plans import PARTS, VALUES
 
 NUMBER = pa.int64()
 COUNT = Part("n", bl.model.combine.Count(), None, PlainColumn(NUMBER), NUMBER)

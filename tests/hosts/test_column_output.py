@@ -19,8 +19,8 @@ from beamlike.runtime.columns import ListColumn, PlainColumn, StampedColumns
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
-from beamlike.testing.both_machines import BothMachines
-from beamlike.testing.in_shard import DictStore
+from tests.support.machines.both import BothMachines
+from tests.support.machines.in_shard import DictStore
 
 NOON = datetime(2020, 1, 1, 12)
 ORDERED: dict[str, tuple[pa.DataType, list[Any]]] = {

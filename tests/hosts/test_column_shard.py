@@ -1,6 +1,6 @@
 """The columnar machine in a Spark shard, beside the reference machine, on input that is hard.
 
-Both step the same shard from the same state, see `beamlike.testing.both_machines`. Scenarios as
+Both step the same shard from the same state, see `tests.support.machines.both`. Scenarios as
 they usually are, are in `tests.differential`; what a single row may bring is in
 `test_column_shard_rows.py`.
 """
@@ -30,12 +30,12 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.columns import PlainColumn
 from beamlike.runtime.plan import Part, Plan
-from beamlike.testing.both_machines import BothMachines
-from beamlike.testing.either_machine import forgetful
-from beamlike.testing.hand_made_rows import Row, panes, plan_of, table
-from beamlike.testing.in_shard import DictStore
-from beamlike.testing.random_strategies import any_strategy
-from beamlike.testing.rows_of_plans import PARTS
+from tests.support.generated.strategies import any_strategy
+from tests.support.machines.both import BothMachines
+from tests.support.machines.either import forgetful
+from tests.support.machines.in_shard import DictStore
+from tests.support.machines.rows_of_outputs import Row, panes, plan_of, table
+from tests.support.machines.rows_of_plans import PARTS
 
 pytestmark = pytest.mark.usefixtures("warnings_are_errors")
 

@@ -1,7 +1,7 @@
 """The columnar machine in a Spark shard, beside the reference machine, on rows that are hard.
 
 Values at the limits of their types, windows that come along, and rows that are combined already.
-Both machines step the same shard from the same state, see `beamlike.testing.both_machines`.
+Both machines step the same shard from the same state, see `tests.support.machines.both`.
 """
 
 from decimal import Decimal
@@ -16,9 +16,9 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Always, Repeatedly
 from beamlike.model.windowfns import FixedWindows, GlobalWindows
-from beamlike.testing.both_machines import BothMachines
-from beamlike.testing.hand_made_rows import Row, combined, panes, plan_of, table
-from beamlike.testing.rows_of_plans import PARTS
+from tests.support.machines.both import BothMachines
+from tests.support.machines.rows_of_outputs import Row, combined, panes, plan_of, table
+from tests.support.machines.rows_of_plans import PARTS
 
 pytestmark = pytest.mark.usefixtures("warnings_are_errors")
 

@@ -36,10 +36,10 @@ from beamlike.runtime.store.column_state import ColumnState
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.pages import Pages
 from beamlike.runtime.store.state import StateLayout, with_bucket
-from beamlike.testing.either_machine import forgetful
-from beamlike.testing.generate import any_script
-from beamlike.testing.in_shard import DictStore
-from beamlike.testing.rows_of_plans import PARTS, VALUES, rows_of
+from tests.support.generated.scenarios import any_script
+from tests.support.machines.either import forgetful
+from tests.support.machines.in_shard import DictStore
+from tests.support.machines.rows_of_plans import PARTS, VALUES, rows_of
 
 TIMED = AfterProcessingTime(3)
 TRIGGERS: tuple[Trigger, ...] = (

@@ -23,7 +23,7 @@ from beamlike.runtime.script import Arrive
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import open_index
 from beamlike.runtime.store.pages import Contents
-from beamlike.testing.in_shard import run_in_shard
+from tests.support.machines.in_shard import run_in_shard
 
 ONE = Arrive((("ann", Element(1, 5)),))
 ESCAPES = "\x1b[2J\x1b]0;mine\x07"

@@ -25,8 +25,8 @@ from beamlike.runtime.lift import lifter_of
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import choose_machine
 from beamlike.runtime.user_made import UserMade
-from beamlike.testing.every_aggregate import bind, every_aggregate
-from beamlike.testing.random_strategies import any_strategy
+from tests.support.generated.strategies import any_strategy
+from tests.support.machines.every_aggregate import bind, every_aggregate
 
 NUMBER = pa.int64()
 YEAR_20000 = 568_971_820_800_000

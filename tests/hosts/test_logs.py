@@ -27,8 +27,8 @@ from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.store.blobs import pack_blob
 from beamlike.testing import TestStream
-from beamlike.testing.in_letters import run_in_letters
-from beamlike.testing.in_shard import DictStore
+from tests.support.machines.in_shard import DictStore
+from tests.support.pipelines.in_layers import run_in_letters
 
 WINDOW = IntervalWindow(0, 3_600_000)
 

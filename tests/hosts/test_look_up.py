@@ -25,7 +25,7 @@ from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
 from beamlike.runtime.shard import Shard
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import Index, open_index
-from beamlike.testing.in_shard import DictStore
+from tests.support.machines.in_shard import DictStore
 
 TENS, TWENTIES = FixedWindows(10), FixedWindows(20)
 MAIN = {"lane": pa.string(), "toll": pa.int64()}

@@ -1,6 +1,6 @@
 """An aggregate that becomes more than its type holds: the rows that cause it pay, and no other.
 
-Both machines step the same shard from the same state, see `beamlike.testing.both_machines`.
+Both machines step the same shard from the same state, see `tests.support.machines.both`.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ from beamlike.runtime.lift import lifter_of
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.user_made import UserMade
-from beamlike.testing.both_machines import BothMachines
-from beamlike.testing.hand_made_rows import Row, combined, panes, plan_of, table
-from beamlike.testing.in_shard import DictStore
+from tests.support.machines.both import BothMachines
+from tests.support.machines.in_shard import DictStore
+from tests.support.machines.rows_of_outputs import Row, combined, panes, plan_of, table
 
 pytestmark = pytest.mark.usefixtures("warnings_are_errors")
 

@@ -19,9 +19,9 @@ from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.columns import PlainColumn
-from beamlike.runtime.marks import COUNTED, MARKS, MARKS_TYPE, SOURCE_MARKS
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.row_metadata import COUNTED, MARKS, MARKS_TYPE, SOURCE_MARKS
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 
 NUMBER = pa.int64()

@@ -1,7 +1,7 @@
 """A shard's rows at rest: what is written and what is read.
 
-The shard is `beamlike.testing.shard_of_numbers`. A worker that never stepped it is one with an
-empty memory; every test begins with one. What workers remember is in `test_pages_remembered.py`.
+The shard is `tests.support.machines.shard_of_numbers`. A worker that never stepped it is one with
+an empty memory; every test begins with one. What workers remember is in `test_pages_remembered.py`.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from beamlike.errors import StateError
 from beamlike.runtime.store import pages
 from beamlike.runtime.store.pages import Contents
-from beamlike.testing.shard_of_numbers import ROW, Checkpoint, Limit, Shard, Worker
+from tests.support.machines.shard_of_numbers import ROW, Checkpoint, Limit, Shard, Worker
 
 pytestmark = pytest.mark.usefixtures("another_worker")
 

@@ -1,7 +1,7 @@
 """A shard's rows at rest: what a worker remembers of them, and when it reads them again.
 
-The shard is `beamlike.testing.shard_of_numbers`. A worker that never stepped it is one with an
-empty memory; every test begins with one. What is written is in `test_pages.py`.
+The shard is `tests.support.machines.shard_of_numbers`. A worker that never stepped it is one with
+an empty memory; every test begins with one. What is written is in `test_pages.py`.
 """
 
 import json
@@ -10,7 +10,7 @@ import pytest
 
 from beamlike.runtime.store import pages
 from beamlike.runtime.store.pages import Contents
-from beamlike.testing.shard_of_numbers import ROW, Limit, Shard, Worker
+from tests.support.machines.shard_of_numbers import ROW, Limit, Shard, Worker
 
 pytestmark = pytest.mark.usefixtures("another_worker")
 

@@ -22,7 +22,7 @@ from beamlike.runtime.columns import PickledColumn, PlainColumn
 from beamlike.runtime.part_folds import fold_of_part, inputs_of_part
 from beamlike.runtime.plan import Part
 from beamlike.runtime.user_made import UserMade
-from beamlike.testing.every_aggregate import bind, every_aggregate
+from tests.support.machines.every_aggregate import bind, every_aggregate
 
 NAN = float("nan")
 NOON = datetime(2020, 1, 1, 12)

@@ -29,12 +29,12 @@ from beamlike.model.triggers import AfterProcessingTime
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.columns import PlainColumn
-from beamlike.runtime.marks import MARKS
 from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.shard import Shard
 from beamlike.runtime.store.blobs import unpack_blob
-from beamlike.testing.both_machines import BothMachines
-from beamlike.testing.in_shard import DictStore
+from tests.support.machines.both import BothMachines
+from tests.support.machines.in_shard import DictStore
 
 NUMBER = pa.int64()
 DAY = 86_400_000

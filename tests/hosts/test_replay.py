@@ -21,8 +21,8 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Script
-from beamlike.testing.laws import in_any_order
-from beamlike.testing.transcripts import differences, load_transcripts
+from beamlike.testing.scenarios.files import differences, load_transcripts
+from tests.support.machines.laws import in_any_order
 
 pytestmark = pytest.mark.spark
 

@@ -16,7 +16,7 @@ from beamlike.runtime.columns import ListColumn, PlainColumn
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.store import room
-from beamlike.testing.in_shard import DictStore
+from tests.support.machines.in_shard import DictStore
 
 TEXT, NUMBER = pa.string(), pa.int64()
 WORDS = Part("words", Collect(), 0, ListColumn(TEXT), pa.list_(TEXT))

@@ -19,7 +19,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.graph.keys import key_bytes
 from beamlike.runtime.script import Arrive
-from beamlike.testing.in_shard import run_in_shard
+from tests.support.machines.in_shard import run_in_shard
 
 Keys = Mapping[str, pa.ChunkedArray]
 

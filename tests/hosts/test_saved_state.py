@@ -13,7 +13,7 @@ import beamlike.beam as beam
 from beamlike.errors import EnvironmentProblem, StateError
 from beamlike.hosts.spark.saved.choice import choose, windows_of
 from beamlike.hosts.spark.saved.report import SavedState
-from beamlike.testing.checkpoints import leave_checkpoint
+from tests.support.queries.checkpoints import leave_checkpoint
 
 pytestmark = pytest.mark.spark
 

@@ -18,7 +18,7 @@ from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
-from beamlike.model.own_triggers import AfterDelta
+from beamlike.model.extra_triggers import AfterDelta
 from beamlike.model.panes import Timing
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
@@ -32,10 +32,10 @@ from beamlike.runtime.script import Arrive, Script
 from beamlike.runtime.shard import Shard
 from beamlike.runtime.store.blobs import pack_blob
 from beamlike.runtime.store.index import open_index
-from beamlike.testing.generate import any_script
-from beamlike.testing.in_shard import DictStore, run_in_shard
-from beamlike.testing.random_strategies import OWN_TRIGGERS, TRIGGERS, any_strategy, any_trigger
-from beamlike.testing.shard_of_numbers import Worker
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import OWN_TRIGGERS, TRIGGERS, any_strategy, any_trigger
+from tests.support.machines.in_shard import DictStore, run_in_shard
+from tests.support.machines.shard_of_numbers import Worker
 
 Row = dict[str, Any]
 

@@ -25,7 +25,7 @@ from beamlike.runtime.plan import number_of_shard, spread_shards
 from beamlike.runtime.script import Arrive
 from beamlike.runtime.store.blobs import pack_blob
 from beamlike.runtime.store.index import open_index
-from beamlike.testing.in_shard import run_in_shard
+from tests.support.machines.in_shard import run_in_shard
 
 MINUTE = 60_000
 ONE = (Arrive((("ann", Element(1, 0)),)),)

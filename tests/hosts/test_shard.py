@@ -32,9 +32,9 @@ from beamlike.runtime.script import Arrive, Output, Script
 from beamlike.runtime.shard import Shard
 from beamlike.runtime.store.index import Index
 from beamlike.runtime.store.state import StateLayout
-from beamlike.testing.generate import any_script
-from beamlike.testing.laws import in_any_order
-from beamlike.testing.random_strategies import any_strategy
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import any_strategy
+from tests.support.machines.laws import in_any_order
 
 
 class DictStore:

@@ -28,13 +28,13 @@ from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.columns import PlainColumn
-from beamlike.runtime.marks import DROPPED, DROPPED_ROW, LEFT_OUT, MARKS, STAGE_MARKS
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.row_metadata import DROPPED, DROPPED_ROW, LEFT_OUT, MARKS, STAGE_MARKS
 from beamlike.runtime.script import Arrive, Run, ScriptStep
 from beamlike.runtime.store.blobs import unpack_blob
-from beamlike.testing.chain import ChainStage, run_chain
-from beamlike.testing.random_strategies import any_strategy
+from tests.support.generated.strategies import any_strategy
+from tests.support.machines.chain import ChainStage, run_chain
 
 NUMBER = pa.int64()
 WITHOUT_RETRACTIONS = (AccumulationMode.DISCARDING, AccumulationMode.ACCUMULATING)

@@ -6,8 +6,8 @@
 import os
 from random import Random
 
-from beamlike.machine.alarms import minds_stale_alarms
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.machine.processing_timers import minds_stale_alarms
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy
@@ -21,8 +21,8 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script
-from beamlike.testing.generate import any_script
-from beamlike.testing.random_strategies import any_strategy
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import any_strategy
 
 SEEDS = int(os.environ.get("BEAMLIKE_EXAMPLES", "400"))
 

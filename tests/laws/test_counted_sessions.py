@@ -16,14 +16,14 @@ from beamlike.model.combine import Collect, CollectByTimestamp
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.memory import run_in_memory
-from beamlike.testing.generate import any_script
-from beamlike.testing.laws import (
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import any_strategy
+from tests.support.machines.laws import (
     broken_conservation,
     broken_pane_laws,
     in_any_order,
     run_lazily,
 )
-from beamlike.testing.random_strategies import any_strategy
 
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "200")),

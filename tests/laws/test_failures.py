@@ -25,9 +25,9 @@ from beamlike.model.windowfns import FixedWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run, Script
-from beamlike.testing.generate import any_script
-from beamlike.testing.laws import in_any_order, run_lazily
-from beamlike.testing.random_strategies import any_strategy, any_trigger, any_window_fn
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import any_strategy, any_trigger, any_window_fn
+from tests.support.machines.laws import in_any_order, run_lazily
 
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "200")),

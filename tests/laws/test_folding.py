@@ -30,8 +30,8 @@ from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run
-from beamlike.testing.generate import any_script
-from beamlike.testing.random_strategies import any_trigger, any_window_fn
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import any_trigger, any_window_fn
 
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "150")),

@@ -23,14 +23,15 @@ from beamlike.model.triggers import AfterCount, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run, Script
-from beamlike.testing import random_strategies
-from beamlike.testing.bundles import (
+from tests.support.generated import strategies as random_strategies
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import patient_strategy
+from tests.support.machines.bundles import (
     by_content,
     is_patient,
     while_open,
 )
-from beamlike.testing.generate import any_script
-from beamlike.testing.laws import (
+from tests.support.machines.laws import (
     Restarting,
     broken_conservation,
     broken_pane_laws,
@@ -39,7 +40,6 @@ from beamlike.testing.laws import (
     in_any_order,
     run_lazily,
 )
-from beamlike.testing.random_strategies import patient_strategy
 
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "200")),

@@ -22,9 +22,10 @@ from beamlike.model.windowfns import FixedWindows, Merge, MergingWindowFn, Windo
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, Script
-from beamlike.testing.contract import check_window_fn
-from beamlike.testing.generate import any_script
-from beamlike.testing.laws import (
+from beamlike.testing.contracts.window_fn import check_window_fn
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import any_strategy
+from tests.support.machines.laws import (
     Restarting,
     broken_conservation,
     broken_pane_laws,
@@ -33,7 +34,6 @@ from beamlike.testing.laws import (
     in_any_order,
     run_lazily,
 )
-from beamlike.testing.random_strategies import any_strategy
 
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "100")),

@@ -14,7 +14,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
-from beamlike.testing.in_columns import unlike_memory
+from tests.support.machines.columnar import unlike_memory
 
 Play = Callable[..., list[str]]
 Times = list[int] | list[tuple[object, int]]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from beamlike.machine.alarms import minds_stale_alarms
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Element, Event
+from beamlike.machine.processing_timers import minds_stale_alarms
+from beamlike.machine.reference.next_timers import Wakes
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
-from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.combine import Count
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy

@@ -12,11 +12,17 @@ from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
 from beamlike.model.continuation import continuation, guaranteed_firing
-from beamlike.model.firing import can_close, can_fire, can_stay_open, lets_go, loses_in_beam_python
-from beamlike.model.own_triggers import EveryCount, EveryProcessingTime
+from beamlike.model.extra_triggers import EveryCount, EveryProcessingTime
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.trigger_analysis import (
+    can_close,
+    can_fire,
+    can_stay_open,
+    lets_go,
+    loses_in_beam_python,
+)
 from beamlike.model.trigger_text import trigger_of
 from beamlike.model.triggers import (
     AfterCount,

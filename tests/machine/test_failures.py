@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from beamlike.errors import UserFunctionError, WindowError, WindowingError
-from beamlike.hosts.live import LiveStage
+from beamlike.hosts.memory.live import LiveStage
 from beamlike.machine.events import (
     AdvanceWatermark,
     Bundle,

@@ -11,7 +11,7 @@ from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.continuation import continuation, guaranteed_firing
-from beamlike.model.own_triggers import (
+from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,
     EveryEventTime,

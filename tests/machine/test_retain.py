@@ -5,8 +5,8 @@ import pytest
 
 from beamlike.errors import WindowingError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element
+from beamlike.machine.reference.next_timers import Wakes
 from beamlike.machine.reference.step import Grouping
-from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.combine import Count
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy

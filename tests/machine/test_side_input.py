@@ -23,8 +23,8 @@ from beamlike.machine.events import (
     Lifted,
     Pane,
 )
+from beamlike.machine.reference.next_timers import Wakes
 from beamlike.machine.reference.state import KeyState
-from beamlike.machine.reference.wakes import Wakes
 from beamlike.machine.side_input import Join, Main, Side, SideInputs
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.sessions import Sessions

@@ -37,8 +37,8 @@ from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import Window, expiry
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
-from beamlike.testing.laws import Restarting, cut_bundles, in_any_order, run_lazily
-from beamlike.testing.random_strategies import any_window_fn
+from tests.support.generated.strategies import any_window_fn
+from tests.support.machines.laws import Restarting, cut_bundles, in_any_order, run_lazily
 
 law = settings(
     max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "150")),

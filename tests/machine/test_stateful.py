@@ -26,8 +26,8 @@ from beamlike.machine.events import (
     Lifted,
     Pane,
 )
+from beamlike.machine.reference.next_timers import Wakes
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
-from beamlike.machine.reference.wakes import Wakes
 from beamlike.machine.stateful import StatefulMap
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.sessions import Sessions
@@ -36,9 +36,9 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window, expiry
 from beamlike.runtime.memory import MemoryStage, run_in_memory
 from beamlike.runtime.script import Arrive, Output, Script
-from beamlike.testing.generate import any_script
-from beamlike.testing.laws import Restarting, cut_bundles, in_any_order, run_lazily
-from beamlike.testing.random_strategies import any_window_fn
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import any_window_fn
+from tests.support.machines.laws import Restarting, cut_bundles, in_any_order, run_lazily
 
 W = IntervalWindow
 law = settings(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from beamlike.metrics.progress import Counts, Problem, Progress
-from beamlike.testing.query_reports import report
+from tests.support.queries.reports import report
 
 
 def test_a_report_of_spark_becomes_a_progress() -> None:

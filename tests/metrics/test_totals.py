@@ -15,7 +15,7 @@ from beamlike.metrics import MetricsListener
 from beamlike.metrics.families import Family, Sample, open_metrics
 from beamlike.metrics.readings import Reading
 from beamlike.metrics.totals import QUERIES, Totals
-from beamlike.testing.query_reports import report
+from tests.support.queries.reports import report
 
 START = 1_767_225_600  # the first of January 2026, when batch 0 began
 HOURS = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
-from beamlike.model.own_triggers import (
+from beamlike.model.extra_triggers import (
     AfterSilence,
     EveryCount,
     EveryEventTime,
@@ -40,8 +40,8 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, WindowFn
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Script
-from beamlike.testing.generate import any_script
-from beamlike.testing.random_strategies import any_strategy
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import any_strategy
 
 TEN, EVERYTHING, VISIT = FixedWindows(10), GlobalWindows(), Sessions(10)
 COUNT, DELAY, END, LATE = AfterCount(1), AfterProcessingTime(5), AfterWatermark(), AfterCount(1)

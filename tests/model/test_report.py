@@ -54,8 +54,8 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Run
-from beamlike.testing.generate import any_script
-from beamlike.testing.random_strategies import any_strategy, gap_of_number
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import any_strategy, gap_of_number
 
 TEN, EVERYTHING, VISIT = FixedWindows(10), GlobalWindows(), Sessions(10)
 COUNT, DELAY, END = AfterCount(2), AfterProcessingTime(5), AfterWatermark()

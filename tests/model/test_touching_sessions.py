@@ -16,7 +16,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import AfterCount, AfterWatermark
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive
-from beamlike.testing.random_strategies import gap_of_number
+from tests.support.generated.strategies import gap_of_number
 
 SEEDS = range(400)
 

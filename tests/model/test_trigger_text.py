@@ -21,7 +21,7 @@ from beamlike.model.triggers import (
     Repeatedly,
     Trigger,
 )
-from beamlike.testing.random_strategies import any_trigger
+from tests.support.generated.strategies import any_trigger
 
 
 @pytest.mark.parametrize(

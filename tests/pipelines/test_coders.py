@@ -13,11 +13,11 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import CoderError, PipelineError, StateError
-from beamlike.hosts.pipeline import PipelineRun, run_pipeline
+from beamlike.hosts.memory.pipeline import PipelineRun, run_pipeline
 from beamlike.model.coders import Coders, type_name
 from beamlike.runtime.graph.keys import key_bytes, key_of
 from beamlike.runtime.graph.wire import Wire
-from beamlike.testing.in_letters import run_in_letters
+from tests.support.pipelines.in_layers import run_in_letters
 
 registry = beam.coders.registry
 

@@ -28,7 +28,7 @@ from beamlike.testing import (
     is_empty,
     is_not_empty,
 )
-from beamlike.testing.beam_matchers import equal_to_approx
+from beamlike.testing.pipelines.beam_matchers import equal_to_approx
 
 FIRST, SECOND = IntervalWindow(0, 60_000), IntervalWindow(60_000, 120_000)
 

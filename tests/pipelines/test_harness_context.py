@@ -14,7 +14,7 @@ from beamlike.api.pipelines.on_spark import SparkOptions
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.errors import PipelineError, TestStreamError, TransformError
-from beamlike.hosts.pipeline import PipelineRun
+from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.scio import ScioContext
 from beamlike.testing import (
     JobTest,
@@ -34,7 +34,7 @@ from beamlike.testing import (
     satisfy,
     test_stream_of,
 )
-from beamlike.testing.checks import lost
+from beamlike.testing.pipelines.checks import lost
 
 LINES = (
     test_stream_of()

@@ -49,7 +49,7 @@ from beamlike.testing import (
     satisfy,
     satisfy_single_value,
 )
-from beamlike.testing.counted_words import windowed_words, word_counts
+from tests.support.pipelines.counted_words import windowed_words, word_counts
 
 FIRST = ("00:00:00", "00:01:00")
 SECOND = ("00:01:00", "00:02:00")

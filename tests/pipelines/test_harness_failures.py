@@ -22,7 +22,7 @@ from beamlike.testing import (
     in_late_pane,
     in_on_time_pane,
 )
-from beamlike.testing.counted_words import word_counts
+from tests.support.pipelines.counted_words import word_counts
 
 FIRST = ("00:00:00", "00:01:00")
 SECOND = ("00:01:00", "00:02:00")

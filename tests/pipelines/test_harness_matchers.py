@@ -42,14 +42,13 @@ from beamlike.testing import (
     in_on_time_pane,
     in_only_pane,
     in_window,
-    matchers,
     satisfy,
     satisfy_single_value,
     test_stream_of,
-    values,
 )
-from beamlike.testing.collections import results_of
-from beamlike.testing.results import Matcher
+from beamlike.testing.assertions import matchers, values
+from beamlike.testing.pipelines.collections import results_of
+from beamlike.testing.streams.results import Matcher
 
 Pair = tuple[str, int]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from beamlike.errors import PipelineError, TransformError
-from beamlike.hosts.pipeline import PipelineRun, run_pipeline
+from beamlike.hosts.memory.pipeline import PipelineRun, run_pipeline
 from beamlike.hosts.spark.graph import query
 from beamlike.scio import ScioContext
 from beamlike.testing import (
@@ -16,7 +16,7 @@ from beamlike.testing import (
     expect,
     expect_error,
 )
-from beamlike.testing.side_by_side import Played, play_on_spark
+from tests.support.pipelines.side_by_side import Played, play_on_spark
 
 Build = Callable[[ScioContext], None]
 

@@ -13,7 +13,7 @@ from beamlike.api.pipelines.result import PipelineResult
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.errors import TestStreamError
-from beamlike.hosts.pipeline import PipelineRun
+from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.model.combine import Count
 from beamlike.model.sessions import Sessions
 from beamlike.model.triggers import AfterCount, AfterWatermark
@@ -34,8 +34,8 @@ from beamlike.testing import (
     on_time_pane,
     run_with_context,
 )
-from beamlike.testing.counted_words import word_counts
-from beamlike.testing.told_runs import told_inside
+from tests.support.pipelines.counted_words import word_counts
+from tests.support.pipelines.results_of_runs import told_inside
 
 FIRST = ("00:00:00", "00:01:00")
 

@@ -15,11 +15,11 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.errors import PipelineError, StateError
-from beamlike.hosts.pipeline import run_pipeline
+from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.model.panes import Timing
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.graph.keys import key_bytes, key_of, told_key
-from beamlike.testing.in_letters import run_in_letters
+from tests.support.pipelines.in_layers import run_in_letters
 
 
 class Town(NamedTuple):

@@ -15,7 +15,7 @@ from beamlike.machine.clocks import SourceClock
 from beamlike.model.graph import MAIN, Edge, Given
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.mail import Mail
+from beamlike.runtime.graph.messages import Mail
 
 
 def reader(*, streaming: bool = True, encoded: str | None = None, coder: Any = None) -> Reader:

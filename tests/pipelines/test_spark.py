@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from beamlike.hosts.pipeline import run_pipeline
+from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
-from beamlike.testing.random_pipelines import any_pipeline
-from beamlike.testing.told_runs import told
+from tests.support.generated.pipelines import any_pipeline
+from tests.support.pipelines.results_of_runs import told
 
 pytestmark = pytest.mark.spark
 

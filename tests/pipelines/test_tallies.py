@@ -9,10 +9,10 @@ from beamlike.machine.jumps import Jump
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import IntervalWindow
-from beamlike.runtime.graph.mail import Mail, Reached
+from beamlike.runtime.graph.messages import Mail, Reached
 from beamlike.runtime.graph.tally import Tally
 from beamlike.runtime.graph.wire import Wire
-from beamlike.runtime.marks import COUNTED, STOOD
+from beamlike.runtime.row_metadata import COUNTED, STOOD
 from beamlike.runtime.store.index import Standing
 
 FIRST = IntervalWindow(0, 60_000)

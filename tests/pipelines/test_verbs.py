@@ -24,7 +24,9 @@ from beamlike.scio import (
     SideInput,
     WindowedSCollection,
 )
-from beamlike.testing import Expectation, JobTest, TestStream, matchers, pipelines, values
+from beamlike.testing import Expectation, JobTest, TestStream
+from beamlike.testing.assertions import matchers, values
+from beamlike.testing.pipelines import contexts as pipelines
 
 TABLE = Path(__file__).resolve().parents[2] / "docs" / "pages" / "scio_verbs.md"
 NONE = "—"

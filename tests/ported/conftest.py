@@ -18,8 +18,8 @@ from typing import Any
 import cloudpickle
 import pytest
 
-from beamlike.testing.pipelines import run_with_context
-from beamlike.testing.side_by_side import Played, play_on_spark
+from beamlike.testing.pipelines.contexts import run_with_context
+from tests.support.pipelines.side_by_side import Played, play_on_spark
 
 HERE = Path(__file__).parent
 

@@ -23,7 +23,7 @@ from beamlike.testing import (
     have_size,
 )
 from beamlike.testing import test_stream_of as stream_of
-from beamlike.testing.expected import ExpectedPane
+from beamlike.testing.assertions.expected import ExpectedPane
 
 ANY_TIME = "2000-01-01T00:00:00.000Z"
 

@@ -20,7 +20,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.script import Arrive
 from beamlike.testing import Results, TestStream, TimestampedValue, as_test_stream
-from beamlike.testing.differential import case_of
+from tests.support.differential import case_of
 
 
 def ran(code: str) -> Any:

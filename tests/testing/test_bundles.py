@@ -20,7 +20,7 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Script
-from beamlike.testing.bundles import (
+from tests.support.machines.bundles import (
     by_content,
     final_contents,
     is_patient,
@@ -28,7 +28,7 @@ from beamlike.testing.bundles import (
     keys_apart,
     while_open,
 )
-from beamlike.testing.laws import cut_bundles
+from tests.support.machines.laws import cut_bundles
 
 PAIRS = (
     Arrive((("a", Element(0, 1)), ("a", Element(1, 2)), ("a", Element(2, 3)))),

@@ -18,7 +18,7 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import FixedWindows
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.script import Arrive, Run, ScriptStep
-from beamlike.testing.chain import ChainStage, run_chain
+from tests.support.machines.chain import ChainStage, run_chain
 
 TEN = IntervalWindow(0, 10)
 

@@ -19,7 +19,7 @@ from beamlike.model.windowfns import (
     WindowFn,
 )
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
-from beamlike.testing.contract import (
+from beamlike.testing.contracts.window_fn import (
     WindowFnAssertionError,
     broken_window_fn_rules,
     check_window_fn,

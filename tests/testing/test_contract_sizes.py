@@ -6,7 +6,7 @@ import pytest
 from beamlike.model.sessions import Sessions, merge_overlapping
 from beamlike.model.windowfns import FixedWindows, MergingWindowFn, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow
-from beamlike.testing.contract import broken_window_fn_rules, check_window_fn
+from beamlike.testing.contracts.window_fn import broken_window_fn_rules, check_window_fn
 
 AROUND_ZERO = [*range(-30, 31, 3), -11, -10, -9, -1, 1, 9, 10, 11, 4_000]
 A, B, C = (IntervalWindow(start, start + 10) for start in (0, 4, 8))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from beamlike.errors import TranscriptError
-from beamlike.testing.dialect_cases import CaseRow, load_dialect_cases, row_differences
+from tests.support.dialects.cases import CaseRow, load_dialect_cases, row_differences
 
 
 def a_case(**changes: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from beamlike import (
 )
 from beamlike.errors import TimeError, WatermarkError
 from beamlike.hosts.clock import wall_clock_ms
-from beamlike.hosts.live import LiveStage
+from beamlike.hosts.memory.live import LiveStage
 from beamlike.machine.events import Drop, DropReason, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect

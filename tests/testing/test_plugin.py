@@ -14,8 +14,8 @@ from hypothesis.internal.reflection import function_digest
 from beamlike.cli import main
 from beamlike.runtime.script import Arrive
 from beamlike.testing import load_transcripts
-from beamlike.testing.plugin_examples import examples_of
-from beamlike.testing.plugin_reports import file_name
+from beamlike.testing.plugin.examples import examples_of
+from beamlike.testing.plugin.reports import file_name
 
 pytest_plugins = ["pytester"]
 
@@ -94,7 +94,7 @@ def test_late():
     file = shlex.split(command)[2]
     assert text == (
         f"""\
-beamlike.testing.failures.PaneAssertionError: contain_single_value does not hold
+beamlike.testing.assertions.failures.PaneAssertionError: contain_single_value does not hold
 
 expected    exactly one element, ('joe', [2])
 missing     ('joe', [2])
@@ -158,7 +158,7 @@ def test_counts():
 
     text = failure_of(result, "test_counts")
     assert text.startswith(
-        "beamlike.testing.failures.PaneAssertionError: 2 of 3 assertions do not hold:\n"
+        "beamlike.testing.assertions.failures.PaneAssertionError: 2 of 3 assertions do not hold:\n"
     )
     *_, command = text.splitlines()
     assert (
@@ -499,7 +499,9 @@ def test_late(request):
 
     text = failure_of(result, "test_late")
     first, *_, last = text.splitlines()
-    assert first == "beamlike.testing.failures.PaneAssertionError: have_size does not hold"
+    assert (
+        first == "beamlike.testing.assertions.failures.PaneAssertionError: have_size does not hold"
+    )
     assert last.startswith("(what could be done with it is not shown: EnvironmentProblem('the page")
 
 

@@ -20,8 +20,8 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Script
 from beamlike.testing import QueryTest
-from beamlike.testing.generate import any_script
-from beamlike.testing.random_strategies import patient_strategy
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import patient_strategy
 
 ORIGIN = 1_577_836_800_000
 """Spark knows no watermark before 1970, and so does a query without it."""

@@ -14,14 +14,14 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
 from beamlike.runtime.memory import run_in_memory
-from beamlike.testing.differential import case_of
-from beamlike.testing.random_strategies import gap_of_number
-from beamlike.testing.transcript_writing import (
+from beamlike.testing.scenarios.files import differences, load_transcripts
+from beamlike.testing.scenarios.writing import (
     beyond_the_format,
     scenario_text,
     write_scenario,
 )
-from beamlike.testing.transcripts import differences, load_transcripts
+from tests.support.differential import case_of
+from tests.support.generated.strategies import gap_of_number
 
 CASES = Path(__file__).resolve().parents[1] / "conformance" / "cases"
 

@@ -24,10 +24,10 @@ from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run
 from beamlike.testing import Results, TestStream, TimestampedValue
-from beamlike.testing.generate import any_scenario
-from beamlike.testing.results import Origin
+from beamlike.testing.streams.results import Origin
 from beamlike.viz.explain import Explanation, explain
 from beamlike.viz.recording import Recording
+from tests.support.generated.scenarios import any_scenario
 
 
 def recorded(strategy: WindowingStrategy, stream: TestStream, combine: CombineFn) -> Recording:

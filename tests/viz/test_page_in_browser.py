@@ -10,7 +10,7 @@ import beamlike as bl
 from beamlike.model.combine import Collect
 from beamlike.runtime.memory import run_in_memory
 from beamlike.testing import TestStream
-from beamlike.testing.transcripts import load_transcripts
+from beamlike.testing.scenarios.files import load_transcripts
 from beamlike.viz.page import save_page
 from beamlike.viz.recording import Recording
 

@@ -486,7 +486,7 @@ def test_results_have_their_timeline_too() -> None:
 
 
 def test_a_collection_of_which_no_grouping_is_known_is_refused() -> None:
-    from beamlike.testing.results import Origin
+    from beamlike.testing.streams.results import Origin
 
     results = Results(Run((), ()), origin=Origin("Sum", lambda: ""))
     with pytest.raises(TestStreamError, match="only a grouping can be told step by step"):

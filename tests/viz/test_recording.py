@@ -18,10 +18,10 @@ from beamlike.machine.events import (
     Merged,
 )
 from beamlike.machine.passthrough import PassThrough
+from beamlike.machine.reference.next_timers import Wakes
 from beamlike.machine.reference.running import Now, Running, TriggerView
 from beamlike.machine.reference.state import KeyState, TriggerState
 from beamlike.machine.reference.step import Grouping
-from beamlike.machine.reference.wakes import Wakes
 from beamlike.model.combine import Collect, CombineFn, Count, Sum
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.strategy import WindowingStrategy
@@ -43,9 +43,9 @@ from beamlike.model.windowfns import FixedWindows, GlobalWindows
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Run, ScriptStep
-from beamlike.testing.generate import any_scenario
 from beamlike.viz.explain import explain
 from beamlike.viz.recording import Recording, WindowView
+from tests.support.generated.scenarios import any_scenario
 
 MINUTE = IntervalWindow(0, 60_000)
 MINUTES = FixedWindows("1 minute")

@@ -14,8 +14,8 @@ from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, Run
 from beamlike.testing import Results, TestStream
-from beamlike.testing.finished_stream import FinishedTestStream
-from beamlike.viz.happened import keys_of
+from beamlike.testing.streams.finished import FinishedTestStream
+from beamlike.viz.run_index import keys_of
 from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
 from beamlike.viz.staging import scenes_of
 from beamlike.viz.timeline import text_timeline

@@ -10,9 +10,9 @@ builds one), `visiting` (what was built, as a tree), `value_providers` (options 
 inputs that these are given), `combinefn` (Beam's combine functions), `repeating` (groupings that
 count elements several times), `grouping` (what all that group are made of), `outputs` (of
 transforms with several). Then Beam's transforms: `elements`, `windowing`, `groups`, `combiners`,
-`approximate`, `pairs`, `times`, `rows`, `texts`, `passing`, `stateful`, `keyed_batches`, `batches`;
-`error_handling` (elements that fail); and what Beam has and nothing here does, `userstate`. From
-outside and to the outside: `on_spark` (which query a pipeline becomes), `coders` and `more_coders`
-(values as bytes), `frames` (DataFrames) and `named` (inputs and outputs of jobs). What Beam Python
-counts in seconds is in `python`, Scio's verbs are in `scio`.
+`approximate`, `pairs`, `times`, `rows`, `strings`, `logging_transforms`, `stateful`,
+`keyed_batches`, `batches`; `error_handling` (elements that fail); and what Beam has and nothing
+here does, `userstate`. From outside and to the outside: `on_spark` (which query a pipeline
+becomes), `coders` and `more_coders` (values as bytes), `frames` (DataFrames) and `named` (inputs
+and outputs of jobs). What Beam Python counts in seconds is in `python`, Scio's verbs are in `scio`.
 """

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from beamlike.api.dataframe.warning import warn_user
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.repeating import warn_of_repeated
 from beamlike.api.pipelines.types import element_type, value_type
-from beamlike.api.warning import warn_user
 from beamlike.errors import (
     BeamlikeError,
     PipelineError,

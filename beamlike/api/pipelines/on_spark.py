@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from beamlike.api.arguments import counted
+from beamlike.api.dataframe.arguments import counted
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.extras import needs
-from beamlike.hosts.pipeline import Lost, PipelineRun
+from beamlike.hosts.memory.pipeline import Lost, PipelineRun
 from beamlike.model.graph import Edge, Given, Node
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.runtime.options import SHARDS, WAKE_EVERY

@@ -19,7 +19,7 @@ from beamlike.api.pipelines.value_providers import RuntimeValueProvider
 from beamlike.api.pipelines.variables import Out
 from beamlike.api.pipelines.visiting import AppliedPTransform, PipelineVisitor
 from beamlike.errors import PipelineError
-from beamlike.hosts.pipeline import run_pipeline
+from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.model.graph import MAIN, Edge, Node
 from beamlike.model.strategy import WindowingStrategy
 

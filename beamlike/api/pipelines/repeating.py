@@ -3,7 +3,7 @@
 Beam does so, and so it is done here; but it is said.
 """
 
-from beamlike.api.warning import warn_user
+from beamlike.api.dataframe.warning import warn_user
 from beamlike.errors import RepeatedElementsWarning
 from beamlike.model.graph import Each, Edge, Given, Grouped, Node, Seen, in_order
 from beamlike.model.repetition import Repetition, repetition

@@ -16,9 +16,9 @@ from beamlike.model.bundle import Bundle
 from beamlike.model.graph import MAIN, Grouped, Node
 from beamlike.runtime.graph.keyed import key_blobs, read_values, shard_tables, together
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.noting import Inside, Noted
 from beamlike.runtime.graph.stage import SeenKeys, Stage, StageStepped, plan_of
 from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.tracing import Inside, Noted
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.script import Run

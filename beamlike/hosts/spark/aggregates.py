@@ -84,8 +84,8 @@ def _position(needed: Input, inputs: dict[str, Input]) -> int:
 
 def _reader_of(df: "DataFrame") -> Read:
     """What reads a declared type: Spark does, where there is Spark."""
-    from beamlike.hosts.tables.ddl import read_type
-    from beamlike.hosts.tables.frame import TableFrame
+    from beamlike.hosts.local.tables.ddl import read_type
+    from beamlike.hosts.local.tables.frame import TableFrame
 
     return read_type if isinstance(df, TableFrame) else T.DataType.fromDDL
 

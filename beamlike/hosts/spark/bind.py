@@ -30,9 +30,9 @@ from beamlike.machine.events import RowProblem
 from beamlike.model.aggregates import Aggregate
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.look_up import SIDE, LookUp
-from beamlike.runtime.marks import LEFT_OUT, MARKS, MARKS_TYPE, SOURCE_MARKS, STAGE_MARKS
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan, PlanOptions
+from beamlike.runtime.row_metadata import LEFT_OUT, MARKS, MARKS_TYPE, SOURCE_MARKS, STAGE_MARKS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

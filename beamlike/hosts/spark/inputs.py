@@ -13,13 +13,13 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
 from beamlike.errors import ColumnError
-from beamlike.runtime.marks import MARKS
 from beamlike.runtime.output import READABLE
+from beamlike.runtime.row_metadata import MARKS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from beamlike.hosts.tables.frame import TableFrame
+    from beamlike.hosts.local.tables.frame import TableFrame
 
     Frame: TypeAlias = DataFrame | TableFrame
 

@@ -38,9 +38,9 @@ from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.arrivals import elements_in
 from beamlike.runtime.jumps import delivered_rows, delivered_to_json
 from beamlike.runtime.lift import Lifter, lifter_of
-from beamlike.runtime.marks import DROPPED_ROW, REPORT, STAGE_MARKS
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import DROPPED_ROW, REPORT, STAGE_MARKS
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.state import Key
 

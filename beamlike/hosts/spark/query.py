@@ -21,9 +21,9 @@ from beamlike.hosts.spark.unpack import unpacker
 from beamlike.machine.clocks import FromHost
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.marks import COUNTED, STOOD
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import COUNTED, STOOD
 from beamlike.runtime.stepping import stepper_of
 from beamlike.runtime.store.blobs import pack_blob
 from beamlike.runtime.store.pages import NoStore

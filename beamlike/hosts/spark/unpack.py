@@ -15,9 +15,9 @@ from beamlike.machine.jumps import Delivered, Jump
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.jumps import delivered_from_json, jump_of
 from beamlike.runtime.logs import log_jump, log_rows, logs_drops
-from beamlike.runtime.marks import COUNTED, DROPPED_ROW, MARKS, MARKS_TYPE, STANDING
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import COUNTED, DROPPED_ROW, MARKS, MARKS_TYPE, STANDING
 from beamlike.runtime.store.blobs import unpack_blob
 from beamlike.runtime.store.index import Standing
 

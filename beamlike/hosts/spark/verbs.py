@@ -14,8 +14,8 @@ from beamlike.hosts.spark import bind, query, session
 from beamlike.hosts.spark.expressions import check_expression, selected
 from beamlike.hosts.spark.inputs import Input, column, is_data, mark, type_of
 from beamlike.model.windowfns import WindowFn
-from beamlike.runtime.marks import DROPPED_ROW, LEFT_OUT, MARKS
 from beamlike.runtime.plan import Plan
+from beamlike.runtime.row_metadata import DROPPED_ROW, LEFT_OUT, MARKS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -11,9 +11,10 @@ over columns), `table` (what is remembered), `columns` (what goes in and comes o
 
 Then a step: `assign` (windows of elements), `incoming` (a bundle's elements with their windows),
 `sweep` (which windows become one), `rules` (what all parts of a step need of the strategy), `late`
-(what makes an element late), `homes` (the windows that a bundle concerns), `merging` (what becomes
-of the state of windows that merge), `adding` (elements that reach their window), `names` (sessions
-that can be told apart), `equality` (panes that are as before), `emission` (panes, and what is left
-after them), `step` (a bundle, a watermark, the clock), `wakes` (when windows have to be asked
-again), `effects` (panes and drops one by one), `lifting` (elements combined before they arrive).
+(what makes an element late), `target_windows` (the windows that a bundle concerns), `merging` (what
+becomes of the state of windows that merge), `adding` (elements that reach their window),
+`session_ids` (sessions that can be told apart), `equality` (panes that are as before), `emission`
+(panes, and what is left after them), `step` (a bundle, a watermark, the clock), `next_timers` (when
+windows have to be asked again), `effects` (panes and drops one by one), `lifting` (elements
+combined before they arrive).
 """

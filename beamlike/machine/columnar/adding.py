@@ -15,13 +15,13 @@ from beamlike.machine.columnar.arrays import (
     take,
 )
 from beamlike.machine.columnar.columns import Drops, Merges, State
-from beamlike.machine.columnar.homes import Homes
 from beamlike.machine.columnar.incoming import Bundle, Incoming
 from beamlike.machine.columnar.late import closed
 from beamlike.machine.columnar.merging import merged
 from beamlike.machine.columnar.order import among
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.table import Table
+from beamlike.machine.columnar.target_windows import Homes
 from beamlike.model.strategy import TimestampCombiner
 
 __all__ = ["take_in"]

@@ -17,9 +17,9 @@ from beamlike.machine.columnar.arrays import (
 from beamlike.machine.columnar.columns import Panes, State
 from beamlike.machine.columnar.equality import same_values
 from beamlike.machine.columnar.folds import Values
-from beamlike.machine.columnar.names import Turns, sessions_of
 from beamlike.machine.columnar.nodes import Nodes
 from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.session_ids import Turns, sessions_of
 from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Outstanding, Table
 from beamlike.model.strategy import ClosingBehavior, OnTimeBehavior, Unchanged
 

@@ -7,10 +7,10 @@ import numpy as np
 from beamlike.machine.columnar.arrays import NOTHING, Ints
 from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, State
 from beamlike.machine.columnar.folds import Fold
-from beamlike.machine.columnar.homes import Homes, find_homes
 from beamlike.machine.columnar.incoming import Incoming, PlainBundle
 from beamlike.machine.columnar.late import split_expired
 from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.target_windows import Homes, find_homes
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.strategy import LateCheck, WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP

@@ -8,7 +8,6 @@ import attrs
 import numpy as np
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.alarms import minds_stale_alarms
 from beamlike.machine.columnar.arrays import Ints, Lists
 from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.columnar.columns import State
@@ -18,6 +17,7 @@ from beamlike.machine.columnar.order import order_of, starts_of_runs
 from beamlike.machine.columnar.sweep import Sweep
 from beamlike.machine.columnar.table import Keeps, Table
 from beamlike.machine.columnar.triggers import run_trigger
+from beamlike.machine.processing_timers import minds_stale_alarms
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration

@@ -15,13 +15,13 @@ from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, Lists, concat
 from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, Panes, State
 from beamlike.machine.columnar.emission import fire
 from beamlike.machine.columnar.folds import Fold
-from beamlike.machine.columnar.homes import find_homes
 from beamlike.machine.columnar.incoming import Bundle, LiftedBundle, PlainBundle
 from beamlike.machine.columnar.late import split_expired
-from beamlike.machine.columnar.names import Turns
 from beamlike.machine.columnar.order import order_of_windows
 from beamlike.machine.columnar.rules import Rules
+from beamlike.machine.columnar.session_ids import Turns
 from beamlike.machine.columnar.table import Table
+from beamlike.machine.columnar.target_windows import find_homes
 from beamlike.machine.liftable import check_lifted
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of

@@ -19,7 +19,7 @@ from beamlike.machine.columnar.leaves import (
     Default,
 )
 from beamlike.machine.columnar.nodes import Trigger
-from beamlike.model import own_triggers as own
+from beamlike.model import extra_triggers as own
 from beamlike.model import triggers as spec
 
 __all__ = ["run_trigger"]

@@ -1,6 +1,6 @@
 """What the reference machine remembers about one key. Frozen values with a card per field.
 
-Timers are not here: `beamlike.machine.reference.wakes` derives them.
+Timers are not here: `beamlike.machine.reference.next_timers` derives them.
 """
 
 from collections.abc import Mapping

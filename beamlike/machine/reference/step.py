@@ -15,7 +15,6 @@ from typing import assert_never
 import attrs
 
 from beamlike.errors import WatermarkError
-from beamlike.machine.alarms import minds_stale_alarms
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
@@ -28,13 +27,14 @@ from beamlike.machine.events import (
     going_back,
 )
 from beamlike.machine.failures import OnFailure
+from beamlike.machine.processing_timers import minds_stale_alarms
 from beamlike.machine.reference.adding import add
 from beamlike.machine.reference.emission import expire, fire, is_ready
 from beamlike.machine.reference.late import arrivals_of
 from beamlike.machine.reference.merging import merge_windows, merging_fn
+from beamlike.machine.reference.next_timers import Wakes, wakes
 from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.triggers import run_trigger
-from beamlike.machine.reference.wakes import Wakes, wakes
 from beamlike.machine.reference.work import Arrival, Failed, Work
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import option

@@ -1,5 +1,5 @@
 """From a trigger to its running form. One entry for each trigger of `beamlike.model.triggers` and
-`beamlike.model.own_triggers`."""
+`beamlike.model.extra_triggers`."""
 
 from functools import singledispatch
 
@@ -12,6 +12,13 @@ from beamlike.machine.reference.composites import (
     OrFinally,
     Repeatedly,
 )
+from beamlike.machine.reference.extra_leaves import (
+    AfterDelta,
+    AfterSilence,
+    EveryCount,
+    EveryEventTime,
+    EveryProcessingTime,
+)
 from beamlike.machine.reference.leaves import (
     AfterCount,
     AfterEndOfWindow,
@@ -19,15 +26,8 @@ from beamlike.machine.reference.leaves import (
     Constant,
     Default,
 )
-from beamlike.machine.reference.own_leaves import (
-    AfterDelta,
-    AfterSilence,
-    EveryCount,
-    EveryEventTime,
-    EveryProcessingTime,
-)
 from beamlike.machine.reference.running import Running
-from beamlike.model import own_triggers as own
+from beamlike.model import extra_triggers as own
 from beamlike.model import triggers as spec
 
 __all__ = ["run_trigger"]

@@ -11,7 +11,7 @@ import cloudpickle
 from beamlike.errors import CoderError, PipelineError
 from beamlike.machine.clocks import InputClock
 from beamlike.model.graph import Edge, Given, Grouped, Node, Remembered, Seen, in_order
-from beamlike.runtime.graph.mail import Mail
+from beamlike.runtime.graph.messages import Mail
 from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.room import check_letter

@@ -27,8 +27,8 @@ from beamlike.runtime.column_shard import ARRIVAL, ColumnsStepped
 from beamlike.runtime.columns import AccumulatorColumns, PickledColumn
 from beamlike.runtime.graph.keyed import read_values
 from beamlike.runtime.graph.keys import key_of
-from beamlike.runtime.graph.noting import NotingShard
 from beamlike.runtime.graph.staged import StagedWorker
+from beamlike.runtime.graph.tracing import NotingShard
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Machine

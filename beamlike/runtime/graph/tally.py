@@ -16,7 +16,7 @@ from beamlike.machine.events import Drop
 from beamlike.machine.jumps import Jump
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
-from beamlike.runtime.marks import COUNTED, STOOD
+from beamlike.runtime.row_metadata import COUNTED, STOOD
 from beamlike.runtime.store.index import Standing
 
 __all__ = ["SUMS", "TALLIES", "TALLIES_TYPE", "Tally", "tallies_array"]

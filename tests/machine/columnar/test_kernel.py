@@ -29,9 +29,9 @@ from beamlike.model.triggers import (
 from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
 from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Arrive, Script, ScriptStep
-from beamlike.testing.generate import any_script
-from beamlike.testing.in_columns import run_in_columns, unlike_memory
-from beamlike.testing.random_strategies import any_strategy
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import any_strategy
+from tests.support.machines.columnar import run_in_columns, unlike_memory
 
 FULL = AfterWatermark(AfterProcessingTime(2), AfterCount(1))
 END = AdvanceWatermark(MAX_TIMESTAMP)

@@ -9,7 +9,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.script import Arrive
-from beamlike.testing.in_columns import run_in_columns, unlike_memory
+from tests.support.machines.columnar import run_in_columns, unlike_memory
 
 END = AdvanceWatermark(MAX_TIMESTAMP)
 # A bound that never comes into play: bounded sessions merge in another way, with this result.

@@ -2,8 +2,8 @@
 
 import attrs
 
-from beamlike.testing.failures import Failure
-from beamlike.testing.results import Matcher, Results
+from beamlike.testing.assertions.failures import Failure
+from beamlike.testing.streams.results import Matcher, Results
 
 __all__ = ["refused", "refused_not_to"]
 

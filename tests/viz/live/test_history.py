@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from beamlike.metrics.progress import Progress
-from beamlike.testing.query_reports import report
 from beamlike.viz.live.history import History
+from tests.support.queries.reports import report
 
 
 def told(history: History) -> list[dict[str, Any]]:

@@ -8,8 +8,8 @@ import pytest
 
 from beamlike.metrics import listening
 from beamlike.metrics.listening import Listener
-from beamlike.testing.query_reports import report
 from beamlike.viz.live.history import History
+from tests.support.queries.reports import report
 
 
 class Streams:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from beamlike.metrics.progress import Progress
-from beamlike.testing.query_reports import report
 from beamlike.viz.live.history import History
 from beamlike.viz.live.server import PageServer
+from tests.support.queries.reports import report
 
 pytestmark = pytest.mark.browser
 

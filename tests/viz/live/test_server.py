@@ -16,9 +16,9 @@ import pytest
 
 from beamlike.errors import EnvironmentProblem
 from beamlike.metrics.progress import Progress
-from beamlike.testing.query_reports import report
 from beamlike.viz.live.history import History
 from beamlike.viz.live.server import PageServer
+from tests.support.queries.reports import report
 
 
 @attrs.define

@@ -5,16 +5,16 @@ Source: Beam Python ``transforms.core.WindowInto``, ``transforms.trigger``.
 
 from typing import TYPE_CHECKING, Any, Final, Never
 
+from beamlike.api.dataframe.warning import warn_user
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.python.window_fns import WindowFn
 from beamlike.api.pipelines.variables import T
 from beamlike.api.pipelines.windowing import WindowInto as AnyWindowInto
-from beamlike.api.warning import warn_user
 from beamlike.errors import PipelineError, UnwiseStrategyWarning
 from beamlike.model import triggers, windowfns
-from beamlike.model.naming import argument_meant
+from beamlike.model.keyword_errors import argument_meant
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
 from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.strategy import WindowingStrategy

@@ -4,10 +4,10 @@ Each verb is a method of `PCollection`, which inherits them from the classes her
 Beam's transforms and has no rules of its own but those about empty panes.
 
 Read in this order: `steps` (what every verb is made of), `functions` and `dofns` (what runs),
-`elementwise` and `keyed` (elements one by one, pairs), `batching` (elements in lists), `options`
+`elementwise` and `pairs` (elements one by one, pairs), `batching` (elements in lists), `options`
 and `timing` (windows, times and panes), `windowed` (all of these at once), `sampling` (elements by
-chance), `by_key` and `overall` (one value for each pane), `joining` and `multi` (several
-collections by key), `views`, `sides` and `looking` (side inputs and side outputs), `hints` (what
-is the same here), `saving` (where a job ends), `verbs` (all of them together), `caches` (what is
-known from a file), `context` (where a job begins), `results` (what a run is asked).
+chance), `by_key` and `global_combines` (one value for each pane), `joining` and `multi` (several
+collections by key), `views`, `sides` and `side_lookups` (side inputs and side outputs), `hints`
+(what is the same here), `saving` (where a job ends), `verbs` (all of them together), `caches` (what
+is known from a file), `context` (where a job begins), `results` (what a run is asked).
 """

@@ -5,13 +5,13 @@ from typing import TypeVar
 from beamlike.api.pipelines.scio.batching import BatchingVerbs
 from beamlike.api.pipelines.scio.by_key import ByKeyVerbs
 from beamlike.api.pipelines.scio.elementwise import ElementVerbs
+from beamlike.api.pipelines.scio.global_combines import OverallVerbs
 from beamlike.api.pipelines.scio.hints import HintVerbs
 from beamlike.api.pipelines.scio.joining import JoinVerbs
-from beamlike.api.pipelines.scio.keyed import KeyedVerbs
-from beamlike.api.pipelines.scio.looking import LookingVerbs
-from beamlike.api.pipelines.scio.overall import OverallVerbs
+from beamlike.api.pipelines.scio.pairs import KeyedVerbs
 from beamlike.api.pipelines.scio.sampling import SamplingVerbs
 from beamlike.api.pipelines.scio.saving import SavingVerbs
+from beamlike.api.pipelines.scio.side_lookups import LookingVerbs
 from beamlike.api.pipelines.scio.timing import TimingVerbs
 
 __all__ = ["ScioVerbs"]

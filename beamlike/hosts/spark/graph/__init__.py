@@ -6,8 +6,8 @@ function takes elements through everything that only looks at them one by one. W
 wants passes through those before. So whatever the shape of the graph, nothing is computed twice,
 and Spark sees one operator after the other.
 
-What travels, and what steps it, is in `beamlike.runtime.graph`. Read in this order: `walk`
-(between layers), `processor` (a layer), `observing` (what nodes count, as metrics), `letters`
+What travels, and what steps it, is in `beamlike.runtime.graph`. Read in this order: `stages`
+(between layers), `processor` (a layer), `observing` (what nodes count, as metrics), `scripts`
 (scripts as mail), `query` (the whole, and scripts played on it), `rows` (elements as rows of a
 schema), `reading` (rows as elements), `frames` (DataFrames as sources and as what comes out),
 `checkpoint` (what a pipeline goes on from), `running` (a pipeline that reads and writes them).

@@ -19,10 +19,10 @@ import attrs
 from beamlike.errors import StateError
 from beamlike.hosts.spark.graph.frames import ending
 from beamlike.hosts.spark.graph.processor import Layer
-from beamlike.hosts.spark.graph.walk import LETTERS
+from beamlike.hosts.spark.graph.stages import LETTERS
 from beamlike.runtime.changes import check_layout, refused, unnumbered
 from beamlike.runtime.graph.layers import STAGED, Layers
-from beamlike.runtime.graph.mail import Mail
+from beamlike.runtime.graph.messages import Mail
 from beamlike.runtime.options import BUCKETS, SHARDS
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from pyspark.sql import types as T
 
 from beamlike.errors import ColumnError, UnsupportedError
 from beamlike.hosts.spark.bind import event_time
-from beamlike.hosts.spark.graph.letters import letters_of
 from beamlike.hosts.spark.graph.observing import Observed
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Entry, stepped_through
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader
 from beamlike.hosts.spark.graph.rows import Columns
-from beamlike.hosts.spark.graph.walk import LETTERS, SHOWN, Shows, sender
+from beamlike.hosts.spark.graph.scripts import letters_of
+from beamlike.hosts.spark.graph.stages import LETTERS, SHOWN, Shows, sender
 from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.ticks import ticks
@@ -27,7 +27,7 @@ from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge, Given, Node
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.graph.layers import STAGED, Layers
-from beamlike.runtime.graph.mail import Mail, Reached
+from beamlike.runtime.graph.messages import Mail, Reached
 from beamlike.runtime.options import BUCKETS
 from beamlike.runtime.store.blobs import unpack_blob
 

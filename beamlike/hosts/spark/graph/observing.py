@@ -8,7 +8,7 @@ import attrs
 from pyspark.sql import functions as F
 
 from beamlike.runtime.graph.tally import SUMS, TALLIES
-from beamlike.runtime.marks import COUNTED, STOOD
+from beamlike.runtime.row_metadata import COUNTED, STOOD
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -26,12 +26,12 @@ from beamlike.model.graph import MAIN, Grouped, Node, Remembered, Seen
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.graph.keyed import together
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.mail import Lost, Mail, Reached
+from beamlike.runtime.graph.messages import Lost, Mail, Reached
 from beamlike.runtime.graph.nodes import worker_of
-from beamlike.runtime.graph.noting import Noted
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tally import Tally
+from beamlike.runtime.graph.tracing import Noted
 from beamlike.runtime.jumps import jump_of_stage
 from beamlike.runtime.logs import (
     log_effects,

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beamlike.errors import PipelineError, TransformError
-from beamlike.hosts.pipeline import Lost, OutOf, PipelineRun
-from beamlike.hosts.spark.graph.letters import edges_of, letters_of
+from beamlike.hosts.memory.pipeline import Lost, OutOf, PipelineRun
 from beamlike.hosts.spark.graph.observing import Observed, observing
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor, stepper
-from beamlike.hosts.spark.graph.walk import (
+from beamlike.hosts.spark.graph.scripts import edges_of, letters_of
+from beamlike.hosts.spark.graph.stages import (
     LEFT,
     LETTERS,
     Shows,
@@ -32,10 +32,10 @@ from beamlike.model.graph import Edge, Given, Grouped, Node, in_order
 from beamlike.runtime.graph.keyed import read_values
 from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.mail import Mail
+from beamlike.runtime.graph.messages import Mail
 from beamlike.runtime.graph.metrics import Recorder
-from beamlike.runtime.graph.noting import Inside, Noted
 from beamlike.runtime.graph.tally import TALLIES, TALLIES_TYPE
+from beamlike.runtime.graph.tracing import Inside, Noted
 from beamlike.runtime.plan import spread_shards
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ def run_pipelines_on_spark(
 ) -> list[PipelineRun]:
     """Play pipelines side by side on one real streaming query, a step in each micro-batch.
 
-    What comes out is that of `beamlike.hosts.pipeline.run_pipeline`, and so is what is known of
-    the inside of groupings: the workers note it.
+    What comes out is that of `beamlike.hosts.memory.pipeline.run_pipeline`, and so is what is
+    known of the inside of groupings: the workers note it.
 
     Args:
         pipelines: They share nothing but the query.

@@ -24,7 +24,7 @@ from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
 from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.mail import Lost, Mail, Reached
+from beamlike.runtime.graph.messages import Lost, Mail, Reached
 from beamlike.runtime.graph.tally import Tally
 from beamlike.runtime.jumps import delivered_by
 from beamlike.runtime.logs import log_effects, logs_drops

@@ -8,13 +8,13 @@ import attrs
 
 from beamlike.hosts.spark.graph.checkpoint import Checkpoint
 from beamlike.hosts.spark.graph.frames import Shown, bounded_letters, stream_letters
-from beamlike.hosts.spark.graph.walk import LETTERS, SHOWN, Shows
+from beamlike.hosts.spark.graph.stages import LETTERS, SHOWN, Shows
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.mail import Lost, Mail, Reached
+from beamlike.runtime.graph.messages import Lost, Mail, Reached
 from beamlike.runtime.graph.metrics import Recorder
 
 if TYPE_CHECKING:

@@ -1,0 +1,116 @@
+"""What a query will do on Spark, said before it runs."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from beamlike.errors import ColumnError
+from beamlike.extras import needs
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from beamlike.api.dataframe.stream import Stream
+    from beamlike.api.pipelines.collection import PCollection
+    from beamlike.api.pipelines.pipeline import Pipeline
+    from beamlike.api.pipelines.scio.context import ScioContext
+    from beamlike.runtime.plan import Plan
+
+__all__ = ["StagePlan", "explain_plan", "explained"]
+
+_METADATA = "beamlike"
+_NOTHING = "nothing is grouped here"
+_NAMED = ("machine", "transform")
+"""Of a pipeline's stage: what its first line says."""
+
+
+@attrs.frozen(eq=False)
+class StagePlan:
+    """One grouping of a query: what it does, which machine does it, and why that one.
+
+    ``machine`` is ``"columnar"``, which steps all keys of a shard at once, or ``"reference"``,
+    which takes one key after the other and can call functions of yours. ``why`` is empty for the
+    columnar machine.
+    """
+
+    name: str
+    machine: str
+    why: str
+    does: Mapping[str, str]
+
+    @classmethod
+    def of(cls, plan: "Plan", does: Mapping[str, str] | None = None) -> "StagePlan":
+        from beamlike.runtime.stepping import choose_machine
+
+        choice = choose_machine(plan)
+        return cls(plan.name, choice.machine, choice.why, plan.identity if does is None else does)
+
+    def __str__(self) -> str:
+        because = f", because {self.why}" if self.why else ""
+        lines = [f"{self.name}: {self.machine} machine{because}"]
+        lines += [f"  {what}: {how}" for what, how in self.does.items() if what != "layout version"]
+        return "\n".join(lines)
+
+
+def explained(rows: "DataFrame", stage: StagePlan) -> "DataFrame":
+    """The same rows, which carry the explanation with them wherever the column ``pane`` goes."""
+    if "pane" not in rows.columns:
+        return rows
+    return rows.withMetadata("pane", {_METADATA: json.dumps(attrs.asdict(stage))})
+
+
+def explain_plan(panes: "DataFrame | Stream | Pipeline | PCollection[Any] | ScioContext") -> str:
+    """Which machine runs a grouping, and why, for each grouping of a query.
+
+    Args:
+        panes: What `beamlike.windowed` returned, or a `Stream` after its groupings. A DataFrame
+            made of panes will do as long as it has the column ``pane``, and shows the last
+            grouping only. Or a pipeline, a Scio context, or one of their collections: then each
+            transform that keeps state is shown, as it runs on ``"local"`` and ``"spark"``.
+
+    Raises:
+        ColumnError: It does not come from beamlike, or has lost the column.
+
+    >>> import beamlike.beam as beam
+    >>> pipeline = beam.Pipeline()
+    >>> counted = pipeline | beam.Create([("tea", 1)]) | beam.CombinePerKey(sum)
+    >>> print(explain_plan(pipeline).splitlines()[0])
+    CombinePerKey(sum): columnar machine
+    """
+    from beamlike.api.dataframe.stream import Stream
+    from beamlike.api.pipelines.pipeline import Pipeline
+
+    if isinstance(panes, Stream):
+        stages = [stage for stage in panes.inputs.stages.values() if isinstance(stage, StagePlan)]
+        return "\n".join(map(str, stages)) or _NOTHING
+    if isinstance(pipeline := getattr(panes, "pipeline", panes), Pipeline):
+        return "\n".join(map(str, _stages_of(pipeline))) or _NOTHING
+    fields = {field.name: field for field in getattr(panes, "schema", ())}
+    told = fields["pane"].metadata.get(_METADATA) if "pane" in fields else None
+    if told is None:
+        raise ColumnError(
+            "explain_plan reads what windowed() wrote on the column 'pane', and this frame has no "
+            "such column; call it with the frame that windowed() returned, with a Stream, or with "
+            "a pipeline"
+        )
+    return str(StagePlan(**json.loads(told)))
+
+
+def _stages_of(pipeline: "Pipeline") -> Iterator[StagePlan]:
+    """All nodes that keep state, in the order in which they were applied."""
+    needs("explain_plan of a pipeline", "local")
+    from beamlike.runtime.graph.nodes import worker_of
+    from beamlike.runtime.graph.stage import plan_of
+    from beamlike.runtime.graph.staged import StagedWorker
+    from beamlike.runtime.graph.wire import Wire
+
+    for node in pipeline.nodes:
+        worker = worker_of(node)
+        if isinstance(worker, StagedWorker):
+            wire = Wire.declared()
+            plan = plan_of(node, worker.machine, wire, shards=1, buckets=1, clocks=None)
+            # How keys are spread is known when it runs.
+            does = {what: how for what, how in plan.operation.words.items() if what not in _NAMED}
+            yield StagePlan.of(plan, does)

@@ -1,0 +1,105 @@
+"""Several streams as one, and which may go together.
+
+Source: Beam ``Flatten``.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from beamlike.api.dataframe.stage import Inputs, stages_of
+from beamlike.api.dataframe.stream import Stream
+from beamlike.errors import ColumnError, WindowingError
+from beamlike.model.compatible import check_flatten
+
+__all__ = ["check_streams", "flatten"]
+
+
+def flatten(streams: Sequence[Stream] | Mapping[str, Stream]) -> Stream:
+    """Several streams as one. Each row keeps its windows; the first stream's strategy goes on.
+
+    The watermark of the result is the least of those of its inputs.
+
+    Args:
+        streams: At least one, all with the same columns; a mapping also gives them names for
+            error messages.
+
+    Raises:
+        WindowingError: Windows or triggers that do not fit, see `beamlike.check_flatten`.
+        ColumnError: The columns differ.
+
+    Source: Beam ``Flatten``, Scio ``union`` and ``unionAll``.
+
+    >>> import beamlike as bl
+    >>> from beamlike.testing import QueryTest
+    >>> def both(shop, web):
+    ...     streams = [bl.stream(df, timestamp="at", watermark="0 s") for df in (shop, web)]
+    ...     hours = bl.flatten(streams).window(bl.FixedWindows("1 hour"))
+    ...     return hours.group("item", {"n": bl.count()})
+    >>> columns = "item string, at timestamp"
+    >>> query = QueryTest(both, {"shop": columns, "web": columns})
+    >>> rows = query.send({"item": "tea", "at": "12:01:00"}, to="shop")
+    >>> rows = query.send({"item": "tea", "at": "12:07:00"}, to="web")
+    >>> [(row["item"], row["n"]) for row in query.advance_watermark_to_infinity()]
+    [('tea', 2)]
+    """
+    if not isinstance(streams, Mapping | Sequence) or isinstance(streams, str):
+        raise WindowingError(
+            f"streams must be a list of streams, or map names to them, got {streams!r}"
+        )
+    named: dict[str, Stream] = (
+        dict(streams)
+        if isinstance(streams, Mapping)
+        else {f"input {at}": given for at, given in enumerate(streams)}
+    )
+    check_streams(named)
+    strategy = check_flatten({name: given.strategy for name, given in named.items()})
+    (first_name, first), *others = named.items()
+    for name, other in others:
+        _check_columns(first_name, first, name, other)
+    branches = (
+        attrs.evolve(branch, window_fn=branch.window_fn or given.strategy.window_fn)
+        for given in named.values()
+        for branch in given.inputs.branches
+    )
+    return Stream(strategy, Inputs(tuple(branches)))
+
+
+def check_streams(named: Mapping[Any, Any]) -> None:
+    """Refuse what cannot go together in one grouping.
+
+    Raises:
+        WindowingError: No stream at all; something that is none; a name that is no text; streaming
+            and bounded rows; two groupings of one name.
+    """
+    if not named:
+        raise WindowingError("at least one stream is needed, got none")
+    for name, given in named.items():
+        if not isinstance(name, str) or not name:
+            raise WindowingError(f"streams: a stream's name must be a text, got {name!r}")
+        if not isinstance(given, Stream):
+            raise WindowingError(
+                f"{name} must be a Stream, made with bl.stream(df, timestamp=...), got {given!r}"
+            )
+    stages_of(branch for given in named.values() for branch in given.inputs.branches)
+    kinds = {given.inputs.is_streaming for given in named.values()}
+    if len(kinds) > 1:
+        raise WindowingError(
+            "streaming and bounded rows cannot go together in one grouping, because Spark cannot "
+            "union them; read the bounded ones as a stream, too"
+        )
+
+
+def _check_columns(first_name: str, first: Stream, name: str, other: Stream) -> None:
+    known, given = (
+        {field.name: field.dataType.simpleString() for field in stream.inputs.frame.schema.fields}
+        for stream in (first, other)
+    )
+    for column in dict.fromkeys([*known, *given]):
+        if known.get(column) != given.get(column):
+            raise ColumnError(
+                f"the streams of a Flatten need the same columns: {column!r} is "
+                f"{known.get(column, 'missing')} in {first_name} and "
+                f"{given.get(column, 'missing')} in {name}; use select() or with_columns() before"
+            )

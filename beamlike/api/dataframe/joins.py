@@ -1,0 +1,338 @@
+"""Several streams grouped by one key, and the joins that stand on it.
+
+The windows of a key merge across all streams: a session of orders and a session of payments
+that overlap are one session, and each pane joins what that pane holds.
+
+Source: Beam ``CoGroupByKey``; Scio ``cogroup``, ``join``, ``leftOuterJoin``,
+``rightOuterJoin``, ``fullOuterJoin``.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+import attrs
+
+from beamlike.api.dataframe.arguments import check_choice, column_names
+from beamlike.api.dataframe.flatten import check_streams, flatten
+from beamlike.api.dataframe.stream import Stream
+from beamlike.errors import ColumnError, WindowingError
+from beamlike.hosts.frames import How
+from beamlike.model.aggregates import collect
+
+if TYPE_CHECKING:
+    from pyspark.sql import types as T
+
+__all__ = [
+    "KeyLike",
+    "check_both",
+    "co_group",
+    "columns_of",
+    "join",
+    "keys_of",
+    "own_columns",
+    "row_type",
+]
+
+KeyLike = str | Sequence[str] | Mapping[str, str | Sequence[str]]
+_Names = dict[str, list[str]]
+"""By the name of a stream, some of its columns. Those at the same place belong together."""
+
+_OF_A_PANE = ("window", "timestamp", "pane", "retraction")
+"""Columns that a grouping adds. They speak of a pane before, and are not joined."""
+
+
+def co_group(
+    streams: Mapping[str, Stream], key: KeyLike, *, window_input: KeyLike = (), **options: Any
+) -> Stream:
+    """For each key and window, the rows of every stream: a column with a list for each.
+
+    Args:
+        streams: At least one, with compatible windows and triggers. The first one's strategy
+            is followed. Columns called ``window``, ``timestamp``, ``pane`` or ``retraction`` are
+            left out of the rows, because a grouping adds its own; give such a column another name
+            to keep it.
+        key: The key column or columns, the same for all streams, or a mapping from the name of
+            a stream to its own. The result has the names of the first.
+        window_input: As `Stream.group`, given as ``key`` is.
+        options: As `Stream.group`: ``on_error``, ``wake_every``, ``shards``, ``buckets``,
+            ``name``, ``render``.
+
+    Returns:
+        A stream with the key columns, for each stream an array of structs in no promised order,
+        and the columns of a pane. A stream without rows in a pane has an empty array.
+
+    Raises:
+        WindowingError: Windows or triggers that do not fit; ``streams`` is no mapping of streams.
+        ColumnError: A key is missing, or has another type in another stream; a stream has the
+            name of a key.
+
+    >>> import beamlike as bl
+    >>> from beamlike.testing import QueryTest
+    >>> def by_order(orders, payments):
+    ...     hour = bl.FixedWindows("1 hour")
+    ...     streams = {
+    ...         "ordered": bl.stream(orders, timestamp="at", watermark="0 s").window(hour),
+    ...         "paid": bl.stream(payments, timestamp="at", watermark="0 s").window(hour),
+    ...     }
+    ...     return bl.co_group(streams, "no")
+    >>> columns = "no int, at timestamp"
+    >>> query = QueryTest(by_order, {"orders": columns, "payments": columns})
+    >>> rows = query.send({"no": 7, "at": "12:01:00"}, to="orders")
+    >>> (row,) = query.advance_watermark_to_infinity()
+    >>> row["no"], len(row["ordered"]), len(row["paid"])
+    (7, 1, 0)
+    """
+    if not isinstance(streams, Mapping):
+        raise WindowingError(
+            'streams must map names to streams, such as {"orders": orders, "payments": payments}, '
+            f"got {streams!r}"
+        )
+    check_streams(streams)
+    keys = keys_of(streams, key, "key")
+    return _co_group(streams, keys, columns_of(streams, window_input, "window_input"), options)
+
+
+def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options: Any) -> Stream:
+    from beamlike.hosts.spark.inputs import duplicate
+
+    names, *_ = keys.values()
+    windows_read, *_ = read.values()
+    shared = _shared(keys) | _shared(read)
+    for name, own in _shared(keys).items():
+        if shared[name] != own:
+            raise ColumnError(
+                f"window_input: {name!r} is a key, which goes with {_others(own)}, and here with "
+                f"{_others(shared[name])}; give it another name with with_columns() before"
+            )
+    frame = next(iter(streams.values())).inputs.frame
+    for name in streams:
+        if duplicate(frame, name, [*streams, *shared, *_OF_A_PANE, "dropped"]):
+            raise ColumnError(f"streams: {name!r} is a column of the result; name it otherwise")
+    structs = {name: row_type(name, given, keys[name]) for name, given in streams.items()}
+    tagged = {
+        name: _tagged(given, {shown: own[name] for shown, own in shared.items()}, name, structs)
+        for name, given in streams.items()
+    }
+    lists = {name: collect(name) for name in streams}
+    return flatten(tagged).group(names, lists, window_input=windows_read, **options)
+
+
+def join(
+    left: Stream,
+    right: Stream,
+    on: KeyLike,
+    how: How = "inner",
+    *,
+    window_input: KeyLike = (),
+    **options: Any,
+) -> Stream:
+    """The rows of two streams that have the same key and window, each with each.
+
+    A join is per pane: what a pane holds of both sides is joined. An accumulating pane joins
+    again what earlier panes have joined; a discarding one misses pairs whose sides came out in
+    different panes. With retractions, a pane that is withdrawn withdraws all that it joined.
+
+    Args:
+        on: The key, as in `co_group`, with ``"left"`` and ``"right"`` as names of the streams.
+        how: ``"inner"``; ``"left"`` keeps rows of the left side that have no partner,
+            ``"right"`` of the right side, ``"full"`` of both, with nulls for the other side.
+        window_input: As `Stream.group`, given as ``on`` is.
+        options: As `Stream.group`, but for ``render``: a join has many rows for a key and window,
+            and none has a name by which it could be put or deleted.
+
+    Returns:
+        A stream with the key columns, the columns of the left and of the right side, and the
+        columns of a pane.
+
+    Raises:
+        WindowingError: Windows or triggers that do not fit; a rendering other than retractions.
+        ColumnError: As `co_group`; a column of the right side, besides its key, has the name of
+            one of the left; a key is called ``left`` or ``right``.
+
+    >>> import beamlike as bl
+    >>> from beamlike.testing import QueryTest
+    >>> def with_payments(orders, payments):
+    ...     near = bl.Sessions("10 minutes")
+    ...     ordered = bl.stream(orders, timestamp="ordered", watermark="0 s").window(near)
+    ...     paid = bl.stream(payments, timestamp="paid", watermark="0 s").window(near)
+    ...     return bl.join(ordered, paid, on="no", how="left")
+    >>> paid = "no int, paid timestamp, sum int"
+    >>> columns = {"orders": "no int, ordered timestamp", "payments": paid}
+    >>> query = QueryTest(with_payments, columns)
+    >>> rows = query.send({"no": 7, "ordered": "12:01:00"}, to="orders")
+    >>> rows = query.send({"no": 8, "ordered": "12:02:00"}, to="orders")
+    >>> rows = query.send({"no": 7, "paid": "12:04:00", "sum": 3}, to="payments")
+    >>> [(row["no"], row["sum"]) for row in query.advance_watermark_to_infinity()]
+    [(7, 3), (8, None)]
+    """
+    from beamlike.hosts.spark.inputs import duplicate
+
+    check_choice("how", how, get_args(How))
+    if options.get("render", "retractions") != "retractions":
+        raise WindowingError(
+            f"render={options['render']!r} calls a row by its key and window, and a join has many "
+            "rows for them; leave it out, or use co_group, which has one"
+        )
+    sides = {"left": left, "right": right}
+    check_streams(sides)
+    keys, read = keys_of(sides, on, "on"), columns_of(sides, window_input, "window_input")
+    for argument, names in (("on", keys["left"]), ("window_input", read["left"])):
+        for name in names:
+            if duplicate(left.inputs.frame, name, [name, *sides]):
+                raise ColumnError(
+                    f"{argument}: a column called {name!r} cannot be told from that side of the "
+                    "join; give it another name with select() before"
+                )
+    shown = {name: own_columns(sides[name], keys[name]) for name in sides}
+    check_both(left, [*keys["left"], *shown["left"]], shown["right"])
+    grouped = _co_group(sides, keys, read, options)
+    frames = grouped.inputs.frames
+    pairs = grouped.inputs.each(
+        lambda rows: frames.pairs(rows, keys["left"], shown, _OF_A_PANE, how)
+    )
+    return attrs.evolve(grouped, inputs=pairs)
+
+
+def check_both(left: Stream, own: Sequence[str], others: Sequence[str]) -> None:
+    """Refuse a name that both sides give to a column of the result, as Spark reads names.
+
+    Raises:
+        ColumnError: There is such a name.
+    """
+    from beamlike.hosts.spark.inputs import duplicate
+
+    for name in others:
+        if duplicate(left.inputs.frame, name, [*own, *others]):
+            raise ColumnError(
+                f"on: both sides have a column {name!r}; give one of them another name with "
+                "select() or with_columns() before the join"
+            )
+
+
+# -- columns that belong together ------------------------------------------------------------
+
+
+def keys_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> _Names:
+    """The key columns of each stream.
+
+    Raises:
+        ColumnError: As `columns_of`; or the type of a column cannot be a key.
+    """
+    from beamlike.hosts.spark.equality import check_key
+
+    names = columns_of(streams, given, argument)
+    for name, own in names.items():
+        for column in own:
+            check_key(streams[name].inputs.frame, column, f"{argument} of {name!r}")
+    return names
+
+
+def columns_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> _Names:
+    """Columns of each stream that belong together: its key, or what its windows read.
+
+    Raises:
+        ColumnError: A column is missing, named twice, or has another type in another stream.
+    """
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in streams]
+        if unknown:
+            known = ", ".join(map(repr, streams))
+            raise ColumnError(
+                f"{argument}: {unknown[0]!r} is the name of no stream; those are {known}"
+            )
+        missing = [name for name in streams if name not in given]
+        if missing:
+            raise ColumnError(f"{argument}: nothing is said for the stream {missing[0]!r}")
+        names = {name: column_names(given[name], f"{argument} of {name!r}") for name in streams}
+    else:
+        names = {name: column_names(given, argument) for name in streams}
+    first = next(iter(names))
+    for at, column in enumerate(names[first]):
+        if column in names[first][:at]:
+            raise ColumnError(f"{argument}: column {column!r} is named twice; leave one out")
+    for name, own in names.items():
+        if len(own) != len(names[first]):
+            raise ColumnError(
+                f"{argument}: {first!r} has {len(names[first])} column(s) and {name!r} has "
+                f"{len(own)}; they must match one by one"
+            )
+    _check_types(streams, names, argument)
+    return names
+
+
+def _check_types(streams: Mapping[str, Stream], names: _Names, argument: str) -> None:
+    from beamlike.hosts.spark.inputs import type_of
+
+    kinds = {
+        name: [
+            type_of(given.inputs.frame, own, f"{argument} of {name!r}").simpleString()
+            for own in names[name]
+        ]
+        for name, given in streams.items()
+    }
+    first = next(iter(kinds))
+    for name, own in kinds.items():
+        for at, (kind, other) in enumerate(zip(kinds[first], own, strict=True)):
+            if kind != other:
+                raise ColumnError(
+                    f"{argument}: {names[first][at]!r} of the {first} stream is {kind} and "
+                    f"{names[name][at]!r} of the {name} stream is {other}; cast one of them before"
+                )
+
+
+def _shared(names: _Names) -> dict[str, dict[str, str]]:
+    """What each stream calls a column, by what the first one calls it."""
+    first = next(iter(names.values()))
+    return {shown: {name: own[at] for name, own in names.items()} for at, shown in enumerate(first)}
+
+
+def _others(own: Mapping[str, str]) -> str:
+    _, *others = own.items()
+    return ", ".join(f"{column!r} of {name}" for name, column in others)
+
+
+# -- the rows of a stream --------------------------------------------------------------------
+
+
+def own_columns(stream: Stream, keys: Sequence[str]) -> list[str]:
+    """The columns that are joined: not the key, and none that is called as those of a pane."""
+    from beamlike.hosts.spark.inputs import duplicate
+
+    frame = stream.inputs.frame
+    return [
+        name
+        for name in stream.columns
+        if name not in keys and not duplicate(frame, name, [name, *_OF_A_PANE])
+    ]
+
+
+def row_type(name: str, stream: Stream, keys: Sequence[str]) -> "T.StructType":
+    """The type of a stream's rows without their key.
+
+    Raises:
+        ColumnError: Nothing is left of them, or a name means two columns.
+    """
+    from pyspark.sql import types as T
+
+    from beamlike.hosts.spark.inputs import type_of
+
+    own = own_columns(stream, keys)
+    if not own:
+        raise ColumnError(
+            f"streams: {name!r} has no column besides its key; add one, for example "
+            'with_columns({"there": F.lit(True)})'
+        )
+    frame = stream.inputs.frame
+    return T.StructType([T.StructField(it, type_of(frame, it, f"{name} stream")) for it in own])
+
+
+def _tagged(
+    stream: Stream, shared: Mapping[str, str], name: str, structs: Mapping[str, "T.StructType"]
+) -> Stream:
+    """The stream with its rows in a column of its own, and nulls in those of the others.
+
+    Beside them are its key and what its windows read, as ``shared`` maps their names.
+    """
+    frames = stream.inputs.frames
+    tagged = stream.inputs.each(lambda rows: frames.tagged(rows, shared, name, structs))
+    return attrs.evolve(stream, inputs=tagged)

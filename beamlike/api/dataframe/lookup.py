@@ -1,0 +1,278 @@
+"""Rows that look into a side input: each finds what its key has in the side window.
+
+Source: Beam's side inputs; Scio ``hashJoin`` and ``hashLeftOuterJoin``.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, get_args
+
+import attrs
+
+from beamlike.api.dataframe.arguments import (
+    check_choice,
+    column_names,
+    counted,
+    positive_duration,
+)
+from beamlike.api.dataframe.flatten import check_streams
+from beamlike.api.dataframe.joins import KeyLike, check_both, keys_of, own_columns, row_type
+from beamlike.api.dataframe.regrouping import repeated_in
+from beamlike.api.dataframe.stage import (
+    Branch,
+    Inputs,
+    given_columns,
+    own_windows,
+    run_stage,
+    stage_name,
+    stages_of,
+)
+from beamlike.api.dataframe.stream import Stream
+from beamlike.errors import UnsupportedError, WindowingError
+from beamlike.machine.clocks import StageClock
+from beamlike.model.aggregates import collect
+from beamlike.model.keyword_errors import by_name
+from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.time import DurationLike
+from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql import types as T
+
+    from beamlike.api.dataframe.explain import StagePlan
+    from beamlike.runtime.plan import PlanOptions
+
+__all__ = ["look_up"]
+
+How = Literal["left", "inner"]
+
+_A_KEY = 'the columns of both that have to be equal, such as on=["user"]'
+
+
+@by_name("look_up", WindowingError, on=_A_KEY)
+def look_up(
+    main: Stream,
+    side: Stream,
+    on: KeyLike,
+    how: How = "left",
+    *,
+    window_input: str | Sequence[str] = (),
+    on_error: OnError = "drop",
+    wake_every: DurationLike = WAKE_EVERY,
+    shards: int = SHARDS,
+    buckets: int = BUCKETS,
+    name: str | None = None,
+) -> Stream:
+    """Each row of a main stream with the rows that its key has in the window of a side stream.
+
+    The side stream is grouped by the key with its own strategy. Nothing of the main stream is:
+    a row keeps its event time and its window, and looks into the side window that contains the
+    last instant of its own. It waits there for the first pane; rows that come later see the
+    latest pane, in place of those before. So with accumulating panes a row sees all that there is
+    so far, with discarding ones the last part. In bounded data rows see the last pane.
+
+    Where no pane comes, a row waits until the side stream's own watermark is past where its
+    trigger must have fired, however far ``main`` is: for the default trigger and `AfterWatermark`
+    the end of the side window. With a trigger that counts or delays it is where the side window
+    expires. A side stream that falls silent keeps rows waiting, unless ``stream(...,
+    idle_after=..., idle="advance")`` says that it goes on. A row is late by the least watermark of
+    both streams. The next grouping is promised the watermark of ``main``, as far as no row waits.
+
+    Args:
+        main: Any stream, grouped or not.
+        side: Its windows must not merge. If it retracts, its latest results are seen.
+        on: The key, as in `co_group`, with ``"main"`` and ``"side"`` as names of the streams.
+        how: ``"left"`` keeps rows that find nothing, with nulls; ``"inner"`` leaves them out.
+        window_input: As `Stream.group`, for the windows of the main stream.
+        on_error: As `Stream.group`, and the rest likewise.
+        name: The name in drops and in the query's progress. Default: ``look up``, then
+            ``look up 2`` and so on. The grouping of the side stream is called so with ``side``
+            after it.
+
+    Returns:
+        A stream with the key columns as ``main`` calls them, the other columns of ``main``, those
+        of ``side``, and ``window``, ``timestamp`` and ``pane`` of the main row. The pane of a row
+        that was never grouped never fired: its timing is ``UNKNOWN``. The strategy is that of
+        ``main``. A main row that comes when its side window is forgotten, at its end plus the
+        allowed lateness of ``main``, is dropped.
+
+    Raises:
+        WindowingError: The side windows merge, or those of ``main`` are global and they are not;
+            the side stream cannot be grouped; a name is taken.
+        ColumnError: As `join`.
+        UnsupportedError: Rows of ``main`` or ``side`` withdraw others; ``side`` has accumulating
+            panes of a grouping that emits several for a window.
+
+    Source: Scio ``hashJoin`` and ``hashLeftOuterJoin``; Beam ``View.asMultimap``.
+
+    >>> import beamlike as bl
+    >>> from beamlike.testing import QueryTest
+    >>> def priced(orders, prices):
+    ...     hours, days = bl.FixedWindows("1 hour"), bl.FixedWindows("1 day")
+    ...     main = bl.stream(orders, timestamp="at", watermark="0 s").window(hours)
+    ...     side = bl.stream(prices, timestamp="since", watermark="0 s").window(days)
+    ...     return bl.look_up(main, side, on="item")
+    >>> prices = "item string, since timestamp, eur int"
+    >>> columns = {"orders": "item string, at timestamp", "prices": prices}
+    >>> query = QueryTest(priced, columns)
+    >>> rows = query.send({"item": "tea", "since": "00:00:00", "eur": 3}, to="prices")
+    >>> rows = query.send({"item": "tea", "at": "12:01:00"}, to="orders")
+    >>> [(row["item"], row["eur"]) for row in query.advance_watermark_to_infinity()]
+    [('tea', 3)]
+    """
+    sides = {"main": main, "side": side}
+    check_streams(sides)
+    check_choice("how", how, get_args(How))
+    check_choice("on_error", on_error, get_args(OnError))
+    _check_main(main)
+    keys = keys_of(sides, on, "on")
+    shown, rows = own_columns(main, keys["main"]), row_type("side", side, keys["side"])
+    check_both(main, [*keys["main"], *shown], rows.names)
+    taken = stages_of((*main.inputs.branches, *side.inputs.branches))
+    own = stage_name(name, taken, "look up")
+    beside = stage_name(f"{own} side", taken)
+    wake = positive_duration("wake_every", wake_every)
+    panes = _side_panes(
+        side, keys, rows, on_error=on_error, shards=shards, buckets=buckets, name=beside, wake=wake
+    )
+    options: PlanOptions = {
+        "shards": counted("shards", shards),
+        "buckets": counted("buckets", buckets),
+        "on_error": on_error,
+        "name": own,
+        "reports": main.inputs.is_streaming,
+    }
+    read = column_names(window_input, "window_input")
+    columns = _Columns(keys["main"], shown, read, rows)
+    found, stage = _found(main, panes, side.strategy, columns, how, options, wake)
+    stages = {**taken, **panes.inputs.stages, own: stage}
+    # A row that is looked up is the pane that it was.
+    repeated = repeated_in(main.inputs.branches)
+    branch = Branch(found, StageClock(shards), repeated=repeated, stages=stages)
+    return Stream(main.strategy, Inputs((branch,)))
+
+
+def _check_main(main: Stream) -> None:
+    if main.inputs.retracting:
+        raise UnsupportedError(
+            "main: rows that withdraw others cannot look anything up, because what they found "
+            'then may have changed; use accumulation="discarding" or "accumulating" in the '
+            "grouping before"
+        )
+
+
+# -- the side input --------------------------------------------------------------------------
+
+
+def _side_panes(
+    side: Stream,
+    keys: dict[str, list[str]],
+    rows: "T.StructType",
+    *,
+    on_error: OnError,
+    shards: int,
+    buckets: int,
+    name: str,
+    wake: int,
+) -> Stream:
+    """The side stream grouped by the key as the main stream calls it: its rows, as structs."""
+    from beamlike.runtime.look_up import SIDE
+
+    renamed = dict(zip(keys["main"], keys["side"], strict=True))
+    frames = side.inputs.frames
+    structs = side.inputs.each(lambda df: frames.side_rows(df, renamed, rows.names, SIDE))
+    panes = attrs.evolve(side, inputs=structs).group(
+        keys["main"],
+        {SIDE: collect(SIDE)},
+        on_error=on_error,
+        wake_every=wake,
+        shards=shards,
+        buckets=buckets,
+        name=name,
+    )
+    if side.strategy.accumulation is AccumulationMode.RETRACTING:
+        # What withdraws a pane is followed by the pane that takes its place.
+        return panes.where("not retraction")
+    return panes
+
+
+def _as_side(panes: Stream, main: Inputs, key: Sequence[str], columns: Sequence[str]) -> Inputs:
+    """The panes of the side stream with the columns of the main stream, all null."""
+    from beamlike.runtime.look_up import SIDE
+
+    frames = main.frames
+    return panes.inputs.each(lambda df: frames.as_side(df, main.frame, key, columns, SIDE))
+
+
+# -- the main input --------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Columns:
+    """Columns of the main stream, and the type of the side rows that are put beside them."""
+
+    key: Sequence[str]
+    shown: Sequence[str]
+    read: Sequence[str]
+    side: "T.StructType"
+
+
+def _found(
+    main: Stream,
+    panes: Stream,
+    side: WindowingStrategy,
+    columns: _Columns,
+    how: How,
+    options: "PlanOptions",
+    wake: int,
+) -> "tuple[DataFrame, StagePlan]":
+    """Everything that comes out of the look-up, with the hidden column, and how it is done."""
+    from beamlike.hosts.spark import bind
+    from beamlike.runtime.look_up import PANE_BEFORE, SIDE
+
+    had_pane = _is_grouped(main)
+    shown = [*columns.shown, PANE_BEFORE] if had_pane else list(columns.shown)
+    hidden = [it for it in columns.read if it not in shown]
+    looking = _beside(main.inputs, columns.side, had_pane)
+    strategy, at = _windows(main.strategy, [*shown, *hidden], columns.read)
+    # The side input comes first: of what arrives together, a row sees the newest pane.
+    as_side = _as_side(panes, looking, columns.key, [*shown, *hidden])
+    both = Inputs((*as_side.branches, *looking.branches))
+    plan, inputs = bind.bind_look_up(
+        looking.frame,
+        strategy,
+        side,
+        columns.key,
+        shown,
+        hidden,
+        how,
+        {**options, "clocks": bind.clocks_beside(as_side.clocks, looking.clocks)},
+    )
+    windows = [own_windows(branch, main.strategy, at) for branch in both.branches]
+    found, stage = run_stage(both, windows, plan, inputs, wake, untold=(SIDE, PANE_BEFORE))
+    if had_pane:
+        found = looking.frames.with_its_pane(found, PANE_BEFORE)
+    return found, stage
+
+
+def _beside(main: Inputs, rows: "T.StructType", had_pane: bool) -> Inputs:
+    """The main stream with a column for side rows, which is null, and one for the pane before."""
+    from beamlike.runtime.look_up import PANE_BEFORE, SIDE
+
+    pane_before = PANE_BEFORE if had_pane else None
+    return main.each(lambda df: main.frames.beside(df, SIDE, rows, pane_before))
+
+
+def _windows(
+    strategy: WindowingStrategy, columns: Sequence[str], read: Sequence[str]
+) -> tuple[WindowingStrategy, tuple[int, ...]]:
+    """The main strategy as workers follow it, and where the columns are that its windows read."""
+    at = tuple(list(columns).index(it) for it in read)
+    if strategy.already_merged:
+        return strategy, at  # every row has its window
+    return strategy.configured(given_columns(strategy.window_fn, at)), at
+
+
+def _is_grouped(main: Stream) -> bool:
+    """Whether the rows are panes of a grouping before, and still say of which firing."""
+    return "pane" in main.columns and all(it.timestamp is None for it in main.inputs.branches)

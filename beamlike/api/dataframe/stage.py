@@ -1,0 +1,368 @@
+"""One grouping of a query: its inputs, its plan, and the frame of everything that it emits."""
+
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Self, get_args
+
+import attrs
+
+from beamlike.api.dataframe.arguments import check_choice, check_name, counted
+from beamlike.api.dataframe.explain import StagePlan, explained
+from beamlike.api.dataframe.regrouping import Repeated, check_regroupable
+from beamlike.api.dataframe.warning import warn_user
+from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
+from beamlike.hosts.describing import noted
+from beamlike.hosts.frames import Frames, frames_of
+from beamlike.machine.liftable import check_liftable
+from beamlike.model.aggregates import Aggregate
+from beamlike.model.calendar import (
+    CalendarDays,
+    CalendarMonths,
+    CalendarWeeks,
+    CalendarWindows,
+    CalendarYears,
+)
+from beamlike.model.extra_triggers import AfterDelta
+from beamlike.model.extra_triggers import reading as reading_trigger
+from beamlike.model.report import report
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.triggers import Trigger
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+from beamlike.runtime.options import STAGE, MachineName, OnError, Render
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from beamlike.hosts.spark.inputs import Input
+    from beamlike.machine.clocks import Clocks, InputClock
+    from beamlike.runtime.plan import Plan, PlanOptions
+
+__all__ = [
+    "Branch",
+    "Inputs",
+    "given_columns",
+    "group_rows",
+    "own_windows",
+    "run_stage",
+    "stage_name",
+    "stage_options",
+    "stages_of",
+    "warn_of",
+]
+
+_BUILT_IN = (FixedWindows, SlidingWindows, GlobalWindows, CalendarWindows)
+_BY_TIME = frozenset(
+    (
+        *(FixedWindows, SlidingWindows, GlobalWindows, Sessions),
+        *(CalendarDays, CalendarWeeks, CalendarMonths, CalendarYears),
+    )
+)
+"""Those that look at the time only, unless the gap is a function."""
+
+
+@attrs.frozen(eq=False)
+class Branch:
+    """One input of what comes next: rows with the hidden column, and what is known of them.
+
+    Args:
+        rows: See `beamlike.runtime.row_metadata`.
+        clock: Where the watermark of these rows comes from; None: Spark's is used.
+        timestamp: The event-time column of a source; None after a grouping.
+        window_fn: Gives these rows their windows, if that is not for the next grouping to do:
+            a Flatten keeps the windows of its inputs.
+        retracting: Some rows withdraw others.
+        repeated: What is to be known if some rows repeat what others hold.
+        stages: The groupings that these rows went through, by name: two streams may share a
+            grouping, but two groupings no name.
+    """
+
+    rows: "DataFrame"
+    clock: "InputClock | None"
+    timestamp: str | None = None
+    window_fn: WindowFn | None = None
+    retracting: bool = False
+    repeated: Repeated | None = None
+    stages: Mapping[str, StagePlan] = attrs.field(factory=dict)
+
+
+@attrs.frozen(eq=False)
+class Inputs:
+    """The inputs of what comes next, which have the same columns."""
+
+    branches: tuple[Branch, ...]
+
+    @property
+    def frame(self) -> "DataFrame":
+        """Rows that have the columns of all."""
+        return self.branches[0].rows
+
+    @property
+    def columns(self) -> list[str]:
+        """Without the hidden one."""
+        from beamlike.hosts.spark.inputs import own_names
+
+        return own_names(self.frame)
+
+    @property
+    def is_streaming(self) -> bool:
+        return self.frame.isStreaming
+
+    @property
+    def retracting(self) -> bool:
+        """Some rows withdraw others."""
+        return any(branch.retracting for branch in self.branches)
+
+    @property
+    def stages(self) -> dict[str, StagePlan]:
+        """See `stages_of`."""
+        return stages_of(self.branches)
+
+    @property
+    def clocks(self) -> "Clocks | None":
+        """Where the watermark comes from; None: from Spark."""
+        from beamlike.hosts.spark.bind import clocks_of
+
+        return clocks_of(branch.clock for branch in self.branches)
+
+    @property
+    def frames(self) -> Frames:
+        """What the host of these rows does to them."""
+        return frames_of(self.frame)
+
+    @property
+    def union(self) -> "DataFrame":
+        """All rows, with the hidden column."""
+        union: DataFrame = self.frames.union([branch.rows for branch in self.branches])
+        return union
+
+    def each(self, change: Callable[["DataFrame"], "DataFrame"]) -> Self:
+        """The same inputs with other rows. The hidden column has to stay."""
+        changed = (attrs.evolve(it, rows=change(it.rows)) for it in self.branches)
+        return attrs.evolve(self, branches=tuple(changed))
+
+
+# -- names -----------------------------------------------------------------------------------
+
+
+def stages_of(branches: Iterable[Branch]) -> dict[str, StagePlan]:
+    """All groupings that some rows went through.
+
+    Raises:
+        WindowingError: Two of them have one name. Spark could not tell their counters apart.
+    """
+    stages: dict[str, StagePlan] = {}
+    for branch in branches:
+        for name, one in branch.stages.items():
+            if stages.setdefault(name, one) is not one:
+                raise WindowingError(
+                    f"two groupings of this query are called {name!r}; give one of them another "
+                    'name, for example group(..., name="orders per hour")'
+                )
+    return stages
+
+
+def stage_name(wanted: str | None, taken: Collection[str], usual: str = STAGE) -> str:
+    """The name of a stage; ``usual`` and a number if none is wanted.
+
+    Raises:
+        WindowingError: It is no name, or taken.
+    """
+    if wanted is None:
+        numbered = (f"{usual} {number}" for number in range(2, len(taken) + 3))
+        return next(name for name in (usual, *numbered) if name not in taken)
+    check_name(wanted)
+    if wanted in taken:
+        raise WindowingError(
+            f"name={wanted!r} is taken by a grouping before this one; give each its own"
+        )
+    return wanted
+
+
+# -- what a grouping is told -----------------------------------------------------------------
+
+
+def _check_render(render: str, strategy: WindowingStrategy) -> None:
+    """Refuse a rendering of retractions where there are none.
+
+    Raises:
+        WindowingError: With the change to make.
+    """
+    if render != "retractions" and strategy.accumulation is not AccumulationMode.RETRACTING:
+        raise WindowingError(
+            f"render={render!r} shows which results replace which, and only "
+            f'accumulation="retracting" knows that; this is {strategy.accumulation.value!r}'
+        )
+
+
+def warn_of(strategy: WindowingStrategy) -> None:
+    """Warn of what a stream will not do, before it runs; see `beamlike.report`.
+
+    That a session without a pause grows for ever is the report's to say: most data pauses.
+    """
+    told = report(strategy)
+    if told.never_fires:
+        warn_user(told.never_fires.because, UnwiseStrategyWarning)
+    elif not told.bounded_state_per_key and not strategy.is_merging:
+        warn_user(told.bounded_state_per_key.because, UnwiseStrategyWarning)
+
+
+def stage_options(
+    strategy: WindowingStrategy,
+    name: str,
+    *,
+    on_error: OnError,
+    render: Render,
+    lift: bool,
+    hot_key_fanout: int | None,
+    shards: int,
+    buckets: int,
+    machine: MachineName,
+) -> "PlanOptions":
+    """What a grouping is told besides its windows, checked.
+
+    Raises:
+        WindowingError: One of them cannot be, or does not go with the strategy.
+    """
+    check_choice("on_error", on_error, get_args(OnError))
+    check_choice("render", render, get_args(Render))
+    check_choice("machine", machine, get_args(MachineName))
+    _check_render(render, strategy)
+    return {
+        "shards": counted("shards", shards),
+        "buckets": counted("buckets", buckets),
+        "on_error": on_error,
+        "name": name,
+        "render": render,
+        "machine_name": machine,
+        **_early_combining(strategy, lift, hot_key_fanout),
+    }
+
+
+def _early_combining(
+    strategy: WindowingStrategy, lift: bool, hot_key_fanout: int | None
+) -> "PlanOptions":
+    """How elements are combined before they reach their shard.
+
+    Raises:
+        WindowingError: The strategy needs each element; two ways at once; the fanout is no whole
+            number of 1 or more.
+    """
+    if hot_key_fanout is None and not lift:
+        return {}
+    if hot_key_fanout is not None and lift:
+        raise WindowingError(
+            "lift and hot_key_fanout both combine rows before they are grouped; leave one out"
+        )
+    check_liftable(strategy, unjudged=lift)
+    fanout = 0 if hot_key_fanout is None else counted("hot_key_fanout", hot_key_fanout)
+    return {"lift": lift, "fanout": fanout}
+
+
+def group_rows(
+    given: Inputs,
+    strategy: WindowingStrategy,
+    *,
+    key: Sequence[str],
+    aggregate: Mapping[str, Aggregate],
+    carry: Sequence[str],
+    window_input: Sequence[str],
+    wake_every_ms: int,
+    options: "PlanOptions",
+) -> "tuple[DataFrame, StagePlan]":
+    """Group the rows of all inputs as one; everything that comes out, with the hidden column.
+
+    Raises:
+        ColumnError: A column is missing or has a type that cannot be used.
+        UnsupportedError: A gap that depends on the element, without the column that it needs;
+            panes that withdraw or repeat others, to be grouped once more.
+    """
+    from beamlike.hosts.spark import bind
+
+    check_regroupable(given.branches, options["name"])
+    plan, inputs = bind.bind(given.frame, strategy, key, aggregate, window_input, carry, options)
+    at = tuple(list(inputs).index(name) for name in window_input)
+    if not strategy.already_merged:  # else every row has its window
+        asked = given_columns(strategy.window_fn, at)
+        plan = attrs.evolve(plan, strategy=strategy.configured(asked))
+    if strategy.trigger.needs_elements:
+        triggered = given_to_trigger(strategy.trigger, at)
+        plan = attrs.evolve(plan, strategy=plan.strategy.configured(trigger=triggered))
+    windows = [own_windows(branch, strategy, at) for branch in given.branches]
+    return run_stage(given, windows, plan, inputs, wake_every_ms)
+
+
+def run_stage(
+    given: Inputs,
+    windows: Iterable[WindowFn | None],
+    plan: "Plan",
+    inputs: "Mapping[str, Input]",
+    wake_every_ms: int,
+    untold: Container[str] = (),
+) -> "tuple[DataFrame, StagePlan]":
+    """Everything that comes out of a stage, with the hidden column, and how it is done.
+
+    Args:
+        given: The rows that go in.
+        windows: What gives the rows of each input their windows, if it is not the stage's machine.
+        plan: What is done.
+        inputs: The columns that its values come from.
+        wake_every_ms: See `beamlike.windowed`.
+        untold: Columns that are not shown with rows that cannot be grouped.
+    """
+    stage, frames = StagePlan.of(plan), given.frames
+    if (described := noted()) is not None:
+        described.groupings.append(plan)
+    packed = [
+        frames.packed(branch.rows, plan, inputs, branch.timestamp, own, untold)
+        for branch, own in zip(given.branches, windows, strict=True)
+    ]
+    return explained(frames.run(packed, plan, wake_every_ms), stage), stage
+
+
+def own_windows(
+    branch: Branch, strategy: WindowingStrategy, at: tuple[int, ...]
+) -> WindowFn | None:
+    """What gives the rows of an input their windows, if it is not the stage's machine."""
+    if branch.window_fn in (None, strategy.window_fn):
+        return None
+    return given_columns(branch.window_fn, at)
+
+
+def given_to_trigger(trigger: Trigger, at: tuple[int, ...]) -> Trigger:
+    """The trigger as workers ask it, with the values of the columns at these places.
+
+    Raises:
+        UnsupportedError: A trigger that looks at values, and no columns.
+    """
+    from beamlike.runtime.values import Picked
+
+    measuring = [node for node in trigger.walk() if isinstance(node, AfterDelta)]
+    if measuring and not at:
+        raise UnsupportedError(
+            f"{measuring[0]} looks at the value of each element, and a row is no single value that "
+            'could be measured; name the column to look at: window_input="price"'
+        )
+    return reading_trigger(trigger, Picked(at))
+
+
+def given_columns(window_fn: WindowFn, at: tuple[int, ...]) -> WindowFn:
+    """The window function as workers call it, with the values of the columns at these places.
+
+    Raises:
+        UnsupportedError: A gap that depends on the element, and no columns.
+    """
+    from beamlike.runtime.values import Picked, no_value, reading
+
+    asks_for_gap = isinstance(window_fn, Sessions) and callable(window_fn.gap)
+    if at:
+        # The columns may be for the trigger alone. A subclass may look at them.
+        by_time = type(window_fn) in _BY_TIME and not asks_for_gap
+        return window_fn if by_time else reading(window_fn, Picked(at))
+    if asks_for_gap:
+        raise UnsupportedError(
+            f"{window_fn} asks each element for its gap, and a row is no single value that could "
+            'be asked; name the column that the gap depends on: window_input="page"'
+        )
+    if isinstance(window_fn, (*_BUILT_IN, Sessions)):
+        return window_fn  # these look at the time only: no need for a step in between
+    return reading(window_fn, no_value)

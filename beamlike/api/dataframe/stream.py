@@ -1,0 +1,407 @@
+"""A stream of rows with event times and windows: grouped, joined, grouped again, in one query.
+
+`Stream` is what Beam calls a collection. Every verb returns a new one and nothing runs until
+its `Stream.rows` are written somewhere. Each input has a watermark of its own, and a grouping
+that follows another one is told that one's output watermark, so panes arrive there on time.
+
+Source: Beam ``PCollection``, ``Window``, ``GroupByKey``, ``Flatten``.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, Unpack, get_args
+
+import attrs
+
+from beamlike.api.dataframe.arguments import (
+    A_KEY,
+    A_TIMESTAMP,
+    AN_AGGREGATE,
+    aggregates,
+    check_choice,
+    check_watermark,
+    column_names,
+    positive_duration,
+)
+from beamlike.api.dataframe.regrouping import one_of_each, repeated_by
+from beamlike.api.dataframe.stage import (
+    Branch,
+    Inputs,
+    group_rows,
+    stage_name,
+    stage_options,
+    warn_of,
+)
+from beamlike.api.dataframe.warning import warn_of_numbers
+from beamlike.errors import ColumnError, WindowingError
+from beamlike.hosts.frames import frames_of
+from beamlike.machine.clocks import Idle, SourceClock, StageClock
+from beamlike.model.aggregates import Aggregate
+from beamlike.model.keyword_errors import by_name
+from beamlike.model.readable import Readable
+from beamlike.model.strategy import (
+    AccumulationMode,
+    StrategyParts,
+    WindowingStrategy,
+    check_alone,
+)
+from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.options import (
+    BUCKETS,
+    MAX_AHEAD,
+    SHARDS,
+    WAKE_EVERY,
+    MachineName,
+    OnError,
+    Render,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+__all__ = ["Stream", "stream"]
+
+
+@by_name("stream", WindowingError, timestamp=A_TIMESTAMP)
+def stream(
+    df: "DataFrame",
+    *,
+    timestamp: str,
+    watermark: DurationLike | None = None,
+    max_ahead: DurationLike | None = MAX_AHEAD,
+    idle_after: DurationLike | None = None,
+    idle: Literal["release", "advance"] = "release",
+) -> "Stream":
+    """Rows with event times, in the global window until `Stream.window` says otherwise.
+
+    Args:
+        df: Streaming or bounded. The watermark of a bounded one goes straight to infinity.
+        timestamp: The event-time column, see `beamlike.windowed`.
+        watermark: How far event time may be out of order: this input's own watermark trails its
+            greatest event time by this much. None: ``df`` says it with ``withWatermark`` on the
+            event-time column. Bounded data needs none.
+        max_ahead: How far ahead of the clock the event time of a stream's row may lie, see
+            `beamlike.windowed`: a row beyond that does not move the watermark, and the next
+            grouping drops it as ``far_future``; one that is ahead by less moves it to the clock at
+            most. None: any time counts, and moves the watermark as it is.
+        idle_after: After how much processing time without a row this input counts as silent;
+            None: never, and what follows waits for it. Has no effect on bounded data, which is
+            never waited for.
+        idle: What happens then: ``"release"``, the other inputs no longer wait for it, and if all
+            are silent nothing moves; ``"advance"``, its watermark goes on with the clock, so that
+            windows end although no row comes. A row that comes late after that may be dropped.
+            Needs ``idle_after``.
+
+    Raises:
+        ColumnError: The event-time column is missing or no time; a column is called ``dropped``.
+        WindowingError: A stream without watermark, or with one on another column; ``"advance"``
+            without ``idle_after``.
+        TimeError: A duration cannot be read.
+        EnvironmentProblem: The session's Spark or state store cannot run this.
+
+    Source: Beam's timestamped ``Read``; Flink ``WatermarkStrategy.withIdleness``.
+
+    >>> import beamlike as bl
+    >>> from beamlike.testing import QueryTest
+    >>> def per_hour(orders):
+    ...     rows = bl.stream(orders, timestamp="at", watermark="10 minutes")
+    ...     hours = rows.window(bl.FixedWindows("1 hour"))
+    ...     return hours.group("item", {"n": bl.count()})
+    >>> query = QueryTest(per_hour, "item string, at timestamp")
+    >>> rows = query.send({"item": "tea", "at": "12:01:00"}, {"item": "tea", "at": "12:07:00"})
+    >>> [(row["item"], row["n"]) for row in query.advance_watermark_to_infinity()]
+    [('tea', 2)]
+    """
+    frames = frames_of(df)
+    from beamlike.hosts.spark import bind
+    from beamlike.hosts.spark.inputs import check_free
+
+    warn_of_numbers("stream", watermark=watermark, max_ahead=max_ahead, idle_after=idle_after)
+    check_free(df, df.columns, "df")
+    check_choice("idle", idle, get_args(Literal["release", "advance"]))
+    delay = None if watermark is None else duration_ms(watermark, "watermark")
+    ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
+    silence = None if idle_after is None else positive_duration("idle_after", idle_after)
+    if silence is None and idle == "advance":
+        raise WindowingError(
+            'idle="advance" says what happens after idle_after, which is missing; add '
+            'idle_after="5 minutes", or as long as no row may mean nothing'
+        )
+    if not df.isStreaming:
+        rows, known = frames.source_rows(df, timestamp, None), 0
+    else:
+        frames.check_stream(df)
+        present = bind.watermark_of(df)
+        check_watermark(present is not None, watermark)
+        if present is not None and present[0] != timestamp:
+            raise WindowingError(
+                f"the watermark of df is on column {present[0]!r} and timestamp is {timestamp!r}; "
+                "leave df.withWatermark out and say watermark= here"
+            )
+        rows = frames.source_rows(df, timestamp, delay, ahead)
+        known = present[1] if present is not None else delay or 0
+    clock = SourceClock(known, silence, Idle(idle), ahead)
+    return Stream(WindowingStrategy.unwindowed(), Inputs((Branch(rows, clock, timestamp),)))
+
+
+@attrs.frozen(eq=False, repr=False)
+class Stream(metaclass=Readable):
+    """Rows with event times and a windowing strategy, streaming or bounded.
+
+    ``strategy`` is what the next grouping follows. Make one with `stream`, `flatten`,
+    `co_group`, `join` or `look_up`. ``inputs`` is for those: rows with what only they need.
+
+    >>> import beamlike as bl
+    >>> from beamlike.testing import QueryTest
+    >>> def busy_hours(orders):
+    ...     rows = bl.stream(orders, timestamp="at", watermark="0 s")
+    ...     hours = rows.window(bl.FixedWindows("1 hour"))
+    ...     return hours.group("item", {"n": bl.count()}).group([], {"items": bl.count()})
+    >>> query = QueryTest(busy_hours, "item string, at timestamp")
+    >>> rows = query.send({"item": "tea", "at": "12:01:00"}, {"item": "milk", "at": "12:07:00"})
+    >>> [row["items"] for row in query.advance_watermark_to_infinity()]
+    [2]
+    """
+
+    strategy: WindowingStrategy
+    inputs: Inputs
+
+    def __repr__(self) -> str:
+        return f"Stream({', '.join(self.columns)}; {self.strategy})"
+
+    # -- looking at it -----------------------------------------------------------------------
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return self.inputs.columns
+
+    @property
+    def rows(self) -> "DataFrame":
+        """The rows as a plain DataFrame: after a grouping a row for each pane."""
+        rows: DataFrame = self.inputs.frames.data(self.inputs.union)
+        return rows
+
+    @property
+    def everything(self) -> "DataFrame":
+        """The rows, and beside them all that was dropped on the way here, see `split`."""
+        everything: DataFrame = self.inputs.frames.everything(self.inputs.union)
+        return everything
+
+    @property
+    def dropped(self) -> "DataFrame":
+        """What was dropped on the way here; ``dropped.stage`` says by which grouping."""
+        dropped: DataFrame = self.inputs.frames.split(self.everything)[1]
+        return dropped
+
+    # -- row by row --------------------------------------------------------------------------
+
+    def where(self, condition: "Column | str") -> "Stream":
+        """Only the rows for which a condition holds.
+
+        As in Beam, a row that is left out still moves the watermark of its source. To keep
+        rows from moving it, filter the DataFrame before `stream`.
+        """
+        from beamlike.hosts.spark.pane_conditions import marks_of_all
+
+        left = self.inputs.each(lambda rows: self.inputs.frames.where(rows, condition))
+        marks = marks_of_all(condition)
+        return attrs.evolve(
+            self, inputs=Inputs(tuple(one_of_each(it, marks) for it in left.branches))
+        )
+
+    def select(self, *columns: "Column | str") -> "Stream":
+        """Other columns, as ``DataFrame.select``. Event time and window stay what they are.
+
+        Raises:
+            ColumnError: A column is called ``dropped``; an expression such as ``F.explode``,
+                for which there is `explode`; a ``*`` inside an expression.
+        """
+        from beamlike.hosts.spark.inputs import check_free
+
+        given = columns[0] if len(columns) == 1 and isinstance(columns[0], list) else columns
+        changed = self.inputs.each(lambda rows: self.inputs.frames.select(rows, given))
+        check_free(changed.frame, changed.frame.columns[:-1], "select")
+        return attrs.evolve(self, inputs=changed)
+
+    def with_columns(self, columns: Mapping[str, "Column"]) -> "Stream":
+        """More columns, as ``DataFrame.withColumns``. Event time and window stay.
+
+        Raises:
+            ColumnError: As `select`.
+        """
+        from beamlike.hosts.spark.inputs import check_free
+
+        if not isinstance(columns, Mapping):
+            raise ColumnError(
+                f'columns must map names to columns, such as {{"n": F.lit(1)}}, got {columns!r}'
+            )
+        check_free(self.inputs.frame, columns, "with_columns")
+        return self._each(lambda rows: self.inputs.frames.with_columns(rows, columns))
+
+    def explode(self, column: "Column | str", as_: str) -> "Stream":
+        """A row for each item of an array, in a column of this name.
+
+        Each keeps the event time and the window of its row. A row whose array is empty or null
+        is left out, as by `where`.
+
+        Args:
+            column: The name of an array column, or an expression that makes an array.
+            as_: The column of the items; one that is there is replaced.
+
+        Raises:
+            ColumnError: It is no array; as `select`.
+
+        Source: Beam ``FlatMapElements``, Scio ``flatMap``.
+        """
+        from beamlike.hosts.spark.inputs import check_free
+
+        check_free(self.inputs.frame, [as_], "as_")
+        return self._each(lambda rows: self.inputs.frames.explode(rows, column, as_))
+
+    def _each(self, change: Callable[["DataFrame"], "DataFrame"]) -> "Stream":
+        return attrs.evolve(self, inputs=self.inputs.each(change))
+
+    # -- windows -----------------------------------------------------------------------------
+
+    @by_name("Stream.window", WindowingError, others=StrategyParts.__annotations__)
+    def window(
+        self,
+        window: WindowFn | None = None,
+        *,
+        strategy: WindowingStrategy | None = None,
+        **parts: Unpack[StrategyParts],
+    ) -> "Stream":
+        """Set parts of the strategy; None leaves a part as it is.
+
+        With a window function each row is put into windows anew, by its event time, which for
+        a pane is its timestamp. Without one rows keep the windows they are in::
+
+            hours = rows.window(bl.FixedWindows("1 hour"), allowed_lateness="6 hours")
+
+        Windows:
+            window: How rows are put into windows.
+            strategy: All parts in one value, in place of ``window`` and of any other.
+
+        Triggers and panes, as of `beamlike.windowed`:
+            trigger: When panes are emitted.
+            accumulation: Whether a pane holds what is new or everything so far.
+            allowed_lateness: How long after its end a window still accepts data.
+            timestamp_combiner: Which event time a pane is stamped with.
+            closing_behavior: Whether an empty last pane is emitted.
+            on_time_behavior: Whether an empty on-time pane is emitted.
+            late_check: What decides that a row is too late.
+            unchanged: Whether a pane with an unchanged value comes out again, where panes are
+                withdrawn.
+
+        Raises:
+            WindowingError: As `WindowingStrategy.configured`.
+            TimeError: The allowed lateness cannot be read.
+
+        Source: Beam ``Window.into`` and ``Window.configure``; Scio's ``WindowOptions``.
+        """
+        lateness = parts.get("allowed_lateness")
+        warn_of_numbers("Stream.window", window, allowed_lateness=lateness)
+        if strategy is None:
+            strategy = self.strategy.configured(window, **parts)
+            if window is None:
+                return attrs.evolve(self, strategy=strategy)
+        else:
+            check_alone("Stream.window", strategy, window, parts)
+        without_window = self.inputs.frames.without_window
+        loose = (
+            attrs.evolve(it, rows=without_window(it.rows), window_fn=None)
+            for it in self.inputs.branches
+        )
+        return Stream(strategy, Inputs(tuple(loose)))
+
+    def remerge(self) -> "Stream":
+        """The same windows, to be merged once more by the next grouping.
+
+        Source: Beam Java ``Window.remerge``.
+        """
+        return attrs.evolve(self, strategy=self.strategy.remerge())
+
+    # -- grouping ----------------------------------------------------------------------------
+
+    @by_name("Stream.group", WindowingError, key=A_KEY, aggregate=AN_AGGREGATE)
+    def group(
+        self,
+        key: str | Sequence[str],
+        aggregate: Mapping[str, Aggregate],
+        *,
+        carry: str | Sequence[str] = (),
+        window_input: str | Sequence[str] = (),
+        render: Render = "retractions",
+        on_error: OnError = "drop",
+        wake_every: DurationLike = WAKE_EVERY,
+        lift: bool = False,
+        hot_key_fanout: int | None = None,
+        shards: int = SHARDS,
+        buckets: int = BUCKETS,
+        machine: MachineName = "auto",
+        name: str | None = None,
+    ) -> "Stream":
+        """Group by key and window: a row for each pane that Beam would emit.
+
+        The result has the columns of `beamlike.windowed`, whose arguments these are. Its
+        strategy is the same with the continuation of the trigger; sessions count as merged.
+
+        Args:
+            name: The name of this grouping in drops and in the query's progress. Default:
+                ``beamlike``, and ``beamlike 2`` and so on for those that follow. Streams that
+                were grouped apart can meet later only if these groupings have names of their own.
+
+        Raises:
+            WindowingError: What Beam refuses at a grouping; a name that is taken.
+            UnsafeTriggerError: The trigger can finish and lose data.
+            ColumnError: A column is missing or has a type that cannot be used.
+            CombineError: A declared type of an aggregate cannot be read or does not fit.
+            TimeError: A duration cannot be read.
+            UnsupportedError: Rows that withdraw others; accumulating panes of a grouping before
+                that emits several for a window; sessions whose gap depends on the element,
+                without ``window_input``.
+
+        Warns:
+            UnwiseStrategyWarning: As `beamlike.windowed`.
+
+        Source: Beam ``GroupByKey``, ``Combine.perKey``.
+        """
+        keys, wanted = column_names(key, "key"), aggregates(aggregate)
+        self.strategy.check_groupable(unbounded=self.inputs.is_streaming)
+        if self.inputs.is_streaming:
+            warn_of(self.strategy)
+        taken = self.inputs.stages
+        own = stage_name(name, taken)
+        options = stage_options(
+            self.strategy,
+            own,
+            on_error=on_error,
+            render=render,
+            lift=lift,
+            hot_key_fanout=hot_key_fanout,
+            shards=shards,
+            buckets=buckets,
+            machine=machine,
+        )
+        options["clocks"] = self.inputs.clocks
+        options["reports"] = self.inputs.is_streaming
+        grouped, stage = group_rows(
+            self.inputs,
+            self.strategy,
+            key=keys,
+            aggregate=wanted,
+            carry=column_names(carry, "carry"),
+            window_input=column_names(window_input, "window_input"),
+            wake_every_ms=positive_duration("wake_every", wake_every),
+            options=options,
+        )
+        branch = Branch(
+            grouped,
+            StageClock(shards),
+            retracting=self.strategy.accumulation is AccumulationMode.RETRACTING,
+            repeated=repeated_by(self.strategy, own, self.inputs.is_streaming),
+            stages={**taken, own: stage},
+        )
+        return Stream(self.strategy.after_grouping(), Inputs((branch,)))

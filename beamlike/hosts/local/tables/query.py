@@ -1,0 +1,220 @@
+"""A query over tables: its micro-batches, its watermark, and the state of its groupings.
+
+Spark's part is done here, and nothing else: rows go from the packer to their shards, shards are
+stepped one after the other, what comes out goes to the unpacker. The watermark of the query moves
+between micro-batches, as Spark's does.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import attrs
+import pyarrow as pa
+from pyspark.sql import types as T
+
+from beamlike.hosts.describing import Source, noted
+from beamlike.hosts.local.scripts import DictStore
+from beamlike.hosts.local.tables.frame import MicroBatch, TableFrame, arrow_schema
+from beamlike.hosts.spark.fanout import FanoutGroup
+from beamlike.hosts.spark.pack import Arrived, packer, read_blobs
+from beamlike.hosts.spark.processor import beam_watermark, stepped_shard
+from beamlike.hosts.spark.unpack import unpacker
+from beamlike.machine.clocks import FromHost, Heard, SourceClock
+from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.windowfns import WindowFn
+from beamlike.runtime.clock import Clock
+from beamlike.runtime.output import OutputTable
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.stepping import stepper_of
+
+__all__ = ["PackedTable", "Stage", "TableQuery"]
+
+
+@attrs.frozen
+class PackedTable:
+    """One input of a grouping: a frame, and what makes the packer's columns of its rows.
+
+    ``assign`` is as of `beamlike.hosts.spark.query.Packed`.
+    """
+
+    rows: TableFrame
+    columns: Callable[[pa.Table], pa.Table]
+    assign: WindowFn | None
+
+
+@attrs.frozen
+class _State:
+    """What rests of a grouping between micro-batches: what a checkpoint has of it.
+
+    ``groups`` are those of the fanout, and one that dropped rows go through.
+    """
+
+    shards: tuple[DictStore, ...]
+    groups: Mapping[int, Clock]
+
+    @classmethod
+    def of(cls, plan: Plan) -> "_State":
+        stores = tuple(DictStore() for _ in plan.shard_ids)
+        return cls(stores, {})
+
+    def copied(self) -> "_State":
+        return _State(tuple(map(_copied, self.shards)), self.groups)
+
+
+def _copied(store: DictStore) -> DictStore:
+    copy = DictStore()
+    copy.buckets, copy.index = dict(store.buckets), store.index
+    return copy
+
+
+class Stage:
+    """A grouping: all its shards, in this process.
+
+    Args:
+        plan: What it does.
+        inputs: What goes in.
+        state: What rests of it.
+    """
+
+    def __init__(self, plan: Plan, inputs: Sequence[PackedTable], state: _State | None) -> None:
+        self.plan, self._inputs = plan, inputs
+        self.state = _State.of(plan) if state is None else state
+        self._stepper, self._unpack = stepper_of(plan), unpacker(plan)
+        self._schema = OutputTable(plan).schema
+
+    def table(self, batch: MicroBatch) -> pa.Table:
+        """Everything that comes out in a micro-batch, with the hidden column."""
+        received: dict[int, list[bytes]] = defaultdict(list)
+        for at, given in enumerate(self._inputs):
+            rows = given.columns(given.rows.table(batch)).combine_chunks().to_batches()
+            _deliver(received, packer(self.plan, at, given.assign)(iter(rows)))
+        if self.plan.fanout:
+            received = self._combined(received, batch)
+        blobs: list[bytes] = []
+        for shard, group in enumerate(self.plan.shard_ids):
+            arrived = read_blobs(iter(received[group]))
+            store, clocks = self.state.shards[shard], self._clocks(arrived, batch)
+            blobs += arrived.finished
+            blobs.append(stepped_shard(self._stepper, store, shard, arrived, *clocks))
+        packed = pa.RecordBatch.from_arrays([pa.array(blobs, pa.binary())], ["blob"])
+        return pa.Table.from_batches(list(self._unpack(iter([packed]))), self._schema)
+
+    def _combined(
+        self, received: Mapping[int, list[bytes]], batch: MicroBatch
+    ) -> dict[int, list[bytes]]:
+        """What the groups of the fanout pass on to the shards."""
+        passed: dict[int, list[bytes]] = defaultdict(list)
+        clocks = dict(self.state.groups)
+        for group in dict.fromkeys((*self.plan.fanout_ids, *received)):
+            arrived = read_blobs(iter(received.get(group, [])))
+            table, clocks[group] = FanoutGroup(self.plan).step(
+                group, clocks.get(group, Clock()), arrived, *self._clocks(arrived, batch)
+            )
+            _deliver(passed, table.to_batches())
+        self.state = attrs.evolve(self.state, groups=clocks)
+        return passed
+
+    def _clocks(self, arrived: Arrived, batch: MicroBatch) -> tuple[Sequence[Heard], int]:
+        """Updates of the watermark, and processing time (ms)."""
+        heard: list[Heard] = list(arrived.heard)
+        if batch.ended:
+            heard.append(FromHost(MAX_TIMESTAMP))
+        elif self.plan.clocks is None:
+            heard.append(FromHost(beam_watermark(batch.watermark), begins=True))
+        return heard, batch.clock
+
+
+def _deliver(received: dict[int, list[bytes]], packed: Iterable[pa.RecordBatch]) -> None:
+    for rows in packed:
+        groups, blobs = (column.to_pylist() for column in rows.columns)
+        for group, blob in zip(groups, blobs, strict=True):
+            received[group].append(blob)
+
+
+class TableQuery:
+    """Where frames come from, and what they keep.
+
+    Args:
+        schemas: The inputs by name, with the types of their columns.
+        before: The query whose state this one goes on with, as from a checkpoint.
+    """
+
+    def __init__(
+        self, schemas: Mapping[str, T.StructType], before: "TableQuery | None" = None
+    ) -> None:
+        self._schemas = {name: arrow_schema(schema) for name, schema in schemas.items()}
+        self.frames = {name: self._input(name, schema) for name, schema in schemas.items()}
+        self.watermark: int = 0 if before is None else before.watermark
+        self._before = before
+        self._stages: list[Stage] = []
+        self._sources: list[int | None] = []
+
+    def _input(self, name: str, schema: T.StructType) -> TableFrame:
+        nothing = self._schemas[name].empty_table()
+        return TableFrame(
+            schema, frozenset((name,)), self, lambda batch: batch.rows.get(name, nothing)
+        )
+
+    def source(
+        self, inputs: frozenset[str], timestamp: str, clock: SourceClock
+    ) -> Callable[[Sequence[int]], None]:
+        """What has the watermark of the query follow the event times (ms) of some rows.
+
+        Args:
+            inputs: Where these rows come from.
+            timestamp: The column with their event time.
+            clock: How it follows.
+        """
+        at = len(self._sources)
+        self._sources.append(None)
+        if (described := noted()) is not None:
+            described.sources.append(Source(inputs, timestamp, clock))
+
+        def follow(times: Sequence[int]) -> None:
+            known = self._sources[at]
+            reached = [time - clock.delay for time in times]
+            self._sources[at] = max([*reached, *([] if known is None else [known])], default=None)
+
+        return follow
+
+    def stage(self, plan: Plan, inputs: Sequence[PackedTable]) -> Stage:
+        """A grouping, with the state that the one in its place had before."""
+        at, known = len(self._stages), [] if self._before is None else self._before._stages
+        state = known[at].state.copied() if at < len(known) else None
+        self._stages.append(Stage(plan, inputs, state))
+        return self._stages[-1]
+
+    def step(
+        self,
+        out: TableFrame,
+        rows: Mapping[str, pa.Table],
+        moves: Mapping[str, int],
+        clock: int,
+        *,
+        ended: bool = False,
+    ) -> list[pa.Table]:
+        """A micro-batch, and the one without data that a new watermark asks for; their rows.
+
+        If it fails nothing has happened.
+
+        Args:
+            out: The frame whose rows are wanted.
+            rows: What arrives at the inputs.
+            moves: Where watermarks of inputs are moved to (ms).
+            clock: Processing time (ms).
+            ended: All inputs have come to their end.
+        """
+        states, sources = [it.state.copied() for it in self._stages], list(self._sources)
+        watermark = self.watermark
+        try:
+            came = [out.table(MicroBatch(rows, moves, self.watermark, clock, ended))]
+            reached = min((0 if it is None else it for it in self._sources), default=0)
+            if reached > self.watermark and not ended:
+                self.watermark = reached
+                came.append(out.table(MicroBatch({}, {}, reached, clock)))
+        except Exception:
+            for stage, state in zip(self._stages, states, strict=True):
+                stage.state = state
+            self._sources, self.watermark = sources, watermark
+            raise
+        return came

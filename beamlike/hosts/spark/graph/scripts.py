@@ -1,0 +1,58 @@
+"""Scripts as letters: what each step sends into the query of some pipelines."""
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+from beamlike.hosts.memory.pipeline import steps_of
+from beamlike.model.graph import Edge, Given, Node, in_order
+from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.graph.messages import Mail, Reached
+from beamlike.runtime.graph.nodes import worker_of
+
+__all__ = ["edges_of", "letters_of"]
+
+
+def edges_of(ends: Sequence[Node], wanted: Sequence[Edge]) -> list[Edge]:
+    """The outputs of a graph: those that are read, the main ones, and the wanted ones."""
+    nodes = in_order(ends)
+    read = [edge for node in nodes for edge in node.sources]
+    return list(dict.fromkeys([*map(Edge, nodes), *read, *wanted]))
+
+
+def letters_of(layers: Layers, *pipelines: Sequence[Given]) -> Iterator[Mail]:
+    """What the scripts of some sources send into the query, step by step.
+
+    Args:
+        layers: Of all pipelines together.
+        pipelines: The sources of each. They know nothing of one another: step n of all of them
+            is one letter.
+
+    Raises:
+        UnsupportedError: A source has no script.
+        PipelineError: An element of theirs does not come back from its coder.
+    """
+    for letters in zip_longest(*(_letters(layers, sources) for sources in pipelines)):
+        together = Mail()
+        for letter in letters:
+            if letter is not None:
+                together.out |= letter.out
+                together.reached += letter.reached
+                together.clock |= letter.clock
+        yield together
+
+
+def _letters(layers: Layers, sources: Sequence[Given]) -> Iterator[Mail]:
+    workers = {source: worker_of(source) for source in sources}
+    for step in steps_of(workers):
+        with workers[step.source].blamed():
+            found = list(workers[step.source].happen(step.events))
+        mail = Mail(
+            reached=[
+                Reached(layers.number[source], 0, worker.output_watermark)
+                for source, worker in workers.items()
+            ],
+            clock={layers.number[source]: step.clock for source in sources},
+        )
+        for tag, bundle in found:
+            mail.out[layers.number[step.source], tag].extend(bundle)
+        yield mail

@@ -1,0 +1,185 @@
+"""What a trigger can and cannot do, told from its tree alone.
+
+A no of `can_fire`, `can_close`, `can_stay_open` and `fires_on_arrival` is certain; a yes means
+that nothing rules it out. A yes of `lets_go` and `closes` is certain.
+
+In all of them ``end_comes`` says whether the end of a window is an event of its own. It is not
+if the window expires there and then, or, as the global window on a stream, never ends.
+"""
+
+from beamlike.model.continuation import unknown_trigger
+from beamlike.model.extra_triggers import (
+    AfterDelta,
+    AfterSilence,
+    EveryCount,
+    EveryEventTime,
+    EveryProcessingTime,
+)
+from beamlike.model.triggers import (
+    AfterAll,
+    AfterCount,
+    AfterEach,
+    AfterFirst,
+    AfterProcessingTime,
+    AfterSynchronizedProcessingTime,
+    AfterWatermark,
+    Always,
+    DefaultTrigger,
+    Never,
+    OrFinally,
+    Repeatedly,
+    Trigger,
+)
+
+__all__ = [
+    "can_close",
+    "can_fire",
+    "can_stay_open",
+    "closes",
+    "fires_on_arrival",
+    "lets_go",
+    "loses_in_beam_python",
+]
+
+
+def can_fire(trigger: Trigger, end_comes: bool) -> bool:
+    """Whether it can get ready."""
+    match trigger:
+        case DefaultTrigger():
+            return end_comes
+        case AfterWatermark(early=early):
+            return end_comes or (early is not None and can_fire(early, end_comes=False))
+        case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime() | Always():
+            return True
+        case AfterDelta() | AfterSilence() | EveryEventTime() | EveryProcessingTime():
+            return True
+        case EveryCount():
+            return True
+        case Never():
+            return False
+        case AfterFirst() | OrFinally():
+            return any(can_fire(child, end_comes) for child in trigger.children)
+        case AfterAll():
+            return all(can_fire(child, end_comes) for child in trigger.children)
+        case AfterEach() | Repeatedly():
+            return can_fire(trigger.children[0], end_comes)
+        case _:
+            raise unknown_trigger(trigger)
+
+
+def can_close(trigger: Trigger, end_comes: bool) -> bool:
+    """Whether it can finish."""
+    match trigger:
+        case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime():
+            return True
+        case AfterDelta() | AfterSilence():
+            return True
+        case AfterWatermark(late=late):
+            return end_comes and late is None
+        case AfterFirst() | AfterAll():
+            return can_fire(trigger, end_comes)
+        case AfterEach():
+            return all(can_close(child, end_comes) for child in trigger.children)
+        case OrFinally():
+            return any(can_close(child, end_comes) for child in trigger.children)
+        case _:
+            return False
+
+
+def can_stay_open(trigger: Trigger, end_comes: bool) -> bool:
+    """Whether it can fire without finishing."""
+    match trigger:
+        case DefaultTrigger():
+            return end_comes
+        case AfterWatermark(early=early, late=late):
+            before_end = early is not None and can_fire(early, end_comes=False)
+            return before_end or (end_comes and late is not None)
+        case Always() | EveryCount() | EveryEventTime() | EveryProcessingTime():
+            return True
+        case Repeatedly() | AfterEach():
+            return can_fire(trigger.children[0], end_comes)
+        case OrFinally():
+            return any(can_stay_open(child, end_comes) for child in trigger.children)
+        case _:
+            return False
+
+
+def lets_go(trigger: Trigger) -> bool:
+    """Whether enough elements and time always make it fire, before the window's end too."""
+    match trigger:
+        case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime() | Always():
+            return True
+        case EveryEventTime(to_end=to_end):
+            return not to_end
+        case EveryCount() | EveryProcessingTime():
+            return True
+        case AfterWatermark(early=early):
+            return early is not None and lets_go(early)
+        case Repeatedly(trigger=repeated):
+            return lets_go(repeated)
+        case AfterFirst() | OrFinally():
+            return any(map(lets_go, trigger.children))
+        case AfterAll():
+            return all(map(lets_go, trigger.children))
+        case AfterEach():
+            for child in trigger.children:
+                if not lets_go(child):
+                    return False
+                if not child.may_finish:
+                    break  # the children behind it never get their turn
+            return True
+        case _:
+            return False
+
+
+def fires_on_arrival(trigger: Trigger) -> bool:
+    """Whether elements alone can make it ready, before the watermark or the clock moves."""
+    match trigger:
+        case AfterCount() | AfterDelta() | Always() | EveryCount():
+            return True
+        case AfterWatermark(early=early):
+            return early is not None and fires_on_arrival(early)
+        case AfterFirst() | OrFinally():
+            return any(map(fires_on_arrival, trigger.children))
+        case AfterAll():
+            return all(map(fires_on_arrival, trigger.children))
+        case AfterEach() | Repeatedly():
+            return fires_on_arrival(trigger.children[0])
+        case _:
+            return False
+
+
+def closes(trigger: Trigger) -> bool:
+    """Whether it always finishes once it has fired often enough before the window's end."""
+    match trigger:
+        case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime():
+            return True
+        case AfterFirst() | AfterAll():
+            return lets_go(trigger)
+        case AfterEach():
+            return all(map(closes, trigger.children))
+        case OrFinally():
+            return any(map(closes, trigger.children))
+        case _:
+            return False
+
+
+def loses_in_beam_python(trigger: Trigger, lateness: int) -> bool:
+    """Beam Python's ``TriggerFn.may_lose_data``."""
+    match trigger:
+        case DefaultTrigger() | Always() | Never() | Repeatedly():
+            return False
+        case AfterWatermark(late=late):
+            return lateness > 0 and late is None
+        case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime():
+            return True
+        case AfterDelta() | AfterSilence():
+            return True
+        case EveryCount() | EveryEventTime() | EveryProcessingTime():
+            return False
+        case AfterFirst() | OrFinally():
+            return any(loses_in_beam_python(child, lateness) for child in trigger.children)
+        case AfterAll() | AfterEach():
+            return all(loses_in_beam_python(child, lateness) for child in trigger.children)
+        case _:
+            raise unknown_trigger(trigger)

@@ -1,0 +1,182 @@
+"""What travels through the query: bundles with an address, what clocks say, what came out.
+
+A message is one pickle of columns: an object for each element would take longer than everything
+else that is done with it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Any, Self
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from beamlike.machine.events import Drop
+from beamlike.machine.jumps import Delivered
+from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
+from beamlike.model.panes import PaneInfo
+from beamlike.model.windows import bounds, window_of
+from beamlike.runtime.graph.metrics import Recorder
+from beamlike.runtime.graph.tally import Tally
+from beamlike.runtime.graph.tracing import Noted
+from beamlike.runtime.graph.wire import Wire
+from beamlike.runtime.store.blobs import pack_blob, unpack_blob
+
+__all__ = ["Lost", "Mail", "Reached"]
+
+
+@attrs.frozen
+class Reached:
+    """How far a source, or a shard of a node that keeps state, has come: its watermark (ms).
+
+    For a source that does not tell its watermark, the greatest event time (ms) in some rows.
+    """
+
+    node: int
+    shard: int
+    watermark: int
+
+
+@attrs.frozen
+class Lost:
+    """An element that a node dropped."""
+
+    node: int
+    key: Any
+    drop: Drop
+
+
+def _bundles() -> dict[Any, Bundle]:
+    return defaultdict(Bundle)
+
+
+@attrs.define
+class Mail:
+    """Everything that goes one way in a micro-batch, or a part of it.
+
+    ``out`` has the elements that have come out, by the number of their node and the tag of the
+    output; ``addressed`` those on their way to a node of a later layer, by its number and the
+    source of its that they are elements of; ``came`` those that are wanted from the query, by the
+    position of the wanted edge; and ``arriving`` those for the machine of a node, by its number, in
+    tables of `beamlike.runtime.graph.keyed`.
+
+    ``clock`` is processing time (ms) as the scripts of some sources say it; without one, Spark's
+    counts. ``order`` puts the letters to one receiver in order. In ``metrics`` a node goes
+    by its number, because pipelines that run side by side may give one name twice. ``tallies``
+    has what nodes count, by their numbers, and ``noted`` what happened inside of groupings, if
+    that is wanted. ``delivered`` has the event times of rows, by the numbers of their sources.
+    """
+
+    out: dict[tuple[int, str], Bundle] = attrs.field(factory=_bundles)
+    addressed: dict[tuple[int, int], Bundle] = attrs.field(factory=_bundles)
+    arriving: dict[int, list[pa.Table]] = attrs.field(factory=lambda: defaultdict(list))
+    reached: list[Reached] = attrs.field(factory=list)
+    came: dict[int, Bundle] = attrs.field(factory=_bundles)
+    lost: list[Lost] = attrs.field(factory=list)
+    metrics: Recorder = attrs.field(factory=Recorder)
+    tallies: dict[int, Tally] = attrs.field(factory=dict)
+    noted: list[Noted] = attrs.field(factory=list)
+    delivered: list[Delivered] = attrs.field(factory=list)
+    clock: dict[int, int] = attrs.field(factory=dict)
+    order: int = 0
+
+    def count(self, node: int, tally: Tally) -> None:
+        """What a node, or a shard of it, counted."""
+        known = self.tallies.get(node)
+        self.tallies[node] = tally if known is None else known.with_other(tally)
+
+    def dump(self, wire: Wire) -> bytes:
+        """As a letter.
+
+        Raises:
+            CoderError: The value of an element cannot be bytes.
+        """
+        return wire.dumps(
+            (
+                [
+                    {key: _columns(bundle) for key, bundle in bundles.items()}
+                    for bundles in (self.out, self.addressed, self.came)
+                ],
+                {
+                    node: [pack_blob(table, {}) for table in tables]
+                    for node, tables in self.arriving.items()
+                },
+                [(it.node, it.shard, it.watermark) for it in self.reached],
+                self.lost,
+                self.metrics,
+                {
+                    node: (it.counts, it.stood, it.example, it.jump)
+                    for node, it in self.tallies.items()
+                },
+                self.noted,
+                self.delivered,
+                self.clock,
+                self.order,
+            )
+        )
+
+    @classmethod
+    def load(cls, letters: Iterable[bytes], wire: Wire) -> Self:
+        """All letters as one, in their order.
+
+        Raises:
+            StateError: Something in them has no class or no coder here.
+        """
+        whole = cls()
+        for one in sorted(map(wire.loads, letters), key=itemgetter(-1)):
+            *front, reached, lost, metrics, tallies, noted, delivered, clock, _ = _of_this_version(
+                one
+            )
+            (out, addressed, came), arriving = front
+            mine: Any
+            for mine, theirs in (whole.out, out), (whole.addressed, addressed), (whole.came, came):
+                for key, columns in theirs.items():
+                    mine[key].extend(_bundle(columns))
+            for node, blobs in arriving.items():
+                whole.arriving[node] += [unpack_blob(blob)[0] for blob in blobs]
+            whole.reached += [Reached(*each) for each in reached]
+            whole.lost += lost
+            whole.metrics.merge(metrics)
+            for node, counted in tallies.items():
+                whole.count(node, Tally(*counted))
+            whole.noted += noted
+            whole.delivered += delivered
+            whole.clock |= clock
+        return whole
+
+
+def _of_this_version(letter: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A letter that waited in a checkpoint may be older; then it only says what was reached."""
+    if isinstance(letter[0], list):
+        return letter
+    _out, _addressed, _came, _arriving, reached, *_, order = letter
+    return [{}, {}, {}], {}, reached, [], Recorder(), {}, [], [], {}, order
+
+
+_Columns = tuple[list[Any], Any, Any, list[int], list[PaneInfo]]
+
+
+def _columns(bundle: Bundle) -> _Columns:
+    """Elements as their values, event times, windows by their bounds, and panes by number."""
+    panes = {pane: number for number, pane in enumerate(dict.fromkeys(bundle.panes))}
+    only = len(panes) == 1
+    numbers = [] if only else [panes[pane] for pane in bundle.panes]
+    windows: Any = bundle.windows
+    if isinstance(windows, Spans):
+        spans: Any = np.array([windows.starts, windows.ends], np.int64).T
+    else:
+        spans = [tuple(map(bounds, each)) for each in windows]
+    return bundle.values, np.array(bundle.timestamps, np.int64), spans, numbers, list(panes)
+
+
+def _bundle(columns: _Columns) -> Bundle:
+    values, timestamps, spans, numbers, panes = columns
+    windows: WindowsOfEach
+    if isinstance(spans, np.ndarray):
+        windows = Spans(*spans.T.tolist())
+    else:
+        windows = [tuple(window_of(*span) for span in each) for each in spans]
+    of_each = panes * len(values) if len(panes) == 1 else [panes[number] for number in numbers]
+    return Bundle(values, timestamps.tolist(), windows, of_each)

@@ -1,0 +1,187 @@
+"""What happened inside of a grouping while scripts were played: noted by the workers as it happens.
+
+A worker notes what a shard was given in a micro-batch, where its clocks stood after it, and all
+that its machine answered. In the driver the notes of all shards become the `Run` of the grouping.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from beamlike.machine.events import (
+    AdvanceClock,
+    AdvanceWatermark,
+    Bundle,
+    Effect,
+    Element,
+    Event,
+    Happening,
+    Item,
+    Tell,
+)
+from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.state import KeyState
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.clock import Clock
+from beamlike.runtime.graph.worker import Recorded
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, Told
+from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
+from beamlike.runtime.store.state import Key
+
+__all__ = ["Inside", "Noted", "NotingShard"]
+
+_CLOCK, _ARRIVAL, _WATERMARK = range(3)
+_PHASES: Final[Mapping[type[Event], int]] = {
+    AdvanceClock: _CLOCK,
+    Bundle: _ARRIVAL,
+    AdvanceWatermark: _WATERMARK,
+}
+"""In this order things happen to a shard in a micro-batch."""
+
+
+@attrs.frozen
+class Noted:
+    """What happened to a shard of a grouping in a micro-batch.
+
+    Args:
+        node: The number of the grouping.
+        shard: The position of the shard.
+        clock: Processing time (ms).
+        watermark: Its input watermark (ms) after the micro-batch.
+        arrived: Each element that it was given: its key and its value in bytes, and itself
+            without its value.
+        outputs: What came out, in order: in which phase, of which key, and what.
+        story: What the machine told, likewise.
+    """
+
+    node: int
+    shard: int
+    clock: int
+    watermark: int
+    arrived: Sequence[tuple[bytes, bytes, Element]]
+    outputs: Sequence[tuple[int, bytes, Effect]]
+    story: Sequence[tuple[int, bytes, Happening]]
+
+
+class NotingShard(Shard):
+    """A shard that notes what its machine answers in a step."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self._ear = _Ear(self.machine)
+        self.machine = self._ear
+
+    def taken(self) -> tuple[list[Any], list[Any]]:
+        """The outputs and the story since this was asked last, see `Noted`."""
+        taken = self._ear.outputs, self._ear.story
+        self._ear.outputs, self._ear.story = [], []
+        return taken
+
+    def _step_key(
+        self,
+        states: dict[Key, KeyState],
+        key: Key,
+        arrived: list[Item] | None,
+        clocks: tuple[Clock, Clock, Clock],
+    ) -> tuple[list[KeyedEffect], list[KeyedMerge], Wakes]:
+        (self._ear.key,) = key  # which the machine is never told
+        return super()._step_key(states, key, arrived, clocks)
+
+
+class _Ear:
+    """A machine whose answers are noted."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self.key = b""
+        self.outputs: list[tuple[int, bytes, Effect]] = []
+        self.story: list[tuple[int, bytes, Happening]] = []
+
+    @property
+    def needs_clock(self) -> bool:
+        return self._machine.needs_clock
+
+    def step(
+        self, state: KeyState, event: Event, tell: Tell | None = None
+    ) -> tuple[KeyState, tuple[Effect, ...]]:
+        phase, key = _PHASES[type(event)], self.key
+
+        def hear(happening: Happening) -> None:
+            self.story.append((phase, key, happening))
+            if tell is not None:
+                tell(happening)
+
+        after, effects = self._machine.step(state, event, hear)
+        self.outputs += ((phase, key, effect) for effect in effects)
+        return after, effects
+
+    def wakes(self, state: KeyState) -> Wakes:
+        return self._machine.wakes(state)
+
+
+class Inside(Recorded):
+    """The run of one grouping, made of what was noted in each micro-batch.
+
+    Args:
+        key_of: The key that became these bytes.
+        value_of: The value that did.
+        machine: The reference machine of the grouping. Where the columnar machine stepped it, which
+            says only what comes out, the story is that of the reference machine.
+    """
+
+    def __init__(
+        self,
+        key_of: Callable[[Any], Hashable],
+        value_of: Callable[[Any], Any],
+        machine: Machine,
+    ) -> None:
+        self._key_of, self._value_of, self._machine = key_of, value_of, machine
+        self._script: list[ScriptStep] = []
+        self._outputs: list[Output] = []
+        self._story: list[Told] = []
+        self._watermark, self._clock = MIN_TIMESTAMP, 0
+
+    @property
+    def run(self) -> Run:
+        story: Sequence[Told] = self._story
+        if self._outputs and not story:
+            story = run_in_memory(self._machine, tuple(self._script)).story
+        return Run(
+            tuple(
+                Arrive(tuple((self._key_of(key), element) for key, element in step.elements))
+                if isinstance(step, Arrive)
+                else step
+                for step in self._script
+            ),
+            tuple(attrs.evolve(it, key=self._key_of(it.key)) for it in self._outputs),
+            tuple(attrs.evolve(it, key=self._key_of(it.key)) for it in story),
+        )
+
+    def add(self, noted: Iterable[Noted]) -> None:
+        """What its shards noted in one micro-batch."""
+        shards = sorted(noted, key=lambda it: it.shard)
+        clock = max(it.clock for it in shards)
+        watermark = min(it.watermark for it in shards)
+        arrived: list[tuple[Any, Element]] = [
+            (key, attrs.evolve(element, value=self._value_of(value)))
+            for it in shards
+            for key, value, element in it.arrived
+        ]
+        steps: tuple[tuple[ScriptStep, bool], ...] = (
+            (AdvanceClock(clock), clock > self._clock),
+            (Arrive(tuple(arrived)), bool(arrived)),
+            (AdvanceWatermark(watermark), watermark > self._watermark),
+        )
+        for phase, (step, happens) in enumerate(steps):
+            outputs = [(k, it) for shard in shards for at, k, it in shard.outputs if at == phase]
+            story = [(k, it) for shard in shards for at, k, it in shard.story if at == phase]
+            if not (happens or outputs or story):
+                continue
+            number = len(self._script)
+            self._script.append(step)
+            self._outputs += (Output(number, key, it) for key, it in outputs)
+            self._story += (Told(number, key, it) for key, it in story)
+        self._clock, self._watermark = max(clock, self._clock), max(watermark, self._watermark)

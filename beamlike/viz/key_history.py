@@ -1,0 +1,265 @@
+"""What happened to one key: its elements' fates, its windows' lives, its panes."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from beamlike.machine.events import Drop, Element, Fired, Merged, Pane
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MIN_TIMESTAMP, show_duration
+from beamlike.model.windowfns import MergingWindowFn
+from beamlike.model.windows import IntervalWindow, Window
+from beamlike.runtime.script import Arrive, Run
+from beamlike.viz.run_index import by_step, identity, own_windows, take_drops
+from beamlike.viz.scene import Box, End, Fate, Life, Mark
+from beamlike.viz.table import lost_elements, shorten
+
+__all__ = ["LEVEL", "Happened"]
+
+LEVEL: Final = 0.55
+"""Distance in rows of panes of one step that would cover each other."""
+_FIRST_LEVEL: Final = 0.55
+"""How far above its step a pane lies: what set it off lies below it."""
+_BEGINS: Final = 0.3
+"""How far below its first element a window begins."""
+_ABOVE: Final = 0.1
+"""How far above its last pane a window ends."""
+_LABEL: Final = 60
+
+
+@attrs.define
+class _Open:
+    """A window whose life goes on."""
+
+    window: Window
+    opened: float
+    sources: tuple[Window, ...] = ()
+    elements: int = 0
+    reached: float | None = None
+    """The row of its last pane."""
+    closed: float | None = None
+    """The row of the pane with which its trigger finished."""
+
+
+class Happened:
+    """One key of a run. Where steps lie is told later, to `play`."""
+
+    def __init__(self, run: Run, strategy: WindowingStrategy | None, key: Any) -> None:
+        self.run, self.strategy, self.key = run, strategy, key
+        self.marks: list[Mark] = []
+        self.lives: list[Life] = []
+        self.boxes: list[Box] = []
+        self._open: dict[Window, _Open] = {}
+        self._arrived = {
+            number: mine
+            for number, step in enumerate(run.script)
+            if isinstance(step, Arrive) and (mine := _of_key(step, key))
+        }
+        self._effects, self._told = by_step(run, key)
+        self.loud = {*self._arrived, *self._effects, *self._told}
+        """The steps in which something happened to this key."""
+
+    def levels(self, step: int) -> int:
+        """How many panes of this step cover each other at most, one at least."""
+        panes = [it for it in self._effects.get(step, ()) if isinstance(it, Pane)]
+        panes = [pane for pane in panes if not pane.retraction]
+        return 1 + max((level for _, level in _levels(panes)), default=0)
+
+    def play(self, at: Mapping[int, float]) -> None:
+        """Let everything happen; ``at`` is the row of each step."""
+        watermark = MIN_TIMESTAMP
+        row = 0.0
+        for number, (reading, _) in enumerate(self.run.clocks()):
+            row = at.get(number, row)
+            drops = [it for it in self._effects.get(number, ()) if isinstance(it, Drop)]
+            opened = self._arrive(number, row, watermark, drops)
+            watermark = reading
+            self._merge(number, row, opened)
+            self._fire(number, row, watermark)
+            self._expire(row, watermark)
+        for it in list(self._open.values()):
+            self._end(it, row + _FIRST_LEVEL + _ABOVE, End.OPEN)
+        self.lives.sort(key=lambda life: (life.opened, life.window.start, life.window.end))
+
+    # -- elements ----------------------------------------------------------------------------
+
+    def _arrive(
+        self, number: int, row: float, watermark: int, drops: list[Drop]
+    ) -> Counter[Window]:
+        """Mark the elements of a step; the windows that took them, each with their number."""
+        opened: Counter[Window] = Counter()
+        marks: Counter[Mark] = Counter()
+        for element in self._arrived.get(number, ()):
+            windows = self._assigned(element)
+            refused = take_drops(element, drops, max(len(windows), 1))
+            taken = [w for w in windows if w not in {drop.window for drop in refused}]
+            if len(refused) >= len(windows):
+                taken = []
+            opened.update(taken)
+            late = element.timestamp < watermark
+            fate, reason = Fate.LATE if late else Fate.TAKEN, ""
+            if refused:
+                reason = _why(refused)
+                if taken:
+                    reason = f"dropped from {len(refused)} of {len(windows)} windows: {reason}"
+                else:
+                    fate = Fate.DROPPED
+            elif not windows and self.strategy is not None:
+                fate = Fate.NOWHERE
+            label = " ".join(shorten(element.value, _LABEL).split())
+            marks[Mark(element.timestamp, row, label, fate, reason)] += 1
+        for drop in drops:  # of elements that were accepted, or combined before
+            label = lost_elements(drop, _LABEL)
+            # Of elements that were folded into a pane, nothing but the window is left.
+            event = drop.timestamp
+            if event is None and isinstance(drop.window, IntervalWindow):
+                event = drop.window.max_timestamp
+            if event is not None:
+                mark = Mark(event, row, label, Fate.DROPPED, _why([drop]))
+                marks[mark] += drop.count
+        self.marks += [attrs.evolve(mark, count=count) for mark, count in marks.items()]
+        return opened
+
+    def _assigned(self, element: Element) -> tuple[Window, ...]:
+        if element.window is not None:
+            return (element.window,)
+        if self.strategy is None:
+            return ()
+        return own_windows(self.strategy.window_fn, element)
+
+    # -- windows -----------------------------------------------------------------------------
+
+    def _merge(self, number: int, row: float, taken: Counter[Window]) -> None:
+        story = self._told.get(number, ())
+        merges = [(it.sources, it.into) for it in story if isinstance(it, Merged)]
+        if not self.run.story:
+            merges = list(self._planned(taken))
+        begins = row - _BEGINS
+        gone: set[Window] = set()
+        for sources, into in merges:
+            gone |= {*sources} - {into}
+            ours = [self._open.pop(it) for it in sources if it in self._open]
+            there = next((it for it in ours if it.window == into), None)
+            count = sum(it.elements for it in ours) + sum(taken[it] for it in sources)
+            if there is not None and len(ours) == 1:
+                self._open[into] = there
+                there.elements = count
+                continue
+            for it in ours:
+                self._end(it, begins, End.MERGED, into)
+            self._open[into] = _Open(into, begins, tuple(sources), count)
+        for window, count in sorted(taken.items(), key=lambda it: (it[0].start, it[0].end)):
+            if window in gone:
+                continue
+            if window not in self._open:
+                self._open[window] = _Open(window, begins)
+            if not any(window in sources for sources, _ in merges):  # else they are counted
+                self._open[window].elements += count
+
+    def _planned(
+        self, taken: Counter[Window]
+    ) -> Iterable[tuple[tuple[IntervalWindow, ...], IntervalWindow]]:
+        """The merges of a step that nobody told."""
+        if self.strategy is None or not self.strategy.is_merging or not taken:
+            return
+        window_fn = self.strategy.window_fn
+        assert isinstance(window_fn, MergingWindowFn)
+        sizes = {
+            window: it.elements
+            for window, it in self._open.items()
+            if it.closed is None and isinstance(window, IntervalWindow)
+        }
+        for window, count in taken.items():
+            if isinstance(window, IntervalWindow):
+                sizes[window] = sizes.get(window, 0) + count
+        plan = window_fn.merge_sized(sizes) if window_fn.needs_sizes else window_fn.merge(sizes)
+        for merge in plan:
+            yield merge.sources, merge.into
+
+    def _end(self, it: _Open, row: float, end: End, into: Window | None = None) -> None:
+        self._open.pop(it.window, None)
+        ended = max(row, it.opened if it.reached is None else it.reached + _ABOVE)
+        self.lives.append(
+            Life(it.window, it.opened, ended, end, it.sources, into, closed=it.closed)
+        )
+
+    def _expire(self, row: float, watermark: int) -> None:
+        if self.strategy is None:
+            return
+        for it in list(self._open.values()):
+            # What has expired may rest, and merge later. What is closed does not.
+            kept = self.strategy.expiry if it.closed is not None else self.strategy.forgotten
+            if watermark > kept(it.window):
+                self._end(it, row + _FIRST_LEVEL + _ABOVE, End.EXPIRED)
+
+    # -- panes -------------------------------------------------------------------------------
+
+    def _fire(self, number: int, row: float, watermark: int) -> None:
+        panes = [it for it in self._effects.get(number, ()) if isinstance(it, Pane)]
+        reasons = iter([it.by for it in self._told.get(number, ()) if isinstance(it, Fired)])
+        for pane in panes:
+            if pane.retraction:
+                self._withdraw(pane, row)
+        standing = [pane for pane in panes if not pane.retraction]
+        for pane, level in _levels(standing):
+            at = row + _FIRST_LEVEL + level * LEVEL
+            if pane.window not in self._open:
+                self._open[pane.window] = _Open(pane.window, row - _BEGINS)
+            life = self._open[pane.window]
+            below = life.opened if life.reached is None else life.reached
+            life.reached = at
+            label = " ".join(shorten(pane.value, _LABEL).split())
+            info = pane.info
+            self.boxes.append(
+                Box(
+                    pane.window,
+                    info.timing.value,
+                    info.index,
+                    label,
+                    below,
+                    at,
+                    info.is_last,
+                    by=next(reasons, ""),
+                )
+            )
+            expired = self.strategy and watermark > self.strategy.expiry(pane.window)
+            if info.is_last and not expired:
+                life.closed = at
+
+    def _withdraw(self, pane: Pane, row: float) -> None:
+        """Mark the pane that has exactly these fields."""
+        for position in range(len(self.boxes) - 1, -1, -1):
+            box = self.boxes[position]
+            wanted = (pane.window, pane.info.timing.value, pane.info.index)
+            if box.withdrawn is None and (box.window, box.timing, box.index) == wanted:
+                self.boxes[position] = attrs.evolve(box, withdrawn=row)
+                return
+
+
+def _of_key(step: Arrive, key: Any) -> list[Element]:
+    wanted = identity(key)
+    return [element for its, element in step.elements if identity(its) == wanted]
+
+
+def _levels(panes: Sequence[Pane]) -> list[tuple[Pane, int]]:
+    """Panes of one step, each on the lowest level where no other one covers it."""
+    placed: list[tuple[Pane, int]] = []
+    for pane in panes:
+        level = 0
+        for other, theirs in placed:
+            if other.window.start < pane.window.end and pane.window.start < other.window.end:
+                level = max(level, theirs + 1)
+        placed.append((pane, level))
+    return placed
+
+
+def _why(drops: Sequence[Drop]) -> str:
+    """Why windows refused an element, each reason once; and by how little it was missed."""
+    reasons = []
+    for reason in dict.fromkeys(drop.reason for drop in drops):
+        missed = [it.missed_by for it in drops if it.reason is reason and it.missed_by is not None]
+        by = f", missed by {show_duration(min(missed))}" if missed else ""
+        reasons.append(f"{reason.value}{by}")
+    return "; ".join(reasons)

@@ -1,0 +1,390 @@
+"""The story of one key, told from a recording: a sentence for each happening, and the reason."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from beamlike.machine.events import (
+    AdvanceClock,
+    AdvanceWatermark,
+    Drop,
+    Element,
+    Fired,
+    Merged,
+    Pane,
+    Suppressed,
+)
+from beamlike.model.options import LateCheck
+from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
+from beamlike.model.windows import Window, bounds
+from beamlike.model.words import how_many, visible
+from beamlike.runtime.script import Arrive
+from beamlike.viz import reasons as because
+from beamlike.viz.recording import Moment, Recording, WindowView
+from beamlike.viz.run_index import own_windows
+from beamlike.viz.sentences import KeyStory, Sentence, named
+from beamlike.viz.table import lost_elements, shorten
+from beamlike.viz.trigger_words import spoken
+from beamlike.viz.what_if import Rescue
+
+__all__ = ["Teller"]
+
+_SHOWN_VALUE: Final = 60
+
+
+class Teller:
+    """Tells the story of a recording of one key."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._strategy = recording.strategy
+        (self.key,) = recording.keys
+        self._rescue = Rescue(recording.run.script, recording.strategy)
+        self.is_grouped = recording.is_grouped
+        self._before: dict[Window, WindowView] = {}
+        self._fresh: dict[Window, int] = {}
+        self._showed: set[Window] = set()
+        """Windows that have emitted a pane."""
+        self._grew: set[Window] = set()
+        """Sessions that have not, but grew from such windows."""
+
+    def windows(self) -> set[Window]:
+        """Every window that the key had, or that an element of it was to go to."""
+        found: set[Window] = set()
+        for moment in self._recording.moments:
+            found |= {view.window for view in moment.windows.get(self.key, ())}
+            found |= {o.effect.window for o in moment.outputs if o.effect.window is not None}
+            for told in moment.story:
+                if isinstance(told.happening, Merged):
+                    found |= {told.happening.into, *told.happening.sources}
+        return found
+
+    def all(self) -> KeyStory:
+        return self._story((*self._with_quiet(), *self._ending()))
+
+    def about(self, window: Window) -> KeyStory:
+        """Only what concerns a window, and those that it grew from."""
+        sentences = [sentence for _, step in self._steps() for sentence in step]
+        sentences += self._ending()
+        lineage = {window}
+        for sentence in reversed(sentences):
+            if sentence.kind == "merged" and sentence.windows[0] in lineage:
+                lineage |= set(sentence.windows)
+        mine = tuple(
+            sentence
+            for sentence in sentences
+            if lineage & set(sentence.windows[:1])
+            or (sentence.kind in ("merged", "withdrawn") and window in sentence.windows)
+        )
+        return self._story(mine)
+
+    def _story(self, sentences: tuple[Sentence, ...]) -> KeyStory:
+        headings = {
+            sentence.step: self._heading(sentence.step)
+            for sentence in sentences
+            if sentence.step is not None
+        }
+        last = self._recording.moments[-1]
+        end = f"at the end, {self._clocks(last)}"
+        return KeyStory(self.key, headings, sentences, end)
+
+    # -- headings --------------------------------------------------------------------------
+
+    def _heading(self, step: int) -> str:
+        moment = self._recording.moments[step]
+        if isinstance(moment.event, Arrive):
+            number = len(moment.event.elements)
+            what = f"{number} elements arrive" if number > 1 else "an element arrives"
+            return f"step {step}: {what}, {self._clocks(moment)}"
+        return f"step {step}: {self._move(moment)}"
+
+    def _clocks(self, moment: Moment) -> str:
+        watermark = f"the watermark at {show_instant(moment.watermark)}"
+        if moment.watermark == MIN_TIMESTAMP:
+            watermark = "before any watermark"
+        needs_clock = self._strategy.trigger.needs_clock
+        return watermark + (f", the clock at {show_instant(moment.clock)}" if needs_clock else "")
+
+    def _move(self, moment: Moment) -> str:
+        if isinstance(moment.event, AdvanceWatermark):
+            return f"the watermark moves to {show_instant(moment.watermark)}"
+        return f"the clock moves to {show_instant(moment.clock)}"
+
+    # -- steps -----------------------------------------------------------------------------
+
+    def _with_quiet(self) -> Iterator[Sentence]:
+        """All sentences, and one for each row of steps in which nothing was due."""
+        quiet: list[Moment] = []
+        began = False
+        for moment, sentences in self._steps():
+            if sentences:
+                yield from self._quiet(quiet)
+                yield from sentences
+                began, quiet = True, []
+            elif began and not isinstance(moment.event, Arrive):
+                quiet.append(moment)
+        yield from self._quiet(quiet)
+
+    def _quiet(self, moments: Sequence[Moment]) -> Iterator[Sentence]:
+        if not moments:
+            return
+        first, last = moments[0].step, moments[-1].step
+        which = f"steps {first} {'to' if last - first > 1 else 'and'} {last}"
+        which = f"step {first}" if first == last else which
+        # Of several moves of a clock the last says all.
+        moves = {type(moment.event): self._move(moment) for moment in moments}
+        text = f"{which}: {', '.join(moves.values())}; nothing is due"
+        at = moments[-1].clock
+        alarms = {view.wakes.clock for view in moments[-1].windows.get(self.key, ())}
+        if at in alarms and isinstance(moments[-1].event, AdvanceClock):
+            text += f", because the clock is at {show_instant(at)} and has to pass it"
+        yield Sentence(first, "quiet", (), text)
+
+    def _steps(self) -> Iterator[tuple[Moment, list[Sentence]]]:
+        self._before, self._fresh = {}, {}
+        self._showed, self._grew = set(), set()
+        for moment in self._recording.moments:
+            yield moment, list(self._step(moment))
+            views = moment.windows.get(self.key, ())
+            self._before = {view.window: view for view in views}
+
+    def _step(self, moment: Moment) -> Iterator[Sentence]:
+        happenings = [told.happening for told in moment.story]
+        drops = [it for it in happenings if isinstance(it, Drop)]
+        merges = [it for it in happenings if isinstance(it, Merged)]
+        self._fresh = {at: view.waiting for at, view in self._before.items() if not view.closed}
+        for drop in drops:
+            if drop.element is not None:
+                yield self._dropped(moment, drop)
+        yield from self._arrivals(moment, drops, merges)
+        withdrawn: list[Pane] = []
+        panes = iter([it for it in happenings if isinstance(it, Fired)])
+        for output in moment.outputs:
+            effect = output.effect
+            if isinstance(effect, Drop):
+                continue
+            if not self.is_grouped:
+                yield self._passed(moment, effect)
+            elif effect.retraction:
+                withdrawn.append(effect)
+            else:
+                told = next(panes)
+                for old in withdrawn:
+                    yield self._withdrawn(moment, told, old)
+                yield self._fired(moment, told)
+                withdrawn = []
+        for it in happenings:
+            if isinstance(it, Suppressed):
+                yield self._silent(moment, it)
+        for drop in drops:
+            if drop.element is None:
+                yield self._dropped(moment, drop)
+        yield from self._forgotten(moment, happenings)
+
+    # -- what comes ------------------------------------------------------------------------
+
+    def _arrivals(
+        self, moment: Moment, drops: Sequence[Drop], merges: Sequence[Merged]
+    ) -> Iterator[Sentence]:
+        home: dict[Window, Window] = {}
+        for merge in merges:
+            home |= dict.fromkeys(merge.sources, merge.into)
+        came = self._taken_in(moment, drops, home)
+        views = {view.window: view for view in moment.windows.get(self.key, ())}
+        fired = {
+            told.happening.window
+            for told in moment.story
+            if isinstance(told.happening, Fired | Suppressed)
+        }
+        yield from self._homeless(moment, drops)
+        for merge in merges:
+            yield self._merged(moment, merge, came)
+        for window, elements in came.items():
+            into = home.get(window, window)
+            self._fresh[into] = self._fresh.get(into, 0) + len(elements)
+            if window not in home:
+                yield self._joined(moment, window, elements)
+        for into in dict.fromkeys(home.get(window, window) for window in came):
+            if into in views and into not in fired and not views[into].closed:
+                waits = because.waits(views[into])
+                text = f"Nothing comes out yet: {named(into)} {waits}."
+                yield Sentence(moment.step, "waiting", (into,), text)
+
+    def _taken_in(
+        self, moment: Moment, drops: Sequence[Drop], home: Mapping[Window, Window]
+    ) -> dict[Window, list[Element]]:
+        """What arrived for each window and was not dropped, as it was before any merging."""
+        came: dict[Window, list[Element]] = {}
+        # A window that has closed refuses after merging, others before.
+        lost = {(id(drop.element), drop.window) for drop in drops}
+        if not isinstance(moment.event, Arrive) or not self.is_grouped:
+            return came
+        for _, element in moment.event.elements:
+            for window in own_windows(self._strategy.window_fn, element):
+                if not lost & {(id(element), window), (id(element), home.get(window, window))}:
+                    came.setdefault(window, []).append(element)
+        return came
+
+    def _homeless(self, moment: Moment, drops: Sequence[Drop]) -> Iterator[Sentence]:
+        """Elements that the window function gave no window. Nothing else tells of them."""
+        lost = {id(drop.element) for drop in drops}
+        if isinstance(moment.event, Arrive) and self.is_grouped:
+            nowhere = [
+                element
+                for _, element in moment.event.elements
+                if id(element) not in lost and not own_windows(self._strategy.window_fn, element)
+            ]
+            if nowhere:
+                one = len(nowhere) == 1
+                text = (
+                    f"{because.listed(nowhere)} {'is' if one else 'are'} in no window: "
+                    f"{self._strategy.window_fn} has none there. As in Beam, no pane and no drop "
+                    f"tells of {'it' if one else 'them'}."
+                )
+                yield Sentence(moment.step, "homeless", (), text)
+
+    def _merged(self, moment: Moment, merge: Merged, came: dict[Window, list[Element]]) -> Sentence:
+        live = sorted(
+            (at for at in merge.sources if at in self._before and not self._before[at].closed),
+            key=bounds,
+        )
+        elements = [
+            element
+            for window in merge.sources
+            if window not in live
+            for element in came.get(window, ())
+        ]
+        text = because.merged_because(merge, live, elements, self._strategy.window_fn)
+        if merge.into not in live and any(at in self._showed | self._grew for at in live):
+            self._grew.add(merge.into)
+        self._fresh[merge.into] = sum(self._fresh.pop(at, 0) for at in merge.sources)
+        return Sentence(moment.step, "merged", (merge.into, *merge.sources), text)
+
+    def _joined(self, moment: Moment, window: Window, elements: Sequence[Element]) -> Sentence:
+        who, name = because.listed(elements), named(window)
+        one = "s" if len(elements) == 1 else ""
+        if window in self._before:
+            text = f"{who} go{'es' if one else ''} into {name}."
+        else:
+            near = ""
+            if self._strategy.is_merging:
+                beside = list(self._before.values())
+                near = because.alone_because(
+                    window, beside, self._strategy.window_fn, moment.watermark
+                )
+            text = f"{who} open{one} {name}. {near}".rstrip()
+        return Sentence(moment.step, "arrived", (window,), text)
+
+    def _dropped(self, moment: Moment, drop: Drop) -> Sentence:
+        windows = (drop.window,) if drop.window is not None else ()
+        name = named(drop.window) if drop.window is not None else ""
+        what = lost_elements(drop, _SHOWN_VALUE)
+        if drop.timestamp is not None:
+            what += f" at {show_instant(drop.timestamp)}"
+        if drop.error is not None:
+            why = f" because {visible(' '.join(drop.error.split()))}"
+        elif drop.missed_by is None:
+            why = f": the trigger of its window {name} has finished"
+        else:
+            why = f": {self._expired(moment, drop, name)}"
+        live = [at for at, view in self._before.items() if not view.closed]
+        advice = self._rescue.advice(moment.step, drop, live)
+        verb = "is" if drop.count == 1 else "are"
+        text = f"{what} {verb} dropped{why}. {advice}".rstrip()
+        return Sentence(moment.step, "dropped", windows, text)
+
+    def _expired(self, moment: Moment, drop: Drop, name: str) -> str:
+        """How an element was late, for a window or by itself."""
+        deadline = moment.watermark - (drop.missed_by or 0)
+        late, until = self._strategy.allowed_lateness, show_instant(deadline + 1)
+        plus = f" plus the allowed lateness of {show_duration(late)}" if late else ""
+        reached = f"when the watermark reached {until}"
+        if drop.window is not None and deadline == self._strategy.expiry(drop.window):
+            return f"its window {name} expired {reached}{', its end' if plus else ''}{plus}"
+        if self._strategy.late_check is LateCheck.MERGED:
+            return f"the session that its window {name} merges into expired {reached}"
+        return f'by late_check="element" its time{plus} was over {reached}'
+
+    # -- what comes out --------------------------------------------------------------------
+
+    def _fired(self, moment: Moment, told: Fired) -> Sentence:
+        pane, info = told.pane, told.pane.info
+        before = self._before.get(told.window)
+        name = f"{info.timing.value} pane {info.index}"
+        name = f"its last pane, {info.timing.value} {info.index}" if info.is_last else name
+        text = f"{named(told.window)} emits {name}: {shorten(pane.value, _SHOWN_VALUE)}"
+        if pane.timestamp != told.window.max_timestamp:
+            text += f" stamped {show_instant(pane.timestamp)}"
+        why = because.fired_because(told.by, told.window, moment, before, self._strategy)
+        text += f", by {told.by}: {why}."
+        if not self._fresh.get(told.window, 0):
+            text += f" {because.empty_because(told, self._strategy)}"
+        if info.index == 0 and told.window in self._grew:
+            text += " Its panes are counted from 0 again, because the session has grown."
+        text += f" {because.held_because(told)}".rstrip()
+        if any(view.window == told.window for view in moment.windows[self.key]) and (
+            told.by == because.EXPIRY
+        ):
+            reach = because.reaching(self._strategy.window_fn, "overlap", "touch")
+            text += f' It is kept at rest, for what may still {reach} it (late_check="retain").'
+        if info.is_last and told.by != because.EXPIRY:
+            text += f" {because.closed_to(self._strategy)}"
+        self._grew.discard(told.window)
+        self._showed.add(told.window)
+        return Sentence(moment.step, "fired", (told.window,), text)
+
+    def _withdrawn(self, moment: Moment, told: Fired, old: Pane) -> Sentence:
+        name = f"{old.info.timing.value} pane {old.info.index}"
+        whose = f"its {name}"
+        if old.window != told.window:
+            whose = f"{name} of {named(old.window)}, which it grew from"
+        value = shorten(old.value, _SHOWN_VALUE)
+        text = f"{named(told.window)} withdraws {whose}: {value}."
+        return Sentence(moment.step, "withdrawn", (told.window, old.window), text)
+
+    def _passed(self, moment: Moment, pane: Pane) -> Sentence:
+        what = f"{shorten(pane.value, _SHOWN_VALUE)} at {show_instant(pane.timestamp)}"
+        text = f"{what} comes out at once, in {named(pane.window)}: nothing is grouped."
+        return Sentence(moment.step, "passed", (pane.window,), text)
+
+    def _silent(self, moment: Moment, told: Suppressed) -> Sentence:
+        why = because.silent_because(told.by, self._fresh.get(told.window, 0), self._strategy)
+        verb = "expires without a pane" if told.by == because.EXPIRY else "fires without a pane"
+        path = "" if told.by == because.EXPIRY else f" by {told.by}"
+        text = f"{named(told.window)} {verb}{path}: {why}."
+        return Sentence(moment.step, "suppressed", (told.window,), text)
+
+    def _forgotten(self, moment: Moment, happenings: Iterable[object]) -> Iterator[Sentence]:
+        if not isinstance(moment.event, AdvanceWatermark):
+            return
+        left = {view.window for view in moment.windows.get(self.key, ())}
+        spoke = {it.window for it in happenings if isinstance(it, Fired | Suppressed | Drop)}
+        for window, view in self._before.items():
+            if window in left or window in spoke:
+                continue
+            why = "its trigger had finished" if view.closed else "no element can reach it any more"
+            text = f"{named(window)} is forgotten: {why}."
+            yield Sentence(moment.step, "forgotten", (window,), text)
+
+    # -- how it ends -----------------------------------------------------------------------
+
+    def _ending(self) -> Iterator[Sentence]:
+        last = self._recording.moments[-1]
+        for view in last.windows.get(self.key, ()):
+            name = named(view.window)
+            if view.closed:
+                text = f"{name} is closed: its trigger has finished, and it takes nothing in."
+            elif view.resting:
+                reach = because.reaching(self._strategy.window_fn, "overlaps", "touches")
+                text = f"{name} has expired and rests: only an element that {reach} it wakes it."
+            else:
+                came = "nothing new"
+                if view.waiting:
+                    came = f"{how_many(view.waiting, 'element')} that no pane has shown"
+                text = f"{name} is open with {came}, and {because.waits(view)}."
+            yield Sentence(None, "waiting", (view.window,), text)
+            if view.closed or view.resting:
+                continue
+            for node in spoken(view.trigger).walk():
+                if node.path != view.trigger.path:
+                    text = f"{node.path}, {node.name}, waits for {node.waits_for}."
+                    yield Sentence(None, "waiting", (view.window,), text)

@@ -1,0 +1,255 @@
+"""Which panes a matcher looks at, what it finds there, and which panes came near."""
+
+from abc import ABC, abstractmethod
+from enum import Enum
+from typing import Any, Final
+
+import attrs
+
+from beamlike.machine.events import Pane
+from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.time import show_duration, show_instant
+from beamlike.model.windows import IntervalWindow, Window
+from beamlike.model.words import on_one_line
+from beamlike.runtime.script import Output
+from beamlike.testing.assertions.failures import Failure, some_lines
+from beamlike.testing.streams.results import NO_KEY, Results
+from beamlike.viz.table import shorten
+
+__all__ = ["Choice", "Mismatch", "Question", "Selection", "judge", "show_element"]
+
+_MOST_NEAR: Final = 4
+_ELEMENT_WIDTH: Final = 200
+_NAME_WIDTH: Final = 40
+
+
+class Choice(Enum):
+    """Which panes of a window are selected."""
+
+    ALL = "any pane"
+    EARLY = "timing EARLY"
+    ON_TIME = "timing ON_TIME"
+    LATE = "timing LATE"
+    NOT_LATE = "any timing but LATE"
+    FINAL = "the last pane"
+
+    def objection(self, info: PaneInfo) -> str | None:
+        """Why a pane is not selected, None if it is."""
+        match self:
+            case Choice.ALL:
+                return None
+            case Choice.FINAL:
+                return None if info.is_last else "not the last pane"
+            case Choice.NOT_LATE:
+                wanted = info.timing is not Timing.LATE
+            case _:
+                wanted = info.timing.value == self.name
+        return None if wanted else f"timing {info.timing.value}"
+
+
+@attrs.frozen
+class Selection:
+    """The panes that a matcher looks at.
+
+    ``outputs`` and ``positions`` go together; positions count in the run's outputs. A
+    ``window`` of None means panes of all windows.
+    """
+
+    scope: str
+    window: Window | None
+    choice: Choice
+    outputs: tuple[Output, ...]
+    positions: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        results: Results,
+        scope: str = "",
+        window: Window | None = None,
+        choice: Choice = Choice.ALL,
+    ) -> "Selection":
+        """Select value by value, over all keys, as Beam's ``PaneExtractors`` do."""
+        chosen = [
+            (at, output)
+            for at, output in enumerate(results.run.outputs)
+            if isinstance(output.effect, Pane)
+            and not output.effect.retraction
+            and (window is None or output.effect.window == window)
+            and choice.objection(output.effect.info) is None
+        ]
+        return cls(
+            scope, window, choice, tuple(o for _, o in chosen), tuple(at for at, _ in chosen)
+        )
+
+    def window_occurs(self, results: Results) -> bool:
+        """Whether anything in this run had to do with the window."""
+        return any(output.effect.window == self.window for output in results.run.outputs)
+
+    def near(self, results: Results, missing: tuple[Any, ...], *, stamped: bool) -> tuple[str, ...]:
+        """The panes that could have been meant, nearest first, and why each was not selected.
+
+        Panes that hold a missing element come first, then those of the same window. Panes of
+        other windows are near only if there are none of these and nothing was selected.
+        """
+        ranked = []
+        for at, output in enumerate(results.run.outputs):
+            pane = output.effect
+            if self.window is None or at in self.positions or not isinstance(pane, Pane):
+                continue
+            distance, reasons = _distance(self.window, pane.window)
+            objection = self.choice.objection(pane.info)
+            reasons += [objection] if objection else []
+            element = results.element(output)
+            holds = any(
+                results.same_element(wanted[0] if stamped else wanted, element)
+                for wanted in missing
+            )
+            if self.outputs and distance and not holds:
+                continue
+            text = _join(reasons) + (", holds a missing element" if holds else "")
+            ranked.append((not holds, distance, len(reasons), at, f"{_name(output, pane)}: {text}"))
+        best = [entry for entry in ranked if not entry[0] or not entry[1]] or ranked
+        return tuple(text for *_, text in sorted(best)[:_MOST_NEAR])
+
+
+@attrs.frozen
+class Mismatch:
+    """What is wrong with the selected elements."""
+
+    missing: tuple[Any, ...] = ()
+    unexpected: tuple[Any, ...] = ()
+    remark: str = ""
+
+
+class Question(ABC):
+    """A question about a selection of elements: the inner part of a pane matcher."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the matcher in a test."""
+
+    @property
+    @abstractmethod
+    def expected(self) -> str:
+        """What is asked for, in words."""
+
+    @property
+    def stamped(self) -> bool:
+        """Whether it needs timestamps, even of results without them."""
+        return False
+
+    @property
+    def wants_nothing(self) -> bool:
+        """Whether it is the very point that nothing is there."""
+        return False
+
+    @property
+    def asks_each(self) -> bool:
+        """Whether it asks of elements one by one, so that of none there is only one answer."""
+        return False
+
+    @abstractmethod
+    def verdict(self, selected: list[Any], results: Results) -> Mismatch | None:
+        """What is wrong with the selected elements, None if nothing is."""
+
+
+def judge(
+    results: Results, selection: Selection, question: Question, *, negated: bool
+) -> Failure | None:
+    """Ask a question about a selection; the failure if the answer is not the wanted one."""
+    stamped = results.stamped or question.stamped
+    selected = results.elements(selection.outputs, stamped=stamped)
+    mismatch = question.verdict(selected, results)
+    asked = f"{selection.scope} {question.name}".strip()
+    facts = [("expected", ("anything but " if negated else "") + question.expected)]
+    if (mismatch is None) == negated:
+        wrong = mismatch or Mismatch()
+        if not negated:
+            empty = "" if selection.outputs else ": no pane was selected"
+            headline = f"{asked} does not hold{empty}"
+        else:
+            headline = f"{asked} holds, but should not"
+        for label, elements in (("missing", wrong.missing), ("unexpected", wrong.unexpected)):
+            if elements:
+                lines = (show_element(element, stamped=stamped) for element in elements)
+                facts.append((label, some_lines(lines)))
+        if wrong.remark:
+            facts.append(("because", wrong.remark))
+        near = selection.near(results, wrong.missing, stamped=stamped) if not negated else ()
+        return Failure(headline, tuple(facts), selection.positions, near)
+    if not selection.outputs:
+        return _says_nothing(results, selection, question, facts, negated=negated)
+    return None
+
+
+def _says_nothing(
+    results: Results,
+    selection: Selection,
+    question: Question,
+    facts: list[tuple[str, str]],
+    *,
+    negated: bool,
+) -> Failure | None:
+    """Why the right answer about no elements says nothing, None if it says something.
+
+    Of a collection it says nothing if no other answer was possible: elements one by one are asked
+    for, and there are none. Of a window that never occurs, and that is most likely misspelt, it
+    says nothing unless it is the very point that nothing is there.
+    """
+    asked = f"{selection.scope} {question.name}".strip()
+    asked = f"should_not {asked}" if negated else asked
+    if selection.window is None:
+        if not question.asks_each:
+            return None
+        why, to_do = "no pane came out at all", "write be_empty if that is meant"
+    else:
+        if selection.window_occurs(results) or (question.wants_nothing and not negated):
+            return None
+        why = "no pane was selected, and no such window occurs"
+        to_do = "name a window that occurs, or write be_empty if that is meant"
+        seen = {output.effect.window for output in results.run.outputs}
+        windows = sorted((window for window in seen if window is not None), key=_bounds)
+        facts = [*facts, ("windows", some_lines(map(str, windows)) or "none")]
+    near = selection.near(results, (), stamped=results.stamped or question.stamped)
+    return Failure(f"{asked} says nothing: {why}", (*facts, ("to do", to_do)), (), near)
+
+
+def show_element(element: Any, *, stamped: bool) -> str:
+    """An element as a test would write it, with its time if it has one."""
+    if stamped and isinstance(element, tuple) and isinstance(element[1], int):
+        pair, timestamp = element
+        return f"{shorten(pair, _ELEMENT_WIDTH)} at {show_instant(timestamp)}"
+    return shorten(element, _ELEMENT_WIDTH)
+
+
+def _distance(wanted: Window, actual: Window) -> tuple[int, list[str]]:
+    """How far apart two windows lie (ms), and in what words."""
+    if wanted == actual:
+        return 0, ["same window"]
+    if not (isinstance(wanted, IntervalWindow) and isinstance(actual, IntervalWindow)):
+        return actual.end - actual.start, [f"window {actual}"]
+    gaps = (("starts", actual.start - wanted.start), ("ends", actual.end - wanted.end))
+    words = [
+        f"{verb} {show_duration(abs(gap))} {'later' if gap > 0 else 'earlier'}"
+        for verb, gap in gaps
+        if gap
+    ]
+    return sum(abs(gap) for _, gap in gaps), ["window " + " and ".join(words)]
+
+
+def _join(reasons: list[str]) -> str:
+    if reasons[:1] == ["same window"] and len(reasons) > 1:
+        return "same window, but " + ", ".join(reasons[1:])
+    return ", ".join(reasons)
+
+
+def _name(output: Output, pane: Pane) -> str:
+    info = pane.info
+    what = shorten(pane.value, _NAME_WIDTH) if output.key is NO_KEY else on_one_line(output.key)
+    return f"step {output.step}, {what} {pane.window} {info.timing.value} #{info.index}"
+
+
+def _bounds(window: Window) -> tuple[int, int]:
+    return window.start, window.end

@@ -1,0 +1,312 @@
+"""Where a query of a test runs: in this process, or as a streaming query of Spark."""
+
+import re
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from traceback import walk_tb
+from typing import TYPE_CHECKING, Any, Final
+
+from beamlike import errors
+from beamlike.errors import TestStreamError, UnsupportedError
+from beamlike.hosts.describing import Described, describing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+    from pyspark.sql import types as T
+
+__all__ = ["Job", "LocalRun", "QueryRun", "SparkRun"]
+
+Job = Callable[..., Any]
+"""A function of frames that returns the frame of a query, or a `Stream`."""
+
+_RAISED: Final = re.compile(r"beamlike\.errors\.(\w+): (.*)")
+_KINDS: Final = {
+    it.__name__: it
+    for it in (errors.InputRowError, errors.StateError, errors.CombineError, errors.WindowError)
+}
+"""Errors that are made of a message alone, and that stop a query."""
+
+
+class QueryRun(ABC):
+    """A query that runs micro-batch by micro-batch. A step returns the rows of each of them."""
+
+    described: Described
+
+    @property
+    @abstractmethod
+    def watermark(self) -> int:
+        """Where the watermark of the query stands (ms); 0: there is none yet."""
+
+    @abstractmethod
+    def send(self, name: str, rows: "pa.Table") -> list["pa.Table"]:
+        """Rows arrive at an input."""
+
+    @abstractmethod
+    def move_watermark(self, inputs: Collection[str], to: int) -> list["pa.Table"]:
+        """The watermarks of inputs become ``to`` (ms)."""
+
+    @abstractmethod
+    def move_clock(self, to: int) -> list["pa.Table"]:
+        """Processing time becomes ``to`` (ms)."""
+
+    @abstractmethod
+    def end(self) -> list["pa.Table"]:
+        """All inputs come to their end."""
+
+    @abstractmethod
+    def restart(self, job: Job) -> list["pa.Table"]:
+        """The query stops, and starts again from what is saved, as it is described now."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop, and leave nothing behind."""
+
+    def describe(self, job: Job, frames: Mapping[str, Any], alone: bool) -> Any:
+        """The frame of a query, dropped rows beside its panes if they are to be had.
+
+        Raises:
+            TestStreamError: The function returns no frame.
+        """
+        from beamlike.api.dataframe.stream import Stream
+
+        with describing() as described:
+            self.prepare(described)
+            out = job(*frames.values()) if alone else job(**frames)
+        self.described = described
+        if isinstance(out, Stream):
+            return out.everything
+        if not hasattr(out, "isStreaming"):
+            raise TestStreamError(
+                "the function of a query returns a DataFrame, such as that of bl.windowed, or a "
+                f"Stream, got {out!r}"
+            )
+        if not out.isStreaming:
+            raise TestStreamError(
+                "the function returned a bounded DataFrame, and a test feeds a stream; have it use "
+                "the frames that it is given"
+            )
+        return described.with_drops(out)
+
+    @abstractmethod
+    def prepare(self, described: Described) -> None:
+        """Say where the query that will be described gets its time from."""
+
+
+class LocalRun(QueryRun):
+    """A query on the runtime of production in this process, without Spark.
+
+    Args:
+        job: The function that describes it.
+        schemas: Its inputs.
+        alone: Whether its only input has no name.
+        clock: Processing time at first (ms).
+    """
+
+    def __init__(
+        self, job: Job, schemas: Mapping[str, "T.StructType"], alone: bool, clock: int
+    ) -> None:
+        from beamlike.hosts.local.tables.query import TableQuery
+
+        self._schemas, self._alone, self._clock = schemas, alone, clock
+        self._query = TableQuery(schemas)
+        self._again: Callable[[], list[pa.Table]] | None = None
+        self._start(job)
+
+    def _start(self, job: Job) -> None:
+        from beamlike.hosts.local.tables.frame import TableFrame
+
+        with _without_spark():
+            self._out = self.describe(job, self._query.frames, self._alone)
+        if not isinstance(self._out, TableFrame):
+            raise UnsupportedError(
+                "the function returned a DataFrame of Spark, and this test runs without it; have "
+                'it use the frames that it is given, or test with host="spark"'
+            )
+
+    def prepare(self, described: Described) -> None:
+        """It is given the time in each step."""
+
+    @property
+    def watermark(self) -> int:
+        return self._query.watermark
+
+    def send(self, name: str, rows: "pa.Table") -> list["pa.Table"]:
+        return self._step({name: rows}, {})
+
+    def move_watermark(self, inputs: Collection[str], to: int) -> list["pa.Table"]:
+        return self._step({}, dict.fromkeys(inputs, to))
+
+    def move_clock(self, to: int) -> list["pa.Table"]:
+        self._clock = to
+        return self._step({}, {})
+
+    def end(self) -> list["pa.Table"]:
+        return self._step({}, {}, ended=True)
+
+    def _step(
+        self, rows: Mapping[str, "pa.Table"], moves: Mapping[str, int], *, ended: bool = False
+    ) -> list["pa.Table"]:
+        return self._run(lambda: self._query.step(self._out, rows, moves, self._clock, ended=ended))
+
+    def _run(self, step: "Callable[[], list[pa.Table]]") -> list["pa.Table"]:
+        self._again = step
+        came = step()
+        self._again = None
+        return came
+
+    def restart(self, job: Job) -> list["pa.Table"]:
+        from beamlike.hosts.local.tables.query import TableQuery
+
+        self._query = TableQuery(self._schemas, self._query)
+        self._start(job)
+        # A micro-batch that failed runs once more, as from a checkpoint.
+        return [] if self._again is None else self._run(self._again)
+
+    def close(self) -> None:
+        """Nothing is left behind."""
+
+
+@contextmanager
+def _without_spark() -> Iterator[None]:
+    """Refuse expressions of Spark by name, where there is no session that could make them.
+
+    Raises:
+        UnsupportedError: The block asked for one.
+    """
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, AssertionError) as error:
+        # What PySpark asserts without a word, and what it says of a session that is missing.
+        lacks = "SESSION" in str(error) if str(error) else _raised_in(error) == "pyspark"
+        if not lacks:
+            raise
+        raise UnsupportedError(
+            "the function of this query makes an expression of Spark, such as F.col(...), and this "
+            'test runs without it; test with host="spark"'
+        ) from error
+
+
+def _raised_in(error: BaseException) -> str:
+    """The package whose code raised an error."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
+class SparkRun(QueryRun):
+    """A real streaming query, with a checkpoint. Its watermarks and its clock follow a script.
+
+    Args:
+        job: The function that describes it.
+        schemas: Its inputs.
+        alone: Whether its only input has no name.
+        clock: Processing time at first (ms).
+        spark: The session; None takes the active one or starts one.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        schemas: Mapping[str, "T.StructType"],
+        alone: bool,
+        clock: int,
+        spark: "SparkSession | None",
+    ) -> None:
+        from beamlike.hosts.spark.scratch import scratch_folder
+        from beamlike.hosts.spark.scripted_time import ScriptedTime
+        from beamlike.hosts.spark.session import local_session
+
+        self._spark = spark or local_session("beamlike query test")
+        self._home, self._alone = scratch_folder("query"), alone
+        self._frames, self._watermark = dict.fromkeys(schemas), 0
+        self._script = ScriptedTime(self._spark, self._home, schemas, clock)
+        self._came: list[pa.Table] = []
+        self._start(job)
+
+    def prepare(self, described: Described) -> None:
+        described.time = self._script
+
+    def _start(self, job: Job) -> None:
+        from beamlike.hosts.spark.scratch import without_snapshots
+
+        frames = {name: self._script.rows(name) for name in self._frames}
+        self._writer = self._writer_of(self.describe(job, frames, self._alone))
+        with without_snapshots(self._spark):
+            self._query = self._writer.start()
+
+    def _writer_of(self, out: Any) -> Any:
+        def keep(batch: Any, _: int) -> None:
+            self._came.append(batch.toArrow())
+
+        return out.writeStream.foreachBatch(keep).option("checkpointLocation", self._checkpoint)
+
+    @property
+    def _checkpoint(self) -> str:
+        return str(self._home / "checkpoint")
+
+    @property
+    def watermark(self) -> int:
+        from datetime import datetime
+
+        last = self._query.lastProgress
+        said = None if last is None else last["eventTime"].get("watermark")
+        if said is not None:  # after a restart nothing is said at first
+            reached = round(datetime.fromisoformat(said).timestamp() * 1000)
+            self._watermark = max(self._watermark, reached)
+        return self._watermark
+
+    def send(self, name: str, rows: "pa.Table") -> list["pa.Table"]:
+        self._script.send(name, rows)
+        return self._settle()
+
+    def move_watermark(self, inputs: Collection[str], to: int) -> list["pa.Table"]:
+        self._script.move_watermark(inputs, to)
+        return self._settle()
+
+    def move_clock(self, to: int) -> list["pa.Table"]:
+        self._script.move_clock(to)
+        return self._settle()
+
+    def end(self) -> list["pa.Table"]:
+        from beamlike.hosts.spark.drain import drain
+
+        self._query.stop()
+        with _as_raised():
+            drain(self._writer, self._checkpoint)
+        return self._taken()
+
+    def restart(self, job: Job) -> list["pa.Table"]:
+        self._query.stop()
+        self._start(job)
+        return self._settle()
+
+    def _settle(self) -> list["pa.Table"]:
+        with _as_raised():
+            self._query.processAllAvailable()
+        return self._taken()
+
+    def _taken(self) -> list["pa.Table"]:
+        came, self._came = self._came, []
+        return came
+
+    def close(self) -> None:
+        self._query.stop()
+        self._script.close()
+        shutil.rmtree(self._home, ignore_errors=True)
+
+
+@contextmanager
+def _as_raised() -> Iterator[None]:
+    """Raise what a worker has raised, of which Spark only hands on the words."""
+    try:
+        yield
+    except Exception as failure:
+        found = _RAISED.search(str(failure))
+        kind = None if found is None else _KINDS.get(found[1])
+        if found is None or kind is None:
+            raise
+        raise kind(found[2]) from failure

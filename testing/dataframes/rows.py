@@ -1,0 +1,136 @@
+"""Rows that a test sends to a query: their types, and what is wrong with them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from beamlike.errors import ColumnError, TestStreamError, TimeError
+from beamlike.model.time import instant_ms
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import types as T
+
+__all__ = ["Row", "SchemaLike", "input_schemas", "typed_rows"]
+
+Row = Mapping[str, Any]
+
+SchemaLike = Any
+"""``"user string, at timestamp"``, or a ``StructType``."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+ALONE: Final = "input"
+"""The name of an input that has none."""
+
+
+def input_schemas(inputs: SchemaLike | Mapping[str, SchemaLike]) -> dict[str, "T.StructType"]:
+    """The inputs of a query by name, with the types of their columns.
+
+    Raises:
+        TestStreamError: There is none, or a name is no name of a parameter.
+        ColumnError: A schema cannot be read, or has a column that cannot be sent.
+    """
+    named = inputs if isinstance(inputs, Mapping) else {ALONE: inputs}
+    if not named:
+        raise TestStreamError(
+            'inputs must have the columns of at least one frame, such as "user string, at '
+            'timestamp", or {"orders": "...", "payments": "..."}'
+        )
+    for name in named:
+        if not isinstance(name, str) or not name.isidentifier():
+            raise TestStreamError(
+                f"the name of an input is that of a parameter of the query's function, got {name!r}"
+            )
+    return {name: _schema(name, given) for name, given in named.items()}
+
+
+def _schema(name: str, given: SchemaLike) -> "T.StructType":
+    from pyspark.sql import types as T
+
+    from beamlike.hosts.local.tables.ddl import read_columns
+    from beamlike.hosts.spark.inputs import arrow_type
+
+    if not isinstance(given, str | T.StructType):
+        raise TestStreamError(
+            f'{name}: columns are given as "user string, at timestamp" or as a StructType of '
+            f"pyspark, got {given!r}"
+        )
+    schema = read_columns(given) if isinstance(given, str) else given
+    for field in schema.fields:
+        arrow_type(field.dataType, field.name, name)
+        if isinstance(field.dataType, T.DayTimeIntervalType | T.NullType):
+            raise ColumnError(
+                f"{name}: a column of the type {field.dataType.simpleString()} cannot be sent; "
+                "make it in the query's function of another one"
+            )
+    return schema
+
+
+def typed_rows(name: str, schema: "T.StructType", rows: Sequence[Row]) -> "pa.Table":
+    """Rows as a table with the types of an input. A column that a row leaves out is null.
+
+    Raises:
+        TestStreamError: A row is no mapping, has a column that is not there, or a value of another
+            type.
+    """
+    import pyarrow as pa
+
+    from beamlike.hosts.local.tables.frame import arrow_schema
+
+    for row in rows:
+        if not isinstance(row, Mapping):
+            raise TestStreamError(
+                f'a row is a mapping of columns to values, such as {{"user": "ann"}}, got {row!r}'
+            )
+        unknown = [column for column in row if column not in schema.names]
+        if unknown:
+            known = ", ".join(map(repr, schema.names))
+            raise TestStreamError(
+                f"{name} has no column {unknown[0]!r}; its columns are {known}, and the row is "
+                f"{dict(row)!r}"
+            )
+    types = arrow_schema(schema)
+    columns = [_column(name, field, [row.get(field.name) for row in rows]) for field in types]
+    return pa.Table.from_arrays(columns, schema=types)
+
+
+def _column(name: str, field: "pa.Field", values: Sequence[Any]) -> "pa.Array":
+    import pyarrow as pa
+
+    if all(_fits(it, field.type) for it in values):
+        return pa.array([_value(it, field.type) for it in values], field.type)
+    wrong = next(it for it in values if not _fits(it, field.type))
+    raise TestStreamError(
+        f"column {field.name!r} of {name} is {field.type}, and {wrong!r} is no such value"
+    )
+
+
+def _fits(value: Any, kind: "pa.DataType") -> bool:
+    import pyarrow as pa
+
+    try:
+        pa.array([_value(value, kind)], kind)
+    except (pa.ArrowException, TimeError, TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _value(value: Any, kind: "pa.DataType") -> Any:
+    """A value as Arrow takes it: times may be written as in a test stream."""
+    import pyarrow as pa
+
+    if value is None:
+        return None
+    if pa.types.is_timestamp(kind):
+        if isinstance(value, datetime):
+            moment = value.replace(tzinfo=value.tzinfo or UTC)
+        else:
+            moment = _EPOCH + timedelta(milliseconds=instant_ms(value, "time"))
+        return moment if kind.tz else moment.astimezone(UTC).replace(tzinfo=None)
+    if pa.types.is_date(kind) and isinstance(value, str):
+        return date.fromisoformat(value)
+    if isinstance(value, bool) != pa.types.is_boolean(kind) and not pa.types.is_nested(kind):
+        raise TypeError(value)  # Arrow would take it for 1
+    if pa.types.is_floating(kind) and isinstance(value, int):
+        return float(value)
+    return value

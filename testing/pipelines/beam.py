@@ -1,0 +1,164 @@
+"""Beam Python's assertions: ``assert_that(pcoll, equal_to([...]))``.
+
+They are `expect` in other words, and are asked where that is: when a pipeline has run.
+
+Source: Beam Python ``apache_beam.testing.util``.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.python.timestamps import Timestamp
+from beamlike.api.pipelines.python.windows import of_model
+from beamlike.errors import TestStreamError
+from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.machine.events import Pane
+from beamlike.model.windows import Window
+from beamlike.runtime.script import Output, Run
+from beamlike.testing.assertions.failures import Failure
+from beamlike.testing.pipelines.beam_matchers import (
+    BEAMS_MATCHERS,
+    BeamAssertException,
+    EqualToPerWindow,
+    TestWindowedValue,
+)
+from beamlike.testing.pipelines.collections import asking, results_of
+from beamlike.testing.streams.results import NO_KEY, Matcher, Results
+
+__all__ = ["assert_that", "has_at_least_one"]
+
+
+def assert_that(
+    actual: PCollection[Any],
+    matcher: Matcher | Callable[[list[Any]], object],
+    label: str = "assert_that",
+    reify_windows: bool = False,
+    use_global_window: bool = True,
+) -> None:
+    """Assert something about a collection, when its `TestPipeline` has run.
+
+    Args:
+        actual: The collection.
+        matcher: What must hold: `equal_to` and the others here, any matcher that `expect`
+            takes, or a function that is given the list of all elements, and raises an
+            `AssertionError` or returns False if they are wrong.
+        label: Taken, so that tests of Beam need no change; assertions here need no names.
+        reify_windows: Look at each element as `TestWindowedValue`. Either way an element of
+            several windows is there once for each of them.
+        use_global_window: If not, a function is called for each window, with a pair of the list
+            of its elements and the window.
+
+    Raises:
+        PipelineError: The pipeline has run.
+        TestStreamError: The matcher is neither a matcher nor a function.
+
+    Source: Beam Python ``assert_that``.
+    """
+    _refuse_unless_it_asks(matcher)
+    told = asking(actual, "assert_that")
+    edge, windowing = actual.edge, actual.windowing
+
+    def ask(run: PipelineRun) -> str | None:
+        results = results_of(run, edge, windowing)
+        if reify_windows and not isinstance(matcher, EqualToPerWindow):
+            results = _reified(results)
+        if isinstance(matcher, Matcher):
+            failure = matcher.failure(results, negated=False)
+            if failure is None:
+                return None
+            return results.text_of(
+                attrs.evolve(failure, facts=_with_beams_words(matcher, failure, results))
+            )
+        try:
+            for each in _asked_for(results, use_global_window):
+                answer = matcher(each)
+                if answer is False:
+                    break
+        except AssertionError as failed:
+            why = f"{type(failed).__name__}: {failed}"
+        else:
+            if answer is not False:
+                return None
+            why = "it returned False"
+        name = getattr(matcher, "__name__", repr(matcher))
+        return results.text_of(Failure(f"{name} does not hold", (("because", why),)))
+
+    told(ask)
+
+
+def _with_beams_words(matcher: Any, failure: Failure, results: Results) -> Any:
+    """What a failure says, and at its end what Beam's matcher would say."""
+    # Those of Beam are functions of elements; others may be functions, too, of something else.
+    if not isinstance(matcher, BEAMS_MATCHERS):
+        return failure.facts
+    if isinstance(matcher, EqualToPerWindow):
+        results = _reified(results)
+    try:
+        matcher(results.elements(results.panes, stamped=False))
+    except BeamAssertException as error:
+        return (*failure.facts, ("in Beam", str(error)))
+    return failure.facts
+
+
+def _asked_for(results: Results, use_global_window: bool) -> list[Any]:
+    """What a function is called with, one after the other."""
+    if use_global_window:
+        return [results.elements(results.panes, stamped=False)]
+    by_window: dict[Window, list[Any]] = defaultdict(list)
+    for output in results.panes:
+        pane = output.effect
+        if isinstance(pane, Pane):
+            by_window[pane.window].append(results.element(output))
+    return [(elements, window) for window, elements in by_window.items()]
+
+
+def _refuse_unless_it_asks(matcher: object) -> None:
+    hint = ""
+    if not isinstance(matcher, type):
+        if isinstance(matcher, Matcher):
+            return
+        # A function of the harness makes a matcher; given elements it would never fail.
+        if callable(matcher):
+            if not str(getattr(matcher, "__module__", "")).startswith("beamlike.testing."):
+                return
+            hint = f"; write {getattr(matcher, '__name__', matcher)}(...)"
+    raise TestStreamError(
+        "assert_that needs a matcher such as equal_to([...]), or a function of all elements, got "
+        f"{matcher!r}{hint}"
+    )
+
+
+def _reified(results: Results) -> Results:
+    outputs = []
+    for output in results.run.outputs:
+        pane = output.effect
+        if isinstance(pane, Pane):
+            at, windows = Timestamp.of_millis(pane.timestamp), [of_model(pane.window)]
+            value = TestWindowedValue(results.element(output), at, windows, pane.info)
+            output = Output(output.step, NO_KEY, attrs.evolve(pane, value=value))
+        outputs.append(output)
+    return attrs.evolve(results, run=Run((), tuple(outputs)), aggregate=None)
+
+
+def has_at_least_one(
+    input: PCollection[Any], criterion: Callable[[Any], Any], label: str = "has_at_least_one"
+) -> None:
+    """Assert that a function is true of at least one element.
+
+    Args:
+        input: The collection.
+        criterion: The function.
+        label: Taken, as by `assert_that`.
+
+    Source: Beam Python ``has_at_least_one``.
+    """
+
+    def check(actual: list[Any]) -> None:
+        if not any(map(criterion, actual)):
+            raise BeamAssertException("Failed assert: nothing matches criterion")
+
+    assert_that(input, check, label)

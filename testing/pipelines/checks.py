@@ -1,0 +1,299 @@
+"""Assertions about a pipeline: written down while it is built, asked when it has run.
+
+All that do not hold are reported together, each with the line of the test that makes it. What
+can say nothing is reported as well: an `expect` without a matcher, and assertions of a pipeline
+that never ran.
+"""
+
+import inspect
+import linecache
+import textwrap
+import warnings
+from collections.abc import Callable, Iterable
+from itertools import count
+from types import CodeType, FrameType
+from typing import Final
+
+import attrs
+
+from beamlike.errors import PipelineError
+from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.model.graph import Edge
+from beamlike.testing.assertions.failures import PaneAssertionError
+from beamlike.testing.assertions.groupings import Asserted, asserted_in
+
+__all__ = [
+    "Ask",
+    "Checks",
+    "NothingRanWarning",
+    "Place",
+    "Waiting",
+    "born",
+    "here",
+    "lose",
+    "lost",
+    "unfinished",
+]
+
+Ask = Callable[[PipelineRun], str | None]
+"""What is wrong with a run, None if nothing is."""
+
+
+class NothingRanWarning(UserWarning):
+    """A test asserted something about a pipeline, or described a job, that never ran."""
+
+
+@attrs.frozen
+class Place:
+    """A line of a test, and what it says."""
+
+    file: str
+    line: int
+    code: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def here() -> Place:
+    """The line that called beamlike."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("beamlike."):
+        frame = frame.f_back
+    if frame is None:  # pragma: no cover (somebody has called)
+        return Place("?", 0, "")
+    first, last = _lines_of(frame)
+    path = frame.f_code.co_filename
+    code = "".join(linecache.getline(path, line) for line in range(first, last + 1))
+    return Place(path.replace("\\", "/").rpartition("/")[2], first, textwrap.dedent(code).rstrip())
+
+
+def _lines_of(frame: FrameType) -> tuple[int, int]:
+    """First and last line of the call that a frame is at."""
+    code: CodeType = frame.f_code
+    positions = list(code.co_positions())
+    first, last, *_ = positions[frame.f_lasti // 2]
+    if first is None or last is None:
+        return frame.f_lineno, frame.f_lineno
+    return first, last
+
+
+_births: Final = count()
+
+
+def born() -> int:
+    """A number that grows, for what a test makes."""
+    return next(_births)
+
+
+@attrs.frozen
+class Waiting:
+    """What has not run yet, in words, and when it was made."""
+
+    words: str
+    born: int
+
+
+unfinished: Final[dict[int, Waiting]] = {}
+"""What was asserted or described and has not run yet, by an identity."""
+
+lost: Final[list[str]] = []
+"""What never ran and never will, in words."""
+
+
+def lose(identity: int) -> None:
+    """Say of what is gone if it never ran."""
+    waiting = unfinished.pop(identity, None)
+    if waiting is not None:
+        lost.append(waiting.words)
+        warnings.warn(waiting.words, NothingRanWarning, stacklevel=3)
+
+
+@attrs.define
+class _Check:
+    place: Place
+    ask: Ask | None = None
+    todo: str = ""
+    about: Edge | None = None
+
+
+@attrs.frozen
+class _Error:
+    """An error that a run has to end with."""
+
+    place: Place
+    kind: type[Exception]
+    words: str
+
+    def problem_of(self, error: Exception | None) -> str | None:
+        """What is wrong with an error, or with there being none; None if nothing is."""
+        wanted = self.kind.__name__
+        if error is None:
+            return f"the pipeline ran to its end, and should have raised {wanted}"
+        if isinstance(error, self.kind) and self.words in str(error):
+            return None
+        words = f" with {self.words!r} in it" if self.words else ""
+        return f"the pipeline raised {type(error).__name__}: {error}\n\nand not {wanted}{words}"
+
+
+class Checks:
+    """The assertions about one pipeline.
+
+    Args:
+        todo: What makes the pipeline run, for messages.
+    """
+
+    def __init__(self, todo: str) -> None:
+        self._checks: list[_Check] = []
+        self._todo, self._born = todo, born()
+        self._is_over = False
+        self._error: _Error | None = None
+
+    def open(
+        self,
+        todo: str = "add .to(...) or .not_to(...) with a matcher",
+        about: Edge | None = None,
+    ) -> Callable[[Ask], None]:
+        """Another assertion, on the calling line; what to ask is told later.
+
+        Args:
+            todo: How to tell it, for messages.
+            about: The collection that it is about. If it is that of a grouping, a failure shows
+                what happened there.
+
+        Raises:
+            PipelineError: The pipeline has run.
+        """
+        check = _Check(self._place(), todo=todo, about=about)
+        self._checks.append(check)
+        unfinished[id(self)] = self._unheard()
+
+        def told(ask: Ask) -> None:
+            if check.ask is None:
+                check.place, check.ask = here(), ask
+            else:  # one expect(...) may be asked twice
+                self._checks.append(_Check(here(), ask, about=about))
+
+        return told
+
+    def _place(self) -> Place:
+        place = here()
+        if self._is_over:
+            raise PipelineError(
+                f"{place} asserts something about a pipeline that has run already; write all "
+                "assertions before it runs, inside the block"
+            )
+        return place
+
+    def expect_error(self, kind: type[Exception], words: str) -> None:
+        """Assert that the run ends with an error, in which these words are.
+
+        Raises:
+            PipelineError: The pipeline has run, or ends with an error already.
+        """
+        place = self._place()
+        if self._error is not None:
+            raise PipelineError(
+                f"{place} expects an error of a pipeline that {self._error.place} expects one of; "
+                "a run ends with one"
+            )
+        self._error = _Error(place, kind, words)
+        unfinished[id(self)] = self._unheard()
+
+    @property
+    def wants_error(self) -> bool:
+        """Whether the run has to end with an error."""
+        return self._error is not None
+
+    def evaluate_error(self, error: Exception) -> None:
+        """Ask whether this is the error that the run has to end with.
+
+        Raises:
+            PaneAssertionError: It is another one, or something else was asserted, of which
+                nobody will ever know.
+            Exception: It itself, if none was expected.
+        """
+        __tracebackhide__ = True
+        self.give_up()
+        if self._error is None:
+            raise error
+        text = self._error.problem_of(error)
+        failures = [] if text is None else [_told(1, self._error.place, text)]
+        for check in self._checks:
+            text = "nobody can ask this of a pipeline that ends with an error; ask it of another"
+            failures.append(_told(len(failures) + 1, check.place, text))
+        if failures:
+            raise _all_of(failures, len(self._checks) + 1) from error
+
+    def add(self, place: Place, ask: Ask) -> None:
+        """Another assertion, made on this line."""
+        self._checks.append(_Check(place, ask))
+
+    def __len__(self) -> int:
+        return len(self._checks)
+
+    def evaluate(self, run: PipelineRun) -> None:
+        """Ask everything.
+
+        Raises:
+            PaneAssertionError: Something does not hold, or asks nothing.
+        """
+        __tracebackhide__ = True
+        self.give_up()
+        failures: list[str] = []
+        if self._error is not None:
+            failures.append(_told(1, self._error.place, str(self._error.problem_of(None))))
+        groupings: dict[str, Asserted] = {}
+        for check in self._checks:
+            text = _problem(check, run)
+            if text is not None:
+                failures.append(_told(len(failures) + 1, check.place, text))
+                asserted = None if check.about is None else asserted_in(run, check.about)
+                if asserted is not None:
+                    groupings[asserted.label] = asserted
+        if failures:
+            raise _all_of(failures, len(self._checks) + self.wants_error, groupings.values())
+
+    def give_up(self) -> None:
+        """Nothing is asked any more: the pipeline ran, or something else went wrong before."""
+        self._is_over = True
+        unfinished.pop(id(self), None)
+
+    def _unheard(self) -> Waiting:
+        places = [check.place for check in self._checks]
+        places += [] if self._error is None else [self._error.place]
+        lines = ", ".join(map(str, places))
+        words = f"nothing was checked: the pipeline of {lines} never ran; {self._todo}"
+        return Waiting(words, self._born)
+
+    def __del__(self) -> None:
+        lose(id(self))
+
+
+def _problem(check: _Check, run: PipelineRun) -> str | None:
+    if check.ask is None:
+        return f"this asks nothing; {check.todo}"
+    try:
+        return check.ask(run)
+    except AssertionError as failed:
+        return f"AssertionError: {failed}" if str(failed) else "AssertionError"
+    except Exception as error:
+        error.add_note(f"asked at {check.place}: {check.place.code}")
+        raise
+
+
+def _told(number: int, place: Place, text: str) -> str:
+    return f"{number}) {place}\n" + _bare(textwrap.indent(f"{place.code}\n\n{text}", "    "))
+
+
+def _all_of(
+    failures: list[str], number: int, groupings: Iterable[Asserted] = ()
+) -> PaneAssertionError:
+    some = f"{len(failures)} of {number} assertions do"
+    heading = f"{'the assertion does' if number == 1 else some} not hold:"
+    drawn = [asserted.timeline for asserted in groupings]
+    return PaneAssertionError("\n\n".join([heading, *failures, *drawn]), groupings)
+
+
+def _bare(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.splitlines())

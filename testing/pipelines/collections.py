@@ -1,0 +1,195 @@
+"""Assertions about collections of a pipeline: ``expect(collection).to(matcher)``.
+
+    with run_with_context() as sc:
+        counts = sc.test_stream(lines).count_by_value()
+        expect(counts).to(in_on_time_pane("00:00:00", "00:01:00", contain_value(("foo", 1))))
+
+All matchers of `values`, `matchers` and `complete` can be asked. Elements that never met a
+grouping have a pane whose timing is UNKNOWN, and which is the first and the last: the matchers of
+on-time, early and late panes do not select it, all others do.
+
+Source: Scio ``SCollectionMatchers``, Beam ``PAssert``.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Self
+
+import attrs
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.result import PipelineResult
+from beamlike.errors import PipelineError
+from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.machine.events import Pane
+from beamlike.model.combine import Collect
+from beamlike.model.graph import Edge, Grouped, in_order
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.script import Output, Run
+from beamlike.testing.assertions.groupings import asserted_in, grouping_of
+from beamlike.testing.pipelines.checks import Ask, Checks
+from beamlike.testing.streams.results import NO_KEY, Matcher, Origin, Results, check_matcher
+
+__all__ = ["Expectation", "asking", "expect", "results_of"]
+
+Equal = Callable[[Any, Any], bool]
+
+
+def results_of(run: PipelineRun, edge: Edge, windowing: WindowingStrategy) -> Results:
+    """What came out of an edge, ready to be asked about: each element in each of its windows.
+
+    Args:
+        run: What came out of everything.
+        edge: The collection.
+        windowing: Its windowing.
+    """
+    came = [
+        Output(at.step, NO_KEY, Pane(window, it.value, it.timestamp, it.pane))
+        for at in run.out_of(edge)
+        for it in (at.element,)
+        for window in it.windows
+    ]
+    before = {node.label for node in in_order([edge.node])}
+    missing = [it for it in run.lost if it.label in before]
+    lost = [Output(it.step, it.key, it.drop) for it in missing]
+    carries_times = bool(came) and all(_carries_its_time(it.effect) for it in came)
+    if not carries_times:
+        came = [_with_key(it) for it in came]
+    # What a step dropped did not come out of it: nobody can tell which was first.
+    outputs = sorted([*lost, *came], key=lambda output: output.step)
+    node, grouped = edge.node, grouping_of(edge)
+    grouping = node.combine if isinstance(node, Grouped) else None
+    label = repr(node.label) + (f", output {edge.tag!r}" if edge.tag else "")
+    return Results(
+        Run((), tuple(outputs)),
+        # What comes after a grouping has the continuation of its trigger, which says little.
+        windowing if grouped is None else grouped.strategy,
+        grouping if isinstance(grouping, Collect) else None,
+        origin=Origin(
+            label,
+            lambda: _trace(run, edge),
+            tuple(dict.fromkeys(it.label for it in missing)),
+            carries_times,
+            lambda: asserted_in(run, edge),
+        ),
+    )
+
+
+def _carries_its_time(effect: Any) -> bool:
+    value = effect.value
+    return (
+        type(value) is tuple
+        and len(value) == 2
+        and type(value[1]) is int
+        and value[1] == effect.timestamp
+    )
+
+
+def _with_key(output: Output) -> Output:
+    """A pair of key and value as a pane of this key: tables show it so."""
+    pair = output.effect.value
+    if type(pair) is not tuple or len(pair) != 2:
+        return output
+    assert isinstance(output.effect, Pane), "this is what came out"
+    return Output(output.step, pair[0], attrs.evolve(output.effect, value=pair[1]))
+
+
+def _trace(run: PipelineRun, edge: Edge) -> str:
+    """How many elements came out of each node on the way to an edge."""
+    lines = []
+    for node in in_order([edge.node]):
+        number = sum(len(came) for out, came in run.came.items() if out.node is node)
+        lines.append(f"  {number:4} of {node.label!r}")
+    return "\n".join(lines)
+
+
+class Expectation:
+    """A collection about which something is asserted. See `expect`."""
+
+    def __init__(
+        self,
+        collection: PCollection[Any],
+        told: Callable[[Ask], None],
+        stamped: bool = False,
+        equal: Equal | None = None,
+    ) -> None:
+        self._collection, self._told = collection, told
+        self._stamped, self._equal = stamped, equal
+
+    def to(self, matcher: Matcher) -> None:
+        """Assert that the matcher holds, when the pipeline has run.
+
+        Raises:
+            TestStreamError: It is no matcher.
+        """
+        self._ask("to", matcher, negated=False)
+
+    def not_to(self, matcher: Matcher) -> None:
+        """Assert that the matcher does not hold for what it selects.
+
+        Raises:
+            TestStreamError: It is no matcher.
+        """
+        self._ask("not_to", matcher, negated=True)
+
+    should = to
+    should_not = not_to
+
+    def with_timestamp(self) -> Self:
+        """The same collection with elements ``(element, timestamp in ms)``."""
+        return type(self)(self._collection, self._told, True, self._equal)
+
+    def with_equality(self, equal: Equal) -> Self:
+        """The same collection, where ``equal(expected, actual)`` says what is the same.
+
+        Source: Scio ``Eq``.
+        """
+        return type(self)(self._collection, self._told, self._stamped, equal)
+
+    def _ask(self, verb: str, matcher: Matcher, *, negated: bool) -> None:
+        check_matcher(f"expect(...).{verb}", matcher)
+        edge, windowing = self._collection.edge, self._collection.windowing
+        stamped, equal = self._stamped, self._equal
+
+        def ask(run: PipelineRun) -> str | None:
+            results = results_of(run, edge, windowing)
+            if equal is not None:
+                results = attrs.evolve(results, equal=equal, aggregate=None)
+            results = attrs.evolve(results, stamped=stamped)
+            failure = matcher.failure(results, negated=negated)
+            return None if failure is None else results.text_of(failure)
+
+        self._told(ask)
+
+
+def expect(collection: PCollection[Any]) -> Expectation:
+    """Begin an assertion about a collection: ``expect(collection).to(matcher)``.
+
+    Nothing is asked before the pipeline has run.
+
+    Raises:
+        PipelineError: It is no collection, or its pipeline has run.
+    """
+    return Expectation(collection, asking(collection, "expect"))
+
+
+def asking(collection: PCollection[Any], verb: str) -> Callable[[Ask], None]:
+    """Whom to tell what is asserted about a collection.
+
+    Raises:
+        PipelineError: As `expect`.
+    """
+    if not isinstance(collection, PCollection):
+        raise PipelineError(f"{verb} needs a collection of a pipeline, got {collection!r}")
+    pipeline = collection.pipeline
+    checks = getattr(pipeline, "checks", None)
+    if not isinstance(checks, Checks):
+        checks = Checks("run it")
+        pipeline.checks = checks  # type: ignore[attr-defined]
+        pipeline.on_end.append(partial(_evaluated, checks))
+    return checks.open(about=collection.edge)
+
+
+def _evaluated(checks: Checks, result: PipelineResult) -> None:
+    __tracebackhide__ = True
+    checks.evaluate(result.outputs)

@@ -1,0 +1,165 @@
+"""Assertions about a run as a whole: what its functions count, and what it ends with.
+
+    with run_with_context() as sc:
+        decode(sc.parallelize(lines))
+        expect_counter(sc, BAD_LINES)(2)
+
+Source: Scio ``JobTest.counter``, ``distribution`` and ``gauge``.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Any, Literal
+
+import attrs
+
+from beamlike.api.pipelines.metrics import (
+    Counter,
+    Distribution,
+    Gauge,
+    MetricName,
+    MetricResult,
+    MetricResults,
+)
+from beamlike.errors import BeamlikeError, PipelineError, TransformError
+from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.runtime.graph.metrics import DistributionData
+from beamlike.testing.assertions.equality import same
+from beamlike.testing.pipelines.checks import Ask, Checks
+
+__all__ = [
+    "Kind",
+    "expect_counter",
+    "expect_distribution",
+    "expect_error",
+    "expect_gauge",
+    "metric_check",
+]
+
+Kind = Literal["counters", "distributions", "gauges"]
+Of = Callable[[object], None]
+
+
+def expect_counter(of: Any, counter: Counter | str) -> Of:
+    """What a counter ends at, over all transforms: ``expect_counter(sc, lines)(3)``.
+
+    Args:
+        of: A context of a test, or a collection or pipeline of one.
+        counter: The counter, or its name in any namespace. Then the value, or a function of it
+            that asserts something or returns whether it is right.
+
+    Raises:
+        PipelineError: It is none of a test.
+    """
+    return _expect(of, "expect_counter", "counters", counter)
+
+
+def expect_distribution(of: Any, distribution: Distribution | str) -> Of:
+    """What a distribution ends at, a ``DistributionData``, as `expect_counter`."""
+    return _expect(of, "expect_distribution", "distributions", distribution)
+
+
+def expect_gauge(of: Any, gauge: Gauge | str) -> Of:
+    """What a gauge was set to last, as `expect_counter`."""
+    return _expect(of, "expect_gauge", "gauges", gauge)
+
+
+def expect_error(of: Any, words: str = "", error: type[BeamlikeError] = TransformError) -> None:
+    """Assert that the run ends with an error: ``expect_error(sc, "division by zero")``.
+
+    A run that ends so brings out nothing, so nothing else can be asserted of it.
+
+    Args:
+        of: A context of a test, or a collection or pipeline of one.
+        words: What its message says, among other things.
+        error: Its class. What a function of the pipeline raises comes as a ``TransformError``.
+
+    Raises:
+        PipelineError: It is none of a test, or is to end with an error already.
+        PaneAssertionError: When it has run: it raised nothing, or something else.
+    """
+    _checks_of(of, "expect_error").expect_error(error, words)
+
+
+def _expect(of: Any, verb: str, kind: Kind, metric: Any) -> Of:
+    told = _checks_of(of, verb).open(f"write {verb}(...)(value)")
+
+    def wanted(value: object) -> None:
+        told(metric_check(kind, metric, value))
+
+    return wanted
+
+
+def _checks_of(of: Any, verb: str) -> Checks:
+    checks = getattr(getattr(of, "pipeline", of), "checks", None)
+    if not isinstance(checks, Checks):
+        raise PipelineError(
+            f"{verb} needs a context of a test, got {of!r}; build the pipeline in a block of "
+            "run_with_context() or TestPipeline()"
+        )
+    return checks
+
+
+def metric_check(kind: Kind, metric: Any, wanted: object) -> Ask:
+    """What is to be asked of a metric of a run; of all of the kind if the metric is None.
+
+    Args:
+        kind: Which metrics.
+        metric: A metric, or its name in any namespace.
+        wanted: The value, or a function of it. Of all it is a mapping by `MetricName`.
+    """
+    name: MetricName | str | None = metric
+    if not isinstance(metric, str | None):
+        name = metric.name
+    return _MetricCheck(kind, name, wanted)
+
+
+@attrs.frozen
+class _MetricCheck:
+    kind: Kind
+    name: MetricName | str | None
+    wanted: object
+
+    def __call__(self, run: PipelineRun) -> str | None:
+        found = MetricResults(run.metrics).query()[self.kind]
+        if self.name is None:
+            by_name: dict[MetricName, list[MetricResult]] = {}
+            for it in found:
+                by_name.setdefault(it.key.metric, []).append(it)
+            values = {name: self._value(its) for name, its in by_name.items()}
+            return self._answer(self.kind, values, "are")
+        what = f"{self.kind.removesuffix('s')} {_words(self.name)}"
+        own = [it for it in found if self.name in (it.key.metric, it.key.metric.name)]
+        if not own:
+            known = ", ".join(dict.fromkeys(_words(it.key.metric) for it in found)) or "none"
+            return f"the job never touched the {what}; its {self.kind} are: {known}"
+        if self.kind == "gauges" and not all(same(own[0].committed, it.committed) for it in own):
+            each = ", ".join(f"{it.committed!r} by {it.key.step!r}" for it in own)
+            return f"the {what} was set to {each}, and which was later nobody knows; ask them apart"
+        return self._answer(what, self._value(own), "is")
+
+    def _value(self, results: list[MetricResult]) -> Any:
+        values = [it.committed for it in results]
+        match self.kind:
+            case "counters":
+                return sum(values)
+            case "distributions":
+                return reduce(DistributionData.merged, values)
+        return values[-1]
+
+    def _answer(self, what: str, value: Any, verb: str) -> str | None:
+        wanted = self.wanted
+        shown: Any = value
+        if isinstance(value, Mapping):
+            shown = {_words(name): it for name, it in value.items()}
+        if not callable(wanted):
+            return None if same(wanted, value) else f"the {what} {verb} {shown!r}, not {wanted!r}"
+        answer = wanted(value)
+        if answer is None or answer:  # what asserts by itself returns None
+            return None
+        name = getattr(wanted, "__name__", wanted)
+        return f"the {what} {verb} {shown!r}, for which {name} is {answer!r}"
+
+
+def _words(name: MetricName | str) -> str:
+    return repr(name) if isinstance(name, str) else f"{name.namespace}:{name.name}"

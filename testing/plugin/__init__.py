@@ -1,0 +1,202 @@
+"""A plugin for pytest. A failed assertion about panes can be replayed, and none is forgotten.
+
+pytest finds it where beamlike is installed; ``-p no:beamlike.testing.plugin`` turns it off.
+
+A failure ends with a command that replays its scenario, and an example that hypothesis found with
+a test stream that can be pasted into a test. With ``--beamlike-timeline DIR`` there is a page for
+each failed scenario, to step through in a browser.
+
+A test whose assertions about a pipeline never ran fails. Where the plugin is turned off, such a
+test gets a `NothingRanWarning`.
+
+Source: Scio ``PipelineSpec``, which asks whether ``run()`` was forgotten.
+"""
+
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from beamlike.testing.assertions.failures import PaneAssertionError
+from beamlike.testing.assertions.groupings import Asserted, listening
+from beamlike.testing.pipelines.checks import born, lost, unfinished
+from beamlike.testing.plugin.examples import Examples, examples_of
+
+if TYPE_CHECKING:
+    from beamlike.testing.plugin.reports import Failed
+
+__all__ = [
+    "pytest_addoption",
+    "pytest_configure",
+    "pytest_runtest_call",
+    "pytest_runtest_teardown",
+    "pytest_terminal_summary",
+]
+
+_OPTION: Final = "--beamlike-timeline"
+_PAGE: Final = "beamlike_timeline"
+"""The property of a test that says where its page is. It is in reports for machines, too."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take the option for pages."""
+    parser.getgroup("beamlike", "beamlike: panes on a time axis").addoption(
+        _OPTION,
+        metavar="DIR",
+        type=Path,
+        help="write a page for each failed scenario, to step through in a browser",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder for pages.
+
+    Raises:
+        pytest.UsageError: It cannot be made.
+    """
+    folder = _pages(config)
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise pytest.UsageError(
+                f"{_OPTION} {folder} cannot be used as a folder ({error.strerror}); name another"
+            ) from error
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Run a test, then see whether all that it asserted was asked.
+
+    A pipeline that a fixture made may run when the fixture ends.
+    """
+    start, gone = born(), len(lost)
+    with examples_of(getattr(item, "obj", None)) as examples, listening() as ran:
+        try:
+            answer = yield
+        except BaseException as error:  # it fails already; that may be why something never ran
+            _taken(start)
+            _tell(item, error, ran, examples)
+            raise
+    _fail_of([*lost[gone:], *_taken(start)])
+    return answer
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """End the fixtures of a test, then see whether all that it asserted of theirs was asked."""
+    gone = len(lost)
+    try:
+        answer = yield
+    except BaseException as error:
+        _tell(item, error, (), Examples())
+        raise
+    _fail_of([*lost[gone:], *_taken(-1)])
+    return answer
+
+
+def pytest_terminal_summary(
+    terminalreporter: "pytest.TerminalReporter", config: pytest.Config
+) -> None:
+    """Say where the pages are. Of several there is a page with links."""
+    folder, start = _pages(config), config.invocation_params.dir
+    pages = [
+        (report.nodeid, str(page))
+        for outcome in ("failed", "error")
+        for report in terminalreporter.stats.get(outcome, ())
+        for name, page in getattr(report, "user_properties", ())
+        if name == _PAGE
+    ]
+    pages = list(dict.fromkeys(pages))
+    if folder is None or not pages:
+        return
+    from beamlike.testing.plugin.reports import seen_from, write_index
+
+    terminalreporter.section("beamlike timelines")
+    for _, page in pages:
+        terminalreporter.write_line(str(seen_from(start, Path(page))))
+    if len(pages) > 1:
+        index = seen_from(start, write_index(folder, pages))
+        terminalreporter.write_line(f"all of them: {index}")
+
+
+def _taken(start: int) -> list[str]:
+    """What was made since then and waits, in words; it does not wait any more."""
+    waiting = [identity for identity, it in unfinished.items() if it.born > start]
+    return [unfinished.pop(identity).words for identity in waiting]
+
+
+def _fail_of(forgotten: list[str]) -> None:
+    if forgotten:
+        pytest.fail("\n".join(forgotten), pytrace=False)
+
+
+def _tell(
+    item: pytest.Item, error: BaseException, ran: Sequence[Asserted], examples: Examples
+) -> None:
+    """Add to a failure what can be done with it, and write its page.
+
+    If that does not work it is said, but what matters is the failure of the test.
+    """
+    try:
+        _tell_each(item, error, ran, examples)
+    except Exception as problem:
+        _say_why_not(error, problem)
+
+
+def _tell_each(
+    item: pytest.Item, error: BaseException, ran: Sequence[Asserted], examples: Examples
+) -> None:
+    """The same for each of the failures that are reported together."""
+    from beamlike.testing.plugin.reports import UNKNOWN, Failed, groupings_of, is_plain, leaves_of
+
+    searched = bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
+    leaves = list(leaves_of(error))
+    about = []
+    for one in leaves:
+        known = examples.ran(one)
+        # The last stream of the test is that of one failure, but nobody knows of which.
+        alone = ran if len(leaves) == 1 else ()
+        about.append((one, groupings_of(one, alone if known is None else known)))
+        if known is None and not alone and ran and is_plain(one):
+            one.add_note(UNKNOWN)
+    told = [(one, groupings) for one, groupings in about if groupings]
+    for number, (one, groupings) in enumerate(told, 1):
+        drawn = isinstance(one, PaneAssertionError)
+        try:
+            _add_note(item, one, Failed(item.nodeid, groupings, drawn, searched, number))
+        except Exception as problem:  # the others can still be told of
+            _say_why_not(one, problem)
+
+
+def _say_why_not(error: BaseException, problem: Exception) -> None:
+    with suppress(Exception):  # a class of the user's may take no notes
+        error.add_note(f"\n(what could be done with it is not shown: {problem!r})")
+
+
+def _add_note(item: pytest.Item, error: BaseException, failed: "Failed") -> None:
+    folder, start = _pages(item.config), item.config.invocation_params.dir
+    page = None
+    if folder is not None:
+        page = failed.save_page(folder)
+        item.user_properties.append((_PAGE, str(page)))
+    error.add_note(failed.note(folder or _temporary(item.config), page, start))
+
+
+def _pages(config: pytest.Config) -> Path | None:
+    """The folder for pages. A test may have gone to another one since, so the path is whole."""
+    folder: Path | None = config.getoption(_OPTION)
+    return None if folder is None else config.invocation_params.dir / folder
+
+
+def _temporary(config: pytest.Config) -> Path:
+    """A folder that pytest deletes some runs later."""
+    factory = getattr(config, "_tmp_path_factory", None)
+    if factory is None:  # pytest runs without its plugin for such folders
+        return Path(tempfile.mkdtemp(prefix="beamlike-"))
+    folder = Path(factory.getbasetemp()) / "beamlike"
+    folder.mkdir(exist_ok=True)
+    return folder

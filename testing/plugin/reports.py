@@ -1,0 +1,236 @@
+"""What the plugin for pytest adds to a failure: a replay, a page, a test stream to be pasted."""
+
+import hashlib
+import html
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from textwrap import indent
+from typing import Final
+
+import attrs
+
+from beamlike.errors import BeamlikeError, TestStreamError
+from beamlike.machine.events import Drop, DropReason
+from beamlike.machine.failures import OnFailure
+from beamlike.runtime.memory import run_in_memory
+from beamlike.testing.assertions.failures import PaneAssertionError
+from beamlike.testing.assertions.groupings import Asserted, with_assigned_windows
+from beamlike.testing.scenarios.files import AGGREGATIONS, RECORDED, differences, load_transcripts
+from beamlike.testing.scenarios.writing import beyond_the_format, scenario_text, write_scenario
+from beamlike.testing.streams.as_code import as_test_stream
+
+__all__ = [
+    "UNKNOWN",
+    "Failed",
+    "file_name",
+    "groupings_of",
+    "is_plain",
+    "leaves_of",
+    "seen_from",
+    "write_index",
+]
+
+UNKNOWN: Final = (
+    "\n(no scenario is shown: several assertions failed together, and a plain assert does not say "
+    "which test stream it is about; results.should(...) does)"
+)
+
+_LONGEST: Final = 120
+_TOO_LATE: Final = frozenset((DropReason.EXPIRED, DropReason.CLOSED))
+
+
+@attrs.frozen
+class Failed:
+    """What is known of the failure of one test.
+
+    Args:
+        test: The id of the test.
+        groupings: Those that the failed assertion is about.
+        drawn: Whether the failure shows them already.
+        found: Whether hypothesis found the example, which is then worth a test of its own.
+        number: Tells several failures of one test apart, from 1.
+    """
+
+    test: str
+    groupings: tuple[Asserted, ...]
+    drawn: bool
+    found: bool
+    number: int = 1
+
+    @property
+    def name(self) -> str:
+        """The name of its files, without ending."""
+        return file_name(self.test) + (f"-{self.number}" if self.number > 1 else "")
+
+    def note(self, folder: Path, page: Path | None, start: Path) -> str:
+        """What is said at the end of the failure. Transcripts are written for it.
+
+        Args:
+            folder: Where the transcripts go.
+            page: The page that shows the failure, if there is one.
+            start: Where the reader is: files below it are named from there.
+        """
+        parts, commands = list[str](), list[str]()
+        for at, asserted in enumerate(self.groupings, 1):
+            if not self.drawn:
+                parts.append(f"the last test stream that ran here, on a {asserted.timeline}")
+            ending = f"-{at}" if len(self.groupings) > 1 else ""
+            file = write_transcript(asserted, folder / f"{self.name}{ending}.json", self.test)
+            if file is not None:
+                path = shlex.quote(str(seen_from(start, file)))
+                commands.append(f"beamlike replay {path} --format timeline --explain")
+            code = _code_of(asserted) if file is None or self.found else ""
+            of = f" of {asserted.label!r}" if asserted.label else ""
+            if code:
+                parts.append(f"the scenario{of} as a test stream:\n{indent(code, '    ')}")
+            if file is None:
+                parts.append(f"(no command replays the scenario{of}: {_unsayable(asserted)})")
+        if page is not None:
+            parts.append(f"page: {seen_from(start, page)}")
+        if commands:
+            parts.append("\n".join(["to replay it:", *commands]))
+        return "".join(f"\n{part}\n" for part in parts).rstrip("\n")
+
+    def save_page(self, folder: Path) -> Path:
+        """Write a page, or the text of the timeline if the run does not happen again.
+
+        Raises:
+            EnvironmentProblem: It cannot be written there.
+        """
+        from beamlike.viz.page import save_page
+        from beamlike.viz.recording import Recording
+
+        try:
+            recordings = {
+                title: Recording.of(asserted.run, asserted.strategy, asserted.combine)
+                for title, asserted in self._titled().items()
+            }
+        except BeamlikeError as error:
+            file = folder / f"{self.name}.txt"
+            drawn = "\n\n".join(asserted.timeline for asserted in self.groupings)
+            text = f"{self.test}\n\n{drawn}\n\nno page: {error}\n"
+            file.write_text(text, encoding="utf-8", errors="backslashreplace")
+            return file
+        return save_page(recordings, folder / f"{self.name}.html", self.test)
+
+    def _titled(self) -> Mapping[str, Asserted]:
+        return {asserted.label or self.test: asserted for asserted in self.groupings}
+
+
+def write_transcript(asserted: Asserted, file: Path, test: str) -> Path | None:
+    """Write a scenario that expects what came out in a test, if one can say it.
+
+    Returns:
+        The file; None if a replay of it would not be the same, and then there is no file.
+    """
+    names = [name for name, combine in AGGREGATIONS.items() if combine == asserted.combine]
+    script = with_assigned_windows(asserted.run.script, asserted.strategy)
+    if not names or script is None or beyond_the_format(asserted.strategy):
+        return None
+    run = attrs.evolve(asserted.run, script=script)
+    texts = {"title": test, RECORDED: test}
+    try:
+        document = write_scenario(file.stem, asserted.strategy, names[0], run, **texts)
+        json.dumps(document, allow_nan=False)  # infinity is no JSON
+        file.write_text(scenario_text(document), encoding="utf-8")
+        (scenario,) = load_transcripts(file, must_expect=True)
+        if not differences(scenario, run_in_memory(scenario.machine(), scenario.script)):
+            return file
+    except Exception:  # keys or values of the user's, of which nobody knows what they do
+        pass
+    file.unlink(missing_ok=True)
+    return None
+
+
+def _unsayable(asserted: Asserted) -> str:
+    """Why there is no transcript."""
+    beyond = beyond_the_format(asserted.strategy)
+    if beyond:
+        return f"a scenario file cannot say {', '.join(beyond)}"
+    if with_assigned_windows(asserted.run.script, asserted.strategy) is None:
+        return "its elements come in windows of their own, and a scenario file assigns them anew"
+    if asserted.combine not in AGGREGATIONS.values():
+        return f"a scenario file has no aggregation for {asserted.combine}"
+    return (
+        "a scenario file has keys that are texts or whole numbers, values that are JSON, and "
+        "no code; some of this is something else, or is not the same after reading"
+    )
+
+
+def _code_of(asserted: Asserted) -> str:
+    effects = (output.effect for output in asserted.run.outputs)
+    reasons = {effect.reason for effect in effects if isinstance(effect, Drop)}
+    # What a function raised for is only left out if the test said so.
+    on_error = OnFailure.FAIL if reasons <= _TOO_LATE else OnFailure.DROP
+    run = asserted.run
+    try:
+        return as_test_stream(run.script, asserted.strategy, asserted.combine, on_error=on_error)
+    except TestStreamError:
+        return ""
+
+
+def leaves_of(error: BaseException) -> Iterator[BaseException]:
+    """The error, or those that a group is made of: hypothesis may find several."""
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from leaves_of(one)
+    else:
+        yield error
+
+
+def groupings_of(error: BaseException, ran: Sequence[Asserted]) -> tuple[Asserted, ...]:
+    """What a failure is about: what the assertion knows, and if it was a plain one what ran."""
+    if isinstance(error, PaneAssertionError):
+        return error.groupings
+    return tuple(ran) if is_plain(error) else ()
+
+
+def is_plain(error: BaseException) -> bool:
+    """Whether it is an assertion that knows of no panes."""
+    return isinstance(error, AssertionError) and not isinstance(error, PaneAssertionError)
+
+
+def seen_from(start: Path, file: Path) -> Path:
+    """The path of a file, from a folder on if it is below that."""
+    return file.relative_to(start) if file.is_relative_to(start) else file
+
+
+def file_name(test: str) -> str:
+    """A name for the files of a test. Two tests have two names, in whichever process they run.
+
+    >>> file_name("tests/test_taxis.py::test_late[5 minutes]")
+    'tests.test_taxis.test_late-5_minutes-efb8c2a6'
+    """
+    plain = test.replace(".py::", ".").replace("::", ".").replace("/", ".")
+    name = re.sub(r"[^\w.]+", "-", re.sub(r"\s", "_", plain)).strip("-")[:_LONGEST]
+    if name == plain:
+        return name
+    return f"{name}-{hashlib.sha256(test.encode()).hexdigest()[:8]}"
+
+
+def write_index(folder: Path, pages: Sequence[tuple[str, str]]) -> Path:
+    """Write a page with links to the pages of several tests.
+
+    Args:
+        folder: Where they all are.
+        pages: The id of each test, and its page.
+    """
+    links = "\n".join(
+        f'<li><a href="{html.escape(Path(page).name)}">{html.escape(test)}</a></li>'
+        for test, page in pages
+    )
+    file = folder / "index.html"
+    file.write_text(
+        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width">\n'
+        "<title>Failed scenarios</title>\n"
+        "<style>body { font: 1rem/1.6 system-ui, sans-serif; margin: 2rem; max-width: 60rem }"
+        "</style>\n"
+        f"<h1>{len(pages)} failed scenarios</h1>\n<ul>\n{links}\n</ul>\n</html>\n",
+        encoding="utf-8",
+        errors="backslashreplace",
+    )
+    return file

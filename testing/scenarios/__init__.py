@@ -1,0 +1,5 @@
+"""Scenarios as files.
+
+Read in this order: `json_places` and `places` (where a mistake is), `schema`, `files`, `results`,
+`writing`.
+"""

@@ -1,0 +1,326 @@
+"""What came out of a run as a transcript's document, and how it differs from what must.
+
+Comparison is by value: ``1`` and ``1.0`` are one number, ``true`` is none. Outputs are a
+multiset; only the withdrawals of a pane have their place, before it.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from numbers import Real
+from typing import Any, Final
+
+import attrs
+
+from beamlike.machine.events import Drop, Pane
+from beamlike.model.windows import IntervalWindow, Window
+from beamlike.runtime.script import Output, Run
+from beamlike.testing.scenarios.places import Place, each
+from beamlike.testing.scenarios.schema import read_key
+
+__all__ = ["Expected", "compare", "read_drops", "read_panes", "to_document"]
+
+PANE_FIELDS: Final = (
+    "step",
+    "key",
+    "value",
+    "window",
+    "timestamp_ms",
+    "timing",
+    "index",
+    "nonspeculative_index",
+    "is_first",
+    "is_last",
+)
+DROP_FIELDS: Final = ("step", "key", "value", "ts_ms", "window", "reason")
+
+NULL_IS_A_VALUE: Final = frozenset({"key", "value"})
+
+Entry = Mapping[str, Any]
+"""A pane or a drop as in a document. In an expectation a field that is absent is not asserted."""
+
+
+@attrs.frozen
+class Expected:
+    """The outcome that a scenario states.
+
+    ``complete``: these are all panes and all drops; otherwise others may come out as well.
+    ``panes`` or ``dropped`` is None if nothing is said about them.
+    """
+
+    complete: bool
+    panes: tuple[Entry, ...] | None
+    dropped: tuple[Entry, ...] | None
+
+
+# -- a run as a document -------------------------------------------------------------------
+
+
+def to_document(run: Run) -> dict[str, list[dict[str, Any]]]:
+    """``{"panes": [...], "dropped": [...]}`` with all fields, in order of emission."""
+    document: dict[str, list[dict[str, Any]]] = {"panes": [], "dropped": []}
+    for output in run.outputs:
+        if isinstance(output.effect, Pane):
+            document["panes"].append(_pane(output, output.effect))
+        else:
+            document["dropped"].append(_drop(output, output.effect))
+    return document
+
+
+def _pane(output: Output, pane: Pane) -> dict[str, Any]:
+    info = pane.info
+    entry = {
+        "step": output.step,
+        "key": output.key,
+        "value": pane.value,
+        "window": _window(pane.window),
+        "timestamp_ms": pane.timestamp,
+        "timing": info.timing.value,
+        "index": info.index,
+        "nonspeculative_index": info.nonspeculative_index,
+        "is_first": info.is_first,
+        "is_last": info.is_last,
+    }
+    return entry | {"retraction": True} if pane.retraction else entry
+
+
+def _drop(output: Output, drop: Drop) -> dict[str, Any]:
+    return {
+        "step": output.step,
+        "key": output.key,
+        "value": drop.value,
+        "ts_ms": drop.timestamp,
+        "window": None if drop.window is None else _window(drop.window),
+        "reason": drop.reason.value,
+    }
+
+
+def _window(window: Window) -> list[int] | str:
+    return [window.start, window.end] if isinstance(window, IntervalWindow) else "global"
+
+
+# -- expectations --------------------------------------------------------------------------
+
+
+def read_panes(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
+    """The expected panes; a complete scenario states every field of each."""
+    entries = each(place.items(), lambda item: _entry(item, PANE_FIELDS, complete, steps))
+    return tuple({"retraction": False} | entry for entry in entries)
+
+
+def read_drops(place: Place, complete: bool, steps: int) -> tuple[Entry, ...]:
+    """The expected drops; a complete scenario states every field of each."""
+    return tuple(each(place.items(), lambda item: _entry(item, DROP_FIELDS, complete, steps)))
+
+
+def _entry(place: Place, names: Sequence[str], complete: bool, steps: int) -> dict[str, Any]:
+    optional = ("retraction",) if names is PANE_FIELDS else ()
+    fields = place.fields(names, optional) if complete else place.fields((), (*names, *optional))
+    entry: dict[str, Any] = {}
+
+    def read(name: str) -> None:
+        field = fields[name]
+        if field.value is None and not (complete and name in NULL_IS_A_VALUE):
+            if complete:
+                field.fail(
+                    'null means "not asserted", and a complete scenario asserts everything; '
+                    'give the value, or write "complete": false'
+                )
+            return
+        _CHECKS.get(name, Place.integer)(field)
+        if name == "step" and not 0 <= field.value < steps:
+            field.fail(f"the scenario has steps 0 to {steps - 1}, got {field.value}")
+        entry[name] = field.value
+
+    each(fields, read)
+    return entry
+
+
+def _check_window(place: Place) -> None:
+    if place.value == "global":
+        return
+    if not isinstance(place.value, list) or len(place.value) != 2:
+        place.fail(f'must be [start, end] in ms or "global", got {place.value!r}')
+    for bound in place.items():
+        bound.integer()
+
+
+_CHECKS: Final[Mapping[str, Callable[[Place], object]]] = {
+    "key": read_key,
+    "value": lambda place: None,
+    "window": _check_window,
+    "timing": lambda place: place.one_of(("EARLY", "ON_TIME", "LATE", "UNKNOWN")),
+    "is_first": Place.flag,
+    "is_last": Place.flag,
+    "retraction": Place.flag,
+    "reason": lambda place: place.one_of(("expired", "closed")),
+}
+
+
+# -- comparison ----------------------------------------------------------------------------
+
+
+def compare(expected: Expected, run: Run, *, any_order: bool) -> list[str]:
+    """How a run differs from what was expected, a sentence each; empty if it does not.
+
+    Args:
+        any_order: The list values of panes are multisets.
+    """
+    document = to_document(run)
+    panes = [{"retraction": False} | pane for pane in document["panes"]]
+    found = []
+    if expected.panes is not None:
+        found += _Comparison("pane", any_order).differences(
+            expected.panes, panes, expected.complete
+        )
+    if expected.dropped is not None:
+        found += _Comparison("drop", False).differences(
+            expected.dropped, document["dropped"], expected.complete
+        )
+    return found + _misplaced_withdrawals(panes)
+
+
+@attrs.frozen
+class _Comparison:
+    kind: str
+    any_order: bool
+
+    def differences(
+        self, expected: Sequence[Entry], actual: Sequence[Entry], complete: bool
+    ) -> list[str]:
+        missing, extra = self._unmatched(expected, actual)
+        found = []
+        for entry in missing:
+            near = self._nearest(entry, extra)
+            if near is None:
+                found.append(f"{_whereabouts(entry)}: missing {self._show(entry)}")
+            else:
+                extra.remove(near)
+                found.append(f"{_whereabouts(entry)}: {self._changes(entry, near)}")
+        if complete:
+            found += [f"{_whereabouts(entry)}: unexpected {self._show(entry)}" for entry in extra]
+        return found
+
+    def _unmatched(
+        self, expected: Sequence[Entry], actual: Sequence[Entry]
+    ) -> tuple[list[Entry], list[Entry]]:
+        """What is left over when as many as possible are paired, each with one of its like."""
+        owner: dict[int, int] = {}  # position in actual -> position in expected
+
+        def place(wanted: int, tried: set[int]) -> bool:
+            # An entry that leaves fields open may take what a stricter one needs; move it on.
+            for at, candidate in enumerate(actual):
+                if at in tried or self._unlike(expected[wanted], candidate):
+                    continue
+                tried.add(at)
+                if at not in owner or place(owner[at], tried):
+                    owner[at] = wanted
+                    return True
+            return False
+
+        missing = [entry for at, entry in enumerate(expected) if not place(at, set())]
+        return missing, [entry for at, entry in enumerate(actual) if at not in owner]
+
+    def _unlike(self, expected: Entry, actual: Entry) -> list[str]:
+        """The asserted fields in which they differ."""
+        return [
+            name
+            for name, value in expected.items()
+            if self._canonical(name, value) != self._canonical(name, actual[name])
+        ]
+
+    def _canonical(self, name: str, value: Any) -> Hashable:
+        if name == "value" and self.any_order and isinstance(value, list | tuple):
+            return frozenset(Counter(map(canonical, value)).items())
+        return canonical(value)
+
+    def _nearest(self, entry: Entry, candidates: Sequence[Entry]) -> Entry | None:
+        """What probably came out in place of an expected entry: the same key and window."""
+        if "key" not in entry or "window" not in entry:
+            return None
+        same = [
+            (len(unlike), at)
+            for at, candidate in enumerate(candidates)
+            if not {"key", "window", "retraction", "ts_ms"}.intersection(
+                unlike := self._unlike(entry, candidate)
+            )
+        ]
+        return candidates[min(same)[1]] if same else None
+
+    def _changes(self, expected: Entry, actual: Entry) -> str:
+        changes = ", ".join(
+            f"{name} is {_show(actual[name])} (expected {_show(expected[name])})"
+            for name in self._unlike(expected, actual)
+        )
+        return f"{self._name(expected)}: {changes}"
+
+    def _name(self, entry: Entry) -> str:
+        if self.kind == "drop":
+            return f"drop of {_show(entry['value'])}" if "value" in entry else "drop"
+        words = ["retraction of" if entry["retraction"] else "pane"]
+        words += [entry["timing"]] if "timing" in entry else []
+        words += [f"#{entry['index']}"] if "index" in entry else []
+        return " ".join(words)
+
+    def _show(self, entry: Entry) -> str:
+        rest = {
+            name: value
+            for name, value in entry.items()
+            if name not in ("step", "key", "window", "timing", "index", "retraction")
+            and not (name == "value" and self.kind == "drop")
+        }
+        shown = ", ".join(f"{name} {_show(value)}" for name, value in rest.items())
+        return f"{self._name(entry)} ({shown})" if shown else self._name(entry)
+
+
+def canonical(value: Any) -> Hashable:
+    """A form in which equal JSON values are equal: numbers by value, booleans apart.
+
+    >>> canonical([1, True]) == canonical([1.0, True]), canonical(1) == canonical(True)
+    (True, False)
+    """
+    match value:
+        case None | bool():
+            return (str(value),)
+        case Real():
+            return ("number", value)
+        case str():
+            return value
+        case list() | tuple():
+            return ("list", tuple(map(canonical, value)))
+        case dict():
+            return ("object", frozenset((name, canonical(item)) for name, item in value.items()))
+        case _:
+            return ("other", repr(value))
+
+
+def _misplaced_withdrawals(panes: Sequence[Entry]) -> list[str]:
+    """Retractions that no pane follows which could have caused them."""
+    return [
+        f"{_whereabouts(entry)}: the retraction of {entry['timing']} #{entry['index']} "
+        "does not come before the pane that causes it"
+        for at, entry in enumerate(panes)
+        if entry["retraction"] and not any(_causes(later, entry) for later in panes[at + 1 :])
+    ]
+
+
+def _causes(pane: Entry, retraction: Entry) -> bool:
+    if pane["retraction"] or any(pane[name] != retraction[name] for name in ("step", "key")):
+        return False
+    new, old = pane["window"], retraction["window"]
+    if new == "global" or old == "global":
+        return bool(new == old)
+    return bool(new[0] <= old[0] and old[1] <= new[1])
+
+
+def _whereabouts(entry: Entry) -> str:
+    parts = [f"step {entry['step']}"] if "step" in entry else []
+    parts += [f"key {_show(entry['key'])}"] if "key" in entry else []
+    if "window" in entry:
+        window = entry["window"]
+        parts.append(window if window == "global" else f"[{window[0]}, {window[1]})")
+    return ", ".join(parts) or "anywhere"
+
+
+def _show(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=repr)

@@ -1,0 +1,6 @@
+"""Test streams: elements, watermarks and clocks step by step, and what comes out.
+
+Read in this order: `arguments` (of verbs, and what misspelt ones meant), `finished` (a test stream
+that can be run), `stream` (the verbs that make one), `as_code` (a run as a test stream to be
+pasted), `changes` (a run as the changes of a table), `results`, `comparing` (several strategies).
+"""

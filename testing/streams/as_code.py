@@ -1,0 +1,342 @@
+"""A run as Python: a test stream and its windowing, to be pasted into a test.
+
+What a failed test found, by chance or by search, becomes a scenario of its own.
+"""
+
+import ast
+import builtins
+import math
+import sys
+from collections.abc import Hashable, Sequence
+from enum import Enum
+from textwrap import indent
+from typing import Any, Final
+
+from beamlike import combine_fns
+from beamlike.errors import TestStreamError, WindowingError
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.machine.failures import OnFailure
+from beamlike.model import extra_triggers as own
+from beamlike.model import triggers as t
+from beamlike.model import windowfns as w
+from beamlike.model.calendar import CalendarWindows
+from beamlike.model.combine import Collect, CombineFn
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.script import Arrive, Script
+from beamlike.testing.assertions.groupings import with_assigned_windows
+from beamlike.testing.spelling import duration_code, instant_code
+
+__all__ = ["as_test_stream"]
+
+_WIDTH: Final = 80
+
+
+def as_test_stream(
+    script: Script,
+    strategy: WindowingStrategy,
+    aggregate: CombineFn | None = None,
+    *,
+    on_error: OnFailure = OnFailure.FAIL,
+    name: str = "results",
+) -> str:
+    """Python that runs a script once more, as a `TestStream`, and binds what comes out to a name.
+
+    Names of the user's own, such as that of an element's class, are listed in a comment at the
+    top, and what has no Python is a text there. Without such a comment the code runs as it is.
+
+    Args:
+        script: What happens, with keys and values apart, as `Run` has it.
+        strategy: How it is windowed.
+        aggregate: How a pane's elements become its value; None is `Collect`.
+        on_error: What happens if a function of the user's raises.
+        name: The name that the results get.
+
+    Raises:
+        TestStreamError: Elements come in windows that are not those of the window function. Only
+            a pipeline can have them so.
+    """
+    plain = with_assigned_windows(script, strategy)
+    if plain is None:
+        raise TestStreamError(
+            "elements come to this grouping in windows of their own, which a test stream cannot "
+            "say; build the pipeline before it, too"
+        )
+    code = _Code()
+    statements, begun, calls = code.stream(plain)
+    calls = [*calls, _call(".run", code.options(strategy, aggregate, on_error))]
+    return "\n".join([*code.heading(), *statements, f"{name} = {_chain(begun, calls)}"])
+
+
+class _Code:
+    """Code under construction, and the names that it needs."""
+
+    def __init__(self) -> None:
+        self._plain = {"import beamlike as bl"}
+        self._names: dict[str, set[str]] = {}
+        self._own: dict[str, None] = {}
+        self._from("beamlike.testing", "TestStream")
+
+    def heading(self) -> list[str]:
+        """Imports, and what somebody has to write himself."""
+        return [
+            *(f"# add: {what}" for what in self._own),
+            *sorted(self._plain),
+            *(
+                f"from {module} import {', '.join(sorted(names))}"
+                for module, names in sorted(self._names.items())
+            ),
+            "",
+        ]
+
+    def _from(self, module: str, name: str) -> str:
+        self._names.setdefault(module, set()).add(name)
+        return name
+
+    # -- steps ---------------------------------------------------------------------------------
+
+    def stream(self, script: Script) -> tuple[list[str], str, list[str]]:
+        """Statements, an expression for a stream, and the calls that it grows by to the last.
+
+        The end of time ends a stream; what a script has after it, or a script that never comes to
+        it, needs more than one statement.
+        """
+        statements: list[str] = []
+        calls: list[str] = []
+        clock, begun = 0, "TestStream()"
+
+        def bound(expression: str) -> None:
+            nonlocal calls, begun
+            statements.append(f"stream = {expression}")
+            calls, begun = [], "stream"
+
+        for at, step in enumerate(script):
+            match step:
+                case Arrive():
+                    calls.append(self._arrival(step))
+                case AdvanceWatermark(to) if to < MAX_TIMESTAMP:
+                    calls.append(f".advance_watermark_to({instant_code(to)})")
+                case AdvanceWatermark():
+                    calls.append(".advance_watermark_to_infinity()")
+                    if at + 1 < len(script):
+                        bound(_chain(begun, calls))
+                        begun = "TestStream(stream.steps)"
+                case AdvanceClock(to) if to > clock:
+                    calls.append(f".advance_processing_time({duration_code(to - clock)})")
+                    clock = to
+                case AdvanceClock(to):  # it stands still, which no verb says
+                    bound(_chain(begun, calls))
+                    move = self._from("beamlike.machine.events", "AdvanceClock")
+                    begun = f"TestStream((*stream.steps, {move}({to})))"
+        if script and script[-1] == AdvanceWatermark(MAX_TIMESTAMP):
+            return statements, begun, calls
+        bound(_chain(begun, calls))
+        # It ends before the end of time, so that windows which are open then stay so.
+        finished = self._from("beamlike.testing", "FinishedTestStream")
+        return statements, f"{finished}(stream.steps)", []
+
+    def _arrival(self, arrive: Arrive) -> str:
+        times = {element.timestamp for _, element in arrive.elements}
+        pairs = [(self._pair(key, element), element.timestamp) for key, element in arrive.elements]
+        if len(times) == 1 and pairs:
+            at = instant_code(pairs[0][1])
+            return _call(".add_elements_at_time", [at, *(pair for pair, _ in pairs)])
+        timed = self._from("beamlike.testing", "TimestampedValue")
+        parts = [f"{timed}({pair}, {instant_code(at)})" for pair, at in pairs]
+        return _call(".add_elements", parts)
+
+    def _pair(self, key: Hashable, element: Element) -> str:
+        return f"({self.value(key)}, {self.value(element.value)})"
+
+    # -- windowing -----------------------------------------------------------------------------
+
+    def options(
+        self, strategy: WindowingStrategy, aggregate: CombineFn | None, on_error: OnFailure
+    ) -> list[str]:
+        """The arguments of ``TestStream.run``."""
+        plain = WindowingStrategy(strategy.window_fn)
+        given: dict[str, Any] = {
+            "trigger": strategy.trigger,
+            "accumulation": strategy.accumulation.value,
+            "allowed_lateness": strategy.allowed_lateness,
+        }
+        if strategy.trigger == t.DefaultTrigger():
+            given = {
+                part: value
+                for part, value in given.items()
+                if getattr(strategy, part) != getattr(plain, part)
+            }
+        for part in _CHOICES:
+            value = getattr(strategy, part)
+            if value is not getattr(plain, part):
+                given[part] = value.value
+        written = {"window": self.window_fn(strategy.window_fn)}
+        for part, value in given.items():
+            if part == "trigger":
+                written[part] = self.trigger(value)
+            else:
+                written[part] = duration_code(value) if part == "allowed_lateness" else f'"{value}"'
+        if on_error is not OnFailure.FAIL:
+            written["on_error"] = f'"{on_error.value}"'
+        if aggregate is not None and aggregate != Collect():
+            written["aggregate"] = self.value(aggregate)
+        if not _is_declarable(strategy, given):
+            written["allow_unsafe_trigger"] = "True"
+        return [f"{name}={code}" for name, code in written.items()]
+
+    def window_fn(self, fn: w.WindowFn) -> str:
+        name = f"bl.{type(fn).__name__}"
+        match fn:
+            case w.FixedWindows():
+                return f"{name}({', '.join(_durations(fn.size, fn.offset))})"
+            case w.SlidingWindows():
+                size, period, *offset = _durations(fn.size, fn.period, fn.offset)
+                return f"{name}({', '.join((size, period, *offset))})"
+            case w.GlobalWindows():
+                return f"{name}()"
+            case Sessions():
+                parts = [self.value(fn.gap) if callable(fn.gap) else duration_code(fn.gap)]
+                if fn.max_duration is not None:
+                    parts.append(f"max_duration={duration_code(fn.max_duration)}")
+                if fn.max_elements is not None:
+                    parts.append(f"max_elements={fn.max_elements}")
+                if fn.merge_touching:
+                    parts.append("merge_touching=True")
+                return f"{name}({', '.join(parts)})"
+            case CalendarWindows():
+                start = (fn.start.year, fn.start.month, fn.start.day)
+                return f'{name}({fn.number}, "{fn.time_zone}", {start})'
+        return self.value(fn)
+
+    def trigger(self, trigger: t.Trigger) -> str:
+        match trigger:
+            case t.AfterWatermark(early=early, late=late):
+                subs = {"early": early, "late": late}
+                parts = [f"{name}={self.trigger(sub)}" for name, sub in subs.items() if sub]
+            case t.AfterProcessingTime():
+                parts = list(map(_transform, trigger.transforms))
+            case t.AfterCount() | own.EveryCount():
+                parts = [str(trigger.count)]
+            case own.EveryProcessingTime() | own.EveryEventTime():
+                parts = _durations(trigger.interval, trigger.offset)
+                if isinstance(trigger, own.EveryProcessingTime) and trigger.tick != 1:
+                    parts.append(f"tick={duration_code(trigger.tick)}")
+                flags = ("since_firing", "to_end", "fire_unchanged")
+                parts += [f"{name}=True" for name in flags if getattr(trigger, name, False)]
+            case own.AfterSilence():
+                parts = [duration_code(trigger.silence)]
+            case own.AfterDelta():
+                parts = [repr(trigger.threshold)]
+                if trigger.delta is not own.difference:
+                    parts.append(f"delta={self.value(trigger.delta)}")
+            case _:
+                parts = list(map(self.trigger, trigger.children))
+        return _call(f"bl.{type(trigger).__name__}", parts)
+
+    # -- values --------------------------------------------------------------------------------
+
+    def value(self, value: Any) -> str:
+        """A value as Python; if it has none, its ``repr`` as a text."""
+        kind = type(value)
+        if kind is float and not math.isfinite(value):
+            return f'float("{value}")'
+        if kind is list:
+            return f"[{', '.join(map(self.value, value))}]"
+        if kind is tuple:
+            comma = "," if len(value) == 1 else ""
+            return f"({', '.join(map(self.value, value))}{comma})"
+        if kind is dict:
+            return f"{{{', '.join(f'{self.value(k)}: {self.value(v)}' for k, v in value.items())}}}"
+        if kind in (set, frozenset):
+            parts = f"{{{', '.join(map(self.value, value))}}}" if value else ""
+            return parts if kind is set and value else f"{kind.__name__}({parts})"
+        if kind in (bool, int, float, str, bytes, type(None)):
+            return repr(value)
+        if isinstance(value, Enum):
+            return self._known(f"{kind.__qualname__}.{value.name}", kind.__module__)
+        if callable(value) and not isinstance(value, CombineFn | w.WindowFn):
+            return self._known(getattr(value, "__name__", ""), getattr(value, "__module__", ""))
+        return self._known(repr(value), kind.__module__)
+
+    def _known(self, code: str, module: str) -> str:
+        """Code of a value whose class, or which itself, comes from a module."""
+        try:
+            tree = ast.parse(code, mode="eval")
+        except (SyntaxError, ValueError):
+            self._own[f"what {code!r} stands for"] = None
+            return repr(code)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and node.id in _NUMBERS:
+                self._from("math", node.id)
+            elif isinstance(node, ast.Name) and node.id not in _BUILTINS:
+                self._name(node.id, module)
+        return code
+
+    def _name(self, name: str, module: str) -> None:
+        top = module.partition(".")[0]
+        if name == top and name in sys.stdlib_module_names:
+            self._plain.add(f"import {name}")
+        elif top == "beamlike" or (top in sys.stdlib_module_names and top != "__main__"):
+            self._from(_public(module, name), name)
+        else:
+            self._own[f"{name} of {module}"] = None
+
+
+_CHOICES: Final = (
+    *("timestamp_combiner", "closing_behavior", "on_time_behavior", "late_check", "unchanged"),
+)
+_BUILTINS: Final = frozenset(dir(builtins))
+_NUMBERS: Final = frozenset(("nan", "inf"))
+"""As floats in something else's ``repr`` are written."""
+
+
+def _public(module: str, name: str) -> str:
+    """The module from which users import what is in one: ``beamlike.combine_fns``, and not the
+    one below `beamlike.model` in which a combine function is written."""
+    parts = module.split(".")
+    shorter = [".".join(parts[:length]) for length in range(1, len(parts))]
+    here = getattr(sys.modules.get(module), name, None)
+    for public in (*shorter[:1], combine_fns.__name__, *shorter[1:]):
+        owner = sys.modules.get(public)
+        if name in getattr(owner, "__all__", ()) and getattr(owner, name) is here:
+            return public
+    return module
+
+
+def _is_declarable(strategy: WindowingStrategy, given: dict[str, Any]) -> bool:
+    """Whether a pipeline may say it so, and means the same by it."""
+    try:
+        said = WindowingStrategy.declared(strategy.window_fn, unbounded=True, **given)
+    except WindowingError:
+        return False
+    return said == strategy
+
+
+def _transform(transform: t.Delay | t.AlignTo) -> str:
+    if isinstance(transform, t.Delay):
+        return f"bl.Delay({duration_code(transform.by)})"
+    return f"bl.AlignTo({', '.join(_durations(transform.period, transform.offset))})"
+
+
+def _durations(*parts: int) -> list[str]:
+    """Durations as arguments, of which the last is left out if it is 0."""
+    *first, last = parts
+    return [*map(duration_code, first), *([duration_code(last)] if last else [])]
+
+
+def _chain(begun: str, calls: Sequence[str]) -> str:
+    """An expression and what is called of it, one after the other."""
+    if not calls:
+        return begun
+    if len(calls) == 1:
+        return begun + calls[0]
+    return "\n".join(["(", *(indent(line, "    ") for line in (begun, *calls)), ")"])
+
+
+def _call(name: str, arguments: Sequence[str]) -> str:
+    """A call in one line, or with a line for each argument if that is too long."""
+    line = f"{name}({', '.join(arguments)})"
+    if len(line) <= _WIDTH and "\n" not in line:
+        return line
+    return "\n".join([f"{name}(", *(f"{indent(each, '    ')}," for each in arguments), ")"])

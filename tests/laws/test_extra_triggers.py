@@ -1,0 +1,67 @@
+"""Laws of the triggers that Beam does not have, in any tree with Beam's own.
+
+Half of the triggers in each tree are of that kind. ``BEAMLIKE_EXAMPLES`` says on how many
+scenarios each law is tried.
+"""
+
+import os
+import pickle
+from random import Random
+
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Collect
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Script
+from beamlike.testing.scenarios.files import AGGREGATIONS
+from tests.support.generated.scenarios import any_script
+from tests.support.generated.strategies import OWN_TRIGGERS, TRIGGERS, any_strategy, any_trigger
+from tests.support.machines.in_shard import micro_batches, run_in_shard
+from tests.support.machines.laws import (
+    Restarting,
+    broken_conservation,
+    broken_pane_laws,
+    in_any_order,
+    run_lazily,
+)
+
+EXAMPLES = int(os.environ.get("BEAMLIKE_EXAMPLES", "400"))
+
+
+def scenario(seed: int) -> tuple[WindowingStrategy, Script]:
+    random = Random(f"own triggers {seed}")
+    trigger = any_trigger(random, 3, (*TRIGGERS, *OWN_TRIGGERS * 3))
+    strategy = any_strategy(random, trigger=trigger, gap_functions=True, retracting_options=True)
+    return strategy, any_script(random, steps=18)
+
+
+def test_a_restart_before_every_step_changes_nothing() -> None:
+    for seed in range(EXAMPLES):
+        strategy, script = scenario(seed)
+        machine = Grouping(strategy, Collect())
+        restarting = Restarting(machine, lambda state: pickle.loads(pickle.dumps(state)))
+        eager = run_in_memory(machine, script)
+        assert run_in_memory(restarting, script) == eager, f"{seed}: {strategy}"
+
+
+def test_a_key_is_only_asked_when_its_wakes_say_so() -> None:
+    for seed in range(EXAMPLES):
+        strategy, script = scenario(seed)
+        machine = Grouping(strategy, Collect())
+        eager, lazy = run_in_memory(machine, script), run_lazily(machine, script)
+        assert lazy.past_wakes == (), f"{seed}: {strategy}"
+        assert in_any_order(lazy.outputs) == in_any_order(eager.outputs), f"{seed}: {strategy}"
+        assert broken_conservation(strategy, eager, lazy.states) == [], f"{seed}: {strategy}"
+        found = broken_pane_laws(eager, merging=strategy.is_merging)
+        assert found == [], f"{seed}: {strategy}"
+
+
+def test_state_at_rest_on_spark_is_what_a_run_in_memory_remembers() -> None:
+    combine = AGGREGATIONS["list"]
+    assert combine is not None
+    for seed in range(EXAMPLES // 4):
+        strategy, script = scenario(seed)
+        batches, _ = micro_batches(script, together=False)
+        there, _ = run_in_shard(strategy, "list", batches, buckets=2, move_at=len(batches) // 2)
+        here = run_in_memory(Grouping(strategy, combine), script).outputs
+        assert in_any_order(there) == in_any_order(here), f"{seed}: {strategy}"

@@ -1,0 +1,39 @@
+"""Cases of Akka, played by `beamlike.dialects.akka`."""
+
+from beamlike.dialects import akka
+from tests.support.dialects.cases import DialectCase
+from tests.support.dialects.player import Player, unknown
+
+__all__ = ["play_akka"]
+
+
+def play_akka(case: DialectCase) -> Player:
+    """The case, played to its end.
+
+    Raises:
+        UnsupportedError: It needs what `beamlike.dialects` does not have.
+    """
+    window, overflow = case.settings["window"], case.settings.get("overflow")
+    bound = (
+        {}
+        if overflow is None
+        else {
+            "max_size": overflow["max_elements"],
+            "overflow_strategy": overflow["strategy"],
+        }
+    )
+    flow = akka.SessionWindow(window["gap_ms"], checked_every=window["checked_every_ms"], **bound)
+    run = flow.run()
+    player = Player(run)
+    for at, step in enumerate(case.steps):
+        match step:
+            case {"elements": elements}:
+                for it in elements:
+                    player.note(at, run.push(it["value"], it["key"]))
+            case {"advance_processing_time_by_ms": by}:
+                player.note(at, run.advance(by))
+            case {"end_of_input": True}:
+                player.note(at, run.complete())
+            case _:
+                raise unknown(step)
+    return player

@@ -1,0 +1,64 @@
+"""Cases of other systems, with panes and drops that another host made.
+
+A dialect is a mapping onto the machine: its input becomes a script, and panes and drops become its
+rows. So a case is played twice, once for its scripts, and once with what the host made of them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from beamlike.dialects.stages import answered_by, journals_kept
+from beamlike.model.combine import CombineFn
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.script import Run, Script
+from tests.support.dialects.cases import CaseRow, DialectCase
+from tests.support.dialects.plays import play
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["play_on_local", "play_on_spark"]
+
+
+def play_on_spark(
+    cases: Sequence[DialectCase], spark: "SparkSession | None" = None
+) -> Mapping[str, list[CaseRow]]:
+    """What comes out of each case, by its id. One streaming query runs them side by side.
+
+    Raises:
+        UnsupportedError: A case needs what `beamlike.dialects` does not have, or Spark.
+    """
+    from beamlike.hosts.spark.replay import replay_on_spark
+
+    return _played(cases, lambda scripts: replay_on_spark(scripts, spark))
+
+
+def play_on_local(cases: Sequence[DialectCase]) -> Mapping[str, list[CaseRow]]:
+    """The same by the runtime of production in this process.
+
+    Raises:
+        UnsupportedError: A case needs what `beamlike.dialects` does not have.
+    """
+    from beamlike.hosts.local.scripts import run_in_local
+
+    return _played(cases, lambda scripts: [run_in_local(*script) for script in scripts])
+
+
+_Stage = tuple[WindowingStrategy, CombineFn, Script]
+
+
+def _played(
+    cases: Sequence[DialectCase], run: Callable[[Sequence[_Stage]], Iterable[Run]]
+) -> Mapping[str, list[CaseRow]]:
+    kept = []
+    for case in cases:
+        with journals_kept() as journals:
+            play(case)
+        kept.append(journals)
+    scripts = [(it.strategy, it.combine, tuple(it.script)) for journals in kept for it in journals]
+    runs = iter(run(scripts))
+    rows = {}
+    for case, journals in zip(cases, kept, strict=True):
+        with answered_by([next(runs) for _ in journals]):
+            rows[case.id] = play(case)
+    return rows

@@ -1,0 +1,61 @@
+"""Cases of other systems, played by `beamlike.dialects`."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from beamlike.dialects import apex, kafka
+from beamlike.dialects.rows import Row
+from beamlike.errors import UnsupportedError
+from tests.support.dialects.akka import play_akka
+from tests.support.dialects.apex import play_apex
+from tests.support.dialects.cases import CaseRow, DialectCase
+from tests.support.dialects.flink import play_flink
+from tests.support.dialects.kafka import play_kafka
+from tests.support.dialects.player import Player
+
+__all__ = ["play", "played_state"]
+
+
+def play(case: DialectCase) -> list[CaseRow]:
+    """What comes out of a stream that is told as a case.
+
+    Raises:
+        UnsupportedError: The case needs what `beamlike.dialects` does not have.
+    """
+    return _player(case).rows
+
+
+def played_state(case: DialectCase) -> list[dict[str, Any]]:
+    """The sessions that are open after the last step, as ``expect_state`` lists them.
+
+    Raises:
+        UnsupportedError: As `play`; or the dialect does not show its state.
+    """
+    driver = _player(case).driver
+    if isinstance(driver, apex.OperatorRun):
+        return [
+            {"key": row.key, "window": _as_said(row), "value": row.value}
+            for row in driver.windows()
+        ]
+    if not isinstance(driver, kafka.Driver):
+        raise UnsupportedError("only tables of kafka and operators of apex show what is in them")
+    return [
+        {"key": session.key, "window": list(session.window), "value": session.value}
+        for session in driver.store.all()
+    ]
+
+
+def _as_said(row: Row) -> Any:
+    return list(row.window) if isinstance(row.window, tuple) else row.window
+
+
+def _player(case: DialectCase) -> Player:
+    players: Mapping[str, Callable[[DialectCase], Player]] = {
+        "akka": play_akka,
+        "apex": play_apex,
+        "flink": play_flink,
+        "kafka": play_kafka,
+    }
+    if case.kind != "stream":
+        raise UnsupportedError(f"a case of the kind {case.kind} is no stream")
+    return players[case.dialect](case)

@@ -1,0 +1,122 @@
+"""Cases of other systems that are no streams: stores, merges and settings, asked one by one."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from beamlike.dialects import flink, kafka
+from beamlike.dialects.kafka_store import Session
+from beamlike.errors import BeamlikeError, UnsupportedError
+from beamlike.model.sessions import Sessions
+from beamlike.model.windows import IntervalWindow, bounds
+from tests.support.dialects.apex_questions import assigned, combined, recovered, validated
+from tests.support.dialects.cases import DialectCase
+from tests.support.dialects.player import unless
+
+__all__ = ["wrong_answers"]
+
+
+def wrong_answers(case: DialectCase) -> list[str]:
+    """What is answered otherwise than a case says; nothing if all is well.
+
+    Raises:
+        UnsupportedError: The case needs what `beamlike.dialects` does not have.
+    """
+    asked: Mapping[tuple[str, str], Callable[[DialectCase], Iterator[str]]] = {
+        ("apex", "assign"): assigned,
+        ("apex", "combine"): combined,
+        ("apex", "storage"): recovered,
+        ("apex", "validation"): validated,
+        ("flink", "merge_windows"): _merges,
+        ("flink", "window_set"): _window_set,
+        ("kafka", "store"): _store,
+        ("kafka", "validation"): _validation,
+    }
+    if (case.dialect, case.kind) not in asked:
+        raise UnsupportedError(f"cases of {case.dialect} of the kind {case.kind}")
+    return list(asked[case.dialect, case.kind](case))
+
+
+# -- Kafka Streams ---------------------------------------------------------------------------
+
+
+def _store(case: DialectCase) -> Iterator[str]:
+    store = kafka.SessionStore(case.settings["retention_ms"])
+    for at, step in enumerate(case.steps):
+        found: Any
+        match step:
+            case {"put": it}:
+                store.put(it["key"], tuple(it["window"]), it["value"])
+                continue
+            case {"remove": it}:
+                store.remove(it["key"], tuple(it["window"]))
+                continue
+            case {"find_sessions": it}:
+                found = _told(
+                    store.find_sessions(
+                        it["key"],
+                        it["earliest_end"],
+                        it["latest_start"],
+                        backward=it.get("backward", False),
+                    )
+                )
+            case {"fetch": it}:
+                found = _told(store.fetch(it["key"]))
+            case {"fetch_session": it}:
+                found = store.fetch_session(it["key"], *it["window"])
+            case _:
+                raise UnsupportedError(f"a step with {', '.join(step)}")
+        yield from unless(f"step {at}", step["expect"], found)
+
+
+def _told(sessions: Sequence[Session]) -> list[list[Any]]:
+    return [[it.key, list(it.window), it.value] for it in sessions]
+
+
+def _validation(case: DialectCase) -> Iterator[str]:
+    for it in case.settings["cases"]:
+        materialized = kafka.Materialized.as_("sessions")
+        try:
+            if "retention_ms" in it:
+                materialized = materialized.with_retention(it["retention_ms"])
+            windows = kafka.SessionWindows.of_inactivity_gap_and_grace(it["gap_ms"], it["grace_ms"])
+            kafka.group_by_key().windowed_by(windows).count(materialized)
+            taken = True
+        except BeamlikeError:
+            taken = False
+        yield from unless(f"{it} is taken", it["ok"], taken)
+
+
+# -- Flink -----------------------------------------------------------------------------------
+
+_TOUCHING = Sessions(1, merge_touching=True)  # the gap has no say in what merges
+
+
+def _window(said: Sequence[int]) -> IntervalWindow:
+    return IntervalWindow(*said)
+
+
+def _merges(case: DialectCase) -> Iterator[str]:
+    windows = [flink.TimeWindow(*said) for said in case.settings["windows"]]
+    merges = [
+        {"result": list(bounds(into)), "merged": [list(bounds(part)) for part in parts]}
+        for into, parts in flink.merge_windows(windows)
+    ]
+    yield from unless("merges", case.settings["expect_merges"], merges)
+
+
+def _window_set(case: DialectCase) -> Iterator[str]:
+    """The windows in flight of a key. What stores their contents is nobody's business here."""
+    in_flight = set[IntervalWindow]()
+    for at, step in enumerate(case.steps):
+        if "retire" in step:
+            window = _window(step["retire"])
+            yield from unless(f"step {at} retires one in flight", True, window in in_flight)
+            in_flight.discard(window)
+            continue
+        window = _window(step["add"])
+        plan = [it for it in _TOUCHING.merge({*in_flight, window}) if window in it.sources]
+        result, parts = (plan[0].into, set(plan[0].sources)) if plan else (window, {window})
+        merged = sorted(list(bounds(it)) for it in (parts & in_flight) - {result})
+        in_flight = in_flight - parts | {result}
+        yield from unless(f"step {at} result", step["result"], list(bounds(result)))
+        yield from unless(f"step {at} merged", step.get("merged", []), merged)

@@ -1,0 +1,418 @@
+"""Many random scenarios, each checked against everything that must not change its outcome.
+
+A scenario has a name: ``"0:17"`` is number 17 of seed 0. Each law of `LAWS` takes a `Case`, a
+scenario with its run in memory, and compares it with the same scenario hosted, restarted or
+bundled otherwise. `tests.support.generated.shrinking` makes what breaks a law smaller.
+
+Where machines are compared, ``"0:17 streams"`` is a case in which `KEYS` keys each have random
+elements of their own: so many scenarios in one pass, each compared key by key.
+"""
+
+import pickle
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from beamlike.hosts.local.scripts import run_in_local
+from beamlike.machine.events import AdvanceWatermark, Drop, DropReason
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import Collect
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import AccumulationMode, LateCheck, Unchanged, WindowingStrategy
+from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Output, Run, Script, ScriptStep
+from beamlike.testing.scenarios.files import AGGREGATIONS
+from tests.support.generated.scenarios import RandomScenario, any_scenario
+from tests.support.generated.streams import any_streams
+from tests.support.machines.bundles import (
+    by_content,
+    final_contents,
+    is_patient,
+    keeps_contents,
+    keys_apart,
+    while_open,
+)
+from tests.support.machines.columnar import unlike_memory
+from tests.support.machines.either import any_setting_of_shards, unlike_memory_in_shard
+from tests.support.machines.in_shard import micro_batches, run_in_shard
+from tests.support.machines.laws import (
+    LazyRun,
+    Restarting,
+    broken_conservation,
+    broken_pane_laws,
+    broken_retractions,
+    cut_bundles,
+    in_any_order,
+    run_lazily,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = [
+    "EITHER_MACHINE",
+    "KEYS",
+    "LAWS",
+    "Broken",
+    "Case",
+    "broken_laws",
+    "broken_on_spark",
+    "broken_streams",
+    "case_of",
+    "differences",
+    "streams_of",
+]
+
+KEYS: Final = 40
+"""Keys of a case of streams, each a scenario."""
+
+
+@attrs.frozen(slots=False)
+class Case:
+    """A scenario and what the laws need to know of it, each worked out once.
+
+    ``name`` decides where bundles are cut, keys move and so on, so a case can be repeated.
+    ``thorough`` checks each law of it, also those that cost much.
+    """
+
+    name: str
+    scenario: RandomScenario
+    thorough: bool = False
+
+    @property
+    def strategy(self) -> WindowingStrategy:
+        return self.scenario.strategy
+
+    @property
+    def script(self) -> Script:
+        return self.scenario.script
+
+    @cached_property
+    def machine(self) -> Grouping:
+        combine = AGGREGATIONS[self.scenario.aggregation]
+        return Grouping(self.strategy, combine or Collect())
+
+    @cached_property
+    def run(self) -> Run:
+        """What the memory host says: the measure of all others."""
+        return run_in_memory(self.machine, self.script)
+
+    @cached_property
+    def collecting(self) -> Grouping:
+        """The same grouping, with panes that say which elements are in them."""
+        return Grouping(self.strategy, Collect())
+
+    @cached_property
+    def collected(self) -> Run:
+        is_list = self.scenario.aggregation == "list"
+        return self.run if is_list else run_in_memory(self.collecting, self.script)
+
+    @cached_property
+    def lazy(self) -> LazyRun:
+        return run_lazily(self.collecting, self.script)
+
+    def dice(self, law: str) -> Random:
+        return Random(f"{self.name} {law}")
+
+
+def case_of(seed: int, number: int, *, thorough: bool = False) -> Case:
+    """One scenario of a seed. The same numbers give the same case, everywhere."""
+    name = f"{seed}:{number}"
+    return Case(name, any_scenario(Random(name)), thorough)
+
+
+def streams_of(seed: int, number: int) -> Case:
+    """`KEYS` scenarios under one strategy, as one case; see `tests.support.generated.streams`."""
+    name = f"{seed}:{number} streams"
+    return Case(name, any_streams(Random(name), KEYS))
+
+
+Law = Callable[[Case], list[str] | None]
+"""What is wrong with a case, in sentences; none if it keeps the law, None if the law has
+nothing to say about it."""
+
+
+# -- the laws --------------------------------------------------------------------------------
+
+
+def _restart(case: Case) -> list[str]:
+    restarted = Restarting(case.machine, lambda state: pickle.loads(pickle.dumps(state)))
+    again = run_in_memory(restarted, case.script).outputs
+    return [] if again == case.run.outputs else _unlike(again, case.run.outputs)
+
+
+def _due_keys_only(case: Case) -> list[str]:
+    found = _unlike(case.lazy.outputs, case.collected.outputs) + list(case.lazy.past_wakes)
+    if case.script[-1:] == (AdvanceWatermark(MAX_TIMESTAMP),) and case.lazy.states:
+        found.append(f"at the end of time state is left of keys {list(case.lazy.states)}")
+    return found
+
+
+def _shard(case: Case) -> list[str] | None:
+    """The Spark shard, with a step in each micro-batch: a restart everywhere."""
+    if not _is_drawn(case, "shard drawn"):
+        return None
+    batches, owner = micro_batches(case.script, together=False)
+    dice = case.dice("shard")
+    buckets, move_at = dice.randint(1, 2), dice.randrange(len(batches) + 1)
+    aggregation = case.scenario.aggregation
+    outputs, store = run_in_shard(
+        case.strategy, aggregation, batches, buckets=buckets, move_at=move_at
+    )
+    found = _unlike(outputs, _at(owner, case.run.outputs))
+    if not case.lazy.states and store.buckets:
+        found.append(f"no window is left, and state is, in buckets {list(store.buckets)}")
+    return found
+
+
+def _local(case: Case) -> list[str] | None:
+    """The runtime of production, as `TestStream.run(host="local")` has it."""
+    if not _is_drawn(case, "local drawn"):
+        return None
+    combine = AGGREGATIONS[case.scenario.aggregation] or Collect()
+    return _unlike(run_in_local(case.strategy, combine, case.script).outputs, case.run.outputs)
+
+
+def _micro_batches(case: Case) -> list[str] | None:
+    """The Spark shard, with a key in each micro-batch or with as many steps as fit into one."""
+    dice = case.dice("micro-batches")
+    aggregation = case.scenario.aggregation
+    if not _is_drawn(case, "micro-batches drawn"):
+        return None
+    if dice.randrange(2):
+        apart, origin = keys_apart(case.script)
+        batches, _ = micro_batches(apart, together=False)
+        outputs, _ = run_in_shard(case.strategy, aggregation, batches)
+        return _unlike(_at(origin, outputs), case.run.outputs)
+    batches, owner = micro_batches(case.script, together=True)
+    outputs, _ = run_in_shard(case.strategy, aggregation, batches)
+    return _unlike(outputs, _at(owner, case.run.outputs))
+
+
+def _columns(case: Case) -> list[str] | None:
+    if _asks_for_gaps(case.strategy) or not _is_drawn(case, "columns drawn"):
+        return None
+    return unlike_memory(case.strategy, tuple(_with_tuples(happens) for happens in case.script))
+
+
+def _either_machine(case: Case) -> list[str] | None:
+    """The Spark shard by turns, with some aggregates, restarts and work that is thrown away.
+
+    It costs as much for one key as for many, and so only streams are asked.
+    """
+    if not _has_streams(case):
+        return None
+    dice = case.dice("either machine")
+    return unlike_memory_in_shard(any_setting_of_shards(dice, case.strategy, case.script))
+
+
+def _is_drawn(case: Case, law: str) -> bool:
+    """Whether a law that costs much is checked of this case, as of one in three."""
+    return case.thorough or case.dice(law).randrange(3) == 0
+
+
+def _has_streams(case: Case) -> bool:
+    return case.name.endswith(" streams")
+
+
+def _asks_for_gaps(strategy: WindowingStrategy) -> bool:
+    """Whether a function of the user's is asked, which only the reference machine does."""
+    window_fn = strategy.window_fn
+    return isinstance(window_fn, Sessions) and callable(window_fn.gap)
+
+
+def _with_tuples(happens: ScriptStep) -> ScriptStep:
+    if not isinstance(happens, Arrive):
+        return happens
+    return Arrive(tuple((key, attrs.evolve(it, value=(it.value,))) for key, it in happens.elements))
+
+
+def _keys_apart(case: Case) -> list[str] | None:
+    apart, origin = keys_apart(case.script)
+    if len(apart) == len(case.script):
+        return None
+    outputs = run_in_memory(case.machine, apart).outputs
+    return _unlike(_at(origin, outputs), case.run.outputs)
+
+
+def _order_in_bundles(case: Case) -> list[str]:
+    dice = case.dice("order")
+    shuffled = tuple(
+        Arrive(tuple(dice.sample(happens.elements, len(happens.elements))))
+        if isinstance(happens, Arrive)
+        else happens
+        for happens in case.script
+    )
+    steps = range(len(case.script))
+    outputs = run_in_memory(case.collecting, shuffled).outputs
+    return _differences(by_content(outputs, steps), by_content(case.collected.outputs, steps))
+
+
+def _cuts_of_patient(case: Case) -> list[str] | None:
+    """While windows are open, nothing: every pane and drop is in its place."""
+    if not is_patient(case.strategy):
+        return None
+    dice = case.dice("cuts")
+    script = while_open(case.script, case.strategy.window_fn)
+    cut, origin = cut_bundles(script, lambda: dice.randint(1, 2))
+    whole, pieces = (run_in_memory(case.collecting, one).outputs for one in (script, cut))
+    return _differences(by_content(pieces, origin), by_content(whole, range(len(script))))
+
+
+def _cuts_and_contents(case: Case) -> list[str] | None:
+    """Panes may differ in number, but not in what they say of each window in the end."""
+    if not keeps_contents(case.strategy):
+        return None
+    dice = case.dice("contents")
+    script = (*case.script, AdvanceWatermark(MAX_TIMESTAMP))
+    cut, _ = cut_bundles(script, lambda: dice.randint(1, 2))
+    whole, pieces = (
+        final_contents(case.strategy, run_in_memory(case.collecting, one)) for one in (script, cut)
+    )
+    return _differences(pieces, whole)
+
+
+def _cuts_and_lateness(case: Case) -> list[str] | None:
+    """Whatever the trigger, the same elements come too late, at the same step."""
+    if case.strategy.is_merging and case.strategy.late_check is LateCheck.MERGED:
+        return None
+    dice = case.dice("lateness")
+    cut, origin = cut_bundles(case.script, lambda: dice.randint(1, 2))
+    pieces = run_in_memory(case.collecting, cut).outputs
+    whole = case.collected.outputs
+    return _differences(
+        by_content(filter(_is_expired, pieces), origin),
+        by_content(filter(_is_expired, whole), range(len(case.script))),
+    )
+
+
+def _is_expired(output: Output) -> bool:
+    effect = output.effect
+    return isinstance(effect, Drop) and effect.reason is DropReason.EXPIRED
+
+
+def _conservation(case: Case) -> list[str]:
+    return broken_conservation(case.strategy, case.collected, case.lazy.states)
+
+
+def _panes(case: Case) -> list[str]:
+    return broken_pane_laws(case.run, merging=case.strategy.is_merging)
+
+
+def _retractions(case: Case) -> list[str] | None:
+    """They withdraw what stands; those of equal panes may be left out, and what stands stays."""
+    strategy = case.strategy
+    if strategy.accumulation is not AccumulationMode.RETRACTING:
+        return None
+    all_said = strategy.configured(unchanged=Unchanged.RE_EMIT)
+    accumulating = all_said.configured(accumulation=AccumulationMode.ACCUMULATING)
+    retracting, plain = (
+        run_in_memory(Grouping(one, Collect()), case.script) for one in (all_said, accumulating)
+    )
+    return [
+        *broken_retractions(retracting, plain, merging=strategy.is_merging),
+        *_differences(
+            final_contents(strategy, case.collected), final_contents(strategy, retracting)
+        ),
+    ]
+
+
+EITHER_MACHINE: Final = (
+    "a Spark shard that either machine steps says and remembers what memory does, to the last row"
+)
+
+ON_LOCAL: Final = "the local host emits what memory does"
+
+LAWS: Final[Mapping[str, Law]] = {
+    "a restart before every step changes nothing": _restart,
+    "a key may be stepped only when it is due": _due_keys_only,
+    "the Spark shard emits what memory does": _shard,
+    ON_LOCAL: _local,
+    "the Spark shard does not care how steps are spread over micro-batches": _micro_batches,
+    "the columnar machine says what the reference machine says, and remembers the same": _columns,
+    EITHER_MACHINE: _either_machine,
+    "keys of a bundle may arrive one after the other": _keys_apart,
+    "the order inside a bundle changes only the order of values": _order_in_bundles,
+    "a patient strategy does not care how bundles are cut": _cuts_of_patient,
+    "bundle cuts change no final content": _cuts_and_contents,
+    "bundle cuts change no lateness": _cuts_and_lateness,
+    "every element is emitted, buffered or dropped": _conservation,
+    "panes are early, on time, late, and counted": _panes,
+    "retractions withdraw what stands": _retractions,
+}
+"""Every law by what it says."""
+
+
+def _at(origin: Sequence[int], outputs: Sequence[Output]) -> list[Output]:
+    return [attrs.evolve(output, step=origin[output.step]) for output in outputs]
+
+
+def _unlike(found: Sequence[Output], expected: Sequence[Output]) -> list[str]:
+    return _differences(in_any_order(found), in_any_order(expected))
+
+
+def _differences(found: Counter[Any], expected: Counter[Any]) -> list[str]:
+    return [
+        *(f"missing: {item}" for item in (expected - found).elements()),
+        *(f"unexpected: {item}" for item in (found - expected).elements()),
+    ]
+
+
+# -- what breaks them ------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Broken:
+    """A case that does not keep a law, and in what."""
+
+    case: Case
+    law: str
+    differences: tuple[str, ...]
+
+
+def differences(case: Case, law: str) -> list[str] | None:
+    """What is wrong with a case by one law: see `Law`. A law that raises is broken."""
+    try:
+        return LAWS[law](case)
+    except Exception as error:
+        return [f"{type(error).__name__}: {error}"]
+
+
+def broken_laws(case: Case, applied: Counter[str] | None = None) -> list[Broken]:
+    """The laws that a case breaks. ``applied`` counts the laws that had something to say."""
+    broken = []
+    for law in LAWS:
+        found = differences(case, law)
+        if found is not None and applied is not None:
+            applied[law] += 1
+        if found:
+            broken.append(Broken(case, law, tuple(found)))
+    return broken
+
+
+def broken_streams(case: Case) -> list[Broken]:
+    """The law that machines are compared by, if this case of streams breaks it."""
+    found = differences(case, EITHER_MACHINE)
+    return [Broken(case, EITHER_MACHINE, tuple(found))] if found else []
+
+
+ON_SPARK: Final = "a streaming query on Spark emits what memory does"
+
+
+def broken_on_spark(cases: Sequence[Case], spark: "SparkSession | None" = None) -> list[Broken]:
+    """The cases that come out otherwise on Spark, where all run side by side in one query."""
+    from beamlike.hosts.spark.replay import replay_on_spark
+
+    stages = [
+        (case.strategy, AGGREGATIONS[case.scenario.aggregation], case.script) for case in cases
+    ]
+    compared = [
+        Broken(case, ON_SPARK, tuple(_unlike(run.outputs, case.run.outputs)))
+        for case, run in zip(cases, replay_on_spark(stages, spark), strict=True)
+    ]
+    return [broken for broken in compared if broken.differences]

@@ -1,0 +1,201 @@
+"""Random pipelines, small enough to read: a few sources, transforms of every kind, any shape.
+
+Elements are pairs of a key and a whole number, so that any transform can follow any other.
+"""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+import attrs
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.dofn import TaggedOutput
+from beamlike.api.pipelines.elements import FlatMap, Map
+from beamlike.api.pipelines.grouping import grouped
+from beamlike.api.pipelines.groups import CoGroupByKey, CombineGlobally
+from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.stateful import ApplyPerKey
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.views import AsList
+from beamlike.api.pipelines.windowing import Flatten
+from beamlike.errors import PipelineError
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.model.combine import Collect, Count, Latest, Sum
+from beamlike.model.graph import Assigned, Given
+from beamlike.model.options import AccumulationMode
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.runtime.script import Arrive, Script, ScriptStep
+from tests.support.generated.strategies import any_strategy
+
+__all__ = ["any_pipeline"]
+
+Pairs = PCollection[tuple[str, int]]
+
+
+def any_pipeline(dice: Random) -> Pipeline:
+    """A pipeline of one to three sources and up to eight transforms.
+
+    Some sources are empty, and the watermarks of some are ahead of those of the others.
+    """
+    pipeline = Pipeline()
+    made: list[Pairs] = []
+    for at in range(dice.randint(1, 3)):
+        ends = dice.randrange(4) == 0
+        script = _bounded(dice) if ends else _script(dice)
+        made.append(pipeline | f"source {at}" >> _From(script, ends))
+    for at in range(dice.randint(1, 8)):
+        grow = dice.choice(_GROW)
+        try:
+            made.append(grow(dice, made, f"{at} {grow.__name__.strip('_')}"))
+        except PipelineError:
+            continue  # what Beam refuses to build is not built
+    return pipeline
+
+
+@attrs.frozen(eq=False)
+class _From(PTransform[Pipeline, Pairs]):
+    script: Script
+    ends: bool
+
+    def expand(self, given: Pipeline) -> Pairs:
+        node = Given(given.label, (), self.script, self.ends)
+        return given.add(node, WindowingStrategy.unwindowed(), self.ends)
+
+    def __rrshift__(self, label: str) -> Any:
+        return _Named(label, self.expand)
+
+
+class _Named(PTransform[Any, Any]):
+    def __init__(self, label: str, expand: Callable[[Any], Any]) -> None:
+        self.label = label
+        self._expand = expand
+
+    def expand(self, given: Any) -> Any:
+        return self._expand(given)
+
+
+def _elements(dice: Random) -> Arrive:
+    return Arrive(
+        tuple(
+            (None, Element((dice.choice("ab"), dice.randrange(5)), dice.randrange(40)))
+            for _ in range(dice.randint(1, 4))
+        )
+    )
+
+
+def _bounded(dice: Random) -> Script:
+    end = AdvanceWatermark(MAX_TIMESTAMP)
+    return (end,) if dice.randrange(3) == 0 else (_elements(dice), end)
+
+
+def _script(dice: Random) -> Script:
+    steps: list[ScriptStep] = []
+    watermark, clock = dice.randrange(5), 0
+    # Some are ahead of all others, and say nothing besides.
+    pace, most = dice.choice(((12, 4), (12, 4), (60, 1)))
+    for _ in range(dice.randint(1, 8)):
+        match dice.randrange(most):
+            case 0:
+                watermark += dice.randrange(pace)
+                steps.append(AdvanceWatermark(watermark))
+            case 1:
+                clock += dice.randint(1, 6)
+                steps.append(AdvanceClock(clock))
+            case _:
+                steps.append(_elements(dice))
+    return *steps, AdvanceWatermark(MAX_TIMESTAMP)
+
+
+def _mapped(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+    return dice.choice(made) | label >> Map(lambda pair: (pair[0], (pair[1] + 1) % 7))
+
+
+def _split(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+    def split(pair: tuple[str, int]) -> Any:
+        yield pair
+        if pair[1] % 2:
+            yield TaggedOutput("odd", pair)
+
+    outputs = dice.choice(made) | label >> FlatMap(split).with_outputs("odd")
+    return outputs["odd"]
+
+
+def _windowed(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+    given = dice.choice(made)
+    mode = dice.choice((AccumulationMode.DISCARDING, AccumulationMode.ACCUMULATING))
+    strategy = any_strategy(dice, accumulation=mode)
+
+    def expand(pairs: Pairs) -> Pairs:
+        node = Assigned(pairs.pipeline.label, (pairs.edge,), strategy.window_fn)
+        return pairs.pipeline.add(node, strategy, pairs.is_bounded)
+
+    return given | _Named(label, expand)
+
+
+def _combined(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+    fn = dice.choice((Sum(), Count(), Latest()))
+    combined = dice.choice(made) | _Named(label, lambda pairs: grouped(pairs, fn))
+    pairs: Pairs = combined | f"{label}, whole" >> Map(lambda pair: (pair[0], pair[1] or 0))
+    return pairs
+
+
+def _listed(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+    listed = dice.choice(made) | _Named(label, lambda pairs: grouped(pairs, Collect()))
+    pairs: Pairs = listed | f"{label}, summed" >> Map(lambda pair: (pair[0], sum(pair[1])))
+    return pairs
+
+
+def _joined(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+    joined: Pairs = (dice.choice(made), dice.choice(made)) | label >> Flatten()
+    return joined
+
+
+def _together(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+    both = {"left": dice.choice(made), "right": dice.choice(made)} | label >> CoGroupByKey()
+    pairs: Pairs = both | f"{label}, counted" >> Map(
+        lambda pair: (pair[0], len(pair[1]["left"]) * 3 + len(pair[1]["right"]))
+    )
+    return pairs
+
+
+def _seen(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+    side = AsList(dice.choice(made))
+    pairs: Pairs = dice.choice(made) | label >> Map(lambda pair, side: (pair[0], len(side)), side)
+    return pairs
+
+
+def _remembered(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+    def every_other(
+        seen: int | None, pair: tuple[str, int], timestamp: int
+    ) -> tuple[int, list[tuple[str, int]]]:
+        # The same in any order of what arrives together: only how many there were counts.
+        number = (seen or 0) + 1
+        return number, [(pair[0], number % 3)]
+
+    pairs: Pairs = dice.choice(made) | label >> ApplyPerKey(every_other)
+    return pairs
+
+
+def _overall(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
+    numbers = dice.choice(made) | f"{label}, numbers" >> Map(lambda pair: pair[1])
+    total = numbers | label >> CombineGlobally(sum).without_defaults()
+    pairs: Pairs = total | f"{label}, keyed" >> Map(lambda number: ("all", number))
+    return pairs
+
+
+_GROW = (
+    _mapped,
+    _split,
+    _windowed,
+    _windowed,
+    _combined,
+    _combined,
+    _listed,
+    _joined,
+    _together,
+    _seen,
+    _remembered,
+    _overall,
+)

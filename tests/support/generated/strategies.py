@@ -1,0 +1,277 @@
+"""Random triggers, window functions and strategies, dense in boundaries.
+
+Everything is drawn from a `random.Random`, so a seed names a strategy.
+
+>>> any_trigger(Random(7)) == any_trigger(Random(7))
+True
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import Any, Final, TypeVar
+
+from beamlike.model.extra_triggers import (
+    AfterDelta,
+    AfterSilence,
+    EveryCount,
+    EveryEventTime,
+    EveryProcessingTime,
+)
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import (
+    AccumulationMode,
+    ClosingBehavior,
+    LateCheck,
+    OnTimeBehavior,
+    TimestampCombiner,
+    Unchanged,
+    WindowingStrategy,
+)
+from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.model.triggers import (
+    AfterAll,
+    AfterCount,
+    AfterEach,
+    AfterFirst,
+    AfterProcessingTime,
+    AfterSynchronizedProcessingTime,
+    AfterWatermark,
+    AlignTo,
+    Always,
+    DefaultTrigger,
+    Delay,
+    Never,
+    OrFinally,
+    Repeatedly,
+    Trigger,
+)
+from beamlike.model.windowfns import FixedWindows, GlobalWindows, SlidingWindows, WindowFn
+
+__all__ = [
+    "OWN_TRIGGERS",
+    "TRIGGERS",
+    "any_strategy",
+    "any_trigger",
+    "any_window_fn",
+    "gap_of_number",
+    "patient_strategy",
+    "pick",
+]
+
+Item = TypeVar("Item")
+
+TRIGGERS: tuple[type[Trigger], ...] = (
+    AfterCount,
+    AfterProcessingTime,
+    AfterWatermark,
+    DefaultTrigger,
+    AfterSynchronizedProcessingTime,
+    Never,
+    Always,
+    Repeatedly,
+    AfterFirst,
+    AfterAll,
+    AfterEach,
+    OrFinally,
+)
+"""Every kind of trigger, leaves first."""
+
+OWN_TRIGGERS: tuple[type[Trigger], ...] = (
+    EveryProcessingTime,
+    EveryEventTime,
+    EveryCount,
+    AfterSilence,
+    AfterDelta,
+)
+"""Kinds of triggers that Beam does not have, and no machine but the reference machine."""
+
+_COMPOSITES = frozenset((Repeatedly, AfterFirst, AfterAll, AfterEach, OrFinally))
+
+
+def pick(random: Random, items: Sequence[Item]) -> Item:
+    """One of these, each as likely as any other."""
+    return items[random.randrange(len(items))]
+
+
+def any_trigger(
+    random: Random, depth: int = 3, kinds: Sequence[type[Trigger]] = TRIGGERS
+) -> Trigger:
+    """A trigger tree of at most ``depth`` levels, made of these kinds only."""
+    if depth <= 1:
+        kinds = [kind for kind in kinds if kind not in _COMPOSITES]
+    kind = pick(random, kinds)
+
+    def child() -> Trigger:
+        return any_trigger(random, depth - 1, kinds)
+
+    def maybe() -> Trigger | None:
+        return child() if depth > 1 and random.randrange(3) else None
+
+    if kind is AfterWatermark:
+        return AfterWatermark(maybe(), maybe())
+    if kind is AfterCount:
+        return AfterCount(random.randint(1, 3))
+    if kind is AfterProcessingTime:
+        transforms = (Delay(random.randint(0, 5)), AlignTo(5, random.randrange(5)))
+        return AfterProcessingTime(*transforms[: random.randint(1, 2)])
+    if kind in (EveryProcessingTime, EveryEventTime):
+        flags = [random.randrange(2) == 0 for _ in range(2)]
+        interval, offset = random.randint(1, 9), random.randrange(4)
+        if kind is EveryEventTime:
+            return EveryEventTime(interval, offset, to_end=flags[0], fire_unchanged=flags[1])
+        tick = random.choice([1, 1, 2, 5]) if flags[0] else 1
+        return EveryProcessingTime(
+            interval, offset, since_firing=flags[0], tick=tick, fire_unchanged=flags[1]
+        )
+    if kind is EveryCount:
+        return EveryCount(random.randint(1, 3))
+    if kind is AfterSilence:
+        return AfterSilence(random.randint(0, 5))
+    if kind is AfterDelta:
+        return AfterDelta(random.randint(0, 6))
+    if kind is Repeatedly:
+        return Repeatedly(child())
+    if kind is OrFinally:
+        return OrFinally(child(), child())
+    several: dict[type[Trigger], Callable[..., Trigger]] = {
+        AfterFirst: AfterFirst,
+        AfterAll: AfterAll,
+        AfterEach: AfterEach,
+    }
+    if kind in several:
+        return several[kind](*(child() for _ in range(random.randint(2, 3))))
+    return kind()
+
+
+def gap_of_number(number: int) -> int:
+    """The gap (ms) that an element asks for in sessions with dynamic gaps."""
+    return 1 + number % 7
+
+
+def _fixed(random: Random, size: int) -> WindowFn:
+    return FixedWindows(size, random.randrange(size))
+
+
+def _sliding(random: Random, size: int) -> WindowFn:
+    # A period longer than the size leaves gaps, in which elements vanish.
+    period = random.randint(max(1, size // 3), size + 2)
+    return SlidingWindows(size, period, random.randrange(period))
+
+
+def _global(random: Random, size: int) -> WindowFn:
+    return GlobalWindows()
+
+
+def _sessions(random: Random, size: int) -> WindowFn:
+    return Sessions(size, **_rules_of_sessions(random, size))
+
+
+def _sessions_by_value(random: Random, size: int) -> WindowFn:
+    return Sessions(gap_of_number, **_rules_of_sessions(random, size))
+
+
+def _rules_of_sessions(random: Random, size: int) -> dict[str, Any]:
+    bounds = pick(random, BOUNDS)(random, size)
+    # Two in three merge as Beam's do.
+    return bounds | {"merge_touching": random.randrange(3) == 0}
+
+
+def _unbounded(random: Random, size: int) -> dict[str, Any]:
+    return {}
+
+
+def _max_duration(random: Random, size: int) -> dict[str, Any]:
+    return {"max_duration": size + random.randint(0, 15)}
+
+
+def _max_elements(random: Random, size: int) -> dict[str, Any]:
+    return {"max_elements": random.randint(1, 4)}
+
+
+BOUNDS: Final = (*[_unbounded] * 6, _max_duration, _max_elements)
+"""Bounds of sessions, as often as they are drawn; each makes arguments of `Sessions`."""
+
+WINDOW_FNS: Final = (_fixed, _fixed, _sliding, _global, _sessions, _sessions, _sessions)
+"""Makers of window functions, as often as they are drawn."""
+
+OPTIONS: Final[Mapping[str, Sequence[Any]]] = {
+    "timestamp_combiner": list(TimestampCombiner),
+    "closing_behavior": list(ClosingBehavior),
+    "on_time_behavior": list(OnTimeBehavior),
+    # Three in four judge lateness as Beam does.
+    "late_check": [
+        *[LateCheck.ASSIGNED] * (3 * len(LateCheck) - 3),
+        *(check for check in LateCheck if check is not LateCheck.ASSIGNED),
+    ],
+}
+"""Arguments of `WindowingStrategy` besides the first four, with the values to draw from."""
+
+RETRACTING_OPTIONS: Final[Mapping[str, Sequence[Any]]] = {"unchanged": list(Unchanged)}
+"""More of them, which only retracting strategies take."""
+
+
+def any_window_fn(random: Random, *, gap_functions: bool = False) -> WindowFn:
+    """A window function whose windows are a few milliseconds long, or the global one.
+
+    Args:
+        gap_functions: Sessions may also ask `gap_of_number` for their gap. Their elements must
+            then be whole numbers, which those of a plan for DataFrames are not.
+    """
+    make = pick(random, (*WINDOW_FNS, _sessions_by_value) if gap_functions else WINDOW_FNS)
+    return make(random, random.randint(1, 12))
+
+
+def any_strategy(
+    random: Random,
+    *,
+    window_fn: WindowFn | None = None,
+    trigger: Trigger | None = None,
+    accumulation: AccumulationMode | None = None,
+    gap_functions: bool = False,
+    retracting_options: bool = False,
+    unit: int = 1,
+) -> WindowingStrategy:
+    """A strategy that has a meaning, safe or not; parts that are given stay as given.
+
+    Args:
+        gap_functions: As for `any_window_fn`.
+        retracting_options: A retracting strategy may have options that others do not take.
+        unit: As for `tests.support.generated.scenarios.any_script`.
+    """
+    window_fn = window_fn or any_window_fn(random, gap_functions=gap_functions)
+    trigger = trigger or any_trigger(random)
+    accumulation = accumulation or pick(random, list(AccumulationMode))
+    lateness = pick(random, (0, 0, 1, 7, 20, MAX_TIMESTAMP))
+    options = {name: pick(random, values) for name, values in OPTIONS.items()}
+    if window_fn.is_merging and window_fn.longest_own_window is None:
+        # Sessions are retained for as long as a window can be; here nobody knows how long.
+        checks = [check for check in OPTIONS["late_check"] if check is not LateCheck.RETAIN]
+        options["late_check"] = pick(random, checks)
+    if retracting_options and accumulation is AccumulationMode.RETRACTING:
+        options |= {name: pick(random, values) for name, values in RETRACTING_OPTIONS.items()}
+    return WindowingStrategy(
+        window_fn,
+        trigger,
+        accumulation,
+        lateness if lateness == MAX_TIMESTAMP else lateness * unit,
+        **options,
+    )
+
+
+def patient_strategy(random: Random, *, gap_functions: bool = True) -> WindowingStrategy:
+    """A strategy for which `tests.support.machines.bundles.is_patient` holds.
+
+    Args:
+        gap_functions: As for `any_window_fn`.
+    """
+    window_fn = any_window_fn(random, gap_functions=gap_functions)
+    if isinstance(window_fn, Sessions):
+        window_fn = Sessions(window_fn.gap, merge_touching=window_fn.merge_touching)
+    impatient: set[type[Trigger]] = {AfterCount, Always}
+    if window_fn.is_merging:
+        impatient.add(AfterEach)
+    kinds = [kind for kind in TRIGGERS if kind not in impatient]
+    trigger = any_trigger(random, 3, kinds)
+    while window_fn.is_merging and trigger.may_finish:
+        trigger = any_trigger(random, 3, kinds)
+    return any_strategy(random, window_fn=window_fn, trigger=trigger)

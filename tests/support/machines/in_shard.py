@@ -1,0 +1,159 @@
+"""A scenario through the Spark host's shard, without Spark: its blobs rest in a dict.
+
+Every step reads its state from bytes and writes it to bytes, as it does in a micro-batch. So
+a run in a shard is also a restart between any two of its steps.
+"""
+
+import zlib
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+import cloudpickle
+import pyarrow as pa
+
+from beamlike.hosts.local.scripts import DictStore
+from beamlike.machine.clocks import FromHost
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
+from beamlike.model import extra_triggers as own_triggers
+from beamlike.model.sessions import Sessions
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.columns import (
+    AccumulatorColumns,
+    ListColumn,
+    MeanColumns,
+    PickledColumn,
+    PlainColumn,
+)
+from beamlike.runtime.plan import Part, Plan
+from beamlike.runtime.script import Arrive, Output, Script, ScriptStep
+from beamlike.runtime.shard import Shard
+from beamlike.runtime.values import reading
+from beamlike.testing.scenarios.files import AGGREGATIONS
+
+__all__ = ["DictStore", "micro_batches", "run_in_shard"]
+
+_NUMBER: Final = pa.int64()
+
+COLUMNS: Final[Mapping[str, AccumulatorColumns]] = {
+    "list": ListColumn(_NUMBER),
+    "count": PlainColumn(_NUMBER),
+    "sum": PlainColumn(_NUMBER),
+    "min": PlainColumn(_NUMBER),
+    "max": PlainColumn(_NUMBER),
+    "mean": MeanColumns(),
+}
+"""How the accumulators of an aggregation of whole numbers rest; others rest pickled."""
+
+RESULTS: Final[Mapping[str, pa.DataType]] = {
+    "list": pa.list_(_NUMBER),
+    "list_by_timestamp": pa.list_(_NUMBER),
+    "mean": pa.float64(),
+}
+"""The Arrow type of an aggregation's value, if it is not a whole number."""
+
+MicroBatch = tuple[ScriptStep, ...]
+"""Steps that the shard takes at once: at most one of each kind, clock, elements, watermark."""
+
+
+def micro_batches(script: Script, *, together: bool) -> tuple[list[MicroBatch], list[int]]:
+    """The script in micro-batches, and for each of its steps the batch that it is in.
+
+    Args:
+        together: As many steps in a micro-batch as it can hold, in the order in which a shard
+            lets them happen; otherwise each step is one.
+    """
+    order = (AdvanceClock, Arrive, AdvanceWatermark)
+    batches: list[list[ScriptStep]] = []
+    owner = []
+    reached = len(order)
+    for happens in script:
+        place = order.index(type(happens))
+        if not together or place <= reached:
+            batches.append([])
+        batches[-1].append(happens)
+        reached = place if together else len(order)
+        owner.append(len(batches) - 1)
+    return [tuple(batch) for batch in batches], owner
+
+
+def run_in_shard(
+    strategy: WindowingStrategy,
+    aggregation: str,
+    batches: Sequence[MicroBatch],
+    *,
+    buckets: int = 1,
+    move_at: int | None = None,
+) -> tuple[list[Output], DictStore]:
+    """What comes out of each micro-batch, and the state that is left.
+
+    Args:
+        aggregation: A name as in transcripts. Elements are whole numbers.
+        buckets: Over how many blobs the keys are spread.
+        move_at: Before this micro-batch another worker takes over, with a plan that travelled
+            to it as bytes.
+    """
+    plan = _plan(strategy, aggregation, buckets)
+    shard, store, outputs = Shard(plan), DictStore(), list[Output]()
+    watermark, clock = MIN_TIMESTAMP, 0
+    for number, batch in enumerate(batches):
+        if number == move_at:
+            shard = Shard(cloudpickle.loads(cloudpickle.dumps(plan)))
+        tables = []
+        for happens in batch:
+            match happens:
+                case Arrive():
+                    tables = [_arrivals(happens, buckets)]
+                case AdvanceWatermark(to):
+                    watermark = to
+                case AdvanceClock(to):
+                    clock = to
+        effects = shard.step(store, tables, [FromHost(watermark)], clock).effects
+        outputs += [Output(number, key, _unwrapped(effect)) for (key,), effect in effects]
+    return outputs, store
+
+
+def _plan(strategy: WindowingStrategy, aggregation: str, buckets: int) -> Plan:
+    combine = AGGREGATIONS[aggregation]
+    if combine is None:
+        raise ValueError(f"a shard groups, and aggregation {aggregation!r} does not")
+    columns = COLUMNS.get(aggregation, PickledColumn())
+    part = Part("value", combine, 0, columns, RESULTS.get(aggregation, _NUMBER))
+    window_fn = strategy.window_fn
+    if isinstance(window_fn, Sessions) and callable(window_fn.gap):
+        strategy = strategy.configured(reading(window_fn, _first))
+    strategy = strategy.configured(trigger=own_triggers.reading(strategy.trigger, _first))
+    keys, values = {"key": pa.string()}, {"value": _NUMBER}
+    return Plan(strategy, keys, values, (part,), shards=1, buckets=buckets)
+
+
+def _first(columns: tuple[Any, ...]) -> Any:
+    return columns[0]
+
+
+def _arrivals(happens: Arrive, buckets: int) -> pa.Table:
+    keys = [key for key, _ in happens.elements]
+    return pa.table(
+        {
+            "key_key": pa.array(keys, pa.string()),
+            "ts": pa.array([element.timestamp for _, element in happens.elements], _NUMBER),
+            "value_value": pa.array([element.value for _, element in happens.elements], _NUMBER),
+            "bucket": pa.array([_bucket(key) % buckets for key in keys], pa.int32()),
+        }
+    )
+
+
+def _bucket(key: Hashable) -> int:
+    return zlib.crc32(repr(key).encode())
+
+
+def _unwrapped(effect: Effect) -> Effect:
+    """The effect as the machine in memory makes it, where an element is no tuple of columns."""
+    if isinstance(effect, Pane):
+        (value,) = effect.value
+        return attrs.evolve(effect, value=value)
+    if not isinstance(effect.element, Element):
+        return effect  # some that were combined before: they are counted, not shown
+    (value,) = effect.element.value
+    return attrs.evolve(effect, element=attrs.evolve(effect.element, value=value))

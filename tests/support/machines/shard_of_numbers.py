@@ -1,0 +1,120 @@
+"""A shard of numbers at rest, as pages and a log: stepped, failed and restarted."""
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from beamlike.runtime.store.blobs import unpack_blob
+from beamlike.runtime.store.pages import Contents, Pages, Rows
+from tests.support.machines.in_shard import DictStore
+
+__all__ = ["ROW", "Checkpoint", "CountingStore", "Limit", "Shard", "Worker"]
+
+ROW: Final = 8
+"""Bytes of a row."""
+
+Limit = Callable[[str, int], None]
+"""Sets one of the limits of pages, by its name."""
+
+Worker = Callable[[], None]
+"""Lets a worker take over that knows nothing."""
+
+_SCHEMA: Final = pa.schema([("number", pa.int64())])
+
+
+class CountingStore(DictStore):
+    """A store that tells which blobs were read, and how many bytes were written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads: list[int] = []
+        self.written = 0
+
+    def read(self, number: int) -> bytes | None:
+        self.reads.append(number)
+        return super().read(number)
+
+    def write(self, number: int, blob: bytes | None) -> None:
+        self.written += len(blob or b"")
+        super().write(number, blob)
+
+
+@attrs.frozen
+class Checkpoint:
+    """What is left of a shard when its query ends."""
+
+    blobs: dict[int, bytes]
+    index: bytes
+
+
+class Shard:
+    """A shard from step to step: rows of one number each, no number twice.
+
+    What happens to it is what Spark does: each step starts from an index as bytes, and what a
+    failed step has written is thrown away.
+    """
+
+    def __init__(self, numbers: Iterable[int] = ()) -> None:
+        self.store = CountingStore()
+        self.contents = Contents()
+        self.step(new=numbers)
+
+    def step(self, gone: Iterable[int] = (), new: Iterable[int] = ()) -> None:
+        """These numbers go, and others come."""
+        self.contents = self._replace(gone, new).contents
+
+    def fail(self, gone: Iterable[int] = (), new: Iterable[int] = ()) -> None:
+        """A step that raises after its write: nothing of it is left but the worker's memory."""
+        blobs = dict(self.store.buckets)
+        self._replace(gone, new)
+        self.store.buckets = blobs
+
+    @property
+    def rows(self) -> Rows:
+        """All rows at rest, those that are gone among them."""
+        return self._pages().read()
+
+    @property
+    def numbers(self) -> list[int]:
+        """Those that are there, in the order in which they came."""
+        rows = self.rows
+        return list(rows.table.column("number").to_numpy()[rows.lives])
+
+    def read(self) -> list[int]:
+        """The numbers of the blobs that the worker reads if it goes on now."""
+        self.store.reads = []
+        self._pages().read()
+        return self.store.reads
+
+    def blobs(self) -> list[pa.Table]:
+        """What rests, in order of number."""
+        return [unpack_blob(blob)[0] for _, blob in sorted(self.store.buckets.items())]
+
+    def end(self) -> Checkpoint:
+        """What is left if the query ends now."""
+        return Checkpoint(dict(self.store.buckets), json.dumps(self.contents.to_json()).encode())
+
+    def go_on_from(self, checkpoint: Checkpoint) -> None:
+        """The query is restarted from there."""
+        self.store.buckets = dict(checkpoint.blobs)
+        self.contents = Contents.from_json(json.loads(checkpoint.index))
+
+    def _replace(self, gone: Iterable[int], new: Iterable[int]) -> Pages:
+        self.go_on_from(self.end())
+        shard = self._pages()
+        rows = shard.read()
+        number = rows.table.column("number").to_numpy()
+        places = np.nonzero(rows.lives & np.isin(number, list(gone)))[0]
+        shard.replace(rows, places, _table(new))
+        return shard
+
+    def _pages(self) -> Pages:
+        return Pages(_SCHEMA, self.store, self.contents)
+
+
+def _table(numbers: Iterable[int]) -> pa.Table:
+    return pa.table({"number": pa.array(list(numbers), pa.int64())})

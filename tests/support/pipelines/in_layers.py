@@ -1,0 +1,116 @@
+"""A pipeline through the layers of the Spark host, without Spark: its letters go by hand.
+
+Between any two layers letters are cut and shuffled as Spark may do it, and the layers forget
+everything but their stores between micro-batches.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
+from typing import Any
+
+import cloudpickle
+import pyarrow as pa
+
+from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.hosts.spark.graph.processor import Layer
+from beamlike.hosts.spark.graph.query import Answers, Scripted
+from beamlike.hosts.spark.graph.scripts import edges_of, letters_of
+from beamlike.hosts.spark.graph.stages import finisher, walker
+from beamlike.machine.clocks import StageClock
+from beamlike.model.graph import Edge, Node
+from beamlike.runtime.graph.layers import Layers
+from beamlike.runtime.plan import spread_shards
+
+__all__ = ["run_in_letters"]
+
+
+class _Store:
+    """What a shard remembers of a node."""
+
+    def __init__(self) -> None:
+        self.blobs: dict[int, bytes] = {}
+
+    def read(self, number: int) -> bytes | None:
+        return self.blobs.get(number)
+
+    def write(self, number: int, blob: bytes | None) -> None:
+        if blob is None:
+            self.blobs.pop(number, None)
+        else:
+            self.blobs[number] = blob
+
+    def read_index(self) -> bytes | None:
+        return self.read(-1)
+
+    def write_index(self, blob: bytes) -> None:
+        self.write(-1, blob)
+
+
+def run_in_letters(
+    ends: Sequence[Node],
+    *,
+    dice: Random,
+    wanted: Sequence[Edge] = (),
+    shards: int = 2,
+    buckets: int = 2,
+) -> PipelineRun:
+    """Play the scripts of a pipeline through its layers, a step in each micro-batch.
+
+    Args:
+        ends: The nodes that are to be reached.
+        dice: Says how letters are cut and shuffled.
+        wanted: Outputs whose elements are wanted although nothing reads them.
+        shards: The groups that share the keys of a layer.
+        buckets: See `beamlike.runtime.plan.Plan`.
+
+    Raises:
+        TransformError: A function of the user's raised.
+        PipelineError: An element reached a node that cannot take it.
+    """
+    layers = Layers.of(ends, edges_of(ends, wanted), lambda _: StageClock(1))
+    stores: dict[tuple[int, int, int], _Store] = defaultdict(_Store)
+    answers = Answers(layers, [Scripted(ends, wanted)])
+    for mail in letters_of(layers, *answers.sources):
+        letters = [layers.dump(mail)]
+        for at in range(layers.depth):
+            sent = _through(walker(_sent(layers), at, shards, buckets), letters, dice)
+            layer = _sent(Layer(layers, at + 1, shards, buckets, notes=True))
+            letters = list(_stepped(layer, sent, stores, shards))
+        left = _through(finisher(_sent(layers)), letters, dice)
+        answers.add(layers.load(blob for _, blob in left))
+    (run,) = answers.runs()
+    return run
+
+
+def _sent(thing: Any) -> Any:
+    """As a worker gets it."""
+    return cloudpickle.loads(cloudpickle.dumps(thing))
+
+
+def _through(
+    function: Callable[[Any], Any], letters: Sequence[bytes], dice: Random
+) -> list[tuple[int, bytes]]:
+    """What the tasks of a stage make of some letters, in any order."""
+    tasks: list[list[bytes]] = [[], []]
+    for letter in letters:
+        dice.choice(tasks).append(letter)
+    found: list[tuple[int, bytes]] = []
+    for task in tasks:
+        batch = pa.RecordBatch.from_arrays([pa.array(task, pa.binary())], ["blob"])
+        for out in function(iter([batch] if task else [])):
+            columns = out.to_pydict()
+            found += zip(columns.get("shard", [0] * out.num_rows), columns["blob"], strict=True)
+    dice.shuffle(found)
+    return found
+
+
+def _stepped(
+    layer: Layer,
+    sent: Sequence[tuple[int, bytes]],
+    stores: dict[tuple[int, int, int], _Store],
+    shards: int,
+) -> Iterator[bytes]:
+    for shard, group in enumerate(spread_shards(shards)):
+        own = {at: stores[layer.layer, shard, at] for at in layer.stages}
+        yield layer.stepped(shard, (blob for to, blob in sent if to == group), own, 0)

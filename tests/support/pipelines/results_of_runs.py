@@ -1,0 +1,66 @@
+"""What came out of a whole pipeline, in words that do not depend on what nobody promises."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from beamlike.hosts.memory.pipeline import PipelineRun
+from beamlike.machine.events import Drop
+from beamlike.runtime.script import Arrive, Run
+
+__all__ = ["told", "told_inside"]
+
+
+def told(run: PipelineRun) -> Mapping[str, list[str]]:
+    """What came out of each edge, and what was lost; in which order within a step is open.
+
+    And what happened inside of each grouping, see `told_inside`.
+    """
+    came = {
+        f"{edge.node.label} {edge.tag}": sorted(
+            f"{it.step} {attrs.evolve(it.element, value=_unordered(it.element.value))}"
+            for it in found
+        )
+        for edge, found in run.came.items()
+        if found
+    }
+    inside = {
+        f"inside of {node.label}": told_inside(happened)
+        for node in run.groupings
+        if (happened := run.inside(node)) is not None
+    }
+    return came | inside | {"lost": sorted(map(str, run.lost))}
+
+
+def told_inside(run: Run) -> list[str]:
+    """The steps of a grouping, and what came of each; the order of keys and of lists is open.
+
+    Only the reference machine says how it came about.
+    """
+    lines: list[str] = []
+    for number, step in enumerate(run.script):
+        if isinstance(step, Arrive):
+            arrived = ((key, _plain(element)) for key, element in step.elements)
+            lines += sorted(f"{number} arrives {pair}" for pair in arrived)
+        else:
+            lines.append(f"{number} {step}")
+        outputs = (it for it in run.outputs if it.step == number)
+        lines += sorted(f"{number} comes {it.key!r} {_plain(it.effect)}" for it in outputs)
+    return lines
+
+
+def _plain(has_value: Any) -> Any:
+    """The same with its value in words that do not depend on an order."""
+    if isinstance(has_value, Drop):
+        element = has_value.element
+        known = None if element is None else _plain(element)
+        return attrs.evolve(has_value, element=known)
+    return attrs.evolve(has_value, value=_unordered(has_value.value))
+
+
+def _unordered(value: Any) -> Any:
+    """The value with its lists sorted: nobody promises the order of what was grouped."""
+    if isinstance(value, tuple):
+        return tuple(map(_unordered, value))
+    return sorted(map(_unordered, value)) if isinstance(value, list) else value
