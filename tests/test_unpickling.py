@@ -24,19 +24,23 @@ OPENED = {
     "beamlike/runtime/graph/wire.py": "values of a pipeline, between its workers and at rest",
     # Asked for by the user, by name.
     "beamlike/api/pipelines/coders.py": "PickleCoder, which says so",
+    "beamlike/api/pipelines/more_coders.py": "coders of Beam's that are asked for by name",
     "beamlike/dialects/kafka_frames.py": "sessions in a checkpoint, with unpickle=True only",
     "beamlike/dialects/apex_storage.py": "a checkpoint of a run, with unpickle=True only",
+    # Written by the process that opens it, for one of its own.
+    "beamlike/api/pipelines/error_handling.py": "a function and its answer, to and from a process",
     # Copies that a test makes of what it was given, in the same process.
     "testing/contracts/combine_fn.py": "the combine function under test",
     "testing/contracts/window_fn_rules.py": "the window function under test",
-    "tests/support/differential.py": "the state of a run, between two of its steps",
-    "tests/support/pipelines/in_layers.py": "letters of the same run",
-    "tests/support/machines/in_shard.py": "the plan of the same run",
 }
 """Where pickles are opened, and what they are."""
 
 IMPORTED = {
     "beamlike/__init__.py": "a module of this package, out of four",
+    "beamlike/api/pipelines/python/reckoning.py": "modules of this package, out of a table in it",
+    "beamlike/beam/alias.py": "modules of this package, under Beam's names",
+    "beamlike/beam/here.py": "modules of this package, out of a table in it",
+    "beamlike/beam/tree.py": "modules of this package, under Beam's names",
     "beamlike/cli/__init__.py": "a command's module, out of a table of this package",
     # As with pickles: whoever may write into the checkpoint of a pipeline chooses them.
     "beamlike/runtime/graph/keys.py": "the class of a key, by a pipeline that goes on",
@@ -122,6 +126,6 @@ def test_what_reads_checkpoints_and_scenarios_for_people_opens_none() -> None:
         "beamlike/hosts/spark/saved/",
         "beamlike/cli/",
         "beamlike/viz/",
-        "testing/transcript",
+        "testing/scenarios/",
     )
     assert [name for name in OPENED if name.startswith(by_people)] == []

@@ -9,6 +9,8 @@ each failed scenario, to step through in a browser.
 A test whose assertions about a pipeline never ran fails. Where the plugin is turned off, such a
 test gets a `NothingRanWarning`.
 
+Read in this order: `examples` (of hypothesis), `reports` (what it adds to a failure).
+
 Source: Scio ``PipelineSpec``, which asks whether ``run()`` was forgotten.
 """
 
