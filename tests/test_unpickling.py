@@ -37,7 +37,7 @@ OPENED = {
 
 IMPORTED = {
     "beamlike/__init__.py": "a module of this package, out of four",
-    "beamlike/api/pipelines/python/reckoning.py": "modules of this package, out of a table in it",
+    "beamlike/api/pipelines/python/reckoning.py": "one of two modules of protobuf",
     "beamlike/beam/alias.py": "modules of this package, under Beam's names",
     "beamlike/beam/here.py": "modules of this package, out of a table in it",
     "beamlike/beam/tree.py": "modules of this package, under Beam's names",
