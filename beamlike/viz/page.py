@@ -23,7 +23,7 @@ from beamlike.viz.table import pane_table
 
 __all__ = ["page", "save_page"]
 
-_SCRIPTS: Final = ("axis.js", "layout.js", "figure.js", "panel.js", "page.js")
+_SCRIPTS: Final = ("axis.js", "layout.js", "clocked.js", "figure.js", "panel.js", "page.js")
 _PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
 # Whatever stands in the data, no parser of HTML or JavaScript finds an end of it there.
 _ESCAPES: Final = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})

@@ -134,6 +134,7 @@ function legend() {
   draw("late", box("late"));
   draw("withdrawal", box("retraction"));
   draw("watermark", (p) => svg(p, "path", { class: "water", d: "M0 7H24" }));
+  draw("event time = processing time", (p) => svg(p, "path", { class: "ideal", d: "M0 12L24 2" }));
 }
 
 function listen() {
