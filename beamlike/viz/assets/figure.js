@@ -11,7 +11,9 @@ function svg(parent, name, attributes, text) {
 }
 
 class Figure {
-  constructor(root, foot, pick) {
+  /** In an `svg`, with the axis below it in another. `prefix` keeps ids of several figures apart. */
+  constructor(root, foot, pick, prefix = "") {
+    this.prefix = prefix;
     this.root = root;
     this.foot = foot;
     this.pick = pick;
@@ -39,8 +41,8 @@ class Figure {
     root.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
     root.setAttribute("width", plan.width);
     root.setAttribute("height", plan.height);
-    svg(root, "title", { id: "figure-title" }, description[0]);
-    svg(root, "desc", { id: "figure-description" }, description[1]);
+    svg(root, "title", { id: this.prefix + "figure-title" }, description[0]);
+    svg(root, "desc", { id: this.prefix + "figure-description" }, description[1]);
     this.patterns();
     const row = plan.rows[this.at];
     svg(root, "rect", { class: "current", x: 0, y: row.y1, width: plan.width, height: row.height });
@@ -60,7 +62,7 @@ class Figure {
     const defs = svg(this.root, "defs", {});
     const stripes = (id, tone, size, angle, thick, ground) => {
       const pattern = svg(defs, "pattern", {
-        id, class: tone, width: size, height: size, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${angle})`,
+        id: this.prefix + id, class: tone, width: size, height: size, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${angle})`,
       });
       const fill = svg(pattern, "rect", { width: size, height: size });
       fill.style.fill = "var(--tone)";
@@ -216,7 +218,7 @@ class Figure {
         if (item.kind !== "pane" || item.thing.retraction) continue;
         const low = this.bases.get(item.thing);
         svg(this.root, "rect", {
-          class: "band", "fill-opacity": Math.min(1, 4 / this.plan.depth), fill: `url(#${toneOf(item.thing.timing)}-band)`, x: item.left, y: Math.min(item.y, low),
+          class: "band", "fill-opacity": Math.min(1, 4 / this.plan.depth), fill: `url(#${this.prefix}${toneOf(item.thing.timing)}-band)`, x: item.left, y: Math.min(item.y, low),
           width: item.right - item.left, height: Math.max(0, low - item.y),
         });
       }
@@ -329,7 +331,7 @@ class Figure {
       svg(group, "line", { class: "box retraction", x1: left + 1, x2: right - 1, y1: y, y2: y });
     } else {
       const seen = Math.min(1, 4 / this.plan.depth) * (withdrawn ? 0.4 : 1);
-      svg(group, "rect", { class: "band", fill: `url(#${toneOf(thing.timing)}-band)`, "fill-opacity": seen, ...place });
+      svg(group, "rect", { class: "band", fill: `url(#${this.prefix}${toneOf(thing.timing)}-band)`, "fill-opacity": seen, ...place });
       svg(group, "rect", { class: "area " + classes.join(" "), ...place });
     }
     this.label(group, item, struck ? "struck" : "");

@@ -98,8 +98,8 @@ function hasClock(scenario) {
   return started >= 0 && scenario.steps.slice(started).some((step) => step.clock !== scenario.steps[started].clock);
 }
 
-function layOut(scenario, stream, width, small, room) {
-  const axis = Scale.ofEvents(stream, scenario.steps, GUTTER, width - RIGHT);
+function layOut(scenario, stream, width, small, room, frame) {
+  const axis = frame?.axis ?? Scale.ofEvents(stream, scenario.steps, GUTTER, width - RIGHT);
   const rows = scenario.steps.map((step) => ({ step, items: [], lanes: 0 }));
   const of = new Map(rows.map((row) => [row.step.step, row]));
   const add = (kind, things, make) => {
