@@ -8,7 +8,7 @@ import attrs
 
 from beamlike.errors import WatermarkError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, duration_ms
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 
 __all__ = [
@@ -77,10 +77,10 @@ class BoundedDelay:
     """Stands a fixed time behind the latest event time that has arrived.
 
     Args:
-        bound: How far behind (ms).
+        bound: How far behind, as a duration.
     """
 
-    bound: int = attrs.field(validator=lambda _, __, value: _check_duration("bound", value))
+    bound: int = attrs.field(converter=lambda value: duration_ms(value, "bound"))
 
     def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
         return _forward((it.clock, it.element.timestamp - self.bound) for it in arrivals)
@@ -92,12 +92,12 @@ class IdleAfter:
     back, which then follows the clock, as far behind it.
 
     Args:
-        bound: How far behind (ms).
-        silence: So long after an arrival the source is idle (ms).
+        bound: How far behind, as a duration.
+        silence: So long after an arrival the source is idle, a duration.
     """
 
-    bound: int = attrs.field(validator=lambda _, __, value: _check_duration("bound", value))
-    silence: int = attrs.field(validator=lambda _, __, value: _check_duration("silence", value))
+    bound: int = attrs.field(converter=lambda value: duration_ms(value, "bound"))
+    silence: int = attrs.field(converter=lambda value: duration_ms(value, "silence"))
 
     def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
         found = list[Move]()
@@ -178,11 +178,6 @@ def _forward(moves: Iterable[Move]) -> list[Move]:
             found.pop()
         found.append((clock, watermark))
     return found
-
-
-def _check_duration(name: str, value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise WatermarkError(f"{name} must be 0 ms or more, got {value!r}; give a duration")
 
 
 def _check_percent(value: object) -> None:

@@ -210,7 +210,7 @@ function showForms() {
     if (rule.rule === "drawn" && sketch.rule.rule !== "drawn") sketch.draw(made.moves_made.map((move) => ({ clock: shownScenario().steps[move.step].clock, to: move.to })));
     else sketch.rule = rule;
   })));
-  panels.forEach((panel, n) => {
+  panels.slice(0, sketch.strategies.length).forEach((panel, n) => {
     const form = panel.part(".choices-of");
     refill(form, () => strategyForm(form, sketch.strategies[n], (strategy) => change(() => (sketch.strategies[n] = strategy))));
   });
