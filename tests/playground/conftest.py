@@ -50,10 +50,14 @@ class Player:
         packed = packer.compress(json.dumps(sketch).encode()) + packer.flush()
         text = base64.urlsafe_b64encode(packed).decode().rstrip("=")
         self.tab.wait_for_timeout(400)  # until the address says how it is
-        if self.tab.evaluate("location.hash") == f"#s={text}":
-            return
         drawn = self.drawn
-        self.tab.evaluate("address => { location.hash = address }", f"s={text}")
+        self.tab.evaluate(
+            """address => {
+                if (location.hash !== address) location.hash = address;
+                else dispatchEvent(new HashChangeEvent("hashchange"));
+            }""",
+            f"#s={text}",
+        )
         self.wait_for_drawing(drawn)
 
     @property

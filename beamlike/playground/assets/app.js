@@ -359,7 +359,7 @@ function listen() {
   });
   addEventListener("hashchange", async () => {
     const plain = await fromAddress(location.hash.slice(3));
-    if (plain && JSON.stringify(plain) !== JSON.stringify(sketch.plain())) load(plain);
+    if (plain) load(plain);
   });
   let width = 0;
   new ResizeObserver(() => {
