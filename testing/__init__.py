@@ -29,6 +29,13 @@ and their results), `assertions`, `dataframes` (queries fed micro-batch by micro
 pytest).
 """
 
+from beamlike.runtime.by_clock import (
+    BoundedDelay,
+    IdleAfter,
+    PercentileOfDelays,
+    PerfectWatermark,
+    WatermarkRule,
+)
 from beamlike.testing.assertions.complete import emit_exactly
 from beamlike.testing.assertions.expected import (
     ExpectedDrop,
@@ -107,6 +114,7 @@ from beamlike.testing.pipelines.runs import (
 from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts, to_document
 from beamlike.testing.spelling import TimestampedValue
 from beamlike.testing.streams.as_code import as_test_stream
+from beamlike.testing.streams.by_clock import arrivals_from_csv, stream_by_clock
 from beamlike.testing.streams.comparing import compare
 from beamlike.testing.streams.finished import FinishedTestStream
 from beamlike.testing.streams.results import Results
@@ -115,14 +123,18 @@ from beamlike.viz.picture import figure_of
 
 __all__ = [
     "BeamAssertException",
+    "BoundedDelay",
     "CombineFnAssertionError",
     "Expectation",
     "ExpectedDrop",
     "ExpectedPane",
     "FinishedTestStream",
+    "IdleAfter",
     "JobTest",
     "NothingRanWarning",
     "PaneAssertionError",
+    "PercentileOfDelays",
+    "PerfectWatermark",
     "QueryTest",
     "Results",
     "Scenario",
@@ -131,7 +143,9 @@ __all__ = [
     "TestWindowedValue",
     "TimestampedValue",
     "TransformOverride",
+    "WatermarkRule",
     "WindowFnAssertionError",
+    "arrivals_from_csv",
     "as_test_stream",
     "assert_that",
     "be_empty",
@@ -184,6 +198,7 @@ __all__ = [
     "run_with_overrides",
     "satisfy",
     "satisfy_single_value",
+    "stream_by_clock",
     "test_stream_of",
     "to_document",
 ]

@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("metrics",),
     # "" is the package itself, which gathers the names for its users.
     ("viz", "testing", ""),
-    ("demo",),
+    ("demo", "playground"),
     ("cli",),
 )
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

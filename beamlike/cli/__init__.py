@@ -1,11 +1,11 @@
 """The `beamlike` command. Each subcommand is a module with ``add_parser`` and ``run``.
 
-`replay`, `explain`, `state`, `drain` and `demo` are the commands. `argument_types` reads what is
-typed, `progress` tells how far long work is. `reading` reads transcript files and folders,
-`scenarios` runs what is in them, `replayed` judges what came out, `state_text` and `state_json`
-show state, and `silence_spark` keeps Spark's log off the terminal. A module is imported only when
-its command is asked for, so that what one command needs (Spark, a plotting library) stays out of
-the way of the others.
+`replay`, `explain`, `state`, `drain`, `playground` and `demo` are the commands. `argument_types`
+reads what is typed, `progress` tells how far long work is. `reading` reads transcript files and
+folders, `scenarios` runs what is in them, `replayed` judges what came out, `state_text` and
+`state_json` show state, and `silence_spark` keeps Spark's log off the terminal. A module is
+imported only when its command is asked for, so that what one command needs (Spark, a plotting
+library) stays out of the way of the others.
 """
 
 import argparse
@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "explain": "say in words what a scenario brings out, and why",
     "state": "list what a streaming query remembers, out of its checkpoint",
     "drain": "have a query bring all of its windows to their end at its next start",
+    "playground": "windows, triggers and panes to drag about, in a browser",
     "demo": "stream a year of real flights through Spark, pane by pane",
 }
 """Name of a command, which is also its module, and its line in the help."""
@@ -61,6 +62,7 @@ examples:
   beamlike explain scenario.json --key joe          why, in words
   beamlike state CHECKPOINT                         what a query remembers
   beamlike drain CHECKPOINT                         an end for all its windows
+  beamlike playground                               windows to drag about
   beamlike demo                                     the main job, on real data
 """
 

@@ -43,9 +43,10 @@ def document_of(recording: Recording, title: str) -> Plain:
 
     Returns:
         ``grouped``: whether anything is remembered; ``clockMoves``: whether processing time ever
-        moves; ``steps``: each step of the script; ``streams``: for each key its elements, panes,
-        drops, merges, lives of windows, and what happened in each step; ``views``: the states
-        of windows that the steps refer to by number, each once.
+        moves; ``accumulates``: whether a pane holds what was in those before it; ``steps``: each
+        step of the script; ``streams``: for each key its elements, panes, drops, merges, lives of
+        windows, and what happened in each step; ``views``: the states of windows that the steps
+        refer to by number, each once.
     """
     views: dict[str, int] = {}
     moments = recording.moments
@@ -54,6 +55,7 @@ def document_of(recording: Recording, title: str) -> Plain:
         "title": title,
         "windowing": _windowing(recording),
         "grouped": recording.is_grouped,
+        "accumulates": recording.strategy.accumulates,
         "clockMoves": any(clock for _, clock in recording.run.clocks()),
         "steps": [_step(moment) for moment in moments],
         "streams": [_Stream(recording, key, views).plain() for key in keys],
@@ -84,6 +86,7 @@ def _step(moment: Moment) -> Plain:
         "title": _title(event),
         "watermark": moment.watermark,
         "watermarkText": show_instant(moment.watermark),
+        "clock": moment.clock,
         "clockText": show_clock(moment.clock),
         "outputText": show_instant(moment.output_watermark),
         "count": len(event.elements) if isinstance(event, Arrive) else 0,

@@ -21,9 +21,12 @@ from beamlike.viz.document import document_of
 from beamlike.viz.recording import Recording
 from beamlike.viz.table import pane_table
 
-__all__ = ["page", "save_page"]
+__all__ = ["SHARED_SCRIPTS", "page", "page_part", "save_page"]
 
-_SCRIPTS: Final = ("axis.js", "layout.js", "figure.js", "panel.js", "page.js")
+SHARED_SCRIPTS: Final = (
+    *("axis.js", "layout.js", "clocked.js", "figure.js", "legend.js", "panel.js"),
+)
+"""What draws a document, on this page and in the playground."""
 _PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
 # Whatever stands in the data, no parser of HTML or JavaScript finds an end of it there.
 _ESCAPES: Final = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
@@ -51,8 +54,12 @@ def page(recording: Recording | Mapping[str, Recording], title: str = "beamlike"
     if not chapters:
         raise RecordingError("a page needs a recording, got none; give at least one")
     documents = [document_of(each, name) for name, each in chapters.items()]
-    style = _part("page.css")
-    script = '"use strict";\n(() => {\n' + "\n".join(map(_part, _SCRIPTS)) + "})();\n"
+    style = page_part("page.css")
+    script = (
+        '"use strict";\n(() => {\n'
+        + "\n".join(map(page_part, (*SHARED_SCRIPTS, "page.js")))
+        + "})();\n"
+    )
     plain = "\n\n".join(
         f"{name}\n{pane_table(each.run.outputs)}" for name, each in chapters.items()
     )
@@ -65,7 +72,7 @@ def page(recording: Recording | Mapping[str, Recording], title: str = "beamlike"
         "plain": html.escape(plain),
     }
     # In one go: nothing that was filled in is looked at again.
-    return _PLACE.sub(lambda place: filled[place[1]], _part("page.html"))
+    return _PLACE.sub(lambda place: filled[place[1]], page_part("page.html"))
 
 
 def save_page(
@@ -100,8 +107,8 @@ def save_page(
     return file
 
 
-def _part(name: str) -> str:
-    """A static part. Line ends are made one, since the hashes count them."""
+def page_part(name: str) -> str:
+    """A static part of the page. Line ends are made one, since the hashes count them."""
     return (files("beamlike.viz") / "assets" / name).read_text(encoding="utf-8")
 
 

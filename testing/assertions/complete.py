@@ -11,7 +11,7 @@ from beamlike.testing.assertions.expected import Expected, ExpectedDrop, Expecte
 from beamlike.testing.assertions.failures import Failure
 from beamlike.testing.streams.results import NO_KEY, Matcher, Results
 
-__all__ = ["emit_exactly"]
+__all__ = ["emit_exactly", "output_code"]
 
 _FEW: Final = 4
 """An output that differs in more fields is not taken for the expected one gone wrong."""
@@ -77,15 +77,15 @@ def _differences(
         ]
         if alike:
             _, at, found = min(alike)
-            facts += [("expected", str(wanted)), ("came out", _code(left.pop(at)))]
+            facts += [("expected", str(wanted)), ("came out", output_code(left.pop(at)))]
             facts.append(("differs in", "\n".join(found)))
         else:
             facts.append(("missing", str(wanted)))
-    facts += [("unexpected", _code(output)) for output in left.values()]
+    facts += [("unexpected", output_code(output)) for output in left.values()]
     return tuple(facts)
 
 
-def _code(output: Output) -> str:
+def output_code(output: Output) -> str:
     """An output as the code that would expect it."""
     match output.effect:
         case Pane(window, value, timestamp, info, retraction):

@@ -47,6 +47,7 @@ __all__ = [
     "load_transcripts",
     "read_transcripts",
     "to_document",
+    "transcripts_of",
 ]
 
 FORMAT: Final = "beamlike-transcript-v1"
@@ -154,11 +155,25 @@ def read_transcripts(path: str | PathLike[str], *, must_expect: bool = False) ->
     name = fspath(path)
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
-        return _read_file(read_json(text, name), must_expect)
     except OSError as error:
         problem = TranscriptError(f"{name}: cannot be read: {error.strerror}")
     except UnicodeDecodeError as error:
         problem = TranscriptError(f"{name}: is not UTF-8 text: {error.reason}")
+    else:
+        return transcripts_of(text, name, must_expect=must_expect)
+    return TranscriptFile((), problem)
+
+
+def transcripts_of(text: str, name: str, *, must_expect: bool = False) -> TranscriptFile:
+    """The same of the text of a file.
+
+    Args:
+        text: JSON.
+        name: What the file is called in complaints.
+        must_expect: As `load_transcripts`.
+    """
+    try:
+        return _read_file(read_json(text, name), must_expect)
     except RecursionError:
         problem = TranscriptError(f"{name}: is nested too deeply")
     except TranscriptError as error:

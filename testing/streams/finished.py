@@ -59,6 +59,9 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
     steps: Script
     without_unit: str = attrs.field(default="", eq=False)
     """As of `TestStream`."""
+    is_batch: bool = attrs.field(default=False, eq=False)
+    """All of the input is there before the watermark moves: `run` takes it as bounded, which lets
+    the default trigger emit what the global window holds."""
 
     @by_name("run", TestStreamError, others=StrategyParts.__annotations__)
     def run(
@@ -121,7 +124,9 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
         if window is None and strategy is None:
             raise TestStreamError("run needs window; give window=FixedWindows(...)")
         if not allow_unsafe_trigger:
-            strategy = WindowingStrategy.of_call("run", window, strategy, parts, unbounded=True)
+            strategy = WindowingStrategy.of_call(
+                "run", window, strategy, parts, unbounded=not self.is_batch
+            )
         elif strategy is not None:
             check_alone("run", strategy, window, parts)
         else:

@@ -140,6 +140,26 @@ class TestStream(PTransform[Pipeline, PCollection[Any]]):
             duration_refused(duration, "advance_processing_time duration")
         )
 
+    def at_processing_time(self, instant: InstantLike) -> "TestStream":
+        """What follows happens when the clock reads ``instant``. It may stand still, never go back.
+
+        The clock stands at 00:00:00 at first, so that it can be read as a time of day.
+
+        Raises:
+            TestStreamError: The clock would go back.
+            TimeError: The instant cannot be read.
+
+        >>> TestStream().at_processing_time("00:05:19").clock
+        319000
+        """
+        to = instant_ms(instant, "at_processing_time instant")
+        move = AdvanceClock(to)
+        refusal = going_back(move, self.clock)
+        if refusal is not None:
+            raise TestStreamError(refusal)
+        longer = self if to == self.clock else self._and(move)
+        return longer._noting(instant_refused(instant, "at_processing_time instant"))
+
     def advance_watermark_to_infinity(self) -> FinishedTestStream:
         """Everything has been seen: every window comes to its end, and the stream to its."""
         return FinishedTestStream((*self.steps, AdvanceWatermark(MAX_TIMESTAMP)), self.without_unit)

@@ -41,10 +41,15 @@ function lengthInWords(ms) {
 }
 
 /** Where instants lie between `left` and `right`; beyond the ends, at the ends. */
-class Axis {
-  constructor(stream, steps, left, right) {
-    this.left = left;
-    this.right = right;
+class Scale {
+  constructor(spans, start, end, left, right) {
+    Object.assign(this, { start, end, left, right });
+    this.firstDate = start >= -DAY / 25 && end <= DAY * 1.04 ? dateOf(0) : ""; // such times have no date
+    this.pieces = this.fold(spans);
+  }
+
+  /** Of event time: all that a stream has, and the watermarks that are near it. */
+  static ofEvents(stream, steps, left, right) {
     const spans = stream.elements.map((element) => [element.at, element.at]);
     for (const thing of [...stream.lives, ...stream.panes]) {
       if (thing.window) spans.push(thing.window);
@@ -64,11 +69,17 @@ class Axis {
       start = Math.min(start, from);
       end = Math.max(end, to);
     }
-    this.firstDate = start >= 0 && end <= DAY ? dateOf(0) : ""; // such times have no date
     const margin = (end - start) * 0.04 || 1;
-    this.start = start - margin;
-    this.end = end + margin;
-    this.pieces = this.fold(spans);
+    return new Scale(spans, start - margin, end + margin, left, right);
+  }
+
+  /** Of processing time, upwards: from the first thing that happens to the last reading. */
+  static ofClock(steps, floor, top) {
+    const first = steps.find((step) => step.kind !== "clock") ?? steps[0];
+    const start = first.clock, end = Math.max(start, ...steps.map((step) => step.clock));
+    const spans = steps.filter((step) => step.clock >= start).map((step) => [step.clock, step.clock]);
+    const margin = (end - start) * 0.04 || 1;
+    return new Scale(spans, start - margin, end + margin, floor, top);
   }
 
   /** Pieces `[from, to, x, width, folded]` that make up the axis. */
@@ -115,6 +126,15 @@ class Axis {
     return this.right;
   }
 
+  /** The instant that lies at a place. */
+  at(place) {
+    const ahead = Math.sign(this.right - this.left);
+    for (const [from, to, x, width] of this.pieces) {
+      if ((place - x - width) * ahead <= 0) return Math.max(this.start, from + ((place - x) / width) * (to - from));
+    }
+    return this.end;
+  }
+
   /** Both ends of a window; the global window is as wide as the axis. */
   ends(window) {
     if (!window) return [this.left, this.right];
@@ -126,10 +146,11 @@ class Axis {
     return this.pieces.filter((piece) => piece[4]);
   }
 
-  ticks() {
+  /** Labelled places, each with enough room; `least` px are enough where texts stand over each other. */
+  ticks(least) {
     const plain = this.pieces.filter((piece) => !piece[4]);
-    const perMs = plain[0][3] / (plain[0][1] - plain[0][0]);
-    const needed = (distance) => (distance >= 1e5 * DAY ? 110 : distance >= DAY ? 84 : distance < SECOND ? 96 : distance < MINUTE ? 72 : 54);
+    const perMs = Math.abs(plain[0][3]) / (plain[0][1] - plain[0][0]);
+    const needed = (distance) => least ?? (distance >= 1e5 * DAY ? 110 : distance >= DAY ? 84 : distance < SECOND ? 96 : distance < MINUTE ? 72 : 54);
     const distance = DISTANCES.find((d) => d * perMs >= needed(d)) || DISTANCES[DISTANCES.length - 1];
     const ticks = [];
     let date = this.firstDate;
@@ -137,7 +158,7 @@ class Axis {
       for (let at = Math.ceil(from / distance) * distance; at <= to; at += distance) {
         // On the two sides of a fold there may not be room for both.
         const x = this.x(at), last = ticks[ticks.length - 1];
-        if (last && x - last.x < needed(distance) * 0.75) continue;
+        if (last && Math.abs(x - last.x) < needed(distance) * 0.75) continue;
         let text = distance >= DAY ? dateOf(at) : timeOfDay(at, distance);
         const day = dateOf(at);
         if (!day) continue;

@@ -11,19 +11,23 @@ function svg(parent, name, attributes, text) {
 }
 
 class Figure {
-  constructor(root, foot, pick) {
+  /** In an `svg`, with the axis below it in another. `prefix` keeps ids of several figures apart. */
+  constructor(root, foot, pick, prefix = "") {
+    this.prefix = prefix;
     this.root = root;
     this.foot = foot;
     this.pick = pick;
   }
 
-  show(scenario, stream, at, small, description) {
+  /** Draw a stream up to a step. With a `frame`, the plan of another figure, on its scales. */
+  show(scenario, stream, at, small, description, frame) {
     const box = this.root.parentNode;
     const width = Math.max(280, Math.floor(box.clientWidth));
-    const now = [scenario, stream, width, small, Number.parseFloat(getComputedStyle(box).maxHeight) || 600];
+    const now = [scenario, stream, width, small, Number.parseFloat(getComputedStyle(box).maxHeight) || 600, frame];
     if (!this.made || now.some((part, n) => part !== this.made[n])) {
       this.made = now;
-      this.plan = layOut(...now);
+      this.plan = hasClock(scenario) ? layOutByClock(...now) : layOut(...now);
+      this.bases = basesOf(scenario, stream, (step) => this.plan.of.get(step).event);
     }
     this.stream = stream;
     this.at = at;
@@ -37,17 +41,19 @@ class Figure {
     root.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
     root.setAttribute("width", plan.width);
     root.setAttribute("height", plan.height);
-    svg(root, "title", { id: "figure-title" }, description[0]);
-    svg(root, "desc", { id: "figure-description" }, description[1]);
+    svg(root, "title", { id: this.prefix + "figure-title" }, description[0]);
+    svg(root, "desc", { id: this.prefix + "figure-description" }, description[1]);
     this.patterns();
     const row = plan.rows[this.at];
     svg(root, "rect", { class: "current", x: 0, y: row.y1, width: plan.width, height: row.height });
     this.grid();
     this.lives();
-    this.bands();
-    this.watermark();
+    if (plan.clocked) this.ideal();
+    else this.bands();
+    if (!plan.clocked) this.watermark();
     this.items();
-    this.clickable();
+    if (plan.clocked) this.watermark();
+    if (!plan.clocked) this.clickable();
     const nowLine = { class: "now", x1: GUTTER - 6, x2: plan.width - 2, y1: row.y1, y2: row.y1 };
     svg(root, "line", nowLine);
   }
@@ -56,7 +62,7 @@ class Figure {
     const defs = svg(this.root, "defs", {});
     const stripes = (id, tone, size, angle, thick, ground) => {
       const pattern = svg(defs, "pattern", {
-        id, class: tone, width: size, height: size, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${angle})`,
+        id: this.prefix + id, class: tone, width: size, height: size, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${angle})`,
       });
       const fill = svg(pattern, "rect", { width: size, height: size });
       fill.style.fill = "var(--tone)";
@@ -97,6 +103,10 @@ class Figure {
     svg(foot, "text", right, "event time →");
     const ticking = plan.ticking;
     svg(root, "text", { class: "axis", x: 4, y: 14 }, ticking ? "↑ processing time" : "↑ order of arrival");
+    if (plan.clocked) {
+      this.clockTicks();
+      return;
+    }
     let clock = null;
     const taken = [];
     const apart = plan.small ? 28 : 14;
@@ -126,6 +136,33 @@ class Figure {
         svg(root, "line", { class: "grid", x1: GUTTER, x2: plan.width - RIGHT, y1: row.y0, y2: row.y0 });
       }
     }
+  }
+
+  /** Processing time beside the figure, as a clock. */
+  clockTicks() {
+    const { root, plan } = this;
+    for (const tick of plan.clock.ticks(26)) {
+      if (tick.x < TOP + 6) continue; // there stands what the axis is
+      svg(root, "line", { class: "grid", x1: GUTTER, x2: plan.width - RIGHT, y1: tick.x, y2: tick.x });
+      svg(root, "text", { class: "tick rowtext", x: GUTTER - 10, y: tick.x + 4 }, tick.second ? tick.second : tick.text);
+    }
+    for (const [from, to, y, height] of plan.clock.folds()) {
+      const middle = y + height / 2;
+      svg(root, "line", { class: "fold", x1: GUTTER, x2: plan.width - RIGHT, y1: middle, y2: middle });
+      const text = { class: "tick label", x: GUTTER + 4, y: middle - 4 };
+      svg(root, "text", text, lengthInWords(to - from) + " left out");
+    }
+  }
+
+  /** Where the watermark would be if everything arrived at the instant at which it happens. */
+  ideal() {
+    const { axis, clock } = this.plan;
+    const from = Math.max(axis.start, clock.start), to = Math.min(axis.end, clock.end);
+    if (from >= to) return;
+    const ends = [...axis.pieces, ...clock.pieces].flatMap(([start, end]) => [start, end]);
+    const bends = ends.filter((at) => from < at && at < to).sort((a, b) => a - b);
+    const points = [from, ...bends, to].map((at) => `${axis.x(at)} ${clock.x(at)}`);
+    svg(this.root, "path", { class: "ideal", d: "M" + points.join("L") });
   }
 
   /** The height at which something ends that lasts until `step`, or the present. */
@@ -173,24 +210,17 @@ class Figure {
     return merge ? merge.y : row.event;
   }
 
-  /** What a pane is about: the stretch from the pane before it up to its own firing. */
+  /** What a pane holds: all since its window began, or what came since the pane before it. */
   bands() {
-    const since = new Map();
-    const name = (window) => (window ? window.join() : "");
-    for (const life of this.stream.lives) {
-      if (life.start <= this.step) since.set(name(life.window), this.birth(life));
-    }
     for (const row of this.plan.rows) {
       if (row.step.step > this.step) break;
       for (const item of row.items) {
         if (item.kind !== "pane" || item.thing.retraction) continue;
-        const low = since.get(name(item.thing.window)) ?? row.event;
-        const tone = toneOf(item.thing.timing);
+        const low = this.bases.get(item.thing);
         svg(this.root, "rect", {
-          class: "band", "fill-opacity": Math.min(1, 4 / this.plan.depth), fill: `url(#${tone}-band)`, x: item.left, y: Math.min(item.y, low),
+          class: "band", "fill-opacity": Math.min(1, 4 / this.plan.depth), fill: `url(#${this.prefix}${toneOf(item.thing.timing)}-band)`, x: item.left, y: Math.min(item.y, low),
           width: item.right - item.left, height: Math.max(0, low - item.y),
         });
-        since.set(name(item.thing.window), item.y);
       }
     }
   }
@@ -214,29 +244,40 @@ class Figure {
   }
 
   items() {
-    for (const row of this.plan.rows.slice(0, this.at + 1)) {
-      const isNow = row.step.step === this.step;
-      for (const item of row.items) {
-        const group = svg(this.root, "g", { "data-kind": item.kind, "data-step": row.step.step });
-        this[item.kind](group, item, isNow);
+    const rows = this.plan.rows.slice(0, this.at + 1);
+    // To scale, panes are areas, and what lies in them is drawn over them.
+    const kinds = this.plan.clocked ? [["pane"], ["merge"], ["loss", "element"]] : [null];
+    for (const some of kinds) {
+      for (const row of rows) {
+        for (const item of row.items) {
+          if (some && !some.includes(item.kind)) continue;
+          const group = svg(this.root, "g", { "data-kind": item.kind, "data-step": row.step.step });
+          this[item.kind](group, item);
+        }
       }
     }
   }
 
   label(group, item, classes) {
-    if (this.plan.small) return;
-    svg(group, "text", { class: "label " + classes, x: item.textX, y: item.y + 4 }, item.text);
+    if (this.plan.small || item.text === undefined) return;
+    const y = item.textY ?? item.y + 4;
+    svg(group, "text", { class: "label " + classes, x: item.textX, y }, item.text);
     if (classes === "struck") {
       const line = { class: "strike", x1: item.textX - 2, x2: item.textX + widthOf(item.text) + 2 };
-      svg(group, "line", { ...line, y1: item.y, y2: item.y });
+      svg(group, "line", { ...line, y1: y - 4, y2: y - 4 });
     }
   }
 
   element(group, item) {
-    const { thing, x, y } = item, r = this.plan.small ? Math.min(4, 1.8 + this.plan.lane / 2) : 5.5;
+    const { thing, x, y } = item, r = this.plan.small ? Math.min(4, 1.8 + this.plan.lane / 2) : item.coin ? COIN : 5.5;
     svg(group, "title", {}, `${thing.value} of ${thing.when}${thing.lost ? (thing.lost === "all" ? ", dropped: " : ", ") + thing.why : ""}`);
     if (thing.lost !== "all") svg(group, "circle", { class: "dot" + (thing.late ? " late" : "") + (this.plan.small ? " small" : ""), cx: x, cy: y, r });
     if (thing.lost === "all") this.cross(group, x, y, r);
+    if (item.coin) {
+      const inside = "coin" + (thing.late ? " late" : "");
+      svg(group, "text", { class: inside, x, y: y + 4, "text-anchor": "middle" }, thing.label);
+      return;
+    }
     this.label(group, item, thing.lost === "all" ? "lost" : "");
   }
 
@@ -269,12 +310,31 @@ class Figure {
     const classes = ["box", toneOf(thing.timing)];
     if (thing.retraction) classes.push("retraction");
     if (withdrawn) classes.push("withdrawn");
-    const high = small ? Math.max(2, lane) : 17;
     svg(group, "title", {}, `${thing.name} ${paneName(thing)}: ${thing.value}`);
+    if (this.plan.clocked) {
+      this.area(group, item, classes, withdrawn);
+      return;
+    }
+    const high = small ? Math.max(2, lane) : 17;
     const place = { x: left + 1, y: y - high / 2, width: Math.max(2, right - left - 2), height: high, rx: small ? 1 : 3 };
     svg(group, "rect", { class: "ground", ...place });
     svg(group, "rect", { class: classes.join(" "), ...place });
     this.label(group, item, thing.retraction || withdrawn ? "struck" : "");
+  }
+
+  /** A pane to scale: from where its content begins up to where it fires. */
+  area(group, item, classes, withdrawn) {
+    const { thing, left, right, y, base } = item;
+    const struck = thing.retraction || withdrawn;
+    const place = { x: left + 1, y, width: Math.max(2, right - left - 2), height: Math.max(2, base - y) };
+    if (thing.retraction) {
+      svg(group, "line", { class: "box retraction", x1: left + 1, x2: right - 1, y1: y, y2: y });
+    } else {
+      const seen = Math.min(1, 4 / this.plan.depth) * (withdrawn ? 0.4 : 1);
+      svg(group, "rect", { class: "band", fill: `url(#${this.prefix}${toneOf(thing.timing)}-band)`, "fill-opacity": seen, ...place });
+      svg(group, "rect", { class: "area " + classes.join(" "), ...place });
+    }
+    this.label(group, item, struck ? "struck" : "");
   }
 
   /** A click on a row goes to its step. Nothing else in the figure can be touched. */

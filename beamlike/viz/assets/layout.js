@@ -92,8 +92,14 @@ function depthOf(lives) {
   return Math.max(1, ...some.map((one) => some.filter((other) => overlap(one, other)).length));
 }
 
-function layOut(scenario, stream, width, small, room) {
-  const axis = new Axis(stream, scenario.steps, GUTTER, width - RIGHT);
+/** Whether processing time can be an axis: it moves while something happens. */
+function hasClock(scenario) {
+  const started = scenario.steps.findIndex((step) => step.kind !== "clock");
+  return started >= 0 && scenario.steps.slice(started).some((step) => step.clock !== scenario.steps[started].clock);
+}
+
+function layOut(scenario, stream, width, small, room, frame) {
+  const axis = frame?.axis ?? Scale.ofEvents(stream, scenario.steps, GUTTER, width - RIGHT);
   const rows = scenario.steps.map((step) => ({ step, items: [], lanes: 0 }));
   const of = new Map(rows.map((row) => [row.step.step, row]));
   const add = (kind, things, make) => {
@@ -156,5 +162,5 @@ function layOut(scenario, stream, width, small, room) {
     // Time passes upwards inside a row too: first what happens, above it what comes of it.
     row.event = row.y0 - pad - (row.lead ? row.lead / 2 : lane / 2);
   }
-  return { axis, rows, of, ticking: scenario.clockMoves, width, height: whole, floor: up(0), small, lane, depth: depthOf(stream.lives) };
+  return { axis, rows, of, ticking: false, width, height: whole, floor: up(0), small, lane, depth: depthOf(stream.lives) };
 }

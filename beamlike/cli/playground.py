@@ -1,0 +1,80 @@
+"""``beamlike playground``: windows, triggers and panes to drag about, in a browser."""
+
+import argparse
+import threading
+from typing import Any, Final
+
+from beamlike.cli.argument_types import as_path, whole_number
+
+__all__ = ["add_parser", "run"]
+
+_DESCRIPTION: Final = """\
+Serve the playground on this machine: a page on which elements and the watermark
+are dragged in event time and processing time, and the panes of any windowing
+follow. All of it runs in the browser; nothing is sent anywhere.
+
+The page runs Python by Pyodide, which npm fetches the first time. With --build
+the page is written to a folder instead, for any server of static files.
+"""
+
+_EPILOG: Final = """\
+exit status:
+  0   it was served, or the folder is written
+  2   Pyodide cannot be had, the folder cannot be written, or the port is taken
+
+examples:
+  beamlike playground                        serve it until Ctrl-C
+  beamlike playground --port 8000            at a port of your choice
+  beamlike playground --build site/play      as a folder of static files
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe the command to argparse."""
+    parser = subparsers.add_parser(
+        "playground",
+        help="windows, triggers and panes to drag about, in a browser",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--build", type=as_path, metavar="DIR", help="write it to a folder, and serve nothing"
+    )
+    parser.add_argument(
+        "--port", type=whole_number(0), default=0, help="of 127.0.0.1; by default one that is free"
+    )
+    parser.add_argument(
+        "--pyodide",
+        type=as_path,
+        metavar="FILE",
+        help="the package of Pyodide, as npm packs it; by default npm fetches it once",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Build the folder, and serve it until Ctrl-C.
+
+    Returns:
+        0.
+
+    Raises:
+        EnvironmentProblem: Pyodide cannot be had, the folder cannot be written, or the port is
+            taken.
+        KeyboardInterrupt: Ctrl-C.
+    """
+    from beamlike.playground.folder import build_folder, built_folder
+    from beamlike.playground.server import PlaygroundServer
+
+    if args.build is not None:
+        written = build_folder(args.build, args.pyodide)
+        size = sum(path.stat().st_size for path in written) / 1e6
+        print(f"{args.build}: {len(written)} files, {size:.1f} MB; open its index.html by a server")
+        return 0
+    server = PlaygroundServer(built_folder(args.pyodide), args.port)
+    print(f"the playground is at {server.url} until Ctrl-C", flush=True)
+    try:
+        threading.Event().wait()
+    finally:
+        server.close()
+    return 0

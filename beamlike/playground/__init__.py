@@ -1,0 +1,8 @@
+"""The playground: a stream, its watermark and its windowing to drag about, in a browser.
+
+Read in this order: `sketches` (what is on the page, as plain values), `answers` (what comes of it,
+and its ways out: a scenario file, a test), `interpreter` (the Python that a browser runs), `folder`
+(all of it as static files), `server` (which hands them out on this machine).
+
+`answers` runs in the browser, so what it imports needs attrs and nothing else.
+"""

@@ -1,0 +1,138 @@
+"""What the page asks of Python, and what it gets: JSON in, JSON out.
+
+A request has ``what``, the name of a function below, and its arguments. An answer has what the
+function returns, or ``problem``: what to change, in words.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from textwrap import indent
+from typing import Final
+
+from beamlike.errors import BeamlikeError
+from beamlike.machine.events import AdvanceWatermark
+from beamlike.model.report import report
+from beamlike.model.time import MAX_TIMESTAMP
+from beamlike.playground.sketches import Grouped, Plain, grouped, script_of, sketch_of
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Script
+from beamlike.testing.scenarios.files import transcripts_of
+from beamlike.testing.scenarios.writing import scenario_text, write_scenario
+from beamlike.viz.document import document_of
+from beamlike.viz.recording import Recording
+
+__all__ = ["answer"]
+
+
+def answer(request: str) -> str:
+    """Answer one request.
+
+    Args:
+        request: ``{"what": "draw", ...}`` as JSON.
+
+    Returns:
+        JSON. A request that cannot be answered gets ``{"problem": "..."}``.
+
+    >>> answer('{"what": "tea"}')
+    '{"problem": "there is no question \\'tea\\'; they are draw, open, python, scenario"}'
+    """
+    asked = json.loads(request)
+    what = asked.pop("what")
+    if what not in _QUESTIONS:
+        known = ", ".join(sorted(_QUESTIONS))
+        return _problem(f"there is no question {what!r}; they are {known}")
+    try:
+        return json.dumps(_QUESTIONS[what](**asked))
+    except BeamlikeError as error:
+        return _problem(str(error))
+
+
+def _problem(text: str) -> str:
+    return json.dumps({"problem": text})
+
+
+def _draw(sketch: Plain) -> Plain:
+    """The stream under each strategy, drawn as the stepping page draws it, with its report."""
+    script = script_of(sketch)
+    return {
+        "panels": [_panel(each, script, sketch["title"]) for each in sketch["strategies"]],
+        "moves": _moves(script),
+    }
+
+
+def _panel(given: Plain, script: Script, title: str) -> Plain:
+    try:
+        chosen = grouped(given)
+        recording = _recorded(chosen, script)
+    except BeamlikeError as error:
+        return {"problem": str(error)}
+    found = report(chosen.strategy, chosen.combine)
+    return {
+        "scenario": document_of(recording, title),
+        "trigger": str(chosen.strategy.trigger),
+        "warnings": list(found.warnings),
+        "report": str(found),
+    }
+
+
+def _recorded(chosen: Grouped, script: Script) -> Recording:
+    return Recording.of(run_in_memory(chosen.machine(), script), chosen.strategy, chosen.combine)
+
+
+def _moves(script: Script) -> list[Plain]:
+    """Where the watermark moves: the step, and to what; None is the end of time."""
+    return [
+        {"step": number, "to": None if step.to >= MAX_TIMESTAMP else step.to}
+        for number, step in enumerate(script)
+        if isinstance(step, AdvanceWatermark)
+    ]
+
+
+def _open(text: str, name: str) -> Plain:
+    """The scenarios of a file as sketches, and what could not be read of it."""
+    found = transcripts_of(text, name)
+    if not found.scenarios and found.problem is not None:
+        raise found.problem
+    problem = "" if found.problem is None else str(found.problem)
+    return {"sketches": [sketch_of(it) for it in found.scenarios], "problem_of_others": problem}
+
+
+def _scenario(sketch: Plain, which: int) -> Plain:
+    """A scenario file that expects what came out."""
+    chosen, script = grouped(sketch["strategies"][which]), script_of(sketch)
+    run = run_in_memory(chosen.machine(), script)
+    document = write_scenario(
+        "playground", chosen.strategy, chosen.aggregation, run, title=sketch["title"]
+    )
+    return {"text": scenario_text(document) + "\n"}
+
+
+def _python(sketch: Plain, which: int) -> Plain:
+    """A test in Python that expects what came out."""
+    # These bring the whole harness along, which takes a while in a browser.
+    from beamlike.testing.assertions.complete import output_code
+    from beamlike.testing.streams.as_code import as_test_stream
+
+    chosen = grouped(sketch["strategies"][which])
+    script = script_of(sketch)
+    code = as_test_stream(script, chosen.strategy, chosen.combine)
+    imports, _, body = code.partition("\n\n")
+    run = run_in_memory(chosen.machine(), script)
+    expected = "".join(f"    {output_code(output)},\n" for output in run.outputs)
+    test = f"{body.strip()}\nresults.should(emit_exactly(\n{expected}))"
+    names = ", ".join(name for name in _EXPECTED if re.search(rf"\b{name}\(", test))
+    head = f"{imports}\nfrom beamlike.testing import {names}"
+    return {"text": f"{head}\n\n\ndef test_of_the_playground():\n{indent(test, '    ')}\n"}
+
+
+_EXPECTED: Final = (
+    *("dropped", "early_pane", "element", "emit_exactly", "late_pane", "on_time_pane", "pane"),
+)
+
+_QUESTIONS: Final[Mapping[str, Callable[..., Plain]]] = {
+    "draw": _draw,
+    "open": _open,
+    "python": _python,
+    "scenario": _scenario,
+}

@@ -1,0 +1,187 @@
+"""Streams by the clock: what arrives when, and a rule that makes the watermark of it."""
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Protocol
+
+import attrs
+
+from beamlike.errors import WatermarkError
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, duration_ms
+from beamlike.runtime.script import Arrive, Script, ScriptStep
+
+__all__ = [
+    "Arrival",
+    "BoundedDelay",
+    "IdleAfter",
+    "Move",
+    "PercentileOfDelays",
+    "PerfectWatermark",
+    "WatermarkRule",
+    "script_by_clock",
+    "with_clock",
+]
+
+Move = tuple[int, int]
+"""A reading of the clock and the watermark from then on (ms)."""
+
+
+@attrs.frozen
+class Arrival:
+    """An element with both of its times.
+
+    Args:
+        clock: The processing time (ms) at which it arrives.
+        key: Its key.
+        element: Its value and its event time.
+    """
+
+    clock: int
+    key: Hashable
+    element: Element
+
+    @property
+    def delay(self) -> int:
+        """From when it happened to when it arrived (ms)."""
+        return self.clock - self.element.timestamp
+
+
+class WatermarkRule(Protocol):
+    """What moves the watermark of a stream whose arrivals are known."""
+
+    def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
+        """Where the watermark is moved to, and when.
+
+        Args:
+            arrivals: In order of arrival.
+        """
+        ...
+
+
+@attrs.frozen
+class PerfectWatermark:
+    """Knows what is still to come: it stands at the earliest event time that has not arrived, so
+    that nothing is ever late. With the last arrival it is at the end of time."""
+
+    def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
+        found, earliest = list[Move](), MAX_TIMESTAMP
+        for at in reversed(range(len(arrivals))):
+            found.append((arrivals[at].clock, earliest))
+            earliest = min(earliest, arrivals[at].element.timestamp)
+        return _forward(reversed(found))
+
+
+@attrs.frozen
+class BoundedDelay:
+    """Stands a fixed time behind the latest event time that has arrived.
+
+    Args:
+        bound: How far behind, as a duration.
+    """
+
+    bound: int = attrs.field(converter=lambda value: duration_ms(value, "bound"))
+
+    def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
+        return _forward((it.clock, it.element.timestamp - self.bound) for it in arrivals)
+
+
+@attrs.frozen
+class IdleAfter:
+    """As `BoundedDelay`; and a source that is silent for a while no longer holds the watermark
+    back, which then follows the clock, as far behind it.
+
+    Args:
+        bound: How far behind, as a duration.
+        silence: So long after an arrival the source is idle, a duration.
+    """
+
+    bound: int = attrs.field(converter=lambda value: duration_ms(value, "bound"))
+    silence: int = attrs.field(converter=lambda value: duration_ms(value, "silence"))
+
+    def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
+        found = list[Move]()
+        for at, it in enumerate(arrivals):
+            found.append((it.clock, it.element.timestamp - self.bound))
+            idle = it.clock + self.silence
+            if at + 1 == len(arrivals) or arrivals[at + 1].clock > idle:
+                found.append((idle, idle - self.bound))
+        return _forward(found)
+
+
+@attrs.frozen
+class PercentileOfDelays:
+    """Stands as far behind the clock as most elements so far were late to arrive.
+
+    Args:
+        percent: The part of the delays so far that is not longer than that, more than 0 and at
+            most 100.
+    """
+
+    percent: float = attrs.field(validator=lambda _, __, value: _check_percent(value))
+
+    def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
+        found, delays = list[Move](), list[int]()
+        for it in arrivals:
+            delays = sorted((*delays, it.delay))
+            rank = max(1, math.ceil(len(delays) * self.percent / 100))
+            found.append((it.clock, it.clock - delays[rank - 1]))
+        return _forward(found)
+
+
+def script_by_clock(
+    arrivals: Iterable[Arrival], rule: WatermarkRule, *, end: int | None = None
+) -> Script:
+    """The script of arrivals whose watermark a rule moves, up to the end of time.
+
+    What arrives at one reading of the clock arrives first, one after the other, and then the
+    watermark moves.
+
+    Args:
+        arrivals: In any order; those of one instant stay in theirs.
+        rule: Moves the watermark.
+        end: When the stream ends (ms), if that is after the last thing that happens.
+    """
+    ordered = sorted(arrivals, key=lambda it: it.clock)
+    moves = rule.moves(ordered)
+    arriving = [(it.clock, Arrive(((it.key, it.element),))) for it in ordered]
+    events: list[tuple[int, ScriptStep]] = [
+        *arriving,
+        *((clock, AdvanceWatermark(to)) for clock, to in moves),
+    ]
+    events.sort(key=lambda event: event[0])
+    if not events or events[-1][1] != AdvanceWatermark(MAX_TIMESTAMP):
+        last = max(events[-1][0] if events else 0, end or 0)
+        events.append((last, AdvanceWatermark(MAX_TIMESTAMP)))
+    return with_clock(events)
+
+
+def with_clock(events: Iterable[tuple[int, ScriptStep]]) -> Script:
+    """Steps with the readings of the clock at which they happen, as a script. It begins at 0."""
+    script, clock = list[ScriptStep](), 0
+    for at, step in events:
+        if at > clock:
+            clock = at
+            script.append(AdvanceClock(at))
+        script.append(step)
+    return tuple(script)
+
+
+def _forward(moves: Iterable[Move]) -> list[Move]:
+    """The moves that go forward; of those of one instant the last."""
+    found, watermark = list[Move](), MIN_TIMESTAMP
+    for clock, to in moves:
+        if to <= watermark:
+            continue
+        watermark = min(to, MAX_TIMESTAMP)
+        if found and found[-1][0] == clock:
+            found.pop()
+        found.append((clock, watermark))
+    return found
+
+
+def _check_percent(value: object) -> None:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 100:
+        raise WatermarkError(
+            f"percent must be more than 0 and at most 100, got {value!r}; give 90 for nine of ten"
+        )

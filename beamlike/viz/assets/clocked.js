@@ -1,0 +1,141 @@
+// The places of everything where processing time moves: event time across, processing time upwards,
+// both to scale. What happens at one instant lies at one height.
+
+const COIN = 10; // px, radius of an element whose value stands in it
+const PER_INSTANT = 34, LEAST_HEIGHT = 340, MOST_HEIGHT = 1500;
+
+/** Texts that keep clear of marks and of each other. */
+class Room {
+  constructor(left, right, top, floor) {
+    Object.assign(this, { left, right, top, floor, taken: [] });
+  }
+
+  take(x, y, width, height) {
+    this.taken.push([x, y, x + width, y + height]);
+  }
+
+  isFree(x, y, width, height) {
+    if (y < this.top || y + height > this.floor) return false;
+    return this.taken.every(([x0, y0, x1, y1]) => x + width <= x0 || x1 <= x || y + height <= y0 || y1 <= y);
+  }
+
+  /** The first of some places `[x, base line]` where a text is free, between two ends. */
+  place(item, text, places, from, to) {
+    const width = widthOf(text);
+    for (const [x, y] of places) {
+      if (x < from || x + width > to || !this.isFree(x, y - 11, width, 14)) continue;
+      this.take(x, y - 11, width, 14);
+      Object.assign(item, { text, textX: x, textY: y });
+      return true;
+    }
+    return false;
+  }
+}
+
+/** Where the content of each pane begins: with what it was the first to hold, if panes accumulate;
+ * else at the pane before it. Windows that merge bring along what they hold. */
+function basesOf(scenario, stream, heightOf) {
+  const name = (window) => (window ? window.join() : "");
+  const since = new Map();
+  const bases = new Map();
+  const events = [
+    ...stream.lives.map((life) => [life.start, 0, () => {
+      if (!since.has(name(life.window))) since.set(name(life.window), heightOf(life.start));
+    }]),
+    ...stream.merges.map((merge) => [merge.step, 1, () => {
+      const own = merge.sources.map((source) => since.get(name(source))).filter((y) => y !== undefined);
+      since.set(name(merge.into), Math.max(heightOf(merge.step), ...own));
+    }]),
+    ...stream.panes.map((pane) => [pane.step, 2, () => {
+      if (pane.retraction) return;
+      const height = heightOf(pane.step);
+      bases.set(pane, since.get(name(pane.window)) ?? height);
+      if (!scenario.accumulates) since.set(name(pane.window), height);
+    }]),
+  ];
+  events.sort((one, other) => one[0] - other[0] || one[1] - other[1]).forEach(([, , happen]) => happen());
+  return bases;
+}
+
+/** The ends of the one window that an instant lies in; those of the axis if there are several. */
+function ownEnds(stream, instant, axis) {
+  const windows = new Map();
+  for (const { window } of stream.lives) {
+    if (window && window[0] <= instant && instant < window[1]) windows.set(window.join(), window);
+  }
+  return windows.size === 1 ? axis.ends([...windows.values()][0]) : [axis.left, axis.right];
+}
+
+function layOutByClock(scenario, stream, width, small, room, frame) {
+  const instants = new Set(scenario.steps.map((step) => step.clock)).size;
+  const wanted = small ? room : Math.min(MOST_HEIGHT, Math.max(LEAST_HEIGHT, instants * PER_INSTANT));
+  const height = frame?.height ?? Math.round(wanted);
+  const floor = height - FOOT;
+  const axis = frame?.axis ?? Scale.ofEvents(stream, scenario.steps, GUTTER, width - RIGHT);
+  const clock = frame?.clock ?? Scale.ofClock(scenario.steps, floor, TOP);
+  const rows = scenario.steps.map((step) => {
+    const y = clock.x(step.clock);
+    return { step, items: [], y0: y, y1: y, event: y, height: 0 };
+  });
+  const of = new Map(rows.map((row) => [row.step.step, row]));
+  const heightOf = (step) => of.get(step).event;
+  const free = new Room(axis.left, axis.right, TOP + 6, floor);
+  const add = (kind, thing, more) => {
+    const item = { kind, thing, y: heightOf(thing.step), ...more };
+    of.get(thing.step).items.push(item);
+    return item;
+  };
+  const elements = stream.elements.map((element) => {
+    const coin = !small && element.lost !== "all" && widthOf(element.label) <= 2 * COIN - 6;
+    const item = add("element", element, { x: axis.x(element.at), coin });
+    const r = coin ? COIN : 6.5;
+    free.take(item.x - r, item.y - r, 2 * r, 2 * r);
+    return item;
+  });
+  const bases = basesOf(scenario, stream, heightOf);
+  for (const pane of stream.panes) {
+    const [left, right] = axis.ends(pane.window);
+    const item = add("pane", pane, { left, right });
+    item.base = pane.retraction ? item.y : bases.get(pane);
+    namePane(free, item, pane);
+  }
+  for (const item of elements.filter((each) => !each.coin)) {
+    const { thing } = item;
+    const [left, right] = thing.lost ? [axis.left, axis.right] : ownEnds(stream, thing.at, axis);
+    const why = thing.lost ? ", " + thing.why : "";
+    for (const text of [thing.label + why, cut(thing.label + why, Math.max(item.x - left, right - item.x) - 10)]) {
+      const wide = widthOf(text);
+      const places = [0, -14, 14].flatMap((up) => [[item.x + 8, item.y + 4 + up], [item.x - 8 - wide, item.y + 4 + up]]);
+      if (free.place(item, text, [...places, [item.x - wide / 2, item.y - 9]], left, right)) break;
+    }
+  }
+  for (const loss of stream.losses) {
+    const [left, right] = axis.ends(loss.window);
+    const item = add("loss", loss, { x: (left + right) / 2 });
+    free.place(item, cut(loss.text, axis.right - item.x - 8), [[item.x + 8, item.y + 4]], axis.left, axis.right);
+  }
+  for (const merge of stream.merges) {
+    const [left, right] = axis.ends(merge.into), text = mergeInWords(stream, merge);
+    const item = add("merge", merge, {});
+    free.place(item, text, [[left + 4, item.y - 4], [left + 4, item.y + 13]], left, right);
+  }
+  return {
+    axis, clock, rows, of, ticking: true, clocked: true, width, height, floor, small, lane: 4,
+    depth: depthOf(stream.lives),
+  };
+}
+
+/** The text of a pane, under its upper edge if there is room, inside its own window. */
+function namePane(free, item, pane) {
+  const { left, right, y } = item;
+  const heights = [13, -4, 27, -18, 41, 55].map((down) => y + down);
+  const texts = [`${pane.retraction ? "withdrawn: " : ""}${paneName(pane)}: ${pane.value}`, pane.value];
+  for (const text of texts) {
+    const shown = cut(text, right - left - 8);
+    if (shown !== text && text === texts[0]) continue;
+    if (shown.length < 2 && shown !== text) continue;
+    const last = right - 4 - widthOf(shown);
+    const places = heights.flatMap((height) => [left + 4, (left + 4 + last) / 2, last].map((x) => [x, height]));
+    if (free.place(item, shown, places, left, right)) return;
+  }
+}

@@ -1,0 +1,239 @@
+"""The ten scores under every strategy: where panes lie, what they overlap, whose labels are where.
+
+The scores are those of the article "Streaming 102", with the times of its figures.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import beamlike as bl
+from beamlike.combine_fns import Sum
+from beamlike.model.time import instant_ms
+from beamlike.testing import PerfectWatermark, TestStream, stream_by_clock
+from beamlike.viz.page import save_page
+from beamlike.viz.recording import Recording
+
+pytestmark = pytest.mark.browser
+
+SCORES: Final = (
+    *((5, "12:00:26", "12:05:19"), (9, "12:01:26", "12:08:19"), (7, "12:02:26", "12:05:39")),
+    *((8, "12:03:06", "12:07:06"), (3, "12:03:39", "12:06:13"), (4, "12:03:46", "12:06:26")),
+    *((3, "12:04:19", "12:06:39"), (3, "12:06:39", "12:07:19"), (8, "12:07:26", "12:08:39")),
+    (1, "12:07:46", "12:09:00"),
+)
+MOVES: Final = (
+    *(("12:06:00", "12:02:00"), ("12:07:30", "12:04:00"), ("12:08:00", "12:06:00")),
+    ("12:09:30", "12:08:00"),
+)
+TREE: Final = bl.AfterWatermark(early=bl.AfterProcessingTime("1 minute"), late=bl.AfterCount(1))
+
+
+def heuristic() -> Any:
+    """The scores with a watermark that the 9 misses."""
+    arriving = [(clock, at, value) for value, at, clock in SCORES]
+    moving = [(clock, to, None) for clock, to in MOVES]
+    stream = TestStream()
+    for clock, at, value in sorted([*arriving, *moving], key=lambda one: one[0]):
+        stream = stream.at_processing_time(clock)
+        if value is None:
+            stream = stream.advance_watermark_to(at)
+        else:
+            stream = stream.add_elements_at_time(at, ("team", value))
+    return stream.at_processing_time("12:10:00").advance_watermark_to_infinity()
+
+
+def panes_of(accumulation: str, window: bl.WindowFn | None = None) -> dict[str, Any]:
+    return {
+        "window": window or bl.FixedWindows("2 minutes"),
+        "trigger": TREE,
+        "accumulation": accumulation,
+        "allowed_lateness": "10 minutes",
+    }
+
+
+def batch() -> Any:
+    pairs = [(("team", value), at, clock) for value, at, clock in SCORES]
+    return stream_by_clock(pairs)
+
+
+def perfect() -> Any:
+    pairs = [(("team", value), at, clock) for value, at, clock in SCORES]
+    return stream_by_clock(pairs, PerfectWatermark())
+
+
+FIGURES: Final[dict[str, Any]] = {
+    "batch": lambda: batch().run(window=bl.GlobalWindows(), aggregate=Sum()),
+    "fixed windows in batch": lambda: batch().run(
+        window=bl.FixedWindows("2 minutes"), aggregate=Sum()
+    ),
+    "perfect watermark": lambda: perfect().run(
+        window=bl.FixedWindows("2 minutes"), aggregate=Sum()
+    ),
+    "discarding": lambda: heuristic().run(**panes_of("discarding"), aggregate=Sum()),
+    "accumulating": lambda: heuristic().run(**panes_of("accumulating"), aggregate=Sum()),
+    "retracting": lambda: heuristic().run(**panes_of("retracting"), aggregate=Sum()),
+    "sliding": lambda: heuristic().run(
+        **panes_of("accumulating", bl.SlidingWindows("2 minutes", "1 minute")), aggregate=Sum()
+    ),
+    "sessions": lambda: heuristic().run(
+        **panes_of("retracting", bl.Sessions("1 minute")), aggregate=Sum()
+    ),
+}
+
+
+def recorded(name: str) -> Recording:
+    results = FIGURES[name]()
+    return Recording.of(results.run, results.strategy, results.aggregate)
+
+
+MEASURED: Final = """() => {
+    const box = node => {
+        const { x, y, width, height } = node.getBBox();
+        return { left: x, right: x + width, top: y, bottom: y + height };
+    };
+    const middle = node => (box(node).top + box(node).bottom) / 2;
+    const every = (selector, pick) => [...document.querySelectorAll(selector)].map(pick);
+    const said = text => ({
+        ...box(text), text: text.textContent, isStruck: text.classList.contains("struck"),
+    });
+    const figure = document.querySelector("#figure");
+    return {
+        panes: every("#figure [data-kind=pane]", group => ({
+            title: group.querySelector("title").textContent,
+            step: Number(group.dataset.step),
+            area: box(group.querySelector("rect.area, line.box")),
+            isWithdrawal: !group.querySelector("rect.area"),
+            label: group.querySelector("text") && said(group.querySelector("text")),
+        })),
+        elements: every("#figure [data-kind=element]", group => ({
+            step: Number(group.dataset.step),
+            middle: middle(group.querySelector("circle, path")),
+        })),
+        texts: every("#figure text", said),
+        ticks: every("#figure text.rowtext", said),
+        width: Number(figure.getAttribute("width")),
+        height: Number(figure.getAttribute("height")),
+        axes: every("#axis text", box),
+        ideal: every(".figure #figure .ideal", box).length,
+    };
+}"""
+
+
+class Drawn:
+    """A figure as it is drawn at its last step, measured."""
+
+    def __init__(self, tab: Any, folder: Path, name: str, width: int = 1280) -> None:
+        self.recording = recorded(name)
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.goto(save_page(self.recording, folder / f"{name}.html").as_uri() + "#step=999")
+        self.found = tab.evaluate(MEASURED)
+        self.panes = self.found["panes"]
+
+    def clock(self, step: int) -> int:
+        return self.recording.moments[step].clock
+
+    def heights(self) -> list[tuple[int, float]]:
+        """The clock and the height of everything that has a step."""
+        of_panes = [(self.clock(pane["step"]), pane["area"]["top"]) for pane in self.panes]
+        of_elements = [
+            (self.clock(element["step"]), element["middle"]) for element in self.found["elements"]
+        ]
+        return of_panes + of_elements
+
+    def of(self, title: str) -> dict[str, Any]:
+        (pane,) = [
+            pane for pane in self.panes if pane["title"] == title and not pane["isWithdrawal"]
+        ]
+        return pane
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any) -> Iterator[Any]:
+    noticed: list[str] = []
+    page = browser.new_page()
+    page.on("pageerror", lambda error: noticed.append(str(error)))
+    yield page
+    page.close()
+    assert noticed == []
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_everything_is_as_high_as_the_clock_says(tab: Any, tmp_path: Path, name: str):
+    drawn = Drawn(tab, tmp_path, name)
+    heights = drawn.heights()
+    (low, bottom), (high, top) = min(heights), max(heights)
+    per_ms = (bottom - top) / (high - low)
+    assert per_ms > 0
+    expected = [bottom - (clock - low) * per_ms for clock, _ in heights]
+    assert [height for _, height in heights] == pytest.approx(expected, abs=1.5)
+    for tick in drawn.found["ticks"]:
+        said = instant_ms(tick["text"], "tick")
+        middle = (tick["top"] + tick["bottom"]) / 2
+        assert middle == pytest.approx(bottom - (said - low) * per_ms, abs=3)
+
+
+@pytest.mark.parametrize(
+    ("accumulation", "overlap"), [("accumulating", True), ("discarding", False)]
+)
+def test_panes_that_accumulate_contain_those_before_them_and_discarded_ones_do_not_touch(
+    tab: Any, tmp_path: Path, accumulation: str, overlap: bool
+):
+    drawn = Drawn(tab, tmp_path, accumulation)
+    late = "14" if overlap else "9"
+    for before, after in (
+        ("[12:00:00, 12:02:00) on time #0: 5", f"[12:00:00, 12:02:00) late #1: {late}"),
+        (
+            "[12:02:00, 12:04:00) early #0: 14",
+            f"[12:02:00, 12:04:00) on time #1: {'22' if overlap else '8'}",
+        ),
+    ):
+        first, second = drawn.of(before)["area"], drawn.of(after)["area"]
+        assert (first["left"], first["right"]) == (second["left"], second["right"])
+        bottom = first["bottom"] if overlap else first["top"]
+        assert second["bottom"] == pytest.approx(bottom, abs=0.5)
+        assert second["top"] < first["top"] < first["bottom"]
+
+
+def test_withdrawn_panes_are_struck_out_and_others_are_not(tab: Any, tmp_path: Path):
+    drawn = Drawn(tab, tmp_path, "retracting")
+    labels = {
+        pane["label"]["text"]: pane["label"]["isStruck"] for pane in drawn.panes if pane["label"]
+    }
+    assert labels["late #1: 14"] is False
+    struck = [pane for pane in drawn.panes if pane["isWithdrawal"]]
+    assert len(struck) == 4
+    assert all(pane["label"] is None or pane["label"]["isStruck"] for pane in struck)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", FIGURES)
+def test_labels_stay_in_their_windows_and_nothing_is_cut(
+    tab: Any, tmp_path: Path, name: str, width: int
+):
+    drawn = Drawn(tab, tmp_path, name, width)
+    for pane in drawn.panes:
+        if pane["label"]:
+            assert pane["label"]["left"] >= pane["area"]["left"] - 2
+            assert pane["label"]["right"] <= pane["area"]["right"] + 2
+    wide, high = drawn.found["width"], drawn.found["height"]
+    for text in (*drawn.found["texts"], *drawn.found["axes"]):
+        assert text["left"] >= -1
+        assert text["right"] <= wide + 1
+    assert all(text["top"] >= -1 and text["bottom"] <= high + 1 for text in drawn.found["texts"])
+    labels = [pane["label"] for pane in drawn.panes if pane["label"]]
+    for at, one in enumerate(labels):
+        for other in labels[at + 1 :]:
+            apart = (
+                one["right"] <= other["left"] + 1
+                or other["right"] <= one["left"] + 1
+                or one["bottom"] <= other["top"] + 3
+                or other["bottom"] <= one["top"] + 3
+            )
+            assert apart, (one, other)
+
+
+def test_the_ideal_line_is_drawn_where_both_times_are_of_one_day(tab: Any, tmp_path: Path):
+    assert Drawn(tab, tmp_path, "accumulating").found["ideal"] == 1
