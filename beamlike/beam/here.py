@@ -14,11 +14,24 @@ __all__ = ["HERE", "added", "found", "place_of"]
 
 _P: Final = "beamlike.api.pipelines"
 _T: Final = "beamlike.testing"
+_IO: Final = f"{_P}.io"
 
 HERE: Final[Mapping[str, str]] = {
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
     "coders.coders": f"{_P}.coders {_P}.more_coders {_P}.python.window_coders",
     "coders.typecoders": f"{_P}.coders",
+    "io.filebasedsink": f"{_IO}.file_sinks",
+    "io.filebasedsource": f"{_IO}.file_sources",
+    "io.fileio": f"{_IO}.fileio {_IO}.file_names {_IO}.file_writing "
+    f"FileMetadata={_IO}.file_writing:SinkMetadata",
+    "io.filesystem": f"{_IO}.file_systems CompressionTypes={_IO}.compression:CompressionTypes "
+    f"BeamIOError={_IO}.errors:BeamIOError",
+    "io.filesystems": f"{_IO}.filesystems",
+    "io.iobase": f"{_IO}.sources {_IO}.sinks RangeTracker={_IO}.range_trackers:RangeTracker",
+    "io.localfilesystem": f"{_IO}.local_files",
+    "io.range_trackers": f"{_IO}.range_trackers",
+    "io.textio": f"{_IO}.text _TextSource={_IO}.text_sources:TextSource "
+    f"_TextSink={_IO}.text_sinks:TextSink",
     "metrics.cells": f"{_P}.metrics",
     "metrics.execution": f"{_P}.metrics",
     "metrics.metric": f"{_P}.metrics",
