@@ -156,6 +156,11 @@ class Pipeline:
         self.transforms_stack[0].visit(visitor)
 
     @property
+    def host(self) -> Host:
+        """Where it runs if `run` does not say."""
+        return Pipeline.forced_host or self._host
+
+    @property
     def applied_labels(self) -> set[str]:
         """The full names of all transforms."""
         return {*self._labels}
@@ -223,7 +228,7 @@ class Pipeline:
                 pair and is to be grouped; or this host cannot run it like this.
             UnsupportedError: It reads what the host cannot read.
         """
-        host = Pipeline.forced_host or (self._host if host is None else host)
+        host = Pipeline.forced_host or host or self._host
         if host not in get_args(Host):
             raise PipelineError(f'host must be "memory", "local" or "spark", got {host!r}')
         woken = None if wake_every is None else in_millis(wake_every, "wake_every")
