@@ -14,11 +14,29 @@ __all__ = ["HERE", "added", "found", "place_of"]
 
 _P: Final = "beamlike.api.pipelines"
 _T: Final = "beamlike.testing"
+_IO: Final = f"{_P}.io"
 
 HERE: Final[Mapping[str, str]] = {
     "coders": f"CoderRegistry={_P}.coders:CoderRegistry JsonCoder={_P}.coders:JsonCoder",
     "coders.coders": f"{_P}.coders {_P}.more_coders {_P}.python.window_coders",
     "coders.typecoders": f"{_P}.coders",
+    "io.avroio": f"{_IO}.avro",
+    "io.external.generate_sequence": f"GenerateSequence={_IO}.sequences:GenerateSequence",
+    "io.filebasedsink": f"{_IO}.file_sinks",
+    "io.filebasedsource": f"{_IO}.file_sources",
+    "io.fileio": f"{_IO}.fileio {_IO}.file_names {_IO}.file_writing "
+    f"FileMetadata={_IO}.file_writing:SinkMetadata",
+    "io.filesystem": f"{_IO}.file_systems CompressionTypes={_IO}.compression:CompressionTypes "
+    f"BeamIOError={_IO}.errors:BeamIOError",
+    "io.filesystems": f"{_IO}.filesystems",
+    "io.iobase": f"{_IO}.sources {_IO}.sinks RangeTracker={_IO}.range_trackers:RangeTracker",
+    "io.kafka": f"{_IO}.kafka",
+    "io.localfilesystem": f"{_IO}.local_files",
+    "io.parquetio": f"{_IO}.parquet",
+    "io.range_trackers": f"{_IO}.range_trackers",
+    "io.textio": f"{_IO}.text {_IO}.tables _TextSource={_IO}.text_sources:TextSource "
+    f"_TextSink={_IO}.text_sinks:TextSink",
+    "io.tfrecordio": f"{_IO}.tfrecord",
     "metrics.cells": f"{_P}.metrics",
     "metrics.execution": f"{_P}.metrics",
     "metrics.metric": f"{_P}.metrics",
@@ -45,6 +63,8 @@ HERE: Final[Mapping[str, str]] = {
     f"Sum={_P}.combiners:Sum",
     "transforms.core": f"{_P}.elements {_P}.groups {_P}.python.functions {_P}.combinefn {_P}.pairs "
     f"{_P}.rows {_P}.windowing WindowInto={_P}.python.windowing:WindowInto",
+    "transforms.periodicsequence": f"PeriodicImpulse={_IO}.sequences:PeriodicImpulse "
+    f"PeriodicSequence={_IO}.sequences:PeriodicSequence RebaseMode={_IO}.sequences:RebaseMode",
     "transforms.ptransform": f"{_P}.transform",
     "transforms.stats": f"{_P}.approximate",
     "transforms.timeutil": f"{_P}.userstate",

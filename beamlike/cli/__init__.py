@@ -24,6 +24,7 @@ from beamlike.model.fingerprint import visible
 __all__ = ["main"]
 
 COMMANDS: Final = {
+    "run": "run a Beam script as it is",
     "replay": "run scenarios from transcript files and compare what comes out",
     "explain": "say in words what a scenario brings out, and why",
     "state": "list what a streaming query remembers, out of its checkpoint",
@@ -57,6 +58,7 @@ On a terminal long work shows how far it is, on standard error. Elsewhere the
 output is plain. NO_COLOR=1 turns colours off.
 
 examples:
+  beamlike run wordcount.py -- --output counts      a Beam script, as it is
   beamlike replay scenario.json                     a table of panes and drops
   beamlike replay scenario.json --format timeline   the same as a picture
   beamlike explain scenario.json --key joe          why, in words

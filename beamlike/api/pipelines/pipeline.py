@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, get_args
 
 import attrs
 
@@ -12,7 +12,7 @@ from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
 from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions, host_of
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.raised import with_own_types
-from beamlike.api.pipelines.result import PipelineResult
+from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.runners import PipelineRunner
 from beamlike.api.pipelines.transform import Applied, PTransform
 from beamlike.api.pipelines.value_providers import RuntimeValueProvider
@@ -60,6 +60,9 @@ class Pipeline:
     Source: Beam ``Pipeline``.
     """
 
+    forced_host: ClassVar[Host | None] = None
+    """Where all pipelines run, whatever they say: what ``beamlike run --host`` sets."""
+
     def __init__(
         self,
         runner: "str | PipelineRunner | None" = None,
@@ -81,6 +84,8 @@ class Pipeline:
         self.result: PipelineResult | None = None
         self.error_handlers: list[ErrorHandler] = []
         self.on_end: list[Callable[[PipelineResult], None]] = []
+        self.on_finish: list[Callable[[], None]] = []  # called whatever comes of a run
+        self.writes_itself = False  # functions of it write, and not only sinks
         self._scope: list[str] = []
         self.transforms_stack = [AppliedPTransform(None, None, "")]
         self._labels: dict[str, None] = {}
@@ -151,6 +156,11 @@ class Pipeline:
         self.transforms_stack[0].visit(visitor)
 
     @property
+    def host(self) -> Host:
+        """Where it runs if `run` does not say."""
+        return Pipeline.forced_host or self._host
+
+    @property
     def applied_labels(self) -> set[str]:
         """The full names of all transforms."""
         return {*self._labels}
@@ -218,7 +228,7 @@ class Pipeline:
                 pair and is to be grouped; or this host cannot run it like this.
             UnsupportedError: It reads what the host cannot read.
         """
-        host = self._host if host is None else host
+        host = Pipeline.forced_host or host or self._host
         if host not in get_args(Host):
             raise PipelineError(f'host must be "memory", "local" or "spark", got {host!r}')
         woken = None if wake_every is None else in_millis(wake_every, "wake_every")
@@ -226,8 +236,14 @@ class Pipeline:
         RuntimeValueProvider.set_runtime_options(self.options._values)
         for handler in self.error_handlers:
             handler.verify_closed()
-        with with_own_types():
-            self.result = self._run_on(host, options)
+        self.result = None
+        try:
+            with with_own_types():
+                self.result = self._run_on(host, options)
+        finally:
+            if self.result is None or self.result.state != PipelineState.RUNNING:
+                for finish in self.on_finish:
+                    finish()
         for ask in self.on_end:
             ask(self.result)
         return self.result

@@ -1,0 +1,154 @@
+"""Compressed files: which compression a name means, and streams that undo or do it.
+
+Source: Beam Python ``io.filesystem.CompressionTypes``.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+from collections.abc import Callable, Mapping
+from typing import IO, Any, ClassVar, Final
+
+from beamlike.api.pipelines.io.deflate import Deflated, inflated
+from beamlike.errors import PipelineTypeError
+from beamlike.extras import missing
+
+__all__ = ["CompressionTypes", "check_compression", "compressing", "decompressing"]
+
+_ENDINGS: Final[Mapping[str, str]] = {
+    ".bz2": "bzip2",
+    ".deflate": "deflate",
+    ".gz": "gzip",
+    ".zst": "zstd",
+    ".zstd": "zstd",
+    ".xz": "lzma",
+    ".lzma": "lzma",
+}
+
+_MIME: Final[Mapping[str, str]] = {
+    "bzip2": "application/x-bz2",
+    "deflate": "application/x-deflate",
+    "gzip": "application/x-gzip",
+    "zstd": "application/zstd",
+    "lzma": "application/lzma",
+}
+
+
+class CompressionTypes:
+    """How a file is compressed. Source: Beam ``CompressionTypes``."""
+
+    AUTO: ClassVar[str] = "auto"
+    """By the end of the file's name."""
+    BZIP2: ClassVar[str] = "bzip2"
+    DEFLATE: ClassVar[str] = "deflate"
+    ZSTD: ClassVar[str] = "zstd"
+    GZIP: ClassVar[str] = "gzip"
+    LZMA: ClassVar[str] = "lzma"
+    UNCOMPRESSED: ClassVar[str] = "uncompressed"
+
+    @classmethod
+    def is_valid_compression_type(cls, compression_type: object) -> bool:
+        """Whether it is one of these."""
+        return compression_type in {"auto", "uncompressed", *_MIME}
+
+    @classmethod
+    def mime_type(cls, compression_type: str, default: str = "application/octet-stream") -> str:
+        """The MIME type of files that are compressed so."""
+        return _MIME.get(compression_type, default)
+
+    @classmethod
+    def detect_compression_type(cls, file_path: str) -> str:
+        """The compression that the end of a name means."""
+        name = file_path.lower()
+        return next((kind for end, kind in _ENDINGS.items() if name.endswith(end)), "uncompressed")
+
+
+def check_compression(compression_type: object) -> None:
+    """Refuse what is no compression.
+
+    Raises:
+        PipelineTypeError: With those that there are.
+    """
+    if not CompressionTypes.is_valid_compression_type(compression_type):
+        raise PipelineTypeError(
+            f"compression_type must be one of CompressionTypes, got {compression_type!r}; write "
+            'CompressionTypes.GZIP, or leave it out: a name that ends with ".gz" says so'
+        )
+
+
+def _kind(path: str, compression_type: str) -> str:
+    check_compression(compression_type)
+    if compression_type == CompressionTypes.AUTO:
+        return CompressionTypes.detect_compression_type(path)
+    return compression_type
+
+
+_WRAP: Final[Mapping[str, Callable[[IO[bytes], str], Any]]] = {
+    "gzip": lambda raw, mode: gzip.GzipFile(fileobj=raw, mode=mode, mtime=0),
+    "bzip2": lambda raw, mode: bz2.BZ2File(raw, mode),  # type: ignore[call-overload]
+    "lzma": lambda raw, mode: lzma.LZMAFile(raw, mode),
+    "deflate": lambda raw, mode: inflated(raw) if mode == "rb" else Deflated(raw),
+}
+
+
+class _Closing:
+    """A stream with the file below it: both are closed together."""
+
+    def __init__(self, stream: Any, raw: IO[bytes]) -> None:
+        self._stream, self._raw = stream, raw
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def __iter__(self) -> Any:
+        return iter(self._stream)
+
+    def __enter__(self) -> "_Closing":
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the stream, and then the file."""
+        try:
+            self._stream.close()
+        finally:
+            self._raw.close()
+
+
+def _wrapped(raw: IO[bytes], path: str, compression_type: str, mode: str) -> Any:
+    kind = _kind(path, compression_type)
+    if kind == "uncompressed":
+        return raw
+    if kind == "zstd":
+        return _Closing(_zstandard(raw, mode, path), raw)
+    return _Closing(_WRAP[kind](raw, mode), raw)
+
+
+def _zstandard(raw: IO[bytes], mode: str, path: str) -> Any:
+    try:
+        import zstandard
+    except ImportError as error:
+        raw.close()
+        raise missing(f"{path!r}, which is compressed with zstd,", ["zstandard"], "io") from error
+    if mode == "rb":
+        return io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(raw))
+    return zstandard.ZstdCompressor().stream_writer(raw, closefd=False)
+
+
+def decompressing(raw: IO[bytes], path: str, compression_type: str = "auto") -> Any:
+    """The content of a file that is open.
+
+    Args:
+        raw: The open file.
+        path: Its name, whose end says how it is compressed if nothing else does.
+        compression_type: One of `CompressionTypes`.
+    """
+    return _wrapped(raw, path, compression_type, "rb")
+
+
+def compressing(raw: IO[bytes], path: str, compression_type: str = "auto") -> Any:
+    """A stream into a file that is open, likewise."""
+    return _wrapped(raw, path, compression_type, "wb")

@@ -1,0 +1,136 @@
+"""What a system of files can do.
+
+Source: Beam Python ``io.filesystem.FileSystem``.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, Final
+
+import attrs
+
+from beamlike.errors import PipelineError
+
+__all__ = ["FileMetadata", "FileSystem", "MatchResult", "regex_of"]
+
+
+@attrs.frozen
+class FileMetadata:
+    """A file that was found. Source: Beam ``FileMetadata``.
+
+    Args:
+        path: Its full name.
+        size_in_bytes: Its size.
+        last_updated_in_seconds: When it was changed last, seconds since 1970; 0: not known.
+    """
+
+    path: str
+    size_in_bytes: int
+    last_updated_in_seconds: float = 0.0
+
+
+@attrs.frozen
+class MatchResult:
+    """The files whose names fit a pattern. Source: Beam ``MatchResult``."""
+
+    pattern: str
+    metadata_list: Sequence[FileMetadata]
+
+
+class FileSystem(ABC):
+    """A system of files. Paths are full names, with their scheme if they have one."""
+
+    @abstractmethod
+    def open(self, path: str) -> IO[bytes]:
+        """The content of a file, as it is."""
+
+    @abstractmethod
+    def create(self, path: str) -> IO[bytes]:
+        """A file to write; its folder is made if it is not there."""
+
+    @abstractmethod
+    def files_below(self, folder: str) -> Iterator[FileMetadata]:
+        """All files in a folder and the folders in it; nothing if it is not there."""
+
+    @abstractmethod
+    def metadata(self, path: str) -> FileMetadata | None:
+        """A file, or a folder; None if it is not there."""
+
+    @abstractmethod
+    def rename(self, source: str, target: str) -> None:
+        """Give a file another name, in place of the file that has it."""
+
+    @abstractmethod
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file, or a folder and what is in it."""
+
+    @abstractmethod
+    def delete(self, path: str) -> None:
+        """Remove a file, or a folder and what is in it."""
+
+    @abstractmethod
+    def mkdirs(self, path: str) -> None:
+        """Make a folder and those above it.
+
+        Raises:
+            OSError: It is there.
+        """
+
+    @abstractmethod
+    def join(self, first: str, *others: str) -> str:
+        """A path of parts."""
+
+    @abstractmethod
+    def split(self, path: str) -> tuple[str, str]:
+        """The folder of a path, and the name in it."""
+
+    def match(self, pattern: str) -> list[FileMetadata]:
+        """The files whose names fit a pattern, in the order of their names."""
+        if pattern.endswith(("/", "\\")):
+            pattern += "*"
+        plain = _PLAIN.match(pattern)
+        assert plain is not None
+        if plain[0] == pattern:
+            found = self.metadata(pattern)
+            return [] if found is None else [found]
+        fits = regex_of(pattern).match
+        folder, _ = self.split(plain[0])
+        inside = self.files_below(folder)
+        return sorted((it for it in inside if fits(it.path)), key=lambda it: it.path)
+
+
+_PLAIN: Final = re.compile(r"[^\[*?]*")
+_PART: Final = re.compile(r"\*\*|\*|\?|\[(!?\]?[^\]]*)\]|.", re.DOTALL)
+
+
+def regex_of(pattern: str) -> re.Pattern[str]:
+    """The names that fit a pattern.
+
+    ``*`` is any text without a slash, ``**`` any text, ``?`` a character, ``[abc]`` one of these,
+    ``[!abc]`` any other.
+
+    >>> bool(regex_of("a/*.txt").match("a/b.txt")), bool(regex_of("a/*.txt").match("a/b/c.txt"))
+    (True, False)
+
+    Raises:
+        PipelineError: It cannot be read.
+    """
+
+    def part(found: re.Match[str]) -> str:
+        text: str = found[0]
+        inside: Any = found[1]
+        if inside is not None:
+            inside = inside.replace("\\", "\\\\")
+            inside = f"^{inside[1:]}" if inside.startswith("!") else inside
+            return f"[{inside}]"
+        known = {"**": ".*", "*": r"[^/\\]*", "?": "."}
+        return known.get(text) or re.escape(text)
+
+    try:
+        return re.compile(_PART.sub(part, pattern) + r"\Z", re.DOTALL)
+    except re.error as error:
+        raise PipelineError(
+            f"the file pattern {pattern!r} cannot be read: {error}; write * for any name, "
+            "and [abc] for one of some characters"
+        ) from error

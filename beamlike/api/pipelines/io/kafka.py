@@ -1,0 +1,259 @@
+"""Topics of Kafka in and out of pipelines, by Spark's ``kafka`` format.
+
+Source: Beam Python ``io.kafka``.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
+
+from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.elements import Map
+from beamlike.api.pipelines.frames import FromDataFrame, WriteRows
+from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.rows import Row
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.errors import EnvironmentProblem, PipelineError, UnsupportedError
+from beamlike.extras import needs
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["ReadFromKafka", "WriteToKafka"]
+
+_JAVA: Final = "org.apache.kafka.common.serialization."
+
+
+def _check_host(pipeline: Pipeline, what: str) -> None:
+    if pipeline.host != "spark":
+        raise UnsupportedError(
+            f"{what} works on Spark only, and this pipeline is for the host {pipeline.host!r}; "
+            'write Pipeline(runner="SparkRunner"), or beamlike run --host spark'
+        )
+    needs(what, "spark")
+
+
+def _missing(error: Exception, what: str) -> NoReturn:
+    """Say what to do where Spark does not know the format."""
+    if "kafka" not in str(error).lower():
+        raise error
+    import pyspark
+
+    raise EnvironmentProblem(
+        f"{what} needs Spark's Kafka connector, which is not on its class path; start Spark with "
+        f"--packages org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}, or set "
+        "spark.jars.packages to that"
+    ) from error
+
+
+def _options(config: Mapping[str, Any], what: str) -> dict[str, str]:
+    if "bootstrap.servers" not in config:
+        raise PipelineError(
+            f'{what} needs the servers; write {{"bootstrap.servers": "host:9092"}}, got {config!r}'
+        )
+    return {f"kafka.{name}": str(value) for name, value in config.items()}
+
+
+def _read_by(name: str, table: Mapping[str, Callable[[Any], Any]], what: str) -> Any:
+    kind = name.removeprefix(_JAVA)
+    if not name.startswith(_JAVA) or kind not in table:
+        raise UnsupportedError(
+            f"{what} knows {', '.join(_JAVA + each for each in table)}, and not {name!r}; take "
+            "bytes, and turn them into something else with Map(...)"
+        )
+    return table[kind]
+
+
+def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else read(value)
+
+
+_READ: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "ByteArrayDeserializer": _or_none(bytes),
+    "StringDeserializer": _or_none(lambda value: bytes(value).decode("utf-8")),
+    "LongDeserializer": _or_none(lambda value: int.from_bytes(value, "big", signed=True)),
+}
+_WRITE: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "ByteArraySerializer": _or_none(bytes),
+    "StringSerializer": _or_none(lambda value: str(value).encode("utf-8")),
+    "LongSerializer": _or_none(lambda value: int(value).to_bytes(8, "big", signed=True)),
+}
+
+
+class ReadFromKafka(PTransform[Pipeline, PCollection[Any]]):
+    """The records of topics, as pairs of key and value, on Spark.
+
+    It is a stream; with ``max_num_records`` or ``max_read_time`` it is what is there, and ends.
+
+    Args:
+        consumer_config: What consumers are given, such as ``bootstrap.servers``.
+            ``auto.offset.reset`` says where a new query begins: ``latest`` by default.
+        topics: The topics.
+        key_deserializer: The Java class that reads keys: that of bytes, of texts or of long
+            numbers.
+        value_deserializer: The same for values.
+        start_read_time: From which time on, ms since 1970.
+        max_num_records: How many records, of those that are there.
+        max_read_time: Whether only those are read that are there: any number.
+        commit_offset_in_finalize: Counts for nothing: the checkpoint has the offsets.
+        timestamp_policy: When a record happens: ``ProcessingTime``, when it is read, or
+            ``CreateTime`` or ``LogAppendTime``, the time that it has in Kafka.
+        consumer_polling_timeout: Counts for nothing.
+        with_metadata: Whether elements are a `Row` with ``topic``, ``partition``, ``offset``,
+            ``timestamp``, ``key`` and ``value``.
+        ignored: Other arguments of Beam's, which count for nothing.
+
+    Raises:
+        UnsupportedError: The pipeline is not for Spark, or there is no such deserializer here.
+        EnvironmentProblem: Spark has no Kafka connector on its class path.
+        PipelineError: An argument cannot be used.
+
+    Source: Beam ``ReadFromKafka``.
+    """
+
+    byte_array_deserializer: ClassVar[str] = f"{_JAVA}ByteArrayDeserializer"
+    processing_time_policy: ClassVar[str] = "ProcessingTime"
+    create_time_policy: ClassVar[str] = "CreateTime"
+    log_append_time: ClassVar[str] = "LogAppendTime"
+
+    def __init__(
+        self,
+        consumer_config: Mapping[str, Any],
+        topics: Sequence[str],
+        key_deserializer: str = byte_array_deserializer,
+        value_deserializer: str = byte_array_deserializer,
+        start_read_time: int | None = None,
+        max_num_records: int | None = None,
+        max_read_time: int | None = None,
+        commit_offset_in_finalize: bool = False,
+        timestamp_policy: str = processing_time_policy,
+        consumer_polling_timeout: int = 2,
+        with_metadata: bool = False,
+        **ignored: Any,
+    ) -> None:
+        super().__init__()
+        policies = self.processing_time_policy, self.create_time_policy, self.log_append_time
+        if timestamp_policy not in policies:
+            raise PipelineError(
+                f"timestamp_policy should be one of {', '.join(policies)}, got {timestamp_policy!r}"
+            )
+        if isinstance(topics, str) or not topics:
+            raise PipelineError(f'topics must be a list such as ["clicks"], got {topics!r}')
+        config = dict(consumer_config)
+        offsets = config.pop("auto.offset.reset", "latest")
+        self._limit, self._ends = max_num_records, max_num_records or max_read_time
+        # What is there already is read from its beginning.
+        start = "earliest" if self._ends else offsets
+        self._options = {
+            **_options(config, "ReadFromKafka"),
+            "subscribe": ",".join(topics),
+            "startingOffsets": start,
+        }
+        if start_read_time is not None:
+            self._options["startingTimestamp"] = str(start_read_time)
+        self._by_clock = timestamp_policy == self.processing_time_policy
+        key = _read_by(key_deserializer, _READ, "ReadFromKafka")
+        value = _read_by(value_deserializer, _READ, "ReadFromKafka")
+        self._element = _Record(key, value, with_metadata)
+
+    def expand(self, given: Pipeline) -> PCollection[Any]:
+        _check_host(given, "ReadFromKafka")
+        rows = FromDataFrame(self._rows(), timestamp="timestamp", watermark="0 seconds")
+        return given | "Rows" >> rows | "Records" >> Map(self._element)
+
+    def _rows(self) -> "DataFrame":
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+        from pyspark.sql import functions as F
+
+        from beamlike.hosts.spark.session import local_session
+
+        spark = SparkSession.getActiveSession() or local_session()
+        reader: Any = spark.read if self._ends else spark.readStream
+        try:
+            rows: DataFrame = reader.format("kafka").options(**self._options).load()
+        except PySparkException as error:
+            _missing(error, "ReadFromKafka")
+        if self._limit is not None:
+            rows = rows.limit(self._limit)
+        return rows.withColumn("timestamp", F.current_timestamp()) if self._by_clock else rows
+
+
+class _Record:
+    """An element of a row of Spark's ``kafka`` format."""
+
+    def __init__(
+        self, key: Callable[[Any], Any], value: Callable[[Any], Any], with_metadata: bool
+    ) -> None:
+        self._key, self._value, self._with_metadata = key, value, with_metadata
+
+    def __call__(self, row: Any) -> Any:
+        key, value = self._key(row["key"]), self._value(row["value"])
+        if not self._with_metadata:
+            return key, value
+        return Row(
+            topic=row["topic"],
+            partition=row["partition"],
+            offset=row["offset"],
+            timestamp=int(row["timestamp"].timestamp() * 1000),
+            key=key,
+            value=value,
+        )
+
+
+class WriteToKafka(PTransform[PCollection[Any], None]):
+    """Pairs of key and value as records of a topic, on Spark.
+
+    After a restart what was written last may be written again.
+
+    Args:
+        producer_config: What producers are given, such as ``bootstrap.servers``.
+        topic: The topic.
+        key_serializer: The Java class that writes keys: that of bytes, of texts or of long
+            numbers.
+        value_serializer: The same for values.
+        with_headers: Not here.
+        expansion_service: Counts for nothing: there is no Java behind it.
+
+    Raises:
+        UnsupportedError: The pipeline is not for Spark, or there is no such serializer here.
+        EnvironmentProblem: When it runs: Spark has no Kafka connector on its class path.
+
+    Source: Beam ``WriteToKafka``.
+    """
+
+    byte_array_serializer: ClassVar[str] = f"{_JAVA}ByteArraySerializer"
+
+    def __init__(
+        self,
+        producer_config: Mapping[str, Any],
+        topic: str,
+        key_serializer: str = byte_array_serializer,
+        value_serializer: str = byte_array_serializer,
+        with_headers: bool = False,
+        expansion_service: Any = None,
+    ) -> None:
+        super().__init__()
+        if with_headers:
+            raise UnsupportedError(
+                "WriteToKafka writes no headers here; write rows with them to Spark's kafka "
+                "format with WriteRows(...)"
+            )
+        self._options = {**_options(producer_config, "WriteToKafka"), "topic": topic}
+        self._key = _read_by(key_serializer, _WRITE, "WriteToKafka")
+        self._value = _read_by(value_serializer, _WRITE, "WriteToKafka")
+
+    def expand(self, given: PCollection[Any]) -> None:
+        check_collection(given, self)
+        _check_host(given.pipeline, "WriteToKafka")
+        key, value, options = self._key, self._value, self._options
+
+        def write(rows: "DataFrame", _number: int) -> None:
+            from pyspark.errors import PySparkException
+
+            try:
+                rows.write.format("kafka").options(**options).mode("append").save()
+            except PySparkException as error:
+                _missing(error, "WriteToKafka")
+
+        pairs = given | "Records" >> Map(lambda pair: (key(pair[0]), value(pair[1])))
+        _ = pairs | "Write" >> WriteRows("key binary, value binary", write)

@@ -1,0 +1,204 @@
+"""Elements that come out of nothing: numbers, and impulses at regular times.
+
+Source: Beam Python ``transforms.periodicsequence``, ``io.external.generate_sequence``.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
+from typing import Any, Final
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.elements import Create, FlatMap, ParDo
+from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.python.functions import DoFn
+from beamlike.api.pipelines.python.reading import Instant, length, moment
+from beamlike.api.pipelines.python.timestamps import MAX_TIMESTAMP, Timestamp
+from beamlike.api.pipelines.python.window_fns import FixedWindows
+from beamlike.api.pipelines.python.windowing import WindowInto
+from beamlike.api.pipelines.python.windows import TimestampedValue
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.errors import PipelineError
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
+from beamlike.model.graph import Given
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.script import Arrive, ScriptStep
+
+__all__ = ["GenerateSequence", "PeriodicImpulse", "PeriodicSequence", "RebaseMode"]
+
+_MICROS: Final = 1_000_000
+_MOST: Final = 1_000_000
+"""Impulses of a pipeline: more would be kept in memory than anything needs."""
+
+
+class RebaseMode(Enum):
+    """Which times of an impulse count from now on. Source: Beam ``RebaseMode``."""
+
+    REBASE_NONE = 0
+    REBASE_ALL = 1
+    REBASE_START = 2
+
+
+class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
+    """An element at regular times, from an instant up to another, as a stream.
+
+        pipeline | PeriodicImpulse(0, 60, fire_interval=10)
+
+    Nobody waits for the times to come: the clock of the pipeline moves on with each element, and
+    the watermark too. So there must be an end.
+
+    Args:
+        start_timestamp: When the first one happens; by default when the pipeline is built.
+        stop_timestamp: When none happens any more. By default as many happen as there are data.
+        fire_interval: How far they are apart, seconds.
+        apply_windowing: Whether each is in a window of its own; else all are in the global one.
+        data: The elements, which begin anew at their end; pairs of a `Timestamp` and an element
+            happen then. None: an element is its time, seconds.
+        rebase: Whether these times count from when the pipeline is built.
+
+    Raises:
+        PipelineError: There is no end, or there are too few data with times of their own.
+        TimeError: A time cannot be read.
+
+    Source: Beam ``PeriodicImpulse``.
+    """
+
+    def __init__(
+        self,
+        start_timestamp: Instant | None = None,
+        stop_timestamp: Instant = MAX_TIMESTAMP,
+        fire_interval: float = 360.0,
+        apply_windowing: bool = False,
+        data: Sequence[Any] | None = None,
+        rebase: RebaseMode = RebaseMode.REBASE_NONE,
+    ) -> None:
+        super().__init__()
+        begin = start_timestamp if start_timestamp is not None else Timestamp.now()
+        start = moment(begin, "PeriodicImpulse start_timestamp")
+        stop = moment(stop_timestamp, "PeriodicImpulse stop_timestamp")
+        self._interval = length(fire_interval, "PeriodicImpulse fire_interval")
+        if self._interval <= 0:
+            raise PipelineError(f"fire_interval must be more than 0, got {fire_interval!r}")
+        if stop == MAX_TIMESTAMP and data:
+            stop = start + len(data) * self._interval
+        if stop == MAX_TIMESTAMP:
+            raise PipelineError(
+                "PeriodicImpulse needs an end here, because nothing sleeps; write "
+                "stop_timestamp=..., or read a stream of Spark with FromDataFrame(...)"
+            )
+        if rebase is not RebaseMode.REBASE_NONE:
+            now = Timestamp.now()
+            stop = now + (stop - start) if rebase is RebaseMode.REBASE_ALL else stop
+            start = now
+        span = max(0, stop.micros - start.micros)
+        self._count = -(-span // self._interval.micros)
+        if self._count > _MOST:
+            raise PipelineError(
+                f"PeriodicImpulse would happen {self._count} times, and the most is {_MOST}; "
+                "write a larger fire_interval=, or an earlier stop_timestamp="
+            )
+        self._start, self._data = start, data
+        self._windowed = apply_windowing
+        if data and _has_times(data) and len(data) < self._count:
+            raise PipelineError(
+                f"data has {len(data)} elements with times of their own, and {self._count} happen "
+                "until stop_timestamp; give more, or an earlier stop_timestamp="
+            )
+
+    def expand(self, given: Pipeline) -> PCollection[Any]:
+        script = (*self._steps(), AdvanceWatermark(MAX_TIMESTAMP.instant_ms))
+        node = Given(given.label, (), script, bounded=False)
+        made: PCollection[Any] = given.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
+        if not self._windowed:
+            return made
+        return made | "ApplyWindowing" >> WindowInto(FixedWindows(self._interval))
+
+    def _steps(self) -> Iterator[ScriptStep]:
+        watermark = None
+        for at in range(self._count):
+            element = self._element(at)
+            if at:
+                yield AdvanceClock(at * self._interval.micros // 1000)
+            if watermark is None or element.timestamp > watermark:
+                watermark = element.timestamp
+                yield AdvanceWatermark(element.timestamp)
+            yield Arrive(((None, element),))
+
+    def _element(self, at: int) -> Element:
+        when = self._start + at * self._interval
+        if self._data is None:
+            return Element(when.micros / _MICROS, when.instant_ms)
+        value = self._data[at % len(self._data)]
+        if _has_times(self._data):
+            return Element(value[1], value[0].instant_ms)
+        return Element(value, when.instant_ms)
+
+
+def _has_times(data: Sequence[Any]) -> bool:
+    return isinstance(data[0], tuple) and isinstance(data[0][0], Timestamp)
+
+
+class PeriodicSequence(PTransform[PCollection[Any], PCollection[Any]]):
+    """For each triple of a start, an end and an interval the times between, as seconds.
+
+    Nobody waits for the times to come.
+
+    Source: Beam ``PeriodicSequence``.
+    """
+
+    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
+        return given | "GenSequence" >> ParDo(_Times())
+
+
+class _Times(DoFn[Any, Any]):
+    def process(self, element: Any) -> Iterator[Any]:
+        start, stop, interval = element
+        begin = moment(start, "PeriodicSequence start")
+        end = moment(stop, "PeriodicSequence end")
+        step = length(interval, "PeriodicSequence interval")
+        if step <= 0 or end == MAX_TIMESTAMP:
+            raise PipelineError(
+                f"PeriodicSequence needs an end, and an interval of more than 0, got {element!r}"
+            )
+        for at in range(-(-max(0, end.micros - begin.micros) // step.micros)):
+            when = begin + at * step
+            yield TimestampedValue(when.micros / _MICROS, when)
+
+
+class GenerateSequence(PTransform[Pipeline, PCollection[int]]):
+    """The whole numbers from one up to another.
+
+    Args:
+        start: The first.
+        stop: The first after the last.
+        elements_per_period: Not here, and neither is the next.
+        max_read_time: For sequences without an end.
+        expansion_service: Counts for nothing: there is no Java behind it.
+
+    Raises:
+        PipelineError: There is no end.
+
+    Source: Beam ``GenerateSequence``.
+    """
+
+    def __init__(
+        self,
+        start: int,
+        stop: int | None = None,
+        elements_per_period: int | None = None,
+        max_read_time: int | None = None,
+        expansion_service: Any = None,
+    ) -> None:
+        super().__init__()
+        if stop is None or elements_per_period is not None or max_read_time is not None:
+            raise PipelineError(
+                "GenerateSequence needs an end here; write GenerateSequence(0, stop=100), or read "
+                'a stream with FromDataFrame(spark.readStream.format("rate").load(), ...)'
+            )
+        self._bounds = start, stop
+
+    def expand(self, given: Pipeline) -> PCollection[int]:
+        return given | Create([self._bounds]) | FlatMap(_numbers)
+
+
+def _numbers(bounds: tuple[int, int]) -> Iterable[int]:
+    return range(*bounds)

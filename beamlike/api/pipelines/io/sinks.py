@@ -1,0 +1,255 @@
+"""How a sink writes: all of its shards, or none.
+
+A sink says what is done before the first shard is written, how a shard is written, and what is
+done when all of them are. One of files writes shards under other names and renames them at the
+end.
+
+Source: Beam Python ``io.iobase.Sink``, ``Writer`` and ``Write``.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+from uuid import uuid4
+
+from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.elements import Create, FlatMap, Map, ParDo
+from beamlike.api.pipelines.groups import GroupByKey
+from beamlike.api.pipelines.python.functions import DoFn
+from beamlike.api.pipelines.python.window_fns import FixedWindows, GlobalWindows
+from beamlike.api.pipelines.python.windowing import WindowInto
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.views import AsIter, AsSingleton
+from beamlike.errors import PipelineError
+from beamlike.model import windowfns
+from beamlike.model.options import AccumulationMode
+from beamlike.model.triggers import AfterWatermark, DefaultTrigger
+
+__all__ = ["Sink", "Write", "Writer"]
+
+
+class Writer:
+    """Writes a shard. Source: Beam ``Writer``."""
+
+    def write(self, value: Any) -> None:
+        """Write an element."""
+        raise NotImplementedError(f"{type(self).__name__} does not define write")
+
+    def close(self) -> Any:
+        """Write the end; what the sink is to know of the shard."""
+        raise NotImplementedError(f"{type(self).__name__} does not define close")
+
+    def at_capacity(self) -> bool:
+        """Whether the next element belongs into another shard."""
+        return False
+
+    def abort(self) -> None:
+        """Remove what was written, because writing failed."""
+
+
+class Sink:
+    """Where a collection can be written: ``elements | Write(MySink())``.
+
+    Source: Beam ``Sink``.
+    """
+
+    skip_if_empty: bool = False
+    """Whether nothing is written if there is nothing to write."""
+
+    def initialize_write(self) -> Any:
+        """Before the first shard: what all that follows is given. It must be sent to workers."""
+        raise NotImplementedError(f"{type(self).__name__} does not define initialize_write")
+
+    def open_writer(self, init_result: Any, uid: str) -> Writer:
+        """What writes a shard, which has a name of its own."""
+        raise NotImplementedError(f"{type(self).__name__} does not define open_writer")
+
+    def pre_finalize(self, init_result: Any, writer_results: Sequence[Any]) -> Any:
+        """When all shards are written, before `finalize_write`."""
+        raise NotImplementedError(f"{type(self).__name__} does not define pre_finalize")
+
+    def finalize_write(
+        self, init_result: Any, writer_results: Sequence[Any], pre_finalize_result: Any
+    ) -> Iterable[Any] | None:
+        """Make the shards count; what comes out of the transform."""
+        raise NotImplementedError(f"{type(self).__name__} does not define finalize_write")
+
+
+class Write(PTransform[Any, PCollection[Any]]):
+    """Writes a collection into a sink. What comes out is what the sink says it wrote.
+
+    Args:
+        sink: A `Sink`, or a transform.
+
+    Raises:
+        PipelineError: It is neither.
+
+    Source: Beam ``Write``.
+    """
+
+    def __init__(self, sink: Any) -> None:
+        if not isinstance(sink, Sink | PTransform):
+            raise PipelineError(
+                f"Write needs a Sink, got {sink!r}; derive a class from Sink, or write files with "
+                "WriteToText(...)"
+            )
+        super().__init__()
+        self.sink = sink
+
+    def expand(self, given: PCollection[Any]) -> Any:
+        check_collection(given, self)
+        if isinstance(self.sink, PTransform):
+            return given | self.sink
+        begin = getattr(self.sink, "begin", None)
+        sink: Any = begin(given.pipeline) if begin is not None else self.sink
+        given.pipeline.writes_itself = True
+        if given.is_bounded:
+            return _bounded(given, sink)
+        return _unbounded(given, sink)
+
+
+def _shards_of(sink: Any) -> int:
+    return max(1, getattr(sink, "num_shards", 0) or 0)
+
+
+def _bounded(given: PCollection[Any], sink: Any) -> PCollection[Any]:
+    """Everything is written, and then counts."""
+    shards = _shards_of(sink)
+    # Only a shard whose number nobody said may be followed by others.
+    grows = not getattr(sink, "num_shards", 0)
+    once = given.pipeline | given.pipeline.free_label("DoOnce") >> Create([None])
+    begun = once | "InitializeWrite" >> Map(lambda _, sink: sink.initialize_write(), sink)
+    written = (
+        given
+        | "Window" >> WindowInto(
+            GlobalWindows(),
+            trigger=DefaultTrigger(),
+            accumulation_mode=AccumulationMode.DISCARDING,
+        )
+        | "Shard" >> ParDo(_Sharding(shards))
+        | "Group" >> GroupByKey()
+        | "WriteBundles" >> ParDo(_Writing(sink, grows), AsSingleton(begun))
+    )
+    ending = FlatMap(_end, sink, AsSingleton(begun), AsIter(written), shards)
+    return once | "FinalizeWrite" >> ending
+
+
+def _unbounded(given: PCollection[Any], sink: Any) -> PCollection[Any]:
+    """Each pane is written, and then counts."""
+    frequency = getattr(sink, "triggering_frequency", None)
+    if frequency:
+        given = given | "ApplyFixedWindows" >> WindowInto(
+            FixedWindows(frequency),
+            trigger=AfterWatermark(),
+            accumulation_mode=AccumulationMode.DISCARDING,
+            allowed_lateness=0,
+        )
+    elif isinstance(given.windowing.window_fn, windowfns.GlobalWindows):
+        raise PipelineError(
+            "To write a GlobalWindow unbounded PCollection, triggering_frequency must be set and "
+            "be greater than 0; write triggering_frequency=60, or put it into windows with "
+            "WindowInto(...) before"
+        )
+    convert = getattr(sink, "convert_fn", None)
+    if convert is not None:
+        given = given | "Convert" >> ParDo(convert)
+    return (
+        given
+        | "Pair" >> Map(lambda value: (None, value))
+        | "GroupByWindow" >> GroupByKey()
+        | "WriteWindow" >> ParDo(_WritingPanes(sink, _shards_of(sink)))
+    )
+
+
+class _Sharding(DoFn[Any, Any]):
+    """Elements with the numbers of shards, in turn."""
+
+    def __init__(self, shards: int) -> None:
+        self._shards, self._next = shards, 0
+
+    def process(self, element: Any) -> Iterator[Any]:
+        yield self._next, element
+        self._next = (self._next + 1) % self._shards
+
+
+class _Writing(DoFn[Any, Any]):
+    """Writes the elements of a shard."""
+
+    def __init__(self, sink: Any, grows: bool) -> None:
+        self._sink, self._grows = sink, grows
+
+    def process(self, element: Any, begun: Any) -> list[Any]:
+        shard, values = element
+        return written_into(self._sink, begun, values, shard, self._grows)
+
+
+def written_into(
+    sink: Any, begun: Any, values: Iterable[Any], shard: int, grows: bool
+) -> list[Any]:
+    """Write elements into a shard, and into others when it is full.
+
+    Args:
+        sink: The sink.
+        begun: What its ``initialize_write`` said.
+        values: The elements.
+        shard: The number of the shard.
+        grows: Whether there may be others.
+    """
+    results: list[Any] = []
+    writer: Any = None
+    try:
+        for value in values:
+            if writer is None:
+                writer = sink.open_writer(begun, f"{shard:05}-{len(results):05}-{uuid4().hex}")
+            writer.write(value)
+            if grows and writer.at_capacity():
+                closing, writer = writer, None
+                results.append(closing.close())
+        if writer is not None:
+            results.append(writer.close())
+    except BaseException:
+        with suppress(Exception):
+            if writer is not None:
+                writer.abort()
+        raise
+    return results
+
+
+def _end(_once: None, sink: Any, begun: Any, written: Iterable[Any], shards: int) -> Iterable[Any]:
+    """Make what was written count, with empty shards where there are too few."""
+    results = _filled(sink, begun, list(written), shards)
+    before = sink.pre_finalize(begun, results)
+    return sink.finalize_write(begun, results, before) or ()
+
+
+def _filled(sink: Any, begun: Any, results: list[Any], shards: int) -> list[Any]:
+    if len(results) < shards and (results or not getattr(sink, "skip_if_empty", False)):
+        for at in range(len(results), shards):
+            results.append(sink.open_writer(begun, f"{at:05}-empty-{uuid4().hex}").close())
+    return results
+
+
+class _WritingPanes(DoFn[Any, Any]):
+    """Writes each pane, and makes it count."""
+
+    def __init__(self, sink: Any, shards: int) -> None:
+        self._sink, self._shards = sink, shards
+
+    def process(
+        self,
+        element: Any,
+        window: Any = DoFn.WindowParam,
+        pane: Any = DoFn.PaneInfoParam,
+    ) -> list[Any]:
+        sink, shards = self._sink, self._shards
+        begun = sink.initialize_write()
+        values = list(element[1])
+        results: list[Any] = []
+        for shard in range(shards):
+            part = values[shard::shards]
+            results += written_into(sink, begun, part, shard, grows=shards == 1)
+        results = _filled(sink, begun, results, shards)
+        end = getattr(sink, "finalize_pane", None)
+        if end is not None:
+            return list(end(begun, results, window, pane))
+        return list(sink.finalize_write(begun, results, sink.pre_finalize(begun, results)) or ())

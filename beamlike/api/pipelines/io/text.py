@@ -1,0 +1,217 @@
+"""Text files in and out of pipelines.
+
+Source: Beam Python ``io.textio``.
+"""
+
+from functools import partial
+from typing import Any, ClassVar, Final
+
+from beamlike.api.pipelines.coders import StrUtf8Coder
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.io.compression import CompressionTypes
+from beamlike.api.pipelines.io.file_sources import ReadAllFiles
+from beamlike.api.pipelines.io.sinks import Write
+from beamlike.api.pipelines.io.sources import Read
+from beamlike.api.pipelines.io.text_sinks import TextSink
+from beamlike.api.pipelines.io.text_sources import TextSource, TextSourceWithFilename
+from beamlike.api.pipelines.more_coders import ToBytesCoder
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.value_providers import ValueProvider
+from beamlike.model.coders import Coder
+
+__all__ = ["ReadAllFromText", "ReadFromText", "ReadFromTextWithFilename", "WriteToText"]
+
+_UTF8: Final = StrUtf8Coder()
+_BYTES: Final = ToBytesCoder()
+
+
+class ReadFromText(PTransform[Any, PCollection[Any]]):
+    r"""The lines of text files, which end with ``\n`` or ``\r\n``.
+
+        lines = pipeline | ReadFromText("/data/2026-*.txt.gz", skip_header_lines=1)
+
+    Args:
+        file_pattern: A path, which may have ``*``, ``?`` and ``[...]`` in it.
+        min_bundle_size: Counts for nothing: a file is read as a whole.
+        compression_type: How the files are compressed; by default as the end of a name says.
+        strip_trailing_newlines: Whether lines come without their ends.
+        coder: Makes elements of bytes.
+        validate: Whether the files must be there when the pipeline is built.
+        skip_header_lines: How many lines at the beginning of each file are left out.
+        delimiter: What ends a record in place of a newline.
+        escapechar: A byte before a delimiter that does not end a record.
+
+    Raises:
+        BeamIOError: There are no such files.
+        PipelineError: An argument cannot be used.
+
+    Source: Beam ``ReadFromText``.
+    """
+
+    _source_class: ClassVar[type[TextSource]] = TextSource
+
+    def __init__(
+        self,
+        file_pattern: "str | ValueProvider",
+        min_bundle_size: int = 0,
+        compression_type: str = CompressionTypes.AUTO,
+        strip_trailing_newlines: bool = True,
+        coder: Coder = _UTF8,
+        validate: bool = True,
+        skip_header_lines: int = 0,
+        delimiter: bytes | None = None,
+        escapechar: bytes | None = None,
+        **label: Any,
+    ) -> None:
+        super().__init__(**label)
+        self._source = self._source_class(
+            file_pattern,
+            min_bundle_size,
+            compression_type,
+            strip_trailing_newlines,
+            coder,
+            validate=validate,
+            skip_header_lines=skip_header_lines,
+            delimiter=delimiter,
+            escapechar=escapechar,
+        )
+
+    def expand(self, given: Any) -> PCollection[Any]:
+        return given | Read(self._source)
+
+
+class ReadFromTextWithFilename(ReadFromText):
+    """The same, as pairs of the name of the file and the line.
+
+    Source: Beam ``ReadFromTextWithFilename``.
+    """
+
+    _source_class = TextSourceWithFilename
+
+
+class ReadAllFromText(PTransform[PCollection[Any], PCollection[Any]]):
+    """The lines of the text files that a collection names, or has found with ``MatchFiles``.
+
+    Args:
+        min_bundle_size: Counts for nothing, as the next one.
+        desired_bundle_size: A file is read as a whole.
+        compression_type: As in `ReadFromText`, and so are the others.
+        strip_trailing_newlines: Whether lines come without their ends.
+        validate: Counts for nothing: a pattern without files has no lines.
+        coder: Makes elements of bytes.
+        skip_header_lines: How many lines at the beginning of each file are left out.
+        with_filename: Whether elements are pairs of the name of the file and the line.
+        delimiter: What ends a record in place of a newline.
+        escapechar: A byte before a delimiter that does not end a record.
+
+    Source: Beam ``ReadAllFromText``.
+    """
+
+    DEFAULT_DESIRED_BUNDLE_SIZE: ClassVar[int] = 64 * 1024 * 1024
+
+    def __init__(
+        self,
+        min_bundle_size: int = 0,
+        desired_bundle_size: int = DEFAULT_DESIRED_BUNDLE_SIZE,
+        compression_type: str = CompressionTypes.AUTO,
+        strip_trailing_newlines: bool = True,
+        validate: bool = False,
+        coder: Coder = _UTF8,
+        skip_header_lines: int = 0,
+        with_filename: bool = False,
+        delimiter: bytes | None = None,
+        escapechar: bytes | None = None,
+        **label: Any,
+    ) -> None:
+        super().__init__(**label)
+        source_of = partial(
+            TextSource,
+            compression_type=compression_type,
+            strip_trailing_newlines=strip_trailing_newlines,
+            coder=coder,
+            validate=False,
+            skip_header_lines=skip_header_lines,
+            delimiter=delimiter,
+            escapechar=escapechar,
+        )
+        source_of("")  # so that what cannot be used is refused now
+        self._read = ReadAllFiles(
+            True, compression_type, desired_bundle_size, min_bundle_size, source_of, with_filename
+        )
+
+    def expand(self, given: PCollection[Any]) -> PCollection[Any]:
+        return given | "ReadAllFiles" >> self._read
+
+
+class WriteToText(PTransform[PCollection[Any], PCollection[str]]):
+    """The elements as lines of text files. The names of the files come out.
+
+        lines | WriteToText("/data/out", file_name_suffix=".txt")
+
+    All files are written, or none: each under another name, and renamed at the end. They replace
+    files of the same names. Of a collection that ends, the file is one, ``out-00000-of-00001.txt``,
+    if nothing else is said; it is there, too, if there are no elements. Of a stream each pane is
+    written when it comes, under the name of its window.
+
+    Args:
+        file_path_prefix: How the names of the files begin.
+        file_name_suffix: How they end.
+        append_trailing_newlines: Whether a newline follows each element.
+        num_shards: How many files there are; elements go to them in turn. 0: one.
+        shard_name_template: What stands between the beginning and the end: ``S`` is the number of
+            a file, ``N`` how many there are, ``W`` the window and ``V`` the window in UTC. None:
+            ``-SSSSS-of-NNNNN``, and for a stream ``-W-SSSSS-of-NNNNN``; an empty text is for one
+            file.
+        coder: Makes bytes of an element; by default those of its text.
+        compression_type: How the files are compressed; by default as the end of the name says.
+        header: The first line of each file.
+        footer: The last line of each file.
+        max_records_per_shard: After how many lines another file begins, if ``num_shards`` is not
+            said.
+        max_bytes_per_shard: After how many bytes, before compression.
+        skip_if_empty: Whether there is no file if there is no element.
+        triggering_frequency: The size of the windows that a stream is written by, seconds; None:
+            its own.
+
+    Raises:
+        PipelineError: An argument cannot be used; or a stream has no windows.
+
+    Source: Beam ``WriteToText``.
+    """
+
+    def __init__(
+        self,
+        file_path_prefix: "str | ValueProvider",
+        file_name_suffix: "str | ValueProvider" = "",
+        append_trailing_newlines: bool = True,
+        num_shards: int = 0,
+        shard_name_template: str | None = None,
+        coder: Coder = _BYTES,
+        compression_type: str = CompressionTypes.AUTO,
+        header: Any = None,
+        footer: Any = None,
+        *,
+        max_records_per_shard: int | None = None,
+        max_bytes_per_shard: int | None = None,
+        skip_if_empty: bool = False,
+        triggering_frequency: float | None = None,
+    ) -> None:
+        super().__init__()
+        self._sink = TextSink(
+            file_path_prefix,
+            file_name_suffix,
+            append_trailing_newlines,
+            num_shards,
+            shard_name_template,
+            coder,
+            compression_type,
+            header,
+            footer,
+            max_records_per_shard=max_records_per_shard,
+            max_bytes_per_shard=max_bytes_per_shard,
+            skip_if_empty=skip_if_empty,
+            triggering_frequency=triggering_frequency,
+        )
+
+    def expand(self, given: PCollection[Any]) -> Any:
+        return given | Write(self._sink)
