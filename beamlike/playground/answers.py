@@ -14,7 +14,7 @@ from beamlike.errors import BeamlikeError
 from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.report import report
 from beamlike.model.time import MAX_TIMESTAMP
-from beamlike.playground.sketches import Grouped, Plain, grouped, script_of, sketch_of
+from beamlike.playground.sketches import GroupNode, Plain, grouped, script_of, sketch_of
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Script
 from beamlike.testing.scenarios.files import transcripts_of
@@ -76,7 +76,7 @@ def _panel(given: Plain, script: Script, title: str) -> Plain:
     }
 
 
-def _recorded(chosen: Grouped, script: Script) -> Recording:
+def _recorded(chosen: GroupNode, script: Script) -> Recording:
     return Recording.of(run_in_memory(chosen.machine(), script), chosen.strategy, chosen.combine)
 
 

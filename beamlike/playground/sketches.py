@@ -33,7 +33,7 @@ from beamlike.testing.scenarios.places import read_json
 from beamlike.testing.scenarios.schema import read_windowing
 from beamlike.testing.scenarios.writing import write_scenario
 
-__all__ = ["Grouped", "Plain", "grouped", "script_of", "sketch_of"]
+__all__ = ["GroupNode", "Plain", "grouped", "script_of", "sketch_of"]
 
 Plain = dict[str, Any]
 
@@ -46,7 +46,7 @@ _RULES: Final[Mapping[str, Any]] = {
 
 
 @attrs.frozen
-class Grouped:
+class GroupNode:
     """How a stream is grouped: one of the strategies of a sketch.
 
     Args:
@@ -69,7 +69,7 @@ class Grouped:
         return Grouping(self.strategy, self.combine)
 
 
-def grouped(given: Plain) -> Grouped:
+def grouped(given: Plain) -> GroupNode:
     """Read one strategy of a sketch.
 
     Raises:
@@ -79,7 +79,7 @@ def grouped(given: Plain) -> Grouped:
         known = ", ".join(AGGREGATIONS)
         raise BeamlikeError(f"aggregation {given['aggregation']!r} must be one of {known}")
     place = read_json(json.dumps(given["windowing"]), "windowing")
-    return Grouped(read_windowing(place), given["aggregation"])
+    return GroupNode(read_windowing(place), given["aggregation"])
 
 
 def script_of(sketch: Plain) -> Script:

@@ -7,7 +7,7 @@ import attrs
 
 from beamlike.demo.job import MicroBatch
 from beamlike.demo.pace import ArrivalFile
-from beamlike.demo.story import choose_group, tell_story
+from beamlike.demo.trace import choose_group, tell_story
 from beamlike.model.windows import IntervalWindow
 from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
 
