@@ -35,19 +35,13 @@ Source: Beam Python ``apache_beam``.
 from typing import TYPE_CHECKING
 
 from beamlike.api.pipelines.batches import BatchElements, GroupIntoBatches
+from beamlike.api.pipelines.cogroups import CoGroupByKey, Distinct
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.combinefn import CombineFn
 from beamlike.api.pipelines.dofn import TaggedOutput
 from beamlike.api.pipelines.elements import Create, Filter, FlatMap, Impulse, Map, ParDo
 from beamlike.api.pipelines.frames import WriteRows, to_data_frame
-from beamlike.api.pipelines.groups import (
-    CoGroupByKey,
-    CombineGlobally,
-    CombinePerKey,
-    CombineValues,
-    Distinct,
-    GroupByKey,
-)
+from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey, CombineValues, GroupByKey
 from beamlike.api.pipelines.logging_transforms import LogElements, Tee, WaitOn
 from beamlike.api.pipelines.metrics import (
     Counter,

@@ -6,7 +6,7 @@ from beamlike.api.dataframe.warning import warn_user
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.repeating import warn_of_repeated
-from beamlike.api.pipelines.types import element_type, value_type
+from beamlike.api.pipelines.types import declared_type, value_type
 from beamlike.errors import (
     BeamlikeError,
     PipelineError,
@@ -52,7 +52,7 @@ def grouped(
         raise PipelineError(f"{label!r}: {error}") from error
     if counts:
         warn_of_repeated(given.edge, label)
-    declared = value_type(element_type(given))
+    declared = value_type(declared_type(given))
     combine = combine if declared is None else combine.for_type(declared)
     node = Grouped(label, (given.edge,), windowing, combine, declared)
     return pipeline.add(node, after, given.is_bounded)

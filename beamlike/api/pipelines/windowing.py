@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.api.pipelines.types import element_type
+from beamlike.api.pipelines.types import declared_type
 from beamlike.api.pipelines.variables import T
 from beamlike.errors import BeamlikeError, PipelineError, PipelineTypeError
 from beamlike.machine.events import AdvanceWatermark
@@ -76,7 +76,7 @@ class WindowInto(PTransform[Any, Any]):
         }
 
     def output_type(self, given: Any) -> Any:
-        return element_type(given)
+        return declared_type(given)
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         label, pipeline = check_collection(given, self), given.pipeline
@@ -142,7 +142,7 @@ class Flatten(PTransform[Any, Any]):
         self.pipeline = pipeline
 
     def output_type(self, given: Any) -> Any:
-        kinds = [element_type(it) for it in given]
+        kinds = [declared_type(it) for it in given]
         return kinds[0] if kinds and all(kind == kinds[0] for kind in kinds) else Any
 
     def __ror__(self, given: Iterable[PCollection[T]]) -> PCollection[T]:

@@ -1,10 +1,10 @@
 """Beam's ``apache_beam.testing.util``: what is here of it."""
 
+from beamlike.api.pipelines.cogroups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.elements import Create as Create
 from beamlike.api.pipelines.elements import Filter as Filter
 from beamlike.api.pipelines.elements import Map as Map
 from beamlike.api.pipelines.elements import ParDo as ParDo
-from beamlike.api.pipelines.groups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.transform import PTransform as PTransform
