@@ -7,13 +7,13 @@ builds one), `visiting` (what was built, as a tree), `value_providers` (options 
 `variables` (what type checkers infer), `types` (declared types that have columns), `type_checks`
 (what transforms take and make, by the hints of `hints`), `eager` (transforms of plain lists). Then
 how elements are worked on: `dofn` (functions over elements), `calling` (plain functions as such),
-`doing` (how they are called), `checked` (how elements are checked, on request), `contexts` (what they are given beside the element), `views` (side
-inputs that these are given), `combinefn` (Beam's combine functions), `combine_fns` (the
-built-in ones), `combine_types` (what they take and make), `repeating` (groupings that
-count elements several times), `grouping` (what all that group are made of), `outputs` (of
-transforms with several). Then Beam's transforms: `elements`, `windowing`, `groups`, `cogroups`,
-`combiners`,
-`approximate`, `pairs`, `times`, `rows`, `strings`, `logging_transforms`, `stateful`,
+`doing` (how they are called), `checked` (how elements are checked, on request), `contexts` (what
+they are given beside the element), `views` (side inputs that these are given), `combinefn` (Beam's
+combine functions), `combine_fns` (the built-in ones), `combine_types` (what they take and make),
+`repeating` (groupings that count elements several times), `grouping` (what all that group are made
+of), `outputs` (of transforms with several). Then Beam's transforms: `elements`, `windowing`,
+`groups`, `cogroups`, `combiners`, `approximate`, `pairs`, `times`, `rows`, `strings`,
+`logging_transforms`, `stateful`,
 `keyed_batches`, `batches`; `error_handling` (elements that fail); and what Beam has and nothing
 here does, `userstate`. From outside and to the outside: `on_spark` (which query a pipeline
 becomes), `coders` and `more_coders` (values as bytes), `frames` (DataFrames) and `named` (inputs
