@@ -69,6 +69,7 @@ from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.frames import FromDataFrame
 from beamlike.api.pipelines.python.functions import DoFn
+from beamlike.api.pipelines.python.panes import PaneInfo
 from beamlike.api.pipelines.python.stateful import ApplyPerKey
 from beamlike.api.pipelines.python.times import Reify, WithTimestamps
 from beamlike.api.pipelines.python.timestamps import Timestamp
@@ -100,7 +101,7 @@ from beamlike.api.pipelines.windowing import Flatten, FlattenWith, Remerge
 from beamlike.beam.alias import install_as
 from beamlike.beam.tree import grow
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
-from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.panes import Timing
 from beamlike.model.triggers import (
     AfterAll,
     AfterAny,

@@ -45,12 +45,14 @@ HERE: Final[Mapping[str, str]] = {
     f"Sum={_P}.combiners:Sum",
     "transforms.core": f"{_P}.elements {_P}.groups {_P}.cogroups {_P}.python.functions "
     f"{_P}.combinefn {_P}.pairs {_P}.rows {_P}.windowing "
-    f"WindowInto={_P}.python.windowing:WindowInto",
+    f"WindowInto={_P}.python.windowing:WindowInto Windowing={_P}.python.windowing:Windowing",
     "transforms.ptransform": f"{_P}.transform",
     "transforms.stats": f"{_P}.approximate",
     "transforms.timeutil": f"{_P}.userstate",
     "transforms.trigger": f"AfterProcessingTime={_P}.python.windowing:AfterProcessingTime "
-    "beamlike.model.triggers beamlike.model.options Never=beamlike.model.triggers:Never",
+    "beamlike.model.triggers beamlike.model.options Never=beamlike.model.triggers:Never "
+    "TriggerFn=beamlike.model.triggers:Trigger _Never=beamlike.model.triggers:Never "
+    "_AfterSynchronizedProcessingTime=beamlike.model.triggers:AfterSynchronizedProcessingTime",
     "transforms.userstate": f"{_P}.userstate",
     "transforms.util": f"{_P}.batches {_P}.cogroups {_P}.pairs {_P}.logging_transforms "
     f"{_P}.strings {_P}.python.times RemoveDuplicates={_P}.cogroups:Distinct",
@@ -73,7 +75,7 @@ HERE: Final[Mapping[str, str]] = {
     "SimpleTypeHintError=beamlike.errors:TypeCheckError "
     "CompositeTypeHintError=beamlike.errors:TypeCheckError",
     "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",
-    "utils.windowed_value": f"beamlike.model.panes WindowedValue={_P}.python.windows:WindowedValue "
+    "utils.windowed_value": f"{_P}.python.panes WindowedValue={_P}.python.windows:WindowedValue "
     "PaneInfoTiming=beamlike.model.panes:Timing",
 }
 

@@ -45,6 +45,14 @@ class CheckedDoing(Doing):
                 self._check_output(output.value)
             yield tag, output
 
+    def _check_answer(self, answers: Any) -> None:
+        super()._check_answer(answers)
+        if isinstance(answers, str | bytes | dict):
+            raise TypeCheckError(
+                f"{self.label!r}: Returning a {type(answers).__name__} from a ParDo or FlatMap is "
+                f"discouraged. It gave {answers!r}; write [...] around it, or list what is in it"
+            )
+
     def _check_arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         for name, value in of_parameters(self.fn.called(), (args, kwargs)).items():
             wanted = self.wanted.get(name, Any)

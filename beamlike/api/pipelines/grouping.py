@@ -8,7 +8,6 @@ from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.repeating import warn_of_repeated
 from beamlike.api.pipelines.types import declared_type, value_type
 from beamlike.errors import (
-    BeamlikeError,
     PipelineError,
     UnsafeTriggerError,
     UnwiseStrategyWarning,
@@ -48,8 +47,13 @@ def grouped(
     try:
         _check(given, windowing, may_wait)
         after = windowing.after_grouping()
-    except BeamlikeError as error:
+    except UnsafeTriggerError as error:
         raise PipelineError(f"{label!r}: {error}") from error
+    except WindowingError as error:
+        raise PipelineError(
+            f"{label!r}: GroupByKey cannot be applied to an unbounded PCollection with global "
+            f"windowing and a default trigger: {error}"
+        ) from error
     if counts:
         warn_of_repeated(given.edge, label)
     declared = value_type(declared_type(given))

@@ -17,6 +17,7 @@ from beamlike.api.pipelines.grouping import grouped
 from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.hints.declared import IOTypeHints
 from beamlike.api.pipelines.hints.wanted import check_element, made_type
+from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
 from beamlike.api.pipelines.views import AsSingleton, IsThere
@@ -152,6 +153,10 @@ class CombinePerKey(_Combining[R]):
 
     def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
         check_collection(given, self)
+        types = self.get_type_hints().input_types
+        options = given.pipeline.options.view_as(TypeOptions)
+        if types and options.runtime_type_check:
+            given = given | "CheckTypes" >> Map(_itself).with_input_types(*types[0])
         if self.looks:
             values = CombineValues[R](self.fn, *self.args, **self.kwargs)
             return given | "GroupByKey" >> GroupByKey() | "Combine" >> values
@@ -338,6 +343,10 @@ class _IfEmpty(DoFn[None, Any]):
     def process(self, element: None, found: list[Any], *args: Any, **kwargs: Any) -> Iterable[Any]:
         if not found:
             yield of_nothing(combine_fn(self.fn, "CombineGlobally", args, kwargs))
+
+
+def _itself(element: T) -> T:
+    return element
 
 
 def _with_no_key(element: T) -> tuple[tuple[()], T]:

@@ -3,13 +3,16 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
 from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, of_collections
 from beamlike.api.pipelines.hints.wanted import check_collections, made_type
 from beamlike.api.pipelines.visiting import collections_in
 from beamlike.errors import PipelineError
 from beamlike.model.words import in_words
+
+_LONGEST: Final = 19
+"""The most letters of an argument in a label. Source: Beam Python ``ptransform_fn``."""
 
 __all__ = ["Applied", "PTransform", "function_label", "is_lambda", "ptransform_fn"]
 
@@ -227,7 +230,8 @@ class _OfFunction(PTransform[Any, Any]):
         if not self.args:
             return name
         first = self.args[0]
-        return f"{name}({function_label(first) if callable(first) else first})"
+        text = function_label(first) if callable(first) else str(first)
+        return f"{name}({text if len(text) <= _LONGEST else f'{text[:10]}...{text[-6:]}'})"
 
     def expand(self, given: Any) -> Any:
         return self.fn(given, *self.args, **self.kwargs)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.types import declared_type
 from beamlike.api.pipelines.variables import T
@@ -75,6 +76,8 @@ class WindowInto(PTransform[Any, Any]):
             "on_time_behavior": on_time_behavior,
         }
 
+    takes = makes = forms.T
+
     def output_type(self, given: Any) -> Any:
         return declared_type(given)
 
@@ -117,6 +120,8 @@ class Remerge(PTransform[Any, Any]):
     Source: Beam Java ``Window.remerge``.
     """
 
+    takes = makes = forms.T
+
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         check_collection(given, self)
         windowing = given.windowing.remerge()
@@ -136,6 +141,7 @@ class Flatten(PTransform[Any, Any]):
     """
 
     takes_several = True
+    takes = makes = forms.T
 
     def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
         super().__init__()
