@@ -64,7 +64,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no pairs": (
         "Group" >> beam.GroupByKey(),
         "Input type hint violation at Group: expected Tuple[TypeVariable[K], TypeVariable[V]], "
-        "got <class 'int'>",
+        "got <class 'int'>; make pairs before it with WithKeys(...)",
     ),
     "no pairs to combine": (
         beam.CombinePerKey(combiners.MeanCombineFn()),

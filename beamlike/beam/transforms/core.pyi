@@ -29,6 +29,7 @@ from beamlike.api.pipelines.python.window_fns import GlobalWindows as GlobalWind
 from beamlike.api.pipelines.python.window_fns import SlidingWindows as SlidingWindows
 from beamlike.api.pipelines.python.window_fns import WindowFn as WindowFn
 from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
+from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
 from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue
@@ -48,3 +49,6 @@ from beamlike.beam.typehints import trivial_inference as trivial_inference
 from beamlike.errors import TypeCheckError as TypeCheckError
 from beamlike.model.options import AccumulationMode as AccumulationMode
 from beamlike.model.triggers import DefaultTrigger as DefaultTrigger
+from beamlike.model.triggers import Trigger as _TriggerFn
+
+TriggerFn = _TriggerFn

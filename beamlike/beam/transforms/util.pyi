@@ -29,6 +29,7 @@ from beamlike.api.pipelines.python.times import Reify as Reify
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
 from beamlike.api.pipelines.python.window_fns import NonMergingWindowFn as NonMergingWindowFn
 from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
+from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
 from beamlike.api.pipelines.strings import Regex as Regex
 from beamlike.api.pipelines.strings import ToString as ToString

@@ -4,12 +4,14 @@ Source: Beam Python ``PTransform.type_check_inputs``, ``Pipeline._infer_result_t
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar, Union
+from typing import Any, Final, TypeVar, Union
 
 from beamlike.api.pipelines.hints.consistency import filled, is_consistent_with, matched
 from beamlike.api.pipelines.hints.declared import IOTypeHints, of_parameters
-from beamlike.api.pipelines.hints.forms import normal, shown
+from beamlike.api.pipelines.hints.forms import K, V, normal, shown
 from beamlike.errors import TypeCheckError
+
+_PAIR: Final = normal(tuple[K, V])
 
 __all__ = ["check_arguments", "check_collections", "check_element", "made_type", "no_hint"]
 
@@ -31,9 +33,10 @@ def check_collections(label: str, which: str, hints: Any, given: Iterable[Any]) 
     wanted = hints[0][0]
     for kind in given:
         if kind is not None and not is_consistent_with(kind, wanted):
+            fix = "; make pairs before it with WithKeys(...)" if wanted == _PAIR else ""
             raise TypeCheckError(
                 f"{which.title()} type hint violation at {label}: expected {shown(wanted)}, got "
-                f"{shown(kind)}"
+                f"{shown(kind)}{fix}"
             )
 
 
