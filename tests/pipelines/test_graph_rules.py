@@ -383,7 +383,7 @@ def test_collections_whose_windows_do_not_fit_are_not_flattened_and_both_are_nam
 def test_what_beam_refuses_to_group_is_refused_by_the_name_of_the_transform():
     pipeline = beam.Pipeline()
     endless = pipeline | "S" >> TestStream().advance_watermark_to_infinity()
-    with pytest.raises(PipelineError, match="^'Endless': GroupByKey cannot be applied to an"):
+    with pytest.raises(PipelineError, match=r"^'Endless': GroupByKey cannot be applied to an"):
         endless | "Endless" >> beam.GroupByKey()
     once = endless | beam.WindowInto(
         beam.GlobalWindows(), trigger=beam.AfterCount(2), accumulation_mode="discarding"

@@ -33,7 +33,7 @@ def check_collections(label: str, which: str, hints: Any, given: Iterable[Any]) 
     wanted = hints[0][0]
     for kind in given:
         if kind is not None and not is_consistent_with(kind, wanted):
-            fix = "; make pairs before it with WithKeys(...)" if wanted == _PAIR else ""
+            fix = "; make pairs before it with WithKeys(...)" if normal(wanted) == _PAIR else ""
             raise TypeCheckError(
                 f"{which.title()} type hint violation at {label}: expected {shown(wanted)}, got "
                 f"{shown(kind)}{fix}"
