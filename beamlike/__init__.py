@@ -39,7 +39,6 @@ from beamlike.api.dataframe.saved import drain, open_state
 from beamlike.api.dataframe.stream import Stream, stream
 from beamlike.api.dataframe.windowed import split, windowed
 from beamlike.api.spark_names import no_such_name
-from beamlike.hosts.spark.session import local_session
 from beamlike.metrics import metrics_listener
 from beamlike.model.aggregates import (
     Aggregate,
@@ -119,6 +118,7 @@ if TYPE_CHECKING:
     from beamlike import dialects as dialects
     from beamlike import scio as scio
     from beamlike import testing as testing
+    from beamlike.hosts.spark.session import local_session as local_session
 
 __all__ = [
     "GLOBAL_WINDOW",
@@ -220,4 +220,6 @@ if not TYPE_CHECKING:  # or type checkers would find every name
     def __getattr__(name: str) -> Any:
         if name in _ON_DEMAND:
             return import_module(f"beamlike.{name}")
+        if name == "local_session":  # without Spark the rest is there
+            return import_module("beamlike.hosts.spark.session").local_session
         raise AttributeError(no_such_name(name, __all__), name=name, obj=sys.modules[__name__])

@@ -28,6 +28,7 @@ __all__ = [
     "TranscriptError",
     "TransformError",
     "TriggerError",
+    "TypeCheckError",
     "UnsafeTriggerError",
     "UnsupportedError",
     "UnwiseStrategyWarning",
@@ -187,6 +188,10 @@ class PipelineError(BeamlikeError, ValueError):
 
 class PipelineTypeError(PipelineError, TypeError):
     """A part of a pipeline was given something of another type."""
+
+
+class TypeCheckError(PipelineTypeError):
+    """Elements are of another type than a type hint declares."""
 
 
 class TransformError(BeamlikeError, RuntimeError):

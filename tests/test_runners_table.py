@@ -45,6 +45,13 @@ OUTCOMES: dict[str, list[str]] = {
         "step 2: a [0, 10) ON_TIME last [] at 9",
         "step 2: b [0, 10) ON_TIME last [] at 9",
     ],
+    "target_global_no_clamp_3": [
+        "step 1: a [g, l) ON_TIME last 1 at 9223371950454775",
+    ],
+    "target_no_empty_on_time_6": [
+        "step 1: b [g, l) EARLY [1, 2] at 9223371950454775",
+        "step 2: b [g, l) ON_TIME last [] at 9223371950454775",
+    ],
     "yaml_fixed_default": [
         "step 1: k [0, 10000) ON_TIME last [1, 2, 3] at 9999",
         "step 1: k [10000, 20000) ON_TIME last [10, 11] at 19999",

@@ -35,19 +35,13 @@ Source: Beam Python ``apache_beam``.
 from typing import TYPE_CHECKING
 
 from beamlike.api.pipelines.batches import BatchElements, GroupIntoBatches
+from beamlike.api.pipelines.cogroups import CoGroupByKey, Distinct
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.combinefn import CombineFn
 from beamlike.api.pipelines.dofn import TaggedOutput
 from beamlike.api.pipelines.elements import Create, Filter, FlatMap, Impulse, Map, ParDo
 from beamlike.api.pipelines.frames import WriteRows, to_data_frame
-from beamlike.api.pipelines.groups import (
-    CoGroupByKey,
-    CombineGlobally,
-    CombinePerKey,
-    CombineValues,
-    Distinct,
-    GroupByKey,
-)
+from beamlike.api.pipelines.groups import CombineGlobally, CombinePerKey, CombineValues, GroupByKey
 from beamlike.api.pipelines.logging_transforms import LogElements, Tee, WaitOn
 from beamlike.api.pipelines.metrics import (
     Counter,
@@ -75,6 +69,7 @@ from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.python.durations import Duration
 from beamlike.api.pipelines.python.frames import FromDataFrame
 from beamlike.api.pipelines.python.functions import DoFn
+from beamlike.api.pipelines.python.panes import PaneInfo
 from beamlike.api.pipelines.python.stateful import ApplyPerKey
 from beamlike.api.pipelines.python.times import Reify, WithTimestamps
 from beamlike.api.pipelines.python.timestamps import Timestamp
@@ -106,7 +101,7 @@ from beamlike.api.pipelines.windowing import Flatten, FlattenWith, Remerge
 from beamlike.beam.alias import install_as
 from beamlike.beam.tree import grow
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior
-from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.panes import Timing
 from beamlike.model.triggers import (
     AfterAll,
     AfterAny,

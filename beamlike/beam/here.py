@@ -61,20 +61,27 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.error_handling": f"{_P}.error_handling",
     "transforms.combiners": f"{_P}.combiners Max={_P}.combiners:Max Min={_P}.combiners:Min "
     f"Sum={_P}.combiners:Sum",
-    "transforms.core": f"{_P}.elements {_P}.groups {_P}.python.functions {_P}.combinefn {_P}.pairs "
-    f"{_P}.rows {_P}.windowing WindowInto={_P}.python.windowing:WindowInto",
+    "transforms.core": f"{_P}.elements {_P}.groups {_P}.cogroups {_P}.python.functions "
+    f"{_P}.combinefn {_P}.pairs {_P}.rows {_P}.windowing "
+    f"WindowInto={_P}.python.windowing:WindowInto Windowing={_P}.python.windowing:Windowing",
     "transforms.periodicsequence": f"PeriodicImpulse={_IO}.sequences:PeriodicImpulse "
     f"PeriodicSequence={_IO}.sequences:PeriodicSequence RebaseMode={_IO}.sequences:RebaseMode",
     "transforms.ptransform": f"{_P}.transform",
     "transforms.stats": f"{_P}.approximate",
     "transforms.timeutil": f"{_P}.userstate",
     "transforms.trigger": f"AfterProcessingTime={_P}.python.windowing:AfterProcessingTime "
-    "beamlike.model.triggers beamlike.model.options Never=beamlike.model.triggers:Never",
+    "beamlike.model.triggers beamlike.model.options Never=beamlike.model.triggers:Never "
+    "TriggerFn=beamlike.model.triggers:Trigger _Never=beamlike.model.triggers:Never "
+    "_AfterSynchronizedProcessingTime=beamlike.model.triggers:AfterSynchronizedProcessingTime",
     "transforms.userstate": f"{_P}.userstate",
-    "transforms.util": f"{_P}.batches {_P}.groups {_P}.pairs {_P}.logging_transforms {_P}.strings "
-    f"{_P}.python.times RemoveDuplicates={_P}.groups:Distinct",
+    "transforms.util": f"{_P}.batches {_P}.cogroups {_P}.pairs {_P}.logging_transforms "
+    f"{_P}.strings {_P}.python.times RemoveDuplicates={_P}.cogroups:Distinct",
     "transforms.window": f"{_P}.python.windows {_P}.python.window_fns {_P}.python.windowing",
-    "typehints.decorators": f"{_P}.types",
+    "typehints.decorators": f"{_P}.hints.declared TypeCheckError=beamlike.errors:TypeCheckError",
+    "typehints.native_type_compatibility": f"convert_to_beam_type={_P}.hints.forms:normal "
+    f"convert_to_beam_types={_P}.hints.forms:normal_all",
+    "typehints.trivial_inference": f"{_P}.hints.inference "
+    f"instance_to_type={_P}.hints.values:type_of",
     "typehints.typehints": " ".join(
         f"{name}=typing:{name}"
         for name in (
@@ -82,9 +89,13 @@ HERE: Final[Mapping[str, str]] = {
             *("List", "Optional", "Sequence", "Set", "Tuple", "Union"),
         )
     )
-    + f" KV={_P}.types:KV TypeVariable=typing:TypeVar",
+    + f" KV={_P}.types:KV TypeVariable=typing:TypeVar normalize={_P}.hints.forms:normal "
+    f"bind_type_variables={_P}.hints.consistency:filled "
+    f"match_type_variables={_P}.hints.consistency:matched {_P}.hints.consistency "
+    "SimpleTypeHintError=beamlike.errors:TypeCheckError "
+    "CompositeTypeHintError=beamlike.errors:TypeCheckError",
     "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",
-    "utils.windowed_value": f"beamlike.model.panes WindowedValue={_P}.python.windows:WindowedValue "
+    "utils.windowed_value": f"{_P}.python.panes WindowedValue={_P}.python.windows:WindowedValue "
     "PaneInfoTiming=beamlike.model.panes:Timing",
 }
 

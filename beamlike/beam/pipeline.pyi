@@ -18,3 +18,4 @@ from beamlike.beam import pvalue as pvalue
 from beamlike.beam.coders import typecoders as typecoders
 from beamlike.beam.transforms import ptransform as ptransform
 from beamlike.beam.typehints import typehints as typehints
+from beamlike.errors import TypeCheckError as TypeCheckError

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from beamlike.beam.absent import absent
-from beamlike.beam.here import added, found
+from beamlike.beam.here import added, found, place_of
 
 __all__ = ["PACKAGE", "grow", "names", "origin_of"]
 
@@ -103,7 +103,16 @@ class _Tree(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__.removeprefix(f"{PACKAGE}.")
         module.__doc__ = f"Beam's ``apache_beam.{name}``, see `beamlike.beam.tree`."
-        vars(module)["__getattr__"] = _Asked(name)
+        vars(module)["__getattr__"] = asked = _Asked(name)
+        if name.startswith("transforms.") or name == "utils.windowed_value":
+            # Programs look at ``vars(window)``, so that what is here has to stand there.
+            vars(module).update(
+                {
+                    it: asked(it)
+                    for it, (source, original) in names()[name].items()
+                    if original and place_of(source, original)
+                }
+            )
         vars(module)["__dir__"] = lambda: sorted({*vars(module), *names()[name]})
 
 

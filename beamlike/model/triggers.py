@@ -8,6 +8,8 @@ Source: Beam Java, ``sdks/java/core/.../transforms/windowing``; Beam Python ``tr
 """
 
 from collections.abc import Iterator
+from enum import Flag
+from typing import Any
 
 import attrs
 
@@ -27,6 +29,7 @@ __all__ = [
     "AfterWatermark",
     "AlignTo",
     "Always",
+    "DataLossReason",
     "DefaultTrigger",
     "Delay",
     "Never",
@@ -34,6 +37,14 @@ __all__ = [
     "Repeatedly",
     "Trigger",
 ]
+
+
+class DataLossReason(Flag):
+    """Why data may be lost under a trigger. Source: Beam Python ``DataLossReason``."""
+
+    NO_POTENTIAL_LOSS = 0
+    MAY_FINISH = 1
+    """The trigger may finish, and drops what comes afterwards."""
 
 
 class Trigger(metaclass=Readable):
@@ -80,6 +91,22 @@ class Trigger(metaclass=Readable):
         """True if it looks at each element by itself anywhere in its tree, and not only at how
         many there are."""
         return any(child.needs_elements for child in self.children)
+
+    def get_continuation_trigger(self) -> "Trigger":
+        """Beam Python's name of `beamlike.continuation` of this trigger."""
+        from beamlike.model.continuation import continuation  # which knows all triggers
+
+        return continuation(self)
+
+    def may_lose_data(self, windowing: Any) -> DataLossReason:
+        """Whether data that comes in time may be dropped, under a windowing with this trigger.
+
+        Source: Beam Python ``TriggerFn.may_lose_data``; what may be lost is Beam Java's.
+        """
+        from beamlike.model.validation import data_loss
+
+        lost = data_loss(self, duration_ms(windowing.allowed_lateness, "allowed_lateness"))
+        return DataLossReason.NO_POTENTIAL_LOSS if lost is None else DataLossReason.MAY_FINISH
 
     def walk(self) -> Iterator["Trigger"]:
         """This trigger and everything below it, parents first."""

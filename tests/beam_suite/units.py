@@ -47,6 +47,20 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     ),
     r"numpy_regression|global_batching_dofn": "how Beam measures the sizes of batches",
     r"(global|windowed)_dofn_|default_element_size": "private classes of SortAndBatchElements",
+    r"\.TriggerTest\.|TriggerDriverTranscriptTest": "the driver of triggers inside Beam's runner",
+    r"ReverseTestStreamTest": "how the interactive runner records a stream",
+    r"windowed_value_holder|windowed_values_interpreted|_with_service": (
+        "test streams as messages between processes"
+    ),
+    r"InterfaceTest\.test_(bad|good)_signatures|test_validate_dofn|_proto_conversion": (
+        "the signatures of functions inside Beam's runner"
+    ),
+    r"compaction_race|uses_coder_for_pickling|submission_and_runtime_envs": (
+        "how Beam's workers pickle and keep state"
+    ),
+    r"length_bucket_(assignment|key_setup)|default_window_mapping_fn": (
+        "functions inside of BatchElements and of side inputs"
+    ),
     r"gbek_|synthetic|_with_sdf": "services and sources of Beam's own tests",
 }
 """Tests that are of no use to users, by a pattern of their names: why."""

@@ -1,5 +1,6 @@
 """Beam's combine functions, its own shape of them, and what there is where nothing was."""
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -87,7 +88,6 @@ def test_each_combiner_of_everything():
 def test_nothing_at_all_has_a_value_in_the_global_window():
     for transform, nothing in (
         (combiners.Count.Globally(), 0),
-        (combiners.Mean.Globally(), None),
         (combiners.Top.Of(3), []),
         (combiners.ToDict(), {}),
         (beam.CombineGlobally(sum), 0),
@@ -96,6 +96,12 @@ def test_nothing_at_all_has_a_value_in_the_global_window():
         (came,) = pcoll.pipeline.run().out_of(pcoll.edge)
         assert (came.element.value, came.element.timestamp) == (nothing, MIN_TIMESTAMP)
         assert of(transform.without_defaults()) == []
+
+
+def test_the_mean_of_nothing_is_no_number_as_in_beam_python():
+    pcoll = beam.Pipeline() | beam.Create([]) | combiners.Mean.Globally()
+    (came,) = pcoll.pipeline.run().out_of(pcoll.edge)
+    assert math.isnan(came.element.value)
 
 
 def test_a_value_of_something_is_the_only_one_and_stands_at_the_end_of_its_window():
@@ -358,7 +364,7 @@ def test_anything_with_the_four_methods_is_a_combine_function():
 def test_what_is_no_combine_function_is_refused_when_it_is_made():
     with pytest.raises(PipelineError, match=r"write CombinePerKey\(Average\(\)\)"):
         beam.CombinePerKey(Average)
-    with pytest.raises(PipelineError, match=r"write CombineGlobally\(Mean\(\)\)"):
+    with pytest.raises(PipelineError, match=r"write CombineGlobally\(MeanCombineFn\(\)\)"):
         beam.CombineGlobally(combiners.MeanCombineFn)
     with pytest.raises(PipelineError, match="needs a combine function or a function, got 3"):
         beam.CombinePerKey(3)  # type: ignore[call-overload]
@@ -380,6 +386,7 @@ def test_a_combine_function_is_given_side_inputs():
     overall = pairs | beam.Values() | beam.CombineGlobally(least_above, bound)
     nothing = (
         pairs
+        | "NoValues" >> beam.Values()
         | beam.Filter(lambda _: False)
         | "Nothing" >> beam.CombineGlobally(least_above, bound, step=step)
     )

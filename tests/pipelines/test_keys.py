@@ -141,8 +141,8 @@ def test_what_may_be_equal_or_not_is_no_key() -> None:
         key_bytes(("a", Plain))
 
     assert str(refusal.value).endswith(
-        "is a type, and nobody knows when two of them are equal; use a text, a number, a tuple, or "
-        "a frozen data class"
+        "is a type, which has no deterministic coder: nothing says when two of them are equal; "
+        "use a text, a number, a tuple, or a frozen data class"
     )
 
 

@@ -31,7 +31,9 @@ class PCollection(ScioVerbs[T_co], Generic[T_co]):
         edge: Where in the graph it comes out.
         windowing: How it is windowed, and what a grouping of it does.
         is_bounded: Whether it comes to an end by itself.
-        element_type: The type of its elements, if a hint says it; else ``Any``.
+        element_type: The type of its elements, if hints say it or it can be inferred; else ``Any``.
+            None: types are not checked.
+        declared_type: The same, only of what its user declares.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class PCollection(ScioVerbs[T_co], Generic[T_co]):
         self.windowing = windowing
         self.is_bounded = is_bounded
         self.element_type: Any = Any
+        self.declared_type: Any = Any
         pipeline.edges[edge] = None
 
     @overload

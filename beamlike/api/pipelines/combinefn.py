@@ -9,6 +9,7 @@ from typing import Any, Generic
 
 import attrs
 
+from beamlike.api.pipelines.hints.declared import WithTypeHints
 from beamlike.api.pipelines.variables import In, R
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model import combine as model
@@ -18,7 +19,7 @@ from beamlike.model.fingerprint import stable_repr
 __all__ = ["CombineFn", "SingleInputTupleCombineFn", "TupleCombineFn", "combine_fn", "of_nothing"]
 
 
-class CombineFn(Generic[In, R]):
+class CombineFn(WithTypeHints, Generic[In, R]):
     """How elements become one value, step by step: subclasses write four methods.
 
     Accumulators may be changed in place, as in Beam: each method is given a copy of its own.

@@ -8,11 +8,21 @@ Source: Beam Python ``transforms.combiners``; `Sum`, `Min` and `Max` are Beam Ja
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar
-
-import attrs
+from typing import Any
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.combine_fns import (
+    CountCombineFn,
+    Largest,
+    LatestCombineFn,
+    MeanCombineFn,
+    SampleCombineFn,
+    Smallest,
+    ToDictCombineFn,
+    ToListCombineFn,
+    TopCombineFn,
+    ToSetCombineFn,
+)
 from beamlike.api.pipelines.combinefn import SingleInputTupleCombineFn, TupleCombineFn
 from beamlike.api.pipelines.elements import Filter, FlatMap, Map
 from beamlike.api.pipelines.groups import (
@@ -21,6 +31,7 @@ from beamlike.api.pipelines.groups import (
     WithDefaults,
     check_defaults,
 )
+from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
 from beamlike.errors import PipelineError
@@ -85,6 +96,8 @@ class _OneOf(_Global):
 class _ListOf(_Global):
     """Some elements of all."""
 
+    takes, makes = forms.T, list[forms.T]
+
     def expand(self, given: PCollection[T]) -> PCollection[list[T]]:
         return self._combined(given)
 
@@ -104,6 +117,8 @@ class _OneOfEach(_PerKey):
 
 
 class _ListOfEach(_PerKey):
+    takes, makes = tuple[forms.K, forms.V], tuple[forms.K, list[forms.V]]
+
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
         return self._combined(given)
 
@@ -114,7 +129,8 @@ class Count:
     class Globally(_Global):
         """In each window."""
 
-        fn = combine.Count()
+        takes, makes = forms.T, int
+        fn = CountCombineFn()
 
         def expand(self, given: PCollection[Any]) -> PCollection[int]:
             return self._combined(given)
@@ -122,7 +138,8 @@ class Count:
     class PerKey(_PerKey):
         """Of each key."""
 
-        fn = combine.Count()
+        takes, makes = tuple[forms.K, forms.V], tuple[forms.K, int]
+        fn = CountCombineFn()
 
         def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, int]]:
             return self._combined(given)
@@ -130,29 +147,30 @@ class Count:
     class PerElement(_PerKey):
         """Of each value: pairs of an element and how often it is there."""
 
-        fn = combine.Count()
+        takes, makes = forms.T, tuple[forms.T, int]
+        fn = CountCombineFn()
 
         def expand(self, given: PCollection[T]) -> PCollection[tuple[T, int]]:
             return self._combined(given | "PairWithItself" >> Map(lambda it: (it, it)))
 
 
 class Mean:
-    """The mean of numbers; None of no numbers, where Beam has NaN. Source: Beam ``Mean``."""
+    """The mean of numbers; NaN of no numbers. Source: Beam ``Mean``."""
 
     class Globally(_Global):
         """In each window."""
 
-        fn = combine.Mean()
+        fn = MeanCombineFn()
 
-        def expand(self, given: PCollection[Any]) -> PCollection[float | None]:
+        def expand(self, given: PCollection[Any]) -> PCollection[float]:
             return self._combined(given)
 
     class PerKey(_PerKey):
         """Of each key."""
 
-        fn = combine.Mean()
+        fn = MeanCombineFn()
 
-        def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, float | None]]:
+        def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, float]]:
             return self._combined(given)
 
 
@@ -204,12 +222,12 @@ class Latest:
     class Globally(_OneOf):
         """In each window."""
 
-        fn = combine.Latest()
+        fn = LatestCombineFn()
 
     class PerKey(_OneOfEach):
         """Of each key."""
 
-        fn = combine.Latest()
+        fn = LatestCombineFn()
 
 
 class Sample:
@@ -222,13 +240,13 @@ class Sample:
         """``n`` of each window."""
 
         def __init__(self, n: int, seed: int = 0) -> None:
-            self.fn = combine.Sample(n, seed)
+            self.fn = SampleCombineFn(n, seed)
 
     class FixedSizePerKey(_ListOfEach):
         """``n`` of each key."""
 
         def __init__(self, n: int, seed: int = 0) -> None:
-            self.fn = combine.Sample(n, seed)
+            self.fn = SampleCombineFn(n, seed)
 
     class Any(PTransform[PCollection[T], PCollection[T]]):
         """Any ``n`` elements of each window, as they are, and all if there are fewer."""
@@ -262,7 +280,7 @@ class Top:
         def __init__(
             self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
         ) -> None:
-            self.fn = combine.Top(n, key, smallest=reverse)
+            self.fn = TopCombineFn(n, key, reverse=reverse)
 
     class PerKey(_ListOfEach):
         """The ``n`` greatest of each key; arguments as of `Of`."""
@@ -270,7 +288,7 @@ class Top:
         def __init__(
             self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
         ) -> None:
-            self.fn = combine.Top(n, key, smallest=reverse)
+            self.fn = TopCombineFn(n, key, reverse=reverse)
 
     class Largest(Of):
         """The ``n`` greatest of each window, the greatest first."""
@@ -306,27 +324,7 @@ class Top:
 class ToList(_ListOf):
     """All elements of a window as a list, in no promised order. Source: Beam ``ToList``."""
 
-    fn = combine.Collect()
-
-
-@attrs.frozen
-class _Listed(combine.Collect):
-    """All elements, made into something at the end."""
-
-    made: ClassVar[Callable[[Any], Any]]
-
-    def extract(self, accumulator: tuple[Any, ...]) -> Any:
-        return type(self).made(accumulator)
-
-
-@attrs.frozen
-class _AsDict(_Listed):
-    made = dict
-
-
-@attrs.frozen
-class _AsSet(_Listed):
-    made = set
+    fn = ToListCombineFn()
 
 
 class ToDict(_Global):
@@ -335,7 +333,8 @@ class ToDict(_Global):
     Source: Beam ``ToDict``.
     """
 
-    fn = _AsDict()
+    takes, makes = tuple[forms.K, forms.V], dict[forms.K, forms.V]
+    fn = ToDictCombineFn()
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[dict[K, T]]:
         return self._combined(given)
@@ -344,43 +343,12 @@ class ToDict(_Global):
 class ToSet(_Global):
     """All elements of a window as a set. Source: Beam ``ToSet``."""
 
-    fn = _AsSet()
+    takes, makes = forms.T, set[forms.T]
+    fn = ToSetCombineFn()
 
     def expand(self, given: PCollection[T]) -> PCollection[set[T]]:
         return self._combined(given)
 
 
-CountCombineFn = combine.Count
-MeanCombineFn = combine.Mean
-SampleCombineFn = combine.Sample
-LatestCombineFn = combine.Latest
-ToListCombineFn = combine.Collect
-ToDictCombineFn = _AsDict
-ToSetCombineFn = _AsSet
-
-
 def _never(_element: object) -> bool:
     return False
-
-
-class TopCombineFn(combine.Top):
-    """The combine function of `Top`."""
-
-    def __init__(
-        self, n: int, key: Callable[[Any], Any] | None = None, reverse: bool = False
-    ) -> None:
-        super().__init__(n, key, smallest=reverse)
-
-
-class Largest(TopCombineFn):
-    """The ``n`` greatest values, the greatest first."""
-
-    def __init__(self, n: int) -> None:
-        super().__init__(n)
-
-
-class Smallest(TopCombineFn):
-    """The ``n`` least values, the least first."""
-
-    def __init__(self, n: int) -> None:
-        super().__init__(n, reverse=True)

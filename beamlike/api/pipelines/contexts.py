@@ -6,7 +6,7 @@ Source: Beam Python ``DoFn.SetupContextParam``, ``DoFn.BundleContextParam``.
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
@@ -23,6 +23,8 @@ class ContextParam:
         kwargs: Likewise.
         name: Taken, so that programs of Beam need no change.
     """
+
+    is_asked_for: ClassVar[bool] = True
 
     constructor: Callable[..., Any]
     args: tuple[Any, ...]

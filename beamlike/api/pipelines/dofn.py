@@ -10,6 +10,9 @@ from typing import Any, ClassVar, Final, Generic
 import attrs
 
 from beamlike.api.pipelines.contexts import BundleContextParam, ContextParam
+from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, annotations_of
+from beamlike.api.pipelines.hints.forms import item_of, parts_of
+from beamlike.api.pipelines.hints.inference import infer_return_type
 from beamlike.api.pipelines.variables import In, T
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Windowed
@@ -24,6 +27,7 @@ __all__ = [
     "TaggedOutput",
     "Timestamped",
     "TimestampedValue",
+    "plain_outputs",
 ]
 
 
@@ -105,6 +109,9 @@ class Param:
         shown: What a function sees of it; None: what the core has.
     """
 
+    is_asked_for: ClassVar[bool] = True
+    """It is no default, but says what is asked for."""
+
     name: str
     shown: Callable[[Any], Any] | None = None
 
@@ -112,7 +119,7 @@ class Param:
         return f"DoFn.{self.name}"
 
 
-class DoFn(Generic[In, T]):
+class DoFn(WithTypeHints, Generic[In, T]):
     """A function over elements, with a life. Times are numbers of milliseconds.
 
     Subclasses write ``process(self, element)``, which returns or yields what comes out: plain
@@ -205,6 +212,17 @@ class DoFn(Generic[In, T]):
         """What is called for each element: its parameters say what it asks for."""
         return self.process
 
+    def default_type_hints(self) -> IOTypeHints | None:
+        """What the annotations of `process` say."""
+        return plain_outputs(annotations_of(self.process).strip_iterable())
+
+    def infer_output_type(self, *given: Any) -> Any:
+        """The type of the elements that come out, for an element and arguments of these types.
+
+        Source: Beam Python ``DoFn.infer_output_type``.
+        """
+        return item_of(infer_return_type(self.called(), given))
+
     def plain(self) -> "Plain":
         """What the answer of `called` means."""
         return Plain.LISTED
@@ -215,3 +233,17 @@ class DoFn(Generic[In, T]):
 
     def teardown(self) -> None:
         """After the last bundle that this copy is given, also if there was none, see `setup`."""
+
+
+def plain_outputs(hints: IOTypeHints) -> IOTypeHints:
+    """The same hints, where what stands around an element says nothing of it."""
+    types = hints.output_types
+    if not types:
+        return hints
+    return hints.with_output_types(*map(_plain_output, types[0]))
+
+
+def _plain_output(kind: Any) -> Any:
+    origin, parts = parts_of(kind)
+    around = [it for it in (origin, *parts) if isinstance(it, type) and issubclass(it, WRAPPERS)]
+    return Any if around else kind

@@ -25,7 +25,7 @@ from beamlike.model.fingerprint import stable_repr
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.model.time import show_duration, show_instant
 
-__all__ = ["Doing", "views_of"]
+__all__ = ["Doing", "EarlyOutputError", "views_of"]
 
 _READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
     "ElementParam": lambda element: element.value,
@@ -61,6 +61,10 @@ _MISSING: Final[Mapping[str, tuple[str, str]]] = {
     "WatermarkEstimatorParam": ("a watermark of its own", _SOURCE_HERE),
 }
 """What Beam has and functions here cannot ask for: what it is, and what there is instead."""
+
+
+class EarlyOutputError(PipelineError, RuntimeError):
+    """A function makes something before the first element of a bundle."""
 
 
 @attrs.frozen
@@ -144,7 +148,12 @@ class Doing(Do):
     def start_bundle(self) -> None:
         self.contexts.enter(for_bundle=True)
         self.kwargs = {**self.kwargs, **self.contexts.values}
-        self.fn.start_bundle()
+        made: Any = self.fn.start_bundle()  # type: ignore[func-returns-value]
+        if made is not None:
+            raise EarlyOutputError(
+                f"{self.label!r}: start_bundle gave {made!r}, and nothing can come out before the "
+                "first element; yield it from process or from finish_bundle"
+            )
 
     def process(self, element: Windowed) -> Iterator[tuple[str, Windowed]]:
         args, kwargs = self.args, self.kwargs
@@ -178,7 +187,7 @@ class Doing(Do):
                     values.append(answer)
                 elif answer is not None:
                     self._check_answer(answer)
-                    values += answer
+                    values.extend(answer)  # `+=` would add up an array
                     places += [at] * (len(values) - len(places))
         except Exception as cause:
             raise RaisedFor(bundle[at]) from cause
@@ -267,8 +276,8 @@ class Doing(Do):
     def _check_answer(self, answers: Any) -> None:
         if not isinstance(answers, Iterable):
             raise PipelineTypeError(
-                f"{self.label!r} returned {answers!r} for one element; return a list of what "
-                "comes out, or yield it"
+                f"{self.label!r} returned {answers!r} for one element, and FlatMap and ParDo must "
+                "return an iterable. Return a list of what comes out, or yield it"
             )
         if isinstance(answers, str | bytes | Mapping) and not self.fn.opens_texts:
             raise PipelineTypeError(

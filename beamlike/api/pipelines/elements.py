@@ -6,15 +6,21 @@ Source: Beam Python ``transforms.core`` and ``transforms.util``.
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, overload
 
+from beamlike.api.pipelines.calling import Calling, Filtering, Made
+from beamlike.api.pipelines.checked import CheckedDoing
 from beamlike.api.pipelines.collection import PCollection, check_collection
-from beamlike.api.pipelines.dofn import DoFn, Located, Plain, Timestamped
+from beamlike.api.pipelines.dofn import DoFn, Located, Timestamped
 from beamlike.api.pipelines.doing import Doing, views_of
+from beamlike.api.pipelines.hints.declared import IOTypeHints
+from beamlike.api.pipelines.hints.values import union_of
+from beamlike.api.pipelines.hints.wanted import check_arguments, made_type
+from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.transform import PTransform, function_label
-from beamlike.api.pipelines.types import answer_type, element_type
+from beamlike.api.pipelines.types import answer_type, declared_type
 from beamlike.api.pipelines.variables import In, K, R, T
-from beamlike.api.pipelines.views import AsSideInput, looking
+from beamlike.api.pipelines.views import AsSideInput, argument_type, looking
 from beamlike.errors import PipelineError
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.graph import MAIN, ParDoNode, ReadNode
@@ -36,6 +42,8 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
     Source: Beam ``Create``.
     """
 
+    hinted_as = "Create"
+
     @overload
     def __init__(
         self: "Create[tuple[K, R]]", values: Mapping[K, R], reshuffle: bool = True
@@ -52,6 +60,10 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
             raise PipelineError(f"Create needs a list of elements, got {values!r}")
         self.values = list(values.items()) if isinstance(values, Mapping) else list(values)
 
+    def infer_output_type(self, input_type: Any = None) -> Any:
+        declared = self.get_type_hints().simple_output_type()
+        return union_of(map(_plain_value, self.values)) if declared is None else declared
+
     def expand(self, given: Pipeline) -> PCollection[T]:
         if not isinstance(given, Pipeline):
             name = self.label
@@ -63,6 +75,12 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
         script = (arrive, AdvanceWatermark(MAX_TIMESTAMP))
         node = ReadNode(given.label, (), script, bounded=True)
         return given.add(node, WindowingStrategy.unwindowed(), is_bounded=True)
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, Timestamped):
+        return value.value
+    return value.windowed().value if isinstance(value, Located) else value
 
 
 def _element(value: Any) -> Element:
@@ -85,16 +103,18 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
     Source: Beam ``ParDo``.
     """
 
+    hinted_as = "ParDo"
+
     def __init__(self, fn: DoFn[In, T], *args: Any, **kwargs: Any) -> None:
         if not isinstance(fn, DoFn):
             if isinstance(fn, type) or not callable(fn):
                 call = f"; write ParDo({fn.__name__}())" if isinstance(fn, type) else ""
                 raise PipelineError(f"ParDo needs a DoFn or a function, got {fn!r}{call}")
-            fn = _Calling(fn)  # a function that lists what comes out, as in Beam
+            fn = Calling(fn)  # a function that lists what comes out, as in Beam
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
     def default_label(self) -> str:
-        plain = isinstance(self.fn, _Calling)
+        plain = isinstance(self.fn, Calling)
         return f"ParDo({function_label(self.fn.called()) if plain else type(self.fn).__name__})"
 
     def with_outputs(
@@ -140,6 +160,34 @@ class ParDo(PTransform[PCollection[In], PCollection[T]], Generic[In, T]):
             raise PipelineError(f"with_exception_handling: {error}; leave it out") from error
         return ExceptionHandling(self, handling)
 
+    def default_type_hints(self) -> IOTypeHints | None:
+        return self.fn.get_type_hints()
+
+    def infer_output_type(self, input_type: Any) -> Any:
+        made = made_type(self.get_type_hints(), [input_type])
+        if made is None:
+            made = self.fn.infer_output_type(input_type, *map(argument_type, self.args))
+        return made
+
+    def type_check_inputs(self, given: Any) -> None:
+        called, hints = self.fn.called(), self.get_type_hints()
+        if not isinstance(given, PCollection) or getattr(called, "opens", False):
+            return
+        if self._is_own and not self._declared.input_types:
+            return  # annotated for type checkers; what is wrong with an element is said in a run
+        args = [given.element_type, *map(argument_type, self.args)]
+        kwargs = {name: argument_type(it) for name, it in self.kwargs.items()}
+        check_arguments(self.label, hints, called, args, kwargs)
+
+    @property
+    def _is_own(self) -> bool:
+        plain: Any = getattr(self.fn, "fn", None) if isinstance(self.fn, Calling) else None
+        module = getattr(plain, "__module__", None) or type(plain or self.fn).__module__
+        return module.startswith("beamlike.")
+
+    def type_check_outputs(self, made: Any) -> None:
+        """What it makes is of no known type yet."""
+
     def expand(self, given: PCollection[In]) -> PCollection[T]:
         return expanded(self, given, frozenset())
 
@@ -150,7 +198,11 @@ def expanded(
     """The collection of everything that a function answers without a tag."""
     label = check_collection(given, transform)
     _check_side_inputs(transform, label)
+    options = given.pipeline.options.view_as(TypeOptions)
+    checks = options.runtime_type_check or options.performance_runtime_type_check
     do = Doing(transform.fn, transform.args, transform.kwargs, tags, label)
+    if checks:
+        do = CheckedDoing(do, transform.get_type_hints())
     given = looking(given, views_of(transform.args, transform.kwargs))
     return given.pipeline.add(
         ParDoNode(label, (given.edge,), do), given.windowing, given.is_bounded
@@ -205,6 +257,18 @@ class WithOutputs(PTransform[PCollection[Any], DoOutputs]):
         self._pardo, self._tags, self._main = pardo, tags, main
         self._any = not tags if allow_unknown_tags is None else allow_unknown_tags
 
+    def default_type_hints(self) -> IOTypeHints | None:
+        return self._pardo.get_type_hints()
+
+    def infer_output_type(self, input_type: Any) -> Any:
+        return self._pardo.infer_output_type(input_type)
+
+    def type_check_inputs(self, given: Any) -> None:
+        self._pardo.type_check_inputs(given)
+
+    def type_check_outputs(self, made: Any) -> None:
+        """As of `ParDo`."""
+
     def with_exception_handling(
         self, main_tag: str | None = None, **how: Any
     ) -> PTransform[Any, Any]:
@@ -224,43 +288,10 @@ class WithOutputs(PTransform[PCollection[Any], DoOutputs]):
         return DoOutputs(main, self._tags, self._main, self._any)
 
 
-class _Calling(DoFn[Any, Any]):
-    """A plain function as a `DoFn`; subclasses say what its answer means."""
-
-    means = Plain.LISTED
-    opens_texts = True
-
-    def __init__(self, fn: Callable[..., Any]) -> None:
-        self.fn = fn
-
-    def called(self) -> Callable[..., Any]:
-        return self.fn
-
-    def plain(self) -> Plain:
-        return self.means
-
-    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any] | None:
-        return self.fn(element, *args, **kwargs)  # type: ignore[no-any-return]
-
-
-class _Mapping(_Calling):
-    means = Plain.MADE
-
-    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
-        return (self.fn(element, *args, **kwargs),)
-
-
-class _Filtering(_Calling):
-    means = Plain.KEPT
-
-    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
-        return (element,) if self.fn(element, *args, **kwargs) else ()
-
-
 class _OfFunction(ParDo[In, T]):
     """A transform of a plain function."""
 
-    calling: type[_Calling]
+    calling: type[Calling]
 
     def __init__(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         if not callable(fn):
@@ -272,11 +303,11 @@ class _OfFunction(ParDo[In, T]):
         return f"{type(self).__name__}({function_label(self.function)})"
 
     def output_type(self, given: Any) -> Any:
-        if self._output_type is not None:
-            return self._output_type
-        if self.calling is _Filtering:
-            return element_type(given)
-        return answer_type(self.function, lists=self.calling is _Calling)
+        if self._declared.output_types:
+            return super().output_type(given)
+        if self.calling is Filtering:
+            return declared_type(given)
+        return answer_type(self.function, lists=self.calling is Calling)
 
 
 class _Misfit:
@@ -290,7 +321,7 @@ class _Misfit:
 class Map(_OfFunction[In, T]):
     """Each element becomes what a function makes of it. Source: Beam ``Map``."""
 
-    calling = _Mapping
+    calling = Made
 
     # Named functions first. Type checkers cannot say of a lambda under a label what it is given.
     @overload
@@ -316,7 +347,7 @@ class FlatMap(_OfFunction[In, T]):
     Source: Beam ``FlatMap``.
     """
 
-    calling = _Calling
+    calling = Calling
 
     @overload
     def __init__(self: "FlatMap[Iterable[T], T]") -> None: ...
@@ -353,7 +384,7 @@ def _itself(items: Iterable[T]) -> Iterable[T]:
 class Filter(_OfFunction[In, In], Generic[In]):
     """Elements for which a function is true. Source: Beam ``Filter``."""
 
-    calling = _Filtering
+    calling = Filtering
 
     if TYPE_CHECKING:
         # Not `Applied`: what comes out are the elements of the collection that it is applied to,

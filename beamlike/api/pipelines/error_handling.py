@@ -19,6 +19,7 @@ from beamlike.api.pipelines.dofn import DoFn, Plain, TaggedOutput
 from beamlike.api.pipelines.elements import Map, ParDo, WithOutputs
 from beamlike.api.pipelines.groups import CombineGlobally
 from beamlike.api.pipelines.outputs import DoOutputs
+from beamlike.api.pipelines.python.model_fns import model_window_fn
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.windowing import Flatten, WindowInto
 from beamlike.errors import PipelineError
@@ -89,8 +90,9 @@ class ExceptionHandling(PTransform[PCollection[Any], Any]):
     def _check_threshold(self, given: PCollection[Any], bad: PCollection[Any]) -> None:
         windows = self.handling.threshold_windowing
         if windows is not None:
-            given = given | "WindowAll" >> WindowInto(windows)
-            bad = bad | "WindowBad" >> WindowInto(windows)
+            own = model_window_fn(windows)
+            given = given | "WindowAll" >> WindowInto(own)
+            bad = bad | "WindowBad" >> WindowInto(own)
         ones = given | "OneOfEach" >> Map(_one)
         total = ones | "CountTotal" >> CombineGlobally[Any](sum).as_singleton_view()
         failed = (

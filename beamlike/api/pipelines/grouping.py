@@ -6,9 +6,8 @@ from beamlike.api.dataframe.warning import warn_user
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.repeating import warn_of_repeated
-from beamlike.api.pipelines.types import element_type, value_type
+from beamlike.api.pipelines.types import declared_type, value_type
 from beamlike.errors import (
-    BeamlikeError,
     PipelineError,
     UnsafeTriggerError,
     UnwiseStrategyWarning,
@@ -48,11 +47,16 @@ def grouped(
     try:
         _check(given, windowing, may_wait)
         after = windowing.after_grouping()
-    except BeamlikeError as error:
+    except UnsafeTriggerError as error:
         raise PipelineError(f"{label!r}: {error}") from error
+    except WindowingError as error:
+        raise PipelineError(
+            f"{label!r}: GroupByKey cannot be applied to an unbounded PCollection with global "
+            f"windowing and a default trigger: {error}"
+        ) from error
     if counts:
         warn_of_repeated(given.edge, label)
-    declared = value_type(element_type(given))
+    declared = value_type(declared_type(given))
     combine = combine if declared is None else combine.for_type(declared)
     node = GroupNode(label, (given.edge,), windowing, combine, declared)
     return pipeline.add(node, after, given.is_bounded)

@@ -1,38 +1,38 @@
-"""Transforms that group: by key, with a combine function, and several collections together.
+"""Transforms that group by key, and those that combine what is grouped.
 
-Source: Beam Python ``GroupByKey``, ``CombinePerKey``, ``CombineGlobally``, ``CoGroupByKey``.
+Source: Beam Python ``GroupByKey``, ``CombinePerKey``, ``CombineGlobally``, ``CombineValues``.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, Self, overload
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.combine_types import types_of
 from beamlike.api.pipelines.combinefn import CombineFn as Stepwise
 from beamlike.api.pipelines.combinefn import combine_fn, of_nothing
 from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.doing import views_of
 from beamlike.api.pipelines.elements import Create, Map, ParDo
 from beamlike.api.pipelines.grouping import grouped
+from beamlike.api.pipelines.hints import forms
+from beamlike.api.pipelines.hints.declared import IOTypeHints
+from beamlike.api.pipelines.hints.wanted import check_element, made_type
+from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
 from beamlike.api.pipelines.views import AsSingleton, IsThere
-from beamlike.api.pipelines.windowing import Flatten
 from beamlike.errors import PipelineError
-from beamlike.model.combine import Collect, CombineFn, Count
+from beamlike.model.combine import Collect, CombineFn
 from beamlike.model.graph import FlattenNode
-from beamlike.model.panes import PaneInfo
-from beamlike.model.triggers import DefaultTrigger
 from beamlike.model.windowfns import GlobalWindows
 
 if TYPE_CHECKING:
-    from beamlike.api.pipelines.pipeline import Pipeline
+    pass
 
 __all__ = [
-    "CoGroupByKey",
     "CombineGlobally",
     "CombinePerKey",
     "CombineValues",
-    "Distinct",
     "GroupByKey",
     "WithDefaults",
     "check_defaults",
@@ -49,6 +49,9 @@ class GroupByKey(PTransform[Any, Any]):
 
     Source: Beam ``GroupByKey``.
     """
+
+    takes = tuple[forms.K, forms.V]
+    makes = tuple[forms.K, Iterable[forms.V]]
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
         check_collection(given, self)
@@ -74,6 +77,28 @@ class _Combining(PTransform[Any, Any], Generic[R]):
         """Whether there are side inputs: then only a run says what the arguments are."""
         said = ((), {}) if self.looks else (args, kwargs)
         self.combine = combine_fn(fn, type(self).__name__, *said)
+
+    def default_type_hints(self) -> IOTypeHints:
+        taken, made = types_of(self.fn)
+        return IOTypeHints(
+            None if taken is None else ((self.taken_of(taken),), {}),
+            None if made is None else ((self.made_of(made),), {}),
+        )
+
+    def taken_of(self, kind: Any) -> Any:
+        """The type of the elements, of which values of this type are combined."""
+        return tuple[forms.K, kind]
+
+    def made_of(self, kind: Any) -> Any:
+        """The type of the elements, in which a value of this type comes out."""
+        return tuple[forms.K, kind]
+
+    def infer_output_type(self, input_type: Any) -> Any:
+        made = made_type(self.get_type_hints(), [input_type])
+        if made is not None:
+            return made
+        unknown = IOTypeHints(((self.taken_of(Any),), {}), ((self.made_of(Any),), {}))
+        return made_type(unknown, [input_type])
 
     def default_label(self) -> str:
         return f"{type(self).__name__}({function_label(self.fn)})"
@@ -109,6 +134,14 @@ class CombinePerKey(_Combining[R]):
     Source: Beam ``CombinePerKey``.
     """
 
+    hinted_as = "CombinePerKey"
+
+    def type_check_inputs(self, given: Any) -> None:
+        types = self.get_type_hints().input_types
+        if types and isinstance(given, PCollection):
+            named = getattr(self.fn, "__name__", type(self.fn).__name__)
+            check_element(f"{type(self).__name__}({named})", types[0][0], given.element_type)
+
     def with_hot_key_fanout(self, fanout: int | Callable[[Any], int]) -> Self:
         """The same. In Beam it says how many workers share a key, which hosts decide here.
 
@@ -120,6 +153,10 @@ class CombinePerKey(_Combining[R]):
 
     def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, R]]:
         check_collection(given, self)
+        types = self.get_type_hints().input_types
+        options = given.pipeline.options.view_as(TypeOptions)
+        if types and options.runtime_type_check:
+            given = given | "CheckTypes" >> Map(_itself).with_input_types(*types[0])
         if self.looks:
             values = CombineValues[R](self.fn, *self.args, **self.kwargs)
             return given | "GroupByKey" >> GroupByKey() | "Combine" >> values
@@ -159,6 +196,9 @@ class CombineValues(_Combining[R]):
 
     Source: Beam ``CombineValues``.
     """
+
+    def taken_of(self, kind: Any) -> Any:
+        return tuple[forms.K, Iterable[kind]]
 
     def expand(self, given: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
         if self.looks:
@@ -218,6 +258,14 @@ class CombineGlobally(_Combining[R], WithDefaults):
 
     Source: Beam ``CombineGlobally``, Beam Java ``Combine.Globally``.
     """
+
+    hinted_as = "CombineGlobally"
+
+    def taken_of(self, kind: Any) -> Any:
+        return kind
+
+    def made_of(self, kind: Any) -> Any:
+        return kind
 
     def with_fanout(self, fanout: int) -> Self:
         """The same. In Beam it says how many workers share the work, which hosts decide here.
@@ -297,8 +345,8 @@ class _IfEmpty(DoFn[None, Any]):
             yield of_nothing(combine_fn(self.fn, "CombineGlobally", args, kwargs))
 
 
-def _with_nothing(element: T) -> tuple[T, None]:
-    return element, None
+def _itself(element: T) -> T:
+    return element
 
 
 def _with_no_key(element: T) -> tuple[tuple[()], T]:
@@ -307,88 +355,3 @@ def _with_no_key(element: T) -> tuple[tuple[()], T]:
 
 def _without_key(pair: tuple[Any, Any]) -> Any:
     return pair[1]
-
-
-class Distinct(PTransform[Any, Any]):
-    """Each element once in each window: when the first pane with it comes out.
-
-    Raises:
-        PipelineError: When it is applied: the windows merge, and there is a trigger or an
-            allowed lateness. A session that grows would bring out its elements again.
-
-    Source: Beam ``Distinct``; that only first panes count is Beam Java's.
-    """
-
-    def expand(self, given: PCollection[T]) -> PCollection[T]:
-        label, windowing = check_collection(given, self), given.windowing
-        plain = isinstance(windowing.trigger, DefaultTrigger) and not windowing.allowed_lateness
-        if windowing.is_merging and not plain:
-            raise PipelineError(
-                f"{label!r}: Distinct does not support merging windowing "
-                "strategies, except when using the default trigger and zero allowed lateness, "
-                f"and the collection has {windowing}; window it with "
-                f"WindowInto({windowing.window_fn}) for this"
-            )
-        panes = given | "ToPairs" >> Map(_with_nothing) | "Group" >> CombinePerKey[Any](Count())
-        return panes | "FirstPane" >> ParDo(_OfFirstPane())
-
-
-class _OfFirstPane(DoFn[Any, Any]):
-    _keeps_one_pane = True
-
-    def process(
-        self, element: tuple[Any, Any], pane: PaneInfo = DoFn.PaneInfoParam
-    ) -> Iterable[Any]:
-        if pane.is_first:
-            yield element[0]
-
-
-class CoGroupByKey(PTransform[Any, Any]):
-    """Several collections of pairs grouped by one key: ``{"left": a, "right": b} | ...``.
-
-    A key comes with the values that each collection has for it in the pane: a mapping of lists
-    under the names of the collections, or a tuple of lists if they have none. Their windows
-    have to be compatible, and sessions of all of them merge together.
-
-    Args:
-        pipeline: What the result belongs to, where there may be no collection at all.
-
-    Source: Beam ``CoGroupByKey``.
-    """
-
-    takes_several = True
-
-    def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
-        super().__init__()
-        self.pipeline = pipeline
-
-    def expand(self, given: Any) -> PCollection[tuple[Any, Any]]:
-        if self.pipeline is not None and not given:
-            return () | "Nothing" >> Flatten(pipeline=self.pipeline)
-        named = isinstance(given, Mapping)
-        collections = dict(given) if named else dict(enumerate(given))
-        tagged = tuple(
-            each | f"Tag({name!r})" >> Map(_Tagger(name)) for name, each in collections.items()
-        )
-        together = tagged | "Flatten" >> Flatten()
-        panes = together | "GroupByKey" >> GroupByKey()
-        return panes | "Split" >> Map(_Splitter(list(collections), named))
-
-
-class _Tagger:
-    def __init__(self, name: Any) -> None:
-        self.name = name
-
-    def __call__(self, pair: tuple[Any, Any]) -> tuple[Any, tuple[Any, Any]]:
-        return pair[0], (self.name, pair[1])
-
-
-class _Splitter:
-    def __init__(self, names: list[Any], named: bool) -> None:
-        self.names, self.named = names, named
-
-    def __call__(self, pair: tuple[Any, list[tuple[Any, Any]]]) -> tuple[Any, Any]:
-        lists: dict[Any, list[Any]] = {name: [] for name in self.names}
-        for name, value in pair[1]:
-            lists[name].append(value)
-        return pair[0], lists if self.named else tuple(lists.values())

@@ -3,6 +3,7 @@
 Source: Beam Python ``pvalue.DoOutputsTuple``.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from beamlike.api.pipelines.collection import PCollection
@@ -33,6 +34,8 @@ class DoOutputs:
     ) -> None:
         self._main, self._tags, self._name = main, tags, name
         self._any = not tags if any_name is None else any_name
+        self.kinds: Mapping[str, Any] = {}
+        """The types of outputs that hints name, by their tags."""
 
     def __getitem__(self, tag: str | None) -> PCollection[Any]:
         if tag is None or tag == self._name:
@@ -41,9 +44,10 @@ class DoOutputs:
             named = ", ".join(map(repr, [*self._tags, *([self._name] if self._name else [])]))
             raise MissingOutputError(f"there is no output {tag!r}; the outputs are {named}")
         main = self._main
-        return PCollection(
-            main.pipeline, Edge(main.edge.node, tag), main.windowing, main.is_bounded
-        )
+        edge = Edge(main.edge.node, tag)
+        output: PCollection[Any] = PCollection(main.pipeline, edge, main.windowing, main.is_bounded)
+        output.element_type = self.kinds.get(tag, Any)
+        return output
 
     def __getattr__(self, tag: str) -> PCollection[Any]:
         if tag.startswith("_"):

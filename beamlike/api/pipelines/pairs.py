@@ -9,6 +9,7 @@ from typing import Any, Generic, Protocol, overload
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.dofn import DoFn, TaggedOutput
 from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
+from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import K, R, T
 from beamlike.errors import PipelineError
@@ -29,6 +30,8 @@ __all__ = [
 class Keys(PTransform[Any, Any]):
     """The first of each pair. Source: Beam ``Keys``."""
 
+    takes, makes = tuple[forms.K, forms.V], forms.K
+
     def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[K]:
         return given | "Keys" >> Map(_first)
 
@@ -36,12 +39,16 @@ class Keys(PTransform[Any, Any]):
 class Values(PTransform[Any, Any]):
     """The second of each pair. Source: Beam ``Values``."""
 
+    takes, makes = tuple[forms.K, forms.V], forms.V
+
     def expand(self, given: PCollection[tuple[Any, T]]) -> PCollection[T]:
         return given | "Values" >> Map(_second)
 
 
 class KvSwap(PTransform[Any, Any]):
     """Each pair the other way round. Source: Beam ``KvSwap``."""
+
+    takes, makes = tuple[forms.K, forms.V], tuple[forms.V, forms.K]
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[T, K]]:
         return given | "KvSwap" >> Map(_swapped)
@@ -222,6 +229,8 @@ class Reshuffle(PTransform[Any, Any]):
 
     Source: Beam ``Reshuffle``.
     """
+
+    takes = makes = forms.T
 
     def __init__(self, num_buckets: int | None = None) -> None:
         super().__init__()

@@ -15,6 +15,7 @@ from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.api.pipelines.runners import PipelineRunner
 from beamlike.api.pipelines.transform import Applied, PTransform
+from beamlike.api.pipelines.type_checks import check_given, type_made
 from beamlike.api.pipelines.value_providers import RuntimeValueProvider
 from beamlike.api.pipelines.variables import Out
 from beamlike.api.pipelines.visiting import AppliedPTransform, PipelineVisitor
@@ -118,11 +119,13 @@ class Pipeline:
         before = len(parts)
         try:
             with self._named(transform, given) as applied:
+                check_given(transform, given, self.options)
                 made = transform.expand(given)
                 applied.add_outputs(made)
                 kind = transform.output_type(given)
                 if isinstance(made, PCollection) and kind is not Any:
-                    made.element_type = kind
+                    made.declared_type = kind
+                type_made(given, made, self.transforms_stack, self.options)
                 return made
         except BaseException:
             del self.nodes[nodes:], self.sinks[sinks:], parts[before:]

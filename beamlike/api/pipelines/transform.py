@@ -3,10 +3,16 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
+from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, of_collections
+from beamlike.api.pipelines.hints.wanted import check_collections, made_type
+from beamlike.api.pipelines.visiting import collections_in
 from beamlike.errors import PipelineError
 from beamlike.model.fingerprint import stable_repr
+
+_LONGEST: Final = 19
+"""The most letters of an argument in a label. Source: Beam Python ``ptransform_fn``."""
 
 __all__ = ["Applied", "PTransform", "function_label", "is_lambda", "ptransform_fn"]
 
@@ -49,7 +55,7 @@ def _check_label(label: object, transform: object) -> None:
         )
 
 
-class PTransform(Generic[In_contra, Out_co]):
+class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
     """A step of a pipeline: it makes collections out of collections.
 
     Subclasses say how in `expand`, by applying other transforms. A transform is given a name
@@ -60,7 +66,15 @@ class PTransform(Generic[In_contra, Out_co]):
 
     # Subclasses of users do not always call `__init__`.
     _label: str | None = None
-    _output_type: Any = None
+
+    takes: ClassVar[Any] = None
+    """The type of the elements that all transforms of a class take."""
+
+    makes: ClassVar[Any] = None
+    """The type of the elements that they make of these."""
+
+    hinted_as: ClassVar[str] = ""
+    """The name of a class of which each transform may be asked for a hint of what it makes."""
 
     takes_several: ClassVar[bool] = False
     """Whether a list that it is applied to is one of collections, and not of elements."""
@@ -127,25 +141,52 @@ class PTransform(Generic[In_contra, Out_co]):
         """The same. In Beam it says what a worker should have, which hosts decide here."""
         return self
 
-    def with_input_types(self, *_types: Any, **_named: Any) -> Self:
-        """The same: elements may be anything. Beam's hint, for those who wrote it there."""
-        return self
+    def default_type_hints(self) -> IOTypeHints | None:
+        """What holds if nothing is declared: what its class says, or annotations of `expand`."""
+        if self.takes is not None or self.makes is not None:
+            taken = None if self.takes is None else ((self.takes,), {})
+            return IOTypeHints(taken, None if self.makes is None else ((self.makes,), {}))
+        if type(self).__module__.startswith("beamlike."):  # annotated for type checkers
+            return None
+        return of_collections(self.expand)
 
-    def with_output_types(self, *types: Any) -> Self:
-        """Say of which type the elements are that come out, such as ``tuple[str, int]``.
+    def infer_output_type(self, input_type: Any) -> Any:
+        """The type of the elements that come out, for elements of this type; ``Any`` if unknown.
 
-        Values of pairs that are ``int``, ``float`` or ``str`` then lie in typed columns where they
-        are grouped, in saved state too. Other hints change nothing.
-
-        Source: Beam Python ``PTransform.with_output_types``.
+        Source: Beam Python ``PTransform.infer_output_type``.
         """
-        self._output_type = types[0] if types else None
-        return self
+        made = made_type(self.get_type_hints(), [input_type])
+        return Any if made is None else made
+
+    def type_check_inputs(self, given: Any) -> None:
+        """Check what it is applied to against its hints.
+
+        Raises:
+            TypeCheckError: It is of another type.
+
+        Source: Beam Python ``PTransform.type_check_inputs``.
+        """
+        if isinstance(given, Mapping | tuple | list) and not self.takes_several:
+            return  # what it needs is one collection, which `expand` says
+        kinds = [it.element_type for it in collections_in(given)]
+        check_collections(self.label, "input", self.get_type_hints().input_types, kinds)
+
+    def type_check_outputs(self, made: Any) -> None:
+        """Check what it made against its hints, likewise.
+
+        Raises:
+            TypeCheckError: It is of another type.
+        """
+        kinds = [] if not hasattr(made, "element_type") else [made.element_type]
+        types = self.get_type_hints().output_types
+        check_collections(self.label, "output", types and (types[0], {}), kinds)
 
     def output_type(self, given: Any) -> Any:
         """The type of the elements that come out of this, applied to ``given``; ``Any`` if no
-        hint says it."""
-        return Any if self._output_type is None else self._output_type
+        hint of its user says it. Groupings keep values of such a type in columns: ``int``,
+        ``float`` and ``str`` after a key."""
+        made = self._declared.simple_output_type()
+        return Any if made is None else made
 
     def __str__(self) -> str:
         return f"<{type(self).__name__}(PTransform) label=[{self.label}]>"
@@ -189,7 +230,8 @@ class _OfFunction(PTransform[Any, Any]):
         if not self.args:
             return name
         first = self.args[0]
-        return f"{name}({function_label(first) if callable(first) else first})"
+        text = function_label(first) if callable(first) else str(first)
+        return f"{name}({text if len(text) <= _LONGEST else f'{text[:10]}...{text[-6:]}'})"
 
     def expand(self, given: Any) -> Any:
         return self.fn(given, *self.args, **self.kwargs)

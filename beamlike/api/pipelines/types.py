@@ -1,48 +1,22 @@
-"""Type hints: of which type the elements of a collection are, as hints declare it."""
+"""The types of elements that users declare: such values have columns.
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
+What is only inferred does not count here, because saved state would change with it. Hints that are
+checked are in `hints`.
+"""
 
-__all__ = [
-    "KV",
-    "answer_type",
-    "element_type",
-    "value_type",
-    "with_input_types",
-    "with_output_types",
-]
+from collections.abc import Callable
+from typing import Any, Final, get_args, get_origin
 
-T = TypeVar("T")
-K = TypeVar("K")
-V = TypeVar("V")
+from beamlike.api.pipelines.hints.declared import annotations_of, get_type_hints
+from beamlike.api.pipelines.hints.forms import K, V, item_of, normal
 
-KV = tuple[K, V]
+__all__ = ["KV", "answer_type", "declared_type", "value_type"]
+
+KV = normal(tuple[K, V])
 """A pair, as Beam Python's hints write it: ``KV[str, int]``."""
 
-_HINT: Final = "_beamlike_output_type"
 _COLUMNS: Final = (int, float, str)
 """Types that have a column."""
-
-
-def with_input_types(*_types: Any, **_named: Any) -> Callable[[T], T]:
-    """A decorator: the function or class as it is. Nothing here asks what it may be given.
-
-    Source: Beam Python ``typehints.with_input_types``.
-    """
-    return lambda decorated: decorated
-
-
-def with_output_types(*types: Any) -> Callable[[T], T]:
-    """A decorator: what a function, or a `DoFn`, gives out is of this type.
-
-    Source: Beam Python ``typehints.with_output_types``.
-    """
-
-    def decorate(decorated: T) -> T:
-        setattr(decorated, _HINT, types[0] if types else None)
-        return decorated
-
-    return decorate
 
 
 def answer_type(function: Callable[..., Any], *, lists: bool) -> Any:
@@ -52,25 +26,16 @@ def answer_type(function: Callable[..., Any], *, lists: bool) -> Any:
         function: Its decorator counts, else the annotation of what it returns.
         lists: Whether it returns several elements at once.
     """
-    decorated = getattr(function, _HINT, None)
-    if decorated is not None:
-        return decorated
-    try:
-        answer = get_type_hints(function).get("return", Any)
-    except (NameError, TypeError, AttributeError):  # no function of Python, or a name of later
+    hints = get_type_hints(function).with_defaults(annotations_of(function))
+    made = hints.simple_output_type()
+    if made is None:
         return Any
-    if not lists:
-        return answer
-    items = get_args(answer)
-    return items[0] if get_origin(answer) in _LISTS and items else Any
+    return item_of(made) if lists else made
 
 
-_LISTS: Final = (Iterable, Iterator, Sequence, list)
-
-
-def element_type(collection: Any) -> Any:
+def declared_type(collection: Any) -> Any:
     """The type of the elements of a collection; ``Any`` if no hint says it."""
-    return getattr(collection, "element_type", Any)
+    return getattr(collection, "declared_type", Any)
 
 
 def value_type(pair: Any) -> type | None:

@@ -16,7 +16,9 @@ import attrs
 
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.grouping import grouped
+from beamlike.api.pipelines.hints.values import type_of
 from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.value_providers import ValueProvider
 from beamlike.errors import PipelineError, WindowingError
 from beamlike.model.bundle import Windowed
 from beamlike.model.combine import Collect
@@ -34,6 +36,7 @@ __all__ = [
     "AsSingleton",
     "EmptySideInput",
     "IsThere",
+    "argument_type",
     "looking",
 ]
 
@@ -71,6 +74,11 @@ class AsSideInput(ABC, Generic[T]):
         left = ("pcoll", "pvalue")
         return {name: it for name, it in self.__dict__.items() if name not in left}
 
+    @property
+    def element_type(self) -> Any:
+        """The type of what a function is given."""
+        return Any
+
     @abstractmethod
     def seen(self, items: list[Any], label: str) -> Any:
         """What a function is given for the items of a pane.
@@ -78,6 +86,13 @@ class AsSideInput(ABC, Generic[T]):
         Args:
             label: The transform that looks, for messages.
         """
+
+
+def argument_type(given: Any) -> Any:
+    """The type of an argument of a function: of a side input, of what is seen of it."""
+    if isinstance(given, AsSideInput):
+        return given.element_type
+    return Any if isinstance(given, ValueProvider) else type_of(given)
 
 
 class EmptySideInput:
@@ -100,6 +115,10 @@ class AsSingleton(AsSideInput[T]):
     def __init__(self, pcoll: PCollection[T], default_value: Any = _NoneGiven) -> None:
         super().__init__(pcoll)
         self.default_value = default_value
+
+    @property
+    def element_type(self) -> Any:
+        return self.pcoll.element_type
 
     def seen(self, items: list[Any], label: str) -> Any:
         if len(items) == 1:
@@ -126,6 +145,10 @@ class AsList(AsSideInput[T]):
 
     Source: Beam ``AsList``.
     """
+
+    @property
+    def element_type(self) -> Any:
+        return list[self.pcoll.element_type or Any]  # type: ignore[name-defined]
 
     def seen(self, items: list[Any], label: str) -> list[Any]:
         return items

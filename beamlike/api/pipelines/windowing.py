@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.hints import forms
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.api.pipelines.types import element_type
+from beamlike.api.pipelines.types import declared_type
 from beamlike.api.pipelines.variables import T
 from beamlike.errors import BeamlikeError, PipelineError, PipelineTypeError
 from beamlike.machine.events import AdvanceWatermark
@@ -75,8 +76,10 @@ class WindowInto(PTransform[Any, Any]):
             "on_time_behavior": on_time_behavior,
         }
 
+    takes = makes = forms.T
+
     def output_type(self, given: Any) -> Any:
-        return element_type(given)
+        return declared_type(given)
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         label, pipeline = check_collection(given, self), given.pipeline
@@ -117,6 +120,8 @@ class Remerge(PTransform[Any, Any]):
     Source: Beam Java ``Window.remerge``.
     """
 
+    takes = makes = forms.T
+
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         check_collection(given, self)
         windowing = given.windowing.remerge()
@@ -136,13 +141,14 @@ class Flatten(PTransform[Any, Any]):
     """
 
     takes_several = True
+    takes = makes = forms.T
 
     def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
         super().__init__()
         self.pipeline = pipeline
 
     def output_type(self, given: Any) -> Any:
-        kinds = [element_type(it) for it in given]
+        kinds = [declared_type(it) for it in given]
         return kinds[0] if kinds and all(kind == kinds[0] for kind in kinds) else Any
 
     def __ror__(self, given: Iterable[PCollection[T]]) -> PCollection[T]:

@@ -1,17 +1,18 @@
 """Beam's ``apache_beam.testing.util``: what is here of it."""
 
+from beamlike.api.pipelines.cogroups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.elements import Create as Create
 from beamlike.api.pipelines.elements import Filter as Filter
 from beamlike.api.pipelines.elements import Map as Map
 from beamlike.api.pipelines.elements import ParDo as ParDo
-from beamlike.api.pipelines.groups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
+from beamlike.api.pipelines.python.panes import PANE_INFO_UNKNOWN as PANE_INFO_UNKNOWN
+from beamlike.api.pipelines.python.panes import PaneInfo as PaneInfo
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.transform import ptransform_fn as ptransform_fn
 from beamlike.beam import pvalue as pvalue
 from beamlike.beam.transforms import window as window
-from beamlike.model.panes import PaneInfo as PaneInfo
 from beamlike.testing.pipelines.beam import assert_that as assert_that
 from beamlike.testing.pipelines.beam import has_at_least_one as has_at_least_one
 from beamlike.testing.pipelines.beam_matchers import BeamAssertException as BeamAssertException

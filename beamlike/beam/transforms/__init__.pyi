@@ -7,6 +7,9 @@ from beamlike.api.pipelines.approximate import ApproximateUnique as ApproximateU
 from beamlike.api.pipelines.batches import BatchElements as BatchElements
 from beamlike.api.pipelines.batches import GroupIntoBatches as GroupIntoBatches
 from beamlike.api.pipelines.batches import SortAndBatchElements as SortAndBatchElements
+from beamlike.api.pipelines.cogroups import CoGroupByKey as CoGroupByKey
+from beamlike.api.pipelines.cogroups import Distinct as Distinct
+from beamlike.api.pipelines.cogroups import Distinct as _RemoveDuplicates
 from beamlike.api.pipelines.combinefn import CombineFn as CombineFn
 from beamlike.api.pipelines.elements import Create as Create
 from beamlike.api.pipelines.elements import Filter as Filter
@@ -14,13 +17,12 @@ from beamlike.api.pipelines.elements import FlatMap as FlatMap
 from beamlike.api.pipelines.elements import Impulse as Impulse
 from beamlike.api.pipelines.elements import Map as Map
 from beamlike.api.pipelines.elements import ParDo as ParDo
-from beamlike.api.pipelines.groups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.groups import CombineGlobally as CombineGlobally
 from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.groups import CombineValues as CombineValues
-from beamlike.api.pipelines.groups import Distinct as Distinct
-from beamlike.api.pipelines.groups import Distinct as _RemoveDuplicates
 from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
+from beamlike.api.pipelines.hints.declared import WithTypeHints as WithTypeHints
+from beamlike.api.pipelines.hints.values import type_of as _instance_to_type
 from beamlike.api.pipelines.logging_transforms import LogElements as LogElements
 from beamlike.api.pipelines.logging_transforms import Tee as Tee
 from beamlike.api.pipelines.logging_transforms import WaitOn as WaitOn
@@ -35,6 +37,7 @@ from beamlike.api.pipelines.pairs import Values as Values
 from beamlike.api.pipelines.pairs import WithKeys as WithKeys
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
 from beamlike.api.pipelines.python.times import Reify as Reify
+from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.rows import GroupBy as GroupBy
 from beamlike.api.pipelines.rows import Select as Select
@@ -57,5 +60,7 @@ from beamlike.beam.transforms import trigger as trigger
 from beamlike.beam.transforms import userstate as userstate
 from beamlike.beam.transforms import util as util
 from beamlike.beam.transforms import window as window
+from beamlike.beam.typehints import native_type_compatibility as native_type_compatibility
 
 RemoveDuplicates = _RemoveDuplicates
+instance_to_type = _instance_to_type

@@ -11,6 +11,11 @@ from beamlike.api.pipelines.groups import CombineGlobally as CombineGlobally
 from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
 from beamlike.api.pipelines.groups import CombineValues as CombineValues
 from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
+from beamlike.api.pipelines.hints.consistency import is_consistent_with as is_consistent_with
+from beamlike.api.pipelines.hints.declared import WithTypeHints as WithTypeHints
+from beamlike.api.pipelines.hints.declared import get_type_hints as get_type_hints
+from beamlike.api.pipelines.hints.declared import with_input_types as with_input_types
+from beamlike.api.pipelines.hints.declared import with_output_types as with_output_types
 from beamlike.api.pipelines.option_classes import SetupOptions as SetupOptions
 from beamlike.api.pipelines.option_classes import TypeOptions as TypeOptions
 from beamlike.api.pipelines.pairs import FlatMapTuple as FlatMapTuple
@@ -24,14 +29,13 @@ from beamlike.api.pipelines.python.window_fns import GlobalWindows as GlobalWind
 from beamlike.api.pipelines.python.window_fns import SlidingWindows as SlidingWindows
 from beamlike.api.pipelines.python.window_fns import WindowFn as WindowFn
 from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
+from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
 from beamlike.api.pipelines.python.windows import WindowedValue as WindowedValue
 from beamlike.api.pipelines.rows import GroupBy as GroupBy
 from beamlike.api.pipelines.rows import Select as Select
 from beamlike.api.pipelines.transform import PTransform as PTransform
-from beamlike.api.pipelines.types import with_input_types as with_input_types
-from beamlike.api.pipelines.types import with_output_types as with_output_types
 from beamlike.api.pipelines.userstate import TimerSpec as TimerSpec
 from beamlike.api.pipelines.windowing import Flatten as Flatten
 from beamlike.api.pipelines.windowing import FlattenWith as FlattenWith
@@ -41,5 +45,10 @@ from beamlike.beam import typehints as typehints
 from beamlike.beam.coders import typecoders as typecoders
 from beamlike.beam.transforms import ptransform as ptransform
 from beamlike.beam.transforms import userstate as userstate
+from beamlike.beam.typehints import trivial_inference as trivial_inference
+from beamlike.errors import TypeCheckError as TypeCheckError
 from beamlike.model.options import AccumulationMode as AccumulationMode
 from beamlike.model.triggers import DefaultTrigger as DefaultTrigger
+from beamlike.model.triggers import Trigger as _TriggerFn
+
+TriggerFn = _TriggerFn

@@ -24,6 +24,7 @@ from beamlike.api.pipelines.pairs import MapTuple as MapTuple
 from beamlike.api.pipelines.pairs import Partition as Partition
 from beamlike.api.pipelines.pairs import PartitionFn as PartitionFn
 from beamlike.api.pipelines.python.functions import DoFn as DoFn
+from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windowing import WindowInto as WindowInto
 from beamlike.api.pipelines.rows import GroupBy as GroupBy
 from beamlike.api.pipelines.rows import Select as Select

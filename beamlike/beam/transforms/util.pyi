@@ -3,16 +3,16 @@
 from beamlike.api.pipelines.batches import BatchElements as BatchElements
 from beamlike.api.pipelines.batches import GroupIntoBatches as GroupIntoBatches
 from beamlike.api.pipelines.batches import SortAndBatchElements as SortAndBatchElements
+from beamlike.api.pipelines.cogroups import CoGroupByKey as CoGroupByKey
+from beamlike.api.pipelines.cogroups import Distinct as Distinct
+from beamlike.api.pipelines.cogroups import Distinct as _RemoveDuplicates
 from beamlike.api.pipelines.collection import PCollection as PCollection
 from beamlike.api.pipelines.combiners import CountCombineFn as CountCombineFn
 from beamlike.api.pipelines.elements import Create as Create
 from beamlike.api.pipelines.elements import FlatMap as FlatMap
 from beamlike.api.pipelines.elements import Map as Map
 from beamlike.api.pipelines.elements import ParDo as ParDo
-from beamlike.api.pipelines.groups import CoGroupByKey as CoGroupByKey
 from beamlike.api.pipelines.groups import CombinePerKey as CombinePerKey
-from beamlike.api.pipelines.groups import Distinct as Distinct
-from beamlike.api.pipelines.groups import Distinct as _RemoveDuplicates
 from beamlike.api.pipelines.groups import GroupByKey as GroupByKey
 from beamlike.api.pipelines.logging_transforms import LogElements as LogElements
 from beamlike.api.pipelines.logging_transforms import Tee as Tee
@@ -29,6 +29,7 @@ from beamlike.api.pipelines.python.times import Reify as Reify
 from beamlike.api.pipelines.python.timestamps import Timestamp as Timestamp
 from beamlike.api.pipelines.python.window_fns import NonMergingWindowFn as NonMergingWindowFn
 from beamlike.api.pipelines.python.windowing import TimestampCombiner as TimestampCombiner
+from beamlike.api.pipelines.python.windowing import Windowing as Windowing
 from beamlike.api.pipelines.python.windows import TimestampedValue as TimestampedValue
 from beamlike.api.pipelines.strings import Regex as Regex
 from beamlike.api.pipelines.strings import ToString as ToString
@@ -46,6 +47,7 @@ from beamlike.beam import coders as coders
 from beamlike.beam import pvalue as pvalue
 from beamlike.beam import typehints as typehints
 from beamlike.beam.transforms import window as window
+from beamlike.beam.typehints import trivial_inference as trivial_inference
 from beamlike.beam.utils import windowed_value as windowed_value
 from beamlike.model.options import AccumulationMode as AccumulationMode
 from beamlike.model.triggers import Always as Always

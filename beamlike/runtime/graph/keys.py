@@ -195,8 +195,9 @@ def _tree(key: Any, coders: Coders) -> tuple[Any, ...]:
     names = _fields_of(kind)
     if names is None:
         raise UnfitKeyError(
-            f"the key {key!r} is a {kind.__qualname__}, and nobody knows when two of them are "
-            "equal; use a text, a number, a tuple, or a frozen data class"
+            f"the key {key!r} is a {kind.__qualname__}, which has no deterministic coder: "
+            "nothing says when two of them are equal; use a text, a number, a tuple, or a frozen "
+            "data class"
         )
     head = " ".join(("o" + _name(kind), *names))
     return (head, *(plain(getattr(key, name)) for name in names))

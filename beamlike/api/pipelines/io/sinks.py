@@ -121,7 +121,8 @@ def _bounded(given: PCollection[Any], sink: Any) -> PCollection[Any]:
     begun = once | "InitializeWrite" >> Map(lambda _, sink: sink.initialize_write(), sink)
     written = (
         given
-        | "Window" >> WindowInto(
+        | "Window"
+        >> WindowInto(
             GlobalWindows(),
             trigger=DefaultTrigger(),
             accumulation_mode=AccumulationMode.DISCARDING,

@@ -17,6 +17,7 @@ from beamlike.api.pipelines.python.reckoning import (
     shown,
 )
 from beamlike.hosts.clock import wall_clock_seconds
+from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.time import MAX_TIMESTAMP as MAX_MILLIS
 from beamlike.model.time import MIN_TIMESTAMP as MIN_MILLIS
 
@@ -30,6 +31,10 @@ __all__ = [
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LONG_FRACTION: Final = re.compile(r"\d{2}[.,](\d{7,})", re.ASCII)
+
+
+_END_OF_GLOBAL_WINDOW: Final = 1000 * END_OF_GLOBAL_WINDOW - 1
+"""The last instant of the global window (microseconds)."""
 
 
 class Timestamp(Seconds):
@@ -110,8 +115,11 @@ class Timestamp(Seconds):
 
     @staticmethod
     def of_millis(millis: int) -> "Timestamp":
-        """So many milliseconds since the epoch: an instant of the core."""
-        return _made(1000 * millis)
+        """So many milliseconds since the epoch: an instant of the core.
+
+        The last instant of the global window is Beam Python's, a microsecond before the end.
+        """
+        return _made(1000 * millis - (millis == END_OF_GLOBAL_WINDOW))
 
     @staticmethod
     def now() -> "Timestamp":
@@ -206,7 +214,8 @@ class Timestamp(Seconds):
     @property
     def instant_ms(self) -> int:
         """Milliseconds since the epoch, rounded down: what the core reckons with."""
-        return self._in(NANOS) // 10**6
+        micros = self._in(NANOS) // 1000
+        return (micros + (micros == _END_OF_GLOBAL_WINDOW)) // 1000
 
     def _in(self, precision: int) -> int:
         units: int = self._units * 10 ** (precision - self._precision)

@@ -160,7 +160,7 @@ class GlobalWindow(BoundedWindow):
         return cls._instance  # type: ignore[return-value]
 
     def __init__(self) -> None:
-        super().__init__(Timestamp.of_millis(END_OF_GLOBAL_WINDOW))
+        super().__init__(Timestamp(micros=1000 * END_OF_GLOBAL_WINDOW))
 
     @property
     def start(self) -> Timestamp:

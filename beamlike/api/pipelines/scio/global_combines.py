@@ -311,7 +311,7 @@ class OverallVerbs(Verbs[T_co]):
 
         Source: Scio ``distinct``, Beam ``Distinct``.
         """
-        from beamlike.api.pipelines.groups import Distinct
+        from beamlike.api.pipelines.cogroups import Distinct
 
         return cast("PCollection[T]", stepped(self, "distinct", Distinct()))
 

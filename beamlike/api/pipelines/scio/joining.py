@@ -159,7 +159,7 @@ def _or_none(values: list[Any]) -> list[Any]:
 
 
 def _cogrouped(given: Verbs[Any], verb: str, others: Sequence[Any]) -> "PCollection[Any]":
-    from beamlike.api.pipelines.groups import CoGroupByKey
+    from beamlike.api.pipelines.cogroups import CoGroupByKey
 
     for rhs in others:
         other(given, verb, rhs)

@@ -18,3 +18,4 @@ from beamlike.api.pipelines.value_providers import RuntimeValueProvider as Runti
 from beamlike.beam import coders as coders
 from beamlike.beam import typehints as typehints
 from beamlike.beam.transforms import userstate as userstate
+from beamlike.beam.typehints import trivial_inference as trivial_inference

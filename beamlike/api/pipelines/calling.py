@@ -1,0 +1,61 @@
+"""Plain functions as `DoFn`.
+
+Source: Beam Python ``CallableWrapperDoFn``.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from beamlike.api.pipelines.dofn import DoFn, Plain, plain_outputs
+from beamlike.api.pipelines.hints.declared import IOTypeHints, annotations_of, get_type_hints
+from beamlike.api.pipelines.hints.forms import item_of
+from beamlike.api.pipelines.hints.inference import infer_return_type
+
+__all__ = ["Calling", "Filtering", "Made"]
+
+
+class Calling(DoFn[Any, Any]):
+    """A plain function as a `DoFn`; subclasses say what its answer means."""
+
+    means = Plain.LISTED
+    opens_texts = True
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self.fn = fn
+
+    def called(self) -> Callable[..., Any]:
+        return self.fn
+
+    def default_type_hints(self) -> IOTypeHints | None:
+        hints = get_type_hints(self.fn).with_defaults(annotations_of(self.fn))
+        if self.means is Plain.KEPT:  # whatever a condition answers
+            return IOTypeHints(hints.input_types)
+        return plain_outputs(hints.strip_iterable() if self.means is Plain.LISTED else hints)
+
+    def infer_output_type(self, *given: Any) -> Any:
+        if self.means is Plain.KEPT:
+            return given[0]
+        if getattr(self.fn, "opens", False):
+            return Any
+        made = infer_return_type(self.fn, given)
+        return item_of(made) if self.means is Plain.LISTED else made
+
+    def plain(self) -> Plain:
+        return self.means
+
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any] | None:
+        return self.fn(element, *args, **kwargs)  # type: ignore[no-any-return]
+
+
+class Made(Calling):
+    means = Plain.MADE
+
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
+        return (self.fn(element, *args, **kwargs),)
+
+
+class Filtering(Calling):
+    means = Plain.KEPT
+
+    def process(self, element: Any, *args: Any, **kwargs: Any) -> Iterable[Any]:
+        return (element,) if self.fn(element, *args, **kwargs) else ()

@@ -1,0 +1,116 @@
+"""Transforms made of a grouping: several collections together, and each element once.
+
+Source: Beam Python ``CoGroupByKey``, ``Distinct``.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from beamlike.api.pipelines.collection import PCollection, check_collection
+from beamlike.api.pipelines.dofn import DoFn
+from beamlike.api.pipelines.elements import Map, ParDo
+from beamlike.api.pipelines.groups import CombinePerKey, GroupByKey
+from beamlike.api.pipelines.hints import forms
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.variables import T
+from beamlike.api.pipelines.windowing import Flatten
+from beamlike.errors import PipelineError
+from beamlike.model.combine import Count
+from beamlike.model.panes import PaneInfo
+from beamlike.model.triggers import DefaultTrigger
+
+if TYPE_CHECKING:
+    from beamlike.api.pipelines.pipeline import Pipeline
+
+__all__ = ["CoGroupByKey", "Distinct"]
+
+
+def _with_nothing(element: T) -> tuple[T, None]:
+    return element, None
+
+
+class Distinct(PTransform[Any, Any]):
+    """Each element once in each window: when the first pane with it comes out.
+
+    Raises:
+        PipelineError: When it is applied: the windows merge, and there is a trigger or an
+            allowed lateness. A session that grows would bring out its elements again.
+
+    Source: Beam ``Distinct``; that only first panes count is Beam Java's.
+    """
+
+    takes = makes = forms.T
+
+    def expand(self, given: PCollection[T]) -> PCollection[T]:
+        label, windowing = check_collection(given, self), given.windowing
+        plain = isinstance(windowing.trigger, DefaultTrigger) and not windowing.allowed_lateness
+        if windowing.is_merging and not plain:
+            raise PipelineError(
+                f"{label!r}: Distinct does not support merging windowing "
+                "strategies, except when using the default trigger and zero allowed lateness, "
+                f"and the collection has {windowing}; window it with "
+                f"WindowInto({windowing.window_fn}) for this"
+            )
+        panes = given | "ToPairs" >> Map(_with_nothing) | "Group" >> CombinePerKey[Any](Count())
+        return panes | "FirstPane" >> ParDo(_OfFirstPane())
+
+
+class _OfFirstPane(DoFn[Any, Any]):
+    _keeps_one_pane = True
+
+    def process(
+        self, element: tuple[Any, Any], pane: PaneInfo = DoFn.PaneInfoParam
+    ) -> Iterable[Any]:
+        if pane.is_first:
+            yield element[0]
+
+
+class CoGroupByKey(PTransform[Any, Any]):
+    """Several collections of pairs grouped by one key: ``{"left": a, "right": b} | ...``.
+
+    A key comes with the values that each collection has for it in the pane: a mapping of lists
+    under the names of the collections, or a tuple of lists if they have none. Their windows
+    have to be compatible, and sessions of all of them merge together.
+
+    Args:
+        pipeline: What the result belongs to, where there may be no collection at all.
+
+    Source: Beam ``CoGroupByKey``.
+    """
+
+    takes_several = True
+
+    def __init__(self, *, pipeline: "Pipeline | None" = None) -> None:
+        super().__init__()
+        self.pipeline = pipeline
+
+    def expand(self, given: Any) -> PCollection[tuple[Any, Any]]:
+        if self.pipeline is not None and not given:
+            return () | "Nothing" >> Flatten(pipeline=self.pipeline)
+        named = isinstance(given, Mapping)
+        collections = dict(given) if named else dict(enumerate(given))
+        tagged = tuple(
+            each | f"Tag({name!r})" >> Map(_Tagger(name)) for name, each in collections.items()
+        )
+        together = tagged | "Flatten" >> Flatten()
+        panes = together | "GroupByKey" >> GroupByKey()
+        return panes | "Split" >> Map(_Splitter(list(collections), named))
+
+
+class _Tagger:
+    def __init__(self, name: Any) -> None:
+        self.name = name
+
+    def __call__(self, pair: tuple[Any, Any]) -> tuple[Any, tuple[Any, Any]]:
+        return pair[0], (self.name, pair[1])
+
+
+class _Splitter:
+    def __init__(self, names: list[Any], named: bool) -> None:
+        self.names, self.named = names, named
+
+    def __call__(self, pair: tuple[Any, list[tuple[Any, Any]]]) -> tuple[Any, Any]:
+        lists: dict[Any, list[Any]] = {name: [] for name in self.names}
+        for name, value in pair[1]:
+            lists[name].append(value)
+        return pair[0], lists if self.named else tuple(lists.values())

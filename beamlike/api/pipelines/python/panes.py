@@ -1,0 +1,57 @@
+"""Panes with the arguments of Beam Python's ``PaneInfo``.
+
+Source: Beam Python ``utils.windowed_value``.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from beamlike.model import panes
+from beamlike.model.panes import NO_FIRING, Timing
+
+__all__ = ["PANE_INFO_UNKNOWN", "PaneInfo"]
+
+PANE_INFO_UNKNOWN = NO_FIRING
+"""The pane of an element that was never grouped."""
+
+
+class _OfTheCore(type):
+    """Makes panes of the core. They are of the class that it makes them in the name of."""
+
+    def __call__(
+        cls,
+        is_first: bool,
+        is_last: bool,
+        timing: Timing,
+        index: int,
+        nonspeculative_index: int,
+    ) -> panes.PaneInfo:
+        return panes.PaneInfo(timing, index, nonspeculative_index, is_first, is_last)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, panes.PaneInfo)
+
+
+if TYPE_CHECKING:
+
+    class PaneInfo(panes.PaneInfo):
+        def __init__(
+            self,
+            is_first: bool,
+            is_last: bool,
+            timing: Timing,
+            index: int,
+            nonspeculative_index: int,
+        ) -> None: ...
+
+else:
+
+    class PaneInfo(metaclass=_OfTheCore):
+        """Where a pane stands among the panes of its key and window, see `beamlike.PaneInfo`.
+
+        Args:
+            is_first: No pane came before it.
+            is_last: No pane can follow.
+            timing: When it fired, seen from the end of its window.
+            index: How many panes came before it.
+            nonspeculative_index: How many of these were not early; -1 for an early one.
+        """
