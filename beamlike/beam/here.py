@@ -50,7 +50,9 @@ HERE: Final[Mapping[str, str]] = {
     "transforms.timeutil": f"{_P}.userstate",
     "transforms.trigger": f"AfterProcessingTime={_P}.python.windowing:AfterProcessingTime "
     "beamlike.model.triggers beamlike.model.options Never=beamlike.model.triggers:Never",
-    "transforms.userstate": f"{_P}.userstate",
+    "transforms.userstate": f"{_P}.userstate MapStateSpec={_P}.userstate:MapStateSpec "
+    f"on_window_expiration={_P}.userstate:on_window_expiration "
+    f"requires_time_sorted_input={_P}.userstate:requires_time_sorted_input",
     "transforms.util": f"{_P}.batches {_P}.groups {_P}.pairs {_P}.logging_transforms {_P}.strings "
     f"{_P}.python.times RemoveDuplicates={_P}.groups:Distinct",
     "transforms.window": f"{_P}.python.windows {_P}.python.window_fns {_P}.python.windowing",

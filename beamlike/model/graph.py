@@ -12,6 +12,7 @@ import attrs
 
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.combine import CombineFn
+from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 
@@ -28,6 +29,7 @@ __all__ = [
     "RaisedFor",
     "Remembered",
     "Seen",
+    "Stateful",
     "Windowed",
     "in_order",
 ]
@@ -200,6 +202,23 @@ class Remembered(Node):
 
     windowing: WindowingStrategy
     fn: Callable[[Any, tuple[Any, Any], int], tuple[Any, Iterable[Any]]]
+
+
+@attrs.frozen(eq=False)
+class Stateful(Node):
+    """Pairs of key and value, given to a function with states and timers.
+
+    Source: Beam's stateful ``ParDo``.
+
+    Args:
+        windowing: The windows that the pairs are in, and how late they may come.
+        fn: The function.
+        tagged: Whether an element comes out as a pair of the tag of its output and its value.
+    """
+
+    windowing: WindowingStrategy
+    fn: StatefulFn
+    tagged: bool = False
 
 
 def in_order(ends: Sequence[Node]) -> list[Node]:

@@ -11,8 +11,10 @@ from beamlike.api.pipelines.dofn import DoFn, Located, Plain, Timestamped
 from beamlike.api.pipelines.doing import Doing, views_of
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.stateful_doing import remembering
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.types import answer_type, element_type
+from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.variables import In, K, R, T
 from beamlike.api.pipelines.views import AsSideInput, looking
 from beamlike.errors import PipelineError
@@ -150,6 +152,8 @@ def expanded(
     """The collection of everything that a function answers without a tag."""
     label = check_collection(given, transform)
     _check_side_inputs(transform, label)
+    if is_stateful_dofn(transform.fn):
+        return remembering(given, transform.fn, transform.args, transform.kwargs, tags)
     do = Doing(transform.fn, transform.args, transform.kwargs, tags, label)
     given = looking(given, views_of(transform.args, transform.kwargs))
     return given.pipeline.add(Each(label, (given.edge,), do), given.windowing, given.is_bounded)

@@ -32,6 +32,7 @@ from beamlike.api.pipelines.rows import Select as Select
 from beamlike.api.pipelines.transform import PTransform as PTransform
 from beamlike.api.pipelines.types import with_input_types as with_input_types
 from beamlike.api.pipelines.types import with_output_types as with_output_types
+from beamlike.api.pipelines.userstate import StateSpec as StateSpec
 from beamlike.api.pipelines.userstate import TimerSpec as TimerSpec
 from beamlike.api.pipelines.windowing import Flatten as Flatten
 from beamlike.api.pipelines.windowing import FlattenWith as FlattenWith

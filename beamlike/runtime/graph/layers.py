@@ -10,7 +10,16 @@ import cloudpickle
 
 from beamlike.errors import CoderError, PipelineError
 from beamlike.machine.clocks import InputClock
-from beamlike.model.graph import Edge, Given, Grouped, Node, Remembered, Seen, in_order
+from beamlike.model.graph import (
+    Edge,
+    Given,
+    Grouped,
+    Node,
+    Remembered,
+    Seen,
+    Stateful,
+    in_order,
+)
 from beamlike.runtime.graph.messages import Mail
 from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
@@ -18,7 +27,7 @@ from beamlike.runtime.store.room import check_letter
 
 __all__ = ["STAGED", "Layers", "Reader"]
 
-STAGED: Final = (Grouped, Seen, Remembered)
+STAGED: Final = (Grouped, Seen, Remembered, Stateful)
 """The nodes that keep state: each belongs to the stateful operator of its layer."""
 
 

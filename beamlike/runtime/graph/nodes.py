@@ -23,11 +23,13 @@ from beamlike.model.graph import (
     RaisedFor,
     Remembered,
     Seen,
+    Stateful,
 )
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GLOBAL_WINDOW, Window
 from beamlike.runtime.graph.staged import GroupingWorker, RememberingWorker, SeeingWorker
+from beamlike.runtime.graph.stateful import StatefulWorker
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Tagged, Worker
 from beamlike.runtime.script import Arrive, ScriptStep
@@ -150,4 +152,6 @@ def worker_of(node: Node) -> Worker:
             return SeeingWorker(node)
         case Remembered():
             return RememberingWorker(node)
+        case Stateful():
+            return StatefulWorker(node)
     raise UnsupportedError(f"{node.label!r} is a {type(node).__name__}, which no host knows")

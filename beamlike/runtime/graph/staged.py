@@ -126,6 +126,7 @@ class StagedWorker(Worker, Recorded):
                 self._drops.append((key, output.effect))
             else:
                 found.append(self.shown(key, output.effect))
+        found.extend(self.closing())
         return [(MAIN, found.with_values(self._wire.all_through(found.values)))] if found else []
 
     @abstractmethod
@@ -150,6 +151,10 @@ class StagedWorker(Worker, Recorded):
     def comes_first(self, element: Element) -> bool:
         """Whether this comes before the others of a bundle, wherever they come from."""
         return False
+
+    def closing(self) -> Bundle:
+        """What comes out once a bundle is over."""
+        return Bundle()
 
 
 def _is_compared_by_value(key: Any) -> bool:
