@@ -1,10 +1,10 @@
+# ruff: noqa: B008 (that is how parameters ask)
 """Functions with states and timers, as Beam Python tests them.
 
-Original: ``transforms/userstate_test.py`` of apache/beam at 002a370. What it asserts of the order in
-which things happen, it asserts of single threads; here every value also says its event time where
-the original looks at it. Timers here fire once the clock is past them, as in Beam Java; Beam
-Python's fire when it has reached them. Only ``generate_sequence_with_realtime_timer`` can tell: its
-clock moves a millisecond further.
+Original: ``transforms/userstate_test.py`` of apache/beam at 002a370. Of the order in which values
+come out it asserts that of a single thread; here it is open. Timers here fire once the clock is
+past them, as in Beam Java; Beam Python's fire when it has reached them. Only
+``generate_sequence_with_realtime_timer`` can tell: its clock moves a millisecond further.
 """
 
 from collections.abc import Callable
@@ -212,8 +212,7 @@ class SimpleFn(DoFn):
     def process(
         self, element, buffer=DoFn.StateParam(BUFFER_STATE), timer1=DoFn.TimerParam(EXPIRY_TIMER)
     ):
-        unused_key, value = element
-        buffer.add(b"A" + str(value).encode("latin1"))
+        buffer.add(b"A" + str(element[1]).encode("latin1"))
         timer1.set(20)
 
     @on_timer(EXPIRY_TIMER)

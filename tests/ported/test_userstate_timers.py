@@ -1,3 +1,4 @@
+# ruff: noqa: B008 (that is how parameters ask)
 """The second half of `test_userstate`: timers, combining states and a join by hand.
 
 Original: ``transforms/userstate_test.py`` of apache/beam at 002a370.

@@ -76,7 +76,7 @@ class UserTimer:
                 the event time of the element, or the output timestamp of the timer, that sets it.
 
         Raises:
-            PipelineError: The instant, of event time, or the output timestamp is after the expiry
+            UserStateError: The instant, of event time, or the output timestamp is after the expiry
                 of the window; or the output timestamp is before what it is by default in
                 processing time.
             TimeError: One of them is no instant.
@@ -120,13 +120,13 @@ class UserTimer:
         the window. Source: Beam Java ``Timer.setRelative``.
 
         Raises:
-            PipelineError: As `set`.
+            UserStateError: As `set`.
         """
         now, at = self._control.now, self._control.now + self._offset
         if self._period:
+            # As in Beam: the offset counts for which multiple it is, and is not added to it.
             rest = at % self._period
-            at = at if rest == 0 else at + self._period - rest
-            at = max(at, now)
+            at = now if rest == 0 else now + self._period - rest
         latest = self._control.latest
         self._set(at if latest is None else min(at, latest), dynamic_timer_tag)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from beamlike.errors import PipelineError
+from beamlike.errors import UserStateError
 from beamlike.machine.userstate.cells import Cell, cell_of
 from beamlike.machine.userstate.saved import Saved, SavedTimer
 from beamlike.machine.userstate.timers import Timer, WindowTimers
@@ -55,13 +55,13 @@ class LiveWindow:
         """A state.
 
         Raises:
-            PipelineError: The function does not declare it.
+            UserStateError: The function does not declare it.
         """
         cell = self._cells.get(spec.name)
         if cell is None:
             declared = self.fn.states.get(spec.name)
             if declared is None:
-                raise PipelineError(_undeclared("state", spec.name, [*self.fn.states]))
+                raise UserStateError(_undeclared("state", spec.name, [*self.fn.states]))
             cell = self._cells[spec.name] = cell_of(declared, self._saved.get(spec.name))
         return cell
 
@@ -96,7 +96,7 @@ class Call:
         """A state of the key and window, see `beamlike.machine.userstate.cells`.
 
         Raises:
-            PipelineError: The function does not declare it.
+            UserStateError: The function does not declare it.
         """
         return self._live.state(spec)
 
@@ -104,12 +104,12 @@ class Call:
         """A timer of the key and window.
 
         Raises:
-            PipelineError: The function does not declare it.
+            UserStateError: The function does not declare it.
         """
         fn = self._live.fn
         declared = fn.timers.get(spec.name)
         if declared is None:
-            raise PipelineError(_undeclared("timer", spec.name, [*fn.timers]))
+            raise UserStateError(_undeclared("timer", spec.name, [*fn.timers]))
         now = self._watermark if declared.is_event_time else self._clock
         return Timer(declared, self._live.timers, now, self._timestamp, fn.skew)
 

@@ -10,7 +10,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator
 from typing import Any, Final, Generic, TypeVar
 
-from beamlike.errors import CoderError, PipelineError
+from beamlike.errors import CoderError, UserStateError
 from beamlike.model.coders import Coder
 from beamlike.model.state_specs import (
     BagStateSpec,
@@ -208,7 +208,7 @@ class OrderedListCell(Cell[OrderedListStateSpec]):
         try:
             at, given = value
         except (TypeError, ValueError):
-            raise PipelineError(
+            raise UserStateError(
                 f"the state {self.spec.name!r} is an ordered list: add((timestamp, value)), got "
                 f"{value!r}"
             ) from None
@@ -310,14 +310,14 @@ def cell_of(spec: StateSpec, saved: Any) -> Cell[Any]:
     """The state of a spec, with what was saved of it; None: nothing.
 
     Raises:
-        PipelineError: There is no such kind of state.
+        UserStateError: There is no such kind of state.
     """
     for kind, cell in _CELLS:
         if isinstance(spec, kind):
             made: Cell[Any] = cell(spec)
             made.load(saved)
             return made
-    raise PipelineError(
+    raise UserStateError(
         f"{spec!r} is no state that beamlike knows; declare one of userstate, such as "
         "ReadModifyWriteStateSpec"
     )

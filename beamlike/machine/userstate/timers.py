@@ -5,7 +5,7 @@ Source: Beam Java ``SimpleDoFnRunner.TimerInternalsTimer``, ``InMemoryTimerInter
 
 from collections.abc import Callable
 
-from beamlike.errors import PipelineError
+from beamlike.errors import UserStateError
 from beamlike.machine.userstate.saved import SavedTimer, TimerId
 from beamlike.model.state_specs import TimerSpec
 from beamlike.model.time import MAX_TIMESTAMP, show_duration, show_instant
@@ -68,7 +68,7 @@ class Timer:
         """Call back when its clock is past this (ms).
 
         Raises:
-            PipelineError: The instant, or the output timestamp, is after the expiry of the window,
+            UserStateError: The instant, or the output timestamp, is after the expiry of the window,
                 or the output timestamp is before what the function is called for.
         """
         output: int | None = None
@@ -77,9 +77,9 @@ class Timer:
         elif holds:
             output = at if self.spec.is_event_time else self._given_at
         if self.spec.is_event_time and at > self._timers.expiry:
-            raise PipelineError(self._too_late("a firing timestamp", at))
+            raise UserStateError(self._too_late("a firing timestamp", at))
         if output is not None and output > self._timers.expiry:
-            raise PipelineError(self._too_late("an output timestamp", output))
+            raise UserStateError(self._too_late("an output timestamp", output))
         self._timers.set(self.spec, tag, (at, output))
 
     def clear(self, tag: str = "") -> None:
@@ -89,7 +89,7 @@ class Timer:
     def _checked(self, output: int) -> int:
         if self._given_at - self._skew <= output <= MAX_TIMESTAMP:
             return output
-        raise PipelineError(
+        raise UserStateError(
             f"Cannot output timer {self.spec.name!r} with output timestamp {show_instant(output)}. "
             "Output timestamps must be no earlier than the timestamp of the current input or "
             f"timer, {show_instant(self._given_at)}, minus the allowed skew, "

@@ -1,3 +1,4 @@
+# ruff: noqa: B008 (that is how parameters ask)
 """Random functions with states and timers: what each call does follows from a seed and from what
 the call is given, so that every host does the same."""
 
@@ -57,14 +58,14 @@ class AnyFn(DoFn[Any, Any]):
         element: tuple[str, int],
         at: Any = DoFn.TimestampParam,
         window: Any = DoFn.WindowParam,
-        total: Any = DoFn.StateParam(SUM),  # noqa: B008
-        last: Any = DoFn.StateParam(LAST),  # noqa: B008
-        bag: Any = DoFn.StateParam(BAG),  # noqa: B008
-        distinct: Any = DoFn.StateParam(SET),  # noqa: B008
-        mapped: Any = DoFn.StateParam(MAP),  # noqa: B008
-        ordered: Any = DoFn.StateParam(ORDERED),  # noqa: B008
-        event: Any = DoFn.TimerParam(EVENT),  # noqa: B008
-        real: Any = DoFn.TimerParam(REAL),  # noqa: B008
+        total: Any = DoFn.StateParam(SUM),
+        last: Any = DoFn.StateParam(LAST),
+        bag: Any = DoFn.StateParam(BAG),
+        distinct: Any = DoFn.StateParam(SET),
+        mapped: Any = DoFn.StateParam(MAP),
+        ordered: Any = DoFn.StateParam(ORDERED),
+        event: Any = DoFn.TimerParam(EVENT),
+        real: Any = DoFn.TimerParam(REAL),
     ) -> Iterable[Any]:
         key, value = element
         dice = Random(f"{self.seed} {key} {value} {at}")
@@ -129,11 +130,11 @@ class AnyFn(DoFn[Any, Any]):
         tag: Any = DoFn.DynamicTimerTagParam,
         at: Any = DoFn.FireTimestampParam,
         output: Any = DoFn.TimestampParam,
-        total: Any = DoFn.StateParam(SUM),  # noqa: B008
-        bag: Any = DoFn.StateParam(BAG),  # noqa: B008
-        loops: Any = DoFn.StateParam(LOOPS),  # noqa: B008
-        event: Any = DoFn.TimerParam(EVENT),  # noqa: B008
-        real: Any = DoFn.TimerParam(REAL),  # noqa: B008
+        total: Any = DoFn.StateParam(SUM),
+        bag: Any = DoFn.StateParam(BAG),
+        loops: Any = DoFn.StateParam(LOOPS),
+        event: Any = DoFn.TimerParam(EVENT),
+        real: Any = DoFn.TimerParam(REAL),
     ) -> Iterable[Any]:
         dice = Random(f"{self.seed} {key} {tag} {at} event {total.read()}")
         yield from self._said((key, "event", tag, at, bag.read()), output, window)
@@ -151,10 +152,10 @@ class AnyFn(DoFn[Any, Any]):
         tag: Any = DoFn.DynamicTimerTagParam,
         at: Any = DoFn.FireTimestampParam,
         output: Any = DoFn.TimestampParam,
-        last: Any = DoFn.StateParam(LAST),  # noqa: B008
-        loops: Any = DoFn.StateParam(LOOPS),  # noqa: B008
-        event: Any = DoFn.TimerParam(EVENT),  # noqa: B008
-        real: Any = DoFn.TimerParam(REAL),  # noqa: B008
+        last: Any = DoFn.StateParam(LAST),
+        loops: Any = DoFn.StateParam(LOOPS),
+        event: Any = DoFn.TimerParam(EVENT),
+        real: Any = DoFn.TimerParam(REAL),
     ) -> Iterable[Any]:
         dice = Random(f"{self.seed} {key} {tag} {at} real")
         yield from self._said((key, "real", tag, at, last.read()), output, window)
@@ -183,9 +184,9 @@ class AnyExpiringFn(AnyFn):
     def expired(
         self,
         key: Any = DoFn.KeyParam,
-        total: Any = DoFn.StateParam(AnyFn.SUM),  # noqa: B008
-        bag: Any = DoFn.StateParam(AnyFn.BAG),  # noqa: B008
-        ordered: Any = DoFn.StateParam(AnyFn.ORDERED),  # noqa: B008
+        total: Any = DoFn.StateParam(AnyFn.SUM),
+        bag: Any = DoFn.StateParam(AnyFn.BAG),
+        ordered: Any = DoFn.StateParam(AnyFn.ORDERED),
     ) -> Iterable[Any]:
         yield key, "end", (total.read(), bag.read(), ordered.read())
 
