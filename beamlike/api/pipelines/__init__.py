@@ -12,8 +12,9 @@ timers that functions declare), `stateful_doing` (how such functions are called)
 (Beam's combine functions), `repeating` (groupings that count elements several times), `grouping`
 (what all that group are made of), `outputs` (of transforms with several). Then Beam's transforms:
 `elements`, `windowing`, `groups`, `combiners`, `approximate`, `pairs`, `times`, `rows`, `strings`,
-`logging_transforms`, `stateful`, `keyed_batches`, `batches`; and `error_handling` (elements that
-fail). From outside and to the outside: `on_spark` (which query a pipeline becomes), `coders` and
-`more_coders` (values as bytes), `frames` (DataFrames) and `named` (inputs and outputs of jobs).
-What Beam Python counts in seconds is in `python`, Scio's verbs are in `scio`.
+`logging_transforms`, `stateful`, `keyed_batches`, `buffered_batches`, `batches`, `deduplicating`;
+and `error_handling` (elements that fail). From outside and to the outside: `on_spark` (which query
+a pipeline becomes), `coders` and `more_coders` (values as bytes), `frames` (DataFrames) and `named`
+(inputs and outputs of jobs). What Beam Python counts in seconds is in `python`, Scio's verbs are in
+`scio`.
 """

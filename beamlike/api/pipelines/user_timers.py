@@ -60,6 +60,13 @@ class UserTimer:
         """
         return self._times.shown(self._control.now)
 
+    @property
+    def latest(self) -> Any:
+        """The last instant that a timer of event time may be set to, when its window expires; None
+        for one of processing time."""
+        latest = self._control.latest
+        return None if latest is None else self._times.shown(latest)
+
     def set(
         self, timestamp: Any, dynamic_timer_tag: str = "", output_timestamp: Any = None
     ) -> None:
