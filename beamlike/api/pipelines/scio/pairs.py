@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from beamlike.api.pipelines.dofn import DoFn
 from beamlike.api.pipelines.scio.steps import (
     Verbs,
     checked,
@@ -17,6 +18,7 @@ from beamlike.api.pipelines.scio.steps import (
     mapped,
     stepped,
 )
+from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.errors import PipelineError
 from beamlike.model.combine.plain import digest
 
@@ -177,27 +179,32 @@ class KeyedVerbs(Verbs[T_co]):
         return here(self).partition(num_partitions, partial(_hashed_key, num_partitions))
 
     def apply_per_key(
-        self: "KeyedVerbs[tuple[K, V]]", fn: Callable[[Any, V, int], tuple[Any, Iterable[U]]]
+        self: "KeyedVerbs[tuple[K, V]]",
+        fn: "Callable[[Any, V, int], tuple[Any, Iterable[U]]] | DoFn[tuple[K, V], tuple[K, U]]",
     ) -> "PCollection[tuple[K, U]]":
         """Each value given to a function with a state for its key and window.
 
         Nothing is grouped: what the function answers comes out at once, in the window, at the
         time and of the pane of its pair. A pair whose window has expired is dropped, and the
-        state of a window is forgotten then. There are no timers: what waits for more elements or
-        for the end of the window is a grouping, or ``batch_by_key``.
+        state of a window is forgotten then.
 
         Args:
             fn: Called with the state (None at first), a value and its event time (ms). Answers
                 with the new state, None to forget it, and a list of what comes out under the
-                same key. It leaves the old state as it was.
+                same key. It leaves the old state as it was. Or a ``beamlike.beam.DoFn`` with
+                states and timers, which is given pairs and brings out pairs, as in Scio.
 
         Raises:
             PipelineError: The windows merge.
 
         Source: Scio ``applyPerKeyDoFn``.
         """
+        from beamlike.api.pipelines.elements import ParDo
         from beamlike.api.pipelines.stateful import ApplyPerKey
 
+        if isinstance(fn, DoFn) and is_stateful_dofn(fn):
+            done = stepped(self, "apply_per_key", ParDo(fn), type(fn))
+            return cast("PCollection[tuple[K, U]]", done)
         if not callable(fn):
             raise PipelineError(
                 f"{full_name(self, 'apply_per_key')!r} needs a function, got {fn!r}; in place of a "
