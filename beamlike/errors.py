@@ -33,6 +33,7 @@ __all__ = [
     "UnsupportedError",
     "UnwiseStrategyWarning",
     "UserFunctionError",
+    "UserStateError",
     "WatermarkError",
     "WindowError",
     "WindowingError",
@@ -180,6 +181,11 @@ class UserFunctionError(BeamlikeError, RuntimeError):
             f"{self.function} raised {self.problem}; it was asked for {self.place}{key}; mend the "
             'function, or leave out what it cannot take with on_error="drop"'
         )
+
+
+class UserStateError(BeamlikeError, ValueError):
+    """A function asked for a state or a timer that it does not declare, or used one as it cannot be
+    used: a timer set to an instant after the end of its window, for example."""
 
 
 class PipelineError(BeamlikeError, ValueError):

@@ -58,6 +58,7 @@ HERE: Final[Mapping[str, str]] = {
     "testing.test_pipeline": f"{_T}.pipelines.contexts",
     "testing.test_stream": f"{_P}.python.streams",
     "testing.util": f"{_T}.pipelines.beam {_T}.pipelines.beam_matchers",
+    "transforms.deduplicate": f"{_P}.deduplicating",
     "transforms.error_handling": f"{_P}.error_handling",
     "transforms.combiners": f"{_P}.combiners Max={_P}.combiners:Max Min={_P}.combiners:Min "
     f"Sum={_P}.combiners:Sum",
@@ -73,7 +74,9 @@ HERE: Final[Mapping[str, str]] = {
     "beamlike.model.triggers beamlike.model.options Never=beamlike.model.triggers:Never "
     "TriggerFn=beamlike.model.triggers:Trigger _Never=beamlike.model.triggers:Never "
     "_AfterSynchronizedProcessingTime=beamlike.model.triggers:AfterSynchronizedProcessingTime",
-    "transforms.userstate": f"{_P}.userstate",
+    "transforms.userstate": f"{_P}.userstate MapStateSpec={_P}.userstate:MapStateSpec "
+    f"on_window_expiration={_P}.userstate:on_window_expiration "
+    f"requires_time_sorted_input={_P}.userstate:requires_time_sorted_input",
     "transforms.util": f"{_P}.batches {_P}.cogroups {_P}.pairs {_P}.logging_transforms "
     f"{_P}.strings {_P}.python.times RemoveDuplicates={_P}.cogroups:Distinct",
     "transforms.window": f"{_P}.python.windows {_P}.python.window_fns {_P}.python.windowing",

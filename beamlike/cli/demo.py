@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         EnvironmentProblem: A package, Java or Spark is missing, or ``--out`` is no folder.
     """
     needs("the demo", "demo")
-    from beamlike.demo import check, report, results, trace
+    from beamlike.demo import check, report, results, story
     from beamlike.demo.flights import load_flights
     from beamlike.demo.job import Output, run_query
     from beamlike.demo.pace import storm_days, write_arrivals
@@ -141,8 +141,8 @@ def run(args: argparse.Namespace) -> int:
     text = report.render(report.summarise(flights, panes, drops, len(batches)), verdict)
     (out / "summary.txt").write_text(text + "\n", encoding="utf-8")
     if panes:
-        group = trace.choose_group(panes, drops)
-        scene = trace.tell_story(group, panes[group], drops, flights, files, batches)
+        group = story.choose_group(panes, drops)
+        scene = story.tell_story(group, panes[group], drops, flights, files, batches)
         draw(scene, out / "story.png")
     _say("")
     _say(text)

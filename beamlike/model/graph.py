@@ -12,6 +12,7 @@ import attrs
 
 from beamlike.model.bundle import Bundle, Windowed
 from beamlike.model.combine import CombineFn
+from beamlike.model.stateful import StatefulFn
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 
@@ -26,7 +27,8 @@ __all__ = [
     "RaisedFor",
     "ReadNode",
     "SideInputNode",
-    "StatefulNode",
+    "StatefulMapNode",
+    "StatefulParDoNode",
     "WindowNode",
     "Windowed",
     "in_order",
@@ -186,7 +188,7 @@ class SideInputNode(Node):
 
 
 @attrs.frozen(eq=False)
-class StatefulNode(Node):
+class StatefulMapNode(Node):
     """Pairs of key and value, given one by one to a function with a memory.
 
     There is one state for each key and window. What the function answers is in the window, at
@@ -200,6 +202,23 @@ class StatefulNode(Node):
 
     windowing: WindowingStrategy
     fn: Callable[[Any, tuple[Any, Any], int], tuple[Any, Iterable[Any]]]
+
+
+@attrs.frozen(eq=False)
+class StatefulParDoNode(Node):
+    """Pairs of key and value, given to a function with states and timers.
+
+    Source: Beam's stateful ``ParDo``.
+
+    Args:
+        windowing: The windows that the pairs are in, and how late they may come.
+        fn: The function.
+        tagged: Whether an element comes out as a pair of the tag of its output and its value.
+    """
+
+    windowing: WindowingStrategy
+    fn: StatefulFn
+    tagged: bool = False
 
 
 def in_order(ends: Sequence[Node]) -> list[Node]:

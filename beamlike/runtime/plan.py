@@ -13,6 +13,7 @@ from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import SideInputs
 from beamlike.machine.stateful import StatefulMap
+from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.combine import CombineFn, Together
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.windows import IntervalWindow
@@ -282,7 +283,7 @@ class Plan:
             about["trigger"] = str(strategy.trigger)
             about["allowed lateness"] = strategy.allowed_lateness
             about["retained"] = strategy.forgotten(span) - strategy.expiry(span)
-        elif isinstance(self.machine, SideInputs | StatefulMap):
+        elif isinstance(self.machine, SideInputs | StatefulMap | StatefulParDo):
             about["allowed lateness"] = self.machine.allowed_lateness
         return about
 

@@ -100,7 +100,7 @@ def test_a_batch_waits_for_so_many_seconds_and_no_longer():
     stream = (
         TestStream()
         .add_elements_at_time("00:00:10", ("tea", 1), ("tea", 2), ("tea", 3))
-        .advance_processing_time("4 s")
+        .advance_processing_time("6 s")
         .add_elements_at_time("00:00:20", ("tea", 4))
         .advance_processing_time("6 s")
         .add_elements_at_time("00:00:30", ("tea", 5))
@@ -115,7 +115,7 @@ def test_a_batch_waits_for_so_many_seconds_and_no_longer():
     assert batched.windowing == windowed.windowing
     assert [(it.step, it.element.value) for it in came] == [
         (0, ("tea", [1, 2])),
-        (0, ("tea", [3])),
+        (1, ("tea", [3])),
         (3, ("tea", [4])),
         (5, ("tea", [5])),
     ]

@@ -281,15 +281,18 @@ def refused(fn: Any) -> str:
     return str(refusal.value)
 
 
-def test_a_function_with_state_is_refused_where_it_is_applied_with_what_there_is_instead():
-    assert refused(Buffering()) == (
-        "'Buffer': Buffering.process asks for a state in its parameter 'buffer', and a DoFn has "
-        "none here; write ApplyPerKey(fn), with a function from a state and a pair to the next "
-        "state and the outputs"
+def test_a_function_with_state_that_handles_exceptions_is_refused_where_it_is_applied():
+    words = beam.Pipeline() | beam.Create([("k", 1)])
+    with pytest.raises(PipelineError) as refusal:
+        _ = words | "Buffer" >> beam.ParDo(Buffering()).with_exception_handling()
+    assert str(refusal.value).endswith(
+        "asks for a state in its parameter 'buffer', and has none here; a DoFn may, in its process "
+        "and in methods under @on_timer: write a class below DoFn and ParDo(...) of it, without "
+        "with_exception_handling"
     )
 
 
-def test_a_function_with_a_timer_a_restriction_or_a_finalizer_is_refused_likewise():
+def test_a_plain_function_with_a_timer_a_restriction_or_a_finalizer_is_refused():
     def remind(pair: Any, timer: Any = beam.DoFn.TimerParam(Buffering.EXPIRY)) -> Any:  # noqa: B008
         return [pair]
 
@@ -300,16 +303,16 @@ def test_a_function_with_a_timer_a_restriction_or_a_finalizer_is_refused_likewis
         return [pair]
 
     assert refused(remind).endswith(
-        "remind asks for a timer in its parameter 'timer', and a DoFn has none here; write "
-        "ApplyPerKey(fn), with a function from a state and a pair to the next state and the "
-        "outputs, or a trigger and GroupByKey() for what waits"
+        "remind asks for a timer in its parameter 'timer', and has none here; a DoFn may, in its "
+        "process and in methods under @on_timer: write a class below DoFn and ParDo(...) of it, "
+        "without with_exception_handling"
     )
     assert refused(read).endswith(
-        "read asks for a restriction in its parameter 'tracker', and a DoFn has none here; read "
-        "with FromDataFrame(...), TestStream() or Create(...)"
+        "read asks for a restriction in its parameter 'tracker', and has none here; read with "
+        "FromDataFrame(...), TestStream() or Create(...)"
     )
     assert refused(save).endswith(
-        "save asks for the end of a commit in its parameter 'finalizer', and a DoFn has none here; "
+        "save asks for the end of a commit in its parameter 'finalizer', and has none here; "
         "write what is to be done to finish_bundle"
     )
 

@@ -6,16 +6,17 @@ builds one), `visiting` (what was built, as a tree), `value_providers` (options 
 `runners`, `raised` (what a run raises), `result` and `metrics` (what a run says of itself),
 `variables` (what type checkers infer), `types` (declared types that have columns), `type_checks`
 (what transforms take and make, by the hints of `hints`), `eager` (transforms of plain lists). Then
-how elements are worked on: `dofn` (functions over elements), `calling` (plain functions as such),
-`doing` (how they are called), `checked` (how elements are checked, on request), `contexts` (what
-they are given beside the element), `views` (side inputs that these are given), `combinefn` (Beam's
-combine functions), `combine_fns` (the built-in ones), `combine_types` (what they take and make),
-`repeating` (groupings that count elements several times), `grouping` (what all that group are made
-of), `outputs` (of transforms with several). Then Beam's transforms: `elements`, `windowing`,
-`groups`, `cogroups`, `combiners`, `approximate`, `pairs`, `times`, `rows`, `strings`,
-`logging_transforms`, `stateful`,
-`keyed_batches`, `batches`; `error_handling` (elements that fail); and what Beam has and nothing
-here does, `userstate`. From outside and to the outside: `on_spark` (which query a pipeline
-becomes), `coders` and `more_coders` (values as bytes), `frames` (DataFrames) and `named` (inputs
-and outputs of jobs). What Beam Python counts in seconds is in `python`, Scio's verbs are in `scio`.
+how elements are worked on: `user_timers` (timers as functions see them), `dofn` (functions over
+elements), `calling` (plain functions as such), `doing` (how they are called), `checked` (how
+elements are checked, on request), `contexts` (what they are given beside the element), `views`
+(side inputs that these are given), `userstate` (the states and timers that functions declare),
+`stateful_doing` (how such functions are called), `combinefn` (Beam's combine functions),
+`combine_fns` (the built-in ones), `combine_types` (what they take and make), `repeating` (groupings
+that count elements several times), `grouping` (what all that group are made of), `outputs` (of
+transforms with several). Then Beam's transforms: `elements`, `windowing`, `groups`, `cogroups`,
+`combiners`, `approximate`, `pairs`, `times`, `rows`, `strings`, `logging_transforms`, `stateful`,
+`keyed_batches`, `buffered_batches`, `batches`, `deduplicating`; and `error_handling` (elements that
+fail). From outside and to the outside: `on_spark` (which query a pipeline becomes), `coders` and
+`more_coders` (values as bytes), `frames` (DataFrames) and `named` (inputs and outputs of jobs).
+What Beam Python counts in seconds is in `python`, Scio's verbs are in `scio`.
 """

@@ -9,19 +9,17 @@ from typing import Any
 
 import attrs
 
+from beamlike.api.pipelines.buffered_batches import BufferedBatches
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.dofn import DoFn
-from beamlike.api.pipelines.elements import FlatMap, Map, ParDo
-from beamlike.api.pipelines.groups import GroupByKey
+from beamlike.api.pipelines.elements import Map, ParDo
 from beamlike.api.pipelines.keyed_batches import BatchByKey
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import K, T
-from beamlike.api.pipelines.windowing import WindowInto
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Windowed
 from beamlike.model.options import whole_number
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
-from beamlike.model.triggers import AfterAny, AfterCount, AfterProcessingTime, Repeatedly
 from beamlike.model.windows import Window
 
 __all__ = ["BatchElements", "GroupIntoBatches", "ShardedKey", "SortAndBatchElements"]
@@ -245,8 +243,10 @@ class GroupIntoBatches(PTransform[Any, Any]):
 
     Args:
         batch_size: How many values make a batch.
-        max_buffering_duration_secs: How long a batch waits at most, in processing time, before it
-            comes out with what it has; None or 0: for as long as its window lasts.
+        max_buffering_duration_secs: How long a batch waits at most, in processing time, counted
+            from its first value, before it comes out with what it has; None or 0: for as long as
+            its window lasts.
+        clock: Counts for nothing: processing time is that of the pipeline.
 
     Raises:
         PipelineError: The size or the duration is none; when it is applied: the windows merge.
@@ -273,18 +273,8 @@ class GroupIntoBatches(PTransform[Any, Any]):
         check_collection(given, self)
         if not self.seconds:
             return given | "Batches" >> BatchByKey(self.size, make_pairs="WithKeys(...)")
-        trigger = Repeatedly(AfterAny(AfterCount(self.size), AfterProcessingTime(self._wait)))
-        waiting = given | "Waiting" >> WindowInto(
-            trigger=trigger,
-            accumulation_mode="discarding",
-            allowed_lateness=given.windowing.allowed_lateness,
-        )
-        batches = waiting | "Group" >> GroupByKey() | "Cut" >> FlatMap(_Cut(self.size))
-        return PCollection(given.pipeline, batches.edge, given.windowing, given.is_bounded)
-
-    @property
-    def _wait(self) -> int:
-        return max(1, round(1000 * (self.seconds or 0)))
+        wait = max(1, round(1000 * self.seconds))
+        return given | "Batches" >> ParDo(BufferedBatches(self.size, wait))
 
     class WithShardedKey(PTransform[Any, Any]):
         """The same, with each key as a `ShardedKey`. No key is taken apart here.
@@ -301,18 +291,6 @@ class GroupIntoBatches(PTransform[Any, Any]):
             self, given: PCollection[tuple[Any, T]]
         ) -> PCollection[tuple[ShardedKey, list[T]]]:
             return given | "Batches" >> self.batches | "Sharded" >> Map(_sharded)
-
-
-class _Cut:
-    """A group as batches of no more than so many values."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-
-    def __call__(self, group: tuple[Any, list[Any]]) -> Iterable[tuple[Any, list[Any]]]:
-        key, values = group
-        starts = range(0, len(values), self.size)
-        return [(key, values[at : at + self.size]) for at in starts]
 
 
 def _sharded(batch: tuple[Any, list[Any]]) -> tuple[ShardedKey, list[Any]]:

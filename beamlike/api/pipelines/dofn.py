@@ -13,9 +13,11 @@ from beamlike.api.pipelines.contexts import BundleContextParam, ContextParam
 from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, annotations_of
 from beamlike.api.pipelines.hints.forms import item_of, parts_of
 from beamlike.api.pipelines.hints.inference import infer_return_type
+from beamlike.api.pipelines.user_timers import Clockface
 from beamlike.api.pipelines.variables import In, T
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Windowed
+from beamlike.model.state_specs import StateSpec, TimerSpec
 from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms
 
 __all__ = [
@@ -24,7 +26,9 @@ __all__ = [
     "Located",
     "Param",
     "Plain",
+    "StateAsked",
     "TaggedOutput",
+    "TimerAsked",
     "Timestamped",
     "TimestampedValue",
     "plain_outputs",
@@ -119,6 +123,56 @@ class Param:
         return f"DoFn.{self.name}"
 
 
+@attrs.frozen(repr=False)
+class StateAsked(Param):
+    """A state that a function of pairs asks for.
+
+    What it is given has ``read``, ``clear``, ``is_empty`` and, of a single value, ``write``; of
+    what holds several, ``add``: see `beamlike.machine.userstate.cells`.
+    """
+
+    spec: StateSpec = attrs.field(kw_only=True)
+
+    @classmethod
+    def of(cls, spec: object) -> "StateAsked":
+        """What asks for this state.
+
+        Raises:
+            PipelineError: It is no spec of a state.
+        """
+        if not isinstance(spec, StateSpec):
+            raise PipelineError(
+                f"DoFn.StateParam expected StateSpec object, got {spec!r}; write "
+                'StateParam(ReadModifyWriteStateSpec("name", coder)), or another state of userstate'
+            )
+        return cls("StateParam", spec=spec)
+
+
+@attrs.frozen(repr=False)
+class TimerAsked(Param):
+    """A timer that a function of pairs asks for: it is given a `UserTimer`."""
+
+    spec: TimerSpec = attrs.field(kw_only=True)
+
+    @classmethod
+    def of(cls, spec: object, times: Clockface) -> "TimerAsked":
+        """What asks for this timer.
+
+        Args:
+            spec: The timer.
+            times: In which form its users write instants.
+
+        Raises:
+            PipelineError: It is no spec of a timer.
+        """
+        if not isinstance(spec, TimerSpec):
+            raise PipelineError(
+                f"DoFn.TimerParam expected TimerSpec object, got {spec!r}; write "
+                'TimerParam(TimerSpec("name", TimeDomain.WATERMARK))'
+            )
+        return cls("TimerParam", times.timer, spec=spec)
+
+
 class DoFn(WithTypeHints, Generic[In, T]):
     """A function over elements, with a life. Times are numbers of milliseconds.
 
@@ -131,6 +185,12 @@ class DoFn(WithTypeHints, Generic[In, T]):
     a context manager gives, entered once; ``BundleContextParam`` enters it for each bundle. A
     function that asks for its window is called once for
     each window of an element.
+
+    A function of pairs of key and value may have states and timers for each key and window:
+    ``total=DoFn.StateParam(TOTAL)``, ``later=DoFn.TimerParam(LATER)``, with specs of ``userstate``.
+    A timer calls a method under ``@on_timer(LATER)``. That may ask for states and timers, its
+    ``KeyParam``, ``WindowParam`` and ``DynamicTimerTagParam``, its ``TimestampParam``, which is the
+    output timestamp of the timer, and its ``FireTimestampParam``, which it was set to.
 
     An output may happen later than the element that it came from, but not earlier by more than
     ``allowed_timestamp_skew``, because the watermark may have passed there.
@@ -154,19 +214,35 @@ class DoFn(WithTypeHints, Generic[In, T]):
     opens_texts: ClassVar[bool] = False
     """Whether a text, bytes or a mapping that `process` returns is meant to be taken apart."""
 
+    DynamicTimerTagParam: ClassVar[Any] = Param("DynamicTimerTagParam")
+    FireTimestampParam: ClassVar[Any] = Param("FireTimestampParam")
+
+    @staticmethod
+    def StateParam(spec: Any) -> Any:
+        """A state of the key and window, see `StateAsked`.
+
+        Args:
+            spec: Which one, a spec of ``userstate``.
+
+        Raises:
+            PipelineError: It is none.
+        """
+        return StateAsked.of(spec)
+
+    @staticmethod
+    def TimerParam(spec: Any) -> Any:
+        """A timer of the key and window, see `UserTimer`.
+
+        Args:
+            spec: Which one, a ``userstate.TimerSpec``.
+
+        Raises:
+            PipelineError: It is none.
+        """
+        return TimerAsked.of(spec, Clockface())
+
     # What follows is refused where the function is applied, which knows both by name.
     BundleFinalizerParam: ClassVar[Any] = Param("BundleFinalizerParam")
-    DynamicTimerTagParam: ClassVar[Any] = Param("DynamicTimerTagParam")
-
-    @staticmethod
-    def StateParam(_spec: Any) -> Any:
-        """A state. Not here: a transform that asks for one is refused."""
-        return Param("StateParam")
-
-    @staticmethod
-    def TimerParam(_spec: Any) -> Any:
-        """A timer. Not here: a transform that asks for one is refused."""
-        return Param("TimerParam")
 
     @staticmethod
     def RestrictionParam(_provider: Any = None) -> Any:

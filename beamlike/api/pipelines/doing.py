@@ -25,7 +25,7 @@ from beamlike.model.fingerprint import stable_repr
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.model.time import show_duration, show_instant
 
-__all__ = ["Doing", "EarlyOutputError", "views_of"]
+__all__ = ["Doing", "EarlyOutputError", "asked_by", "read", "views_of"]
 
 _READ: Final[Mapping[str, Callable[[Windowed], Any]]] = {
     "ElementParam": lambda element: element.value,
@@ -47,20 +47,23 @@ _COLUMN: Final[Mapping[str, Callable[[Bundle], Iterable[Any]]]] = {
 """The same of all elements of a bundle, of which each is in one window if windows are read."""
 
 _STATE_HERE: Final = (
-    "write ApplyPerKey(fn), with a function from a state and a pair to the next state and the "
-    "outputs"
+    "a DoFn may, in its process and in methods under @on_timer: write a class below DoFn and "
+    "ParDo(...) of it, without with_exception_handling"
 )
 _SOURCE_HERE: Final = "read with FromDataFrame(...), TestStream() or Create(...)"
 
 _MISSING: Final[Mapping[str, tuple[str, str]]] = {
     "StateParam": ("a state", _STATE_HERE),
-    "TimerParam": ("a timer", f"{_STATE_HERE}, or a trigger and GroupByKey() for what waits"),
+    "TimerParam": ("a timer", _STATE_HERE),
     "DynamicTimerTagParam": ("a timer", _STATE_HERE),
+    "FireTimestampParam": ("a timer", _STATE_HERE),
     "BundleFinalizerParam": ("the end of a commit", "write what is to be done to finish_bundle"),
     "RestrictionParam": ("a restriction", _SOURCE_HERE),
     "WatermarkEstimatorParam": ("a watermark of its own", _SOURCE_HERE),
 }
-"""What Beam has and functions here cannot ask for: what it is, and what there is instead."""
+"""What functions cannot ask for, or not everywhere: what it is, and what there is instead."""
+_OF_STATE: Final = ("StateParam", "TimerParam")
+"""What a function with states and timers may ask for."""
 
 
 class EarlyOutputError(PipelineError, RuntimeError):
@@ -97,6 +100,8 @@ class Doing(Do):
         kwargs: Mapping[str, Any],
         tags: frozenset[str] | None,
         label: str,
+        *,
+        remembers: bool = False,
     ) -> None:
         self.fn, self.tags, self.label = fn, tags, label
         views = [View(it, label) for it in views_of(args, kwargs)]
@@ -107,8 +112,8 @@ class Doing(Do):
             for name, it in kwargs.items()
         }
         self.views: Sequence[View] = views
-        self.asked = _asked(fn)
-        self._refuse_missing()
+        self.asked = asked_by(fn.called())
+        self.refuse_missing(self.asked, _OF_STATE if remembers else ())
         self.contexts = Contexts(fn.called())
         kinds = {it.name for it in self.asked.values()}
         self.takes_element = "ElementParam" not in kinds
@@ -128,13 +133,18 @@ class Doing(Do):
         names = [it.name for it in parameters if it.kind is not inspect.Parameter.KEYWORD_ONLY]
         return names[self.takes_element :][: len(self.asked)] == [*self.asked]
 
-    def _refuse_missing(self) -> None:
-        for parameter, asked in self.asked.items():
-            if asked.name in _MISSING:
+    def refuse_missing(self, asked_for: Mapping[str, Param], known: Sequence[str]) -> None:
+        """Refuse what a function asks for and cannot be given.
+
+        Raises:
+            PipelineError: With what to write.
+        """
+        for parameter, asked in asked_for.items():
+            if asked.name in _MISSING and asked.name not in known:
                 what, instead = _MISSING[asked.name]
                 raise PipelineError(
                     f"{self.label!r}: {stable_repr(self.fn.called())} asks for {what} in its "
-                    f"parameter {parameter!r}, and a DoFn has none here; {instead}"
+                    f"parameter {parameter!r}, and has none here; {instead}"
                 )
 
     @property
@@ -155,7 +165,8 @@ class Doing(Do):
                 "first element; yield it from process or from finish_bundle"
             )
 
-    def process(self, element: Windowed) -> Iterator[tuple[str, Windowed]]:
+    def filled(self, element: Windowed) -> tuple[Windowed, tuple[Any, ...], Mapping[str, Any]]:
+        """An element without what it sees of side inputs, and the arguments with that."""
         args, kwargs = self.args, self.kwargs
         if self.views:
             element, seen = self._seen(element)
@@ -164,6 +175,10 @@ class Doing(Do):
                 name: seen[it.number] if isinstance(it, _Slot) else it
                 for name, it in kwargs.items()
             }
+        return element, args, kwargs
+
+    def process(self, element: Windowed) -> Iterator[tuple[str, Windowed]]:
+        element, args, kwargs = self.filled(element)
         if not self.sees_window:
             yield from self._call(element, args, kwargs)
             return
@@ -247,10 +262,13 @@ class Doing(Do):
         self.fn.teardown()
 
     def describe(self, element: Windowed) -> str:
-        value = element.value
+        return repr(self.unseen(element.value))
+
+    def unseen(self, value: Any) -> Any:
+        """A value without what it sees of side inputs."""
         for _ in self.views:
             value, _items = value
-        return repr(value)
+        return value
 
     def _seen(self, element: Windowed) -> tuple[Windowed, list[Any]]:
         value, contents = element.value, []
@@ -263,10 +281,13 @@ class Doing(Do):
     def _call(
         self, element: Windowed, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Iterator[tuple[str, Windowed]]:
-        asked = {name: _read(it, element) for name, it in self.asked.items()}
+        asked = {name: read(it, element) for name, it in self.asked.items()}
         if self.takes_element:
             args = (element.value, *args)
-        answers = self.fn.process(*args, **{**kwargs, **asked})
+        yield from self.outputs(self.fn.process(*args, **{**kwargs, **asked}), element)
+
+    def outputs(self, answers: Any, element: Windowed) -> Iterator[tuple[str, Windowed]]:
+        """What answers become that are those for an element, each with the tag of its output."""
         if answers is None:
             return
         self._check_answer(answers)
@@ -321,7 +342,8 @@ class Doing(Do):
         return output
 
 
-def _read(param: Param, element: Windowed) -> Any:
+def read(param: Param, element: Windowed) -> Any:
+    """What a parameter asks for of an element."""
     given = _READ[param.name](element)
     return given if param.shown is None else param.shown(given)
 
@@ -349,9 +371,10 @@ def views_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[AsSideInput
     return [it for it in (*args, *kwargs.values()) if isinstance(it, AsSideInput)]
 
 
-def _asked(fn: DoFn[Any, Any]) -> dict[str, Param]:
+def asked_by(called: Callable[..., Any]) -> dict[str, Param]:
+    """What a function asks for by the defaults of its parameters, but its element."""
     try:
-        parameters = inspect.signature(fn.called()).parameters
+        parameters = inspect.signature(called).parameters
     except ValueError:  # some functions in C do not tell
         return {}
     asked = {

@@ -17,8 +17,10 @@ from beamlike.api.pipelines.hints.wanted import check_arguments, made_type
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.outputs import DoOutputs
 from beamlike.api.pipelines.pipeline import Pipeline
+from beamlike.api.pipelines.stateful_doing import remembering
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.types import answer_type, declared_type
+from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.variables import In, K, R, T
 from beamlike.api.pipelines.views import AsSideInput, argument_type, looking
 from beamlike.errors import PipelineError
@@ -198,6 +200,8 @@ def expanded(
     """The collection of everything that a function answers without a tag."""
     label = check_collection(given, transform)
     _check_side_inputs(transform, label)
+    if is_stateful_dofn(transform.fn):
+        return remembering(given, transform.fn, transform.args, transform.kwargs, tags)
     options = given.pipeline.options.view_as(TypeOptions)
     checks = options.runtime_type_check or options.performance_runtime_type_check
     do = Doing(transform.fn, transform.args, transform.kwargs, tags, label)

@@ -1,76 +1,277 @@
-"""What a function of Beam declares to have state and timers of its own.
+"""What a function of Beam declares to have states and timers for each key and window.
 
-It may be declared here. A `DoFn` that asks for one of them is refused when it is applied, with what
-there is instead: `ApplyPerKey`, or a trigger and a grouping.
-
-Source: Beam Python ``transforms.userstate``.
+Source: Beam Python ``transforms.userstate``; Beam Java ``@OnWindowExpiration`` and
+``@RequiresTimeSortedInput``.
 """
 
-from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+import inspect
+import pickle
+from collections.abc import Callable, Iterator
+from types import MethodType
+from typing import Any, TypeVar
 
 import attrs
+import cloudpickle
+
+from beamlike.api.pipelines.combinefn import combine_fn as combine_fn_of
+from beamlike.api.pipelines.dofn import DoFn, Param, StateAsked, TimerAsked
+from beamlike.api.pipelines.python.reading import moment
+from beamlike.api.pipelines.python.timestamps import Timestamp
+from beamlike.errors import PipelineError, PipelineTypeError
+from beamlike.model import state_specs
+from beamlike.model.coders import Coder
+from beamlike.model.combine.steps import Stepwise
+from beamlike.model.state_specs import (
+    BagStateSpec,
+    MapStateSpec,
+    ReadModifyWriteStateSpec,
+    SetStateSpec,
+    StateSpec,
+    TimeDomain,
+    TimerSpec,
+)
 
 __all__ = [
     "BagStateSpec",
     "CombiningValueStateSpec",
+    "MapStateSpec",
     "OrderedListStateSpec",
     "ReadModifyWriteStateSpec",
     "SetStateSpec",
+    "StateSpec",
     "TimeDomain",
     "TimerSpec",
+    "get_dofn_specs",
+    "is_stateful_dofn",
     "on_timer",
+    "on_window_expiration",
+    "requires_time_sorted_input",
+    "validate_stateful_dofn",
 ]
 
-T = TypeVar("T")
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+_ON_EXPIRATION = "_on_window_expiration"
+_SORTED = "_requires_time_sorted_input"
+
+
+class OrderedListStateSpec(state_specs.OrderedListStateSpec):
+    """Values with a `Timestamp`, in the order of these.
+
+    Source: Beam Python ``OrderedListStateSpec``.
+    """
+
+    def millis(self, at: Any) -> int:
+        return moment(at, f"the state {self.name!r} timestamp").instant_ms
+
+    def shown(self, millis: int) -> Timestamp:
+        return Timestamp.of_millis(millis)
 
 
 @attrs.frozen
-class _StateSpec:
-    name: str
-    coder: Any = None
+class _AccumulatorCoder(Coder):
+    """Accumulators, whatever they are made of."""
+
+    def encode(self, value: Any) -> bytes:
+        try:
+            return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        except Exception:
+            return cloudpickle.dumps(value)  # type: ignore[no-any-return]
+
+    def decode(self, encoded: bytes) -> Any:
+        return cloudpickle.loads(encoded)
 
 
-class BagStateSpec(_StateSpec):
-    """A bag of values."""
+class CombiningValueStateSpec(state_specs.CombiningValueStateSpec):
+    """One value, which a combine function makes of all that is added.
+
+    ``CombiningValueStateSpec("sum", sum)`` and ``CombiningValueStateSpec("sum", coder, sum)`` are
+    taken, as in Beam. The coder is that of accumulators, and is used with combine functions that
+    are written as in Beam, below ``CombineFn``. The accumulators of functions of beamlike's own,
+    such as ``CountCombineFn``, have another shape than Beam's, and a coder of their own.
+
+    Args:
+        name: Its name, unique in its function.
+        coder: How accumulators become bytes.
+        combine_fn: A combine function, or a function of all values.
+
+    Raises:
+        PipelineTypeError: ``name`` is no text, ``coder`` no coder, or the combine function is none.
+        PipelineError: There is no combine function.
+
+    Source: Beam Python ``CombiningValueStateSpec``.
+    """
+
+    def __init__(self, name: str, coder: Any = None, combine_fn: Any = None) -> None:
+        if combine_fn is None:
+            if coder is None:
+                raise PipelineError(
+                    "combine_fn must be provided; write CombiningValueStateSpec('name', sum)"
+                )
+            coder, combine_fn = None, coder
+        try:
+            made = combine_fn_of(combine_fn, "CombiningValueStateSpec")
+        except PipelineError as error:
+            raise PipelineTypeError(str(error)) from error
+        if not isinstance(made, Stepwise) and isinstance(coder, Coder | None):
+            coder = None
+        super().__init__(name, _AccumulatorCoder() if coder is None else coder, made)
 
 
-class SetStateSpec(_StateSpec):
-    """A set of values."""
+def on_timer(timer_spec: TimerSpec) -> Callable[[Method], Method]:
+    """A decorator of the method that a timer calls.
+
+    The method brings out elements as ``process`` does, and asks by the defaults of its parameters,
+    see `DoFn`.
+
+    Raises:
+        PipelineError: It is given no `TimerSpec`, or one that calls another method.
+
+    Source: Beam Python ``on_timer``.
+    """
+    if not isinstance(timer_spec, TimerSpec):
+        raise PipelineError(
+            f"@on_timer decorator expected TimerSpec, got {timer_spec!r}; write "
+            "@on_timer(TIMER) with TIMER = TimerSpec(...) above it"
+        )
+
+    def decorate(method: Method) -> Method:
+        if not callable(method):
+            raise PipelineError(f"@on_timer decorator expected callable, got {method!r}")
+        if timer_spec.callback is not None:
+            raise PipelineError(
+                f"Multiple on_timer callbacks registered for {timer_spec!r}. Declare a TimerSpec "
+                "for each method"
+            )
+        timer_spec.callback = method
+        return method
+
+    return decorate
 
 
-class ReadModifyWriteStateSpec(_StateSpec):
-    """One value."""
+def on_window_expiration(method: Method) -> Method:
+    """A decorator of the method that is called when a window of a key expires, before its states
+    are forgotten.
+
+    It may ask for states, ``KeyParam``, ``WindowParam`` and ``TimestampParam``, which is the last
+    instant of the window: what it brings out happens then, and the output watermark waits there.
+
+    Source: Beam Java ``DoFn.OnWindowExpiration``. Beam Python has none.
+    """
+    if not callable(method):
+        raise PipelineError(f"@on_window_expiration expected callable, got {method!r}")
+    setattr(method, _ON_EXPIRATION, True)
+    return method
 
 
-class OrderedListStateSpec(_StateSpec):
-    """Values in the order of their event times."""
+def requires_time_sorted_input(method: Method) -> Method:
+    """A decorator of ``process``: it is given the elements of a key and window in order of event
+    time, each once the watermark is past it and the allowed lateness.
+
+    Source: Beam Java ``DoFn.RequiresTimeSortedInput``. Beam Python has none.
+    """
+    if not callable(method):
+        raise PipelineError(f"@requires_time_sorted_input expected callable, got {method!r}")
+    setattr(method, _SORTED, True)
+    return method
 
 
-@attrs.frozen
-class CombiningValueStateSpec:
-    """One value, which a combine function makes."""
+def get_dofn_specs(dofn: DoFn[Any, Any]) -> tuple[set[StateSpec], set[TimerSpec]]:
+    """The states and timers that the methods of a function ask for.
 
-    name: str
-    coder: Any = None
-    combine_fn: Any = None
+    Raises:
+        PipelineError: A method asks for one of them twice.
+
+    Source: Beam Python ``get_dofn_specs``.
+    """
+    states: set[StateSpec] = set()
+    timers: set[TimerSpec] = set()
+    for name, method in methods_of(dofn):
+        asked = [it for it in _defaults(method) if isinstance(it, Param)]
+        ids = [(it.name, getattr(getattr(it, "spec", None), "name", None)) for it in asked]
+        twice = sorted({_shown(it) for it in ids if ids.count(it) > 1})
+        if twice:
+            raise PipelineError(
+                f"DoFn {dofn!r} has duplicate {name} method parameters: {', '.join(twice)}. Ask "
+                "for each once"
+            )
+        states.update(it.spec for it in asked if isinstance(it, StateAsked))
+        timers.update(it.spec for it in asked if isinstance(it, TimerAsked))
+    return states, timers
 
 
-class TimeDomain:
-    """Which time a timer waits for."""
-
-    WATERMARK: ClassVar[str] = "WATERMARK"
-    REAL_TIME: ClassVar[str] = "REAL_TIME"
+def _defaults(method: Callable[..., Any]) -> list[Any]:
+    return [it.default for it in inspect.signature(method).parameters.values()]
 
 
-@attrs.frozen
-class TimerSpec:
-    """A timer."""
-
-    name: str
-    time_domain: str = TimeDomain.WATERMARK
+def _shown(asked: tuple[str, str | None]) -> str:
+    kind, name = asked
+    return kind if name is None else f"{kind}({name})"
 
 
-def on_timer(_spec: TimerSpec) -> Callable[[T], T]:
-    """A decorator of the method that a timer calls."""
-    return lambda method: method
+def is_stateful_dofn(dofn: DoFn[Any, Any]) -> bool:
+    """Whether a function asks for a state or a timer, or needs its elements sorted.
+
+    Source: Beam Python ``is_stateful_dofn``.
+    """
+    states, timers = get_dofn_specs(dofn)
+    return bool(states or timers or expiration_of(dofn) or is_sorted(dofn))
+
+
+def validate_stateful_dofn(dofn: DoFn[Any, Any]) -> None:
+    """Refuse a function whose states and timers do not go together.
+
+    Raises:
+        PipelineError: Two of them have one name; or a timer calls no method, or one that the
+            function does not have any more.
+
+    Source: Beam Python ``validate_stateful_dofn``.
+    """
+    states, timers = get_dofn_specs(dofn)
+    for what, specs in (("StateSpecs", states), ("TimerSpecs", timers)):
+        names = [spec.name for spec in specs]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise PipelineError(
+                f"DoFn {dofn!r} has multiple {what} with the same name: {', '.join(twice)}. Give "
+                "each a name of its own"
+            )
+    for spec in sorted(timers, key=lambda it: it.name):
+        callback = spec.callback
+        if callback is None:
+            raise PipelineError(
+                f"DoFn {dofn!r} has a TimerSpec without an associated on_timer callback: {spec!r}. "
+                "Write a method under @on_timer(...)"
+            )
+        own = getattr(dofn, callback.__name__, None)
+        if getattr(own, "__func__", None) is not callback:
+            raise PipelineError(
+                f"The on_timer callback for {spec!r} is not the specified .{callback.__name__} "
+                f"method for DoFn {dofn!r} (perhaps it was overwritten?). Give each method a name "
+                "of its own"
+            )
+    expiring = [name for name, method in methods_of(dofn) if getattr(method, _ON_EXPIRATION, False)]
+    if len(expiring) > 1:
+        raise PipelineError(
+            f"DoFn {dofn!r} has several methods under @on_window_expiration: {', '.join(expiring)}."
+            " Write one"
+        )
+
+
+def methods_of(dofn: DoFn[Any, Any]) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """The methods of a function, with their names."""
+    for name in dir(type(dofn)):
+        method = getattr(dofn, name, None)
+        if isinstance(method, MethodType):
+            yield name, method
+
+
+def expiration_of(dofn: DoFn[Any, Any]) -> str | None:
+    """The name of the method that is called when a window expires; None if there is none."""
+    found = (name for name, method in methods_of(dofn) if getattr(method, _ON_EXPIRATION, False))
+    return next(found, None)
+
+
+def is_sorted(dofn: DoFn[Any, Any]) -> bool:
+    """Whether it needs its elements in order of event time."""
+    return getattr(dofn.process, _SORTED, False)

@@ -52,6 +52,7 @@ from beamlike.beam import pvalue as pvalue
 from beamlike.beam.options import pipeline_options as pipeline_options
 from beamlike.beam.transforms import combiners as combiners
 from beamlike.beam.transforms import core as core
+from beamlike.beam.transforms import deduplicate as deduplicate
 from beamlike.beam.transforms import error_handling as error_handling
 from beamlike.beam.transforms import ptransform as ptransform
 from beamlike.beam.transforms import stats as stats

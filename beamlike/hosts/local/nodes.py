@@ -1,4 +1,5 @@
-"""Nodes of a pipeline on the local host: a grouping is stepped as a shard of production is.
+"""Nodes of a pipeline on the local host: a grouping is stepped as a shard of production is, and so
+is a function with states and timers.
 
 Its state rests as bytes between any two steps. The other nodes that keep state take one key after
 the other in production, too: they are those of `beamlike.runtime.graph.staged`.
@@ -13,7 +14,7 @@ from beamlike.hosts.local.scripts import DictStore
 from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
-from beamlike.model.graph import MAIN, GroupNode, Node
+from beamlike.model.graph import MAIN, GroupNode, Node, StatefulParDoNode
 from beamlike.runtime.graph.keyed import key_blobs, read_values, shard_tables, together
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.stage import SeenKeys, Stage, StageStepped, plan_of
@@ -34,16 +35,16 @@ def local_worker_of(node: Node) -> Worker:
     Raises:
         UnsupportedError: A node of a kind that is not in `beamlike.model.graph`.
     """
-    return _GroupingShard(node) if isinstance(node, GroupNode) else worker_of(node)
+    return _OnlyShard(node) if isinstance(node, GroupNode | StatefulParDoNode) else worker_of(node)
 
 
-class _GroupingShard(Worker, Recorded):
-    """The only shard of a grouping."""
+class _OnlyShard(Worker, Recorded):
+    """The only shard of a node that keeps state."""
 
-    def __init__(self, node: GroupNode) -> None:
+    def __init__(self, node: GroupNode | StatefulParDoNode) -> None:
         super().__init__(node.label)
         worker, self._wire = worker_of(node), Wire.declared()
-        assert isinstance(worker, StagedWorker), "a grouping keeps state"
+        assert isinstance(worker, StagedWorker), "it keeps state"
         self._worker = worker
         plan = plan_of(node, worker.machine, self._wire, shards=1, buckets=_BUCKETS, clocks=None)
         self._seen = SeenKeys()
@@ -53,6 +54,12 @@ class _GroupingShard(Worker, Recorded):
         self._arrived: list[pa.Table] = []
         self._drops: list[tuple[Any, Drop]] = []
         self._steps: list[tuple[int, int, list[pa.Table], StageStepped]] = []
+
+    def setup(self) -> None:
+        self._worker.setup()
+
+    def teardown(self) -> None:
+        self._worker.teardown()
 
     @property
     def output_watermark(self) -> int:

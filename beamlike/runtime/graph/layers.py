@@ -16,7 +16,8 @@ from beamlike.model.graph import (
     Node,
     ReadNode,
     SideInputNode,
-    StatefulNode,
+    StatefulMapNode,
+    StatefulParDoNode,
     in_order,
 )
 from beamlike.runtime.graph.messages import Messages
@@ -26,7 +27,7 @@ from beamlike.runtime.store.room import check_letter
 
 __all__ = ["STAGED", "Layers", "Reader"]
 
-STAGED: Final = (GroupNode, SideInputNode, StatefulNode)
+STAGED: Final = (GroupNode, SideInputNode, StatefulMapNode, StatefulParDoNode)
 """The nodes that keep state: each belongs to the stateful operator of its layer."""
 
 

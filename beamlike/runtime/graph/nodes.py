@@ -21,13 +21,15 @@ from beamlike.model.graph import (
     RaisedFor,
     ReadNode,
     SideInputNode,
-    StatefulNode,
+    StatefulMapNode,
+    StatefulParDoNode,
     WindowNode,
 )
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GLOBAL_WINDOW, Window
-from beamlike.runtime.graph.staged import GroupingWorker, SideInputWorker, StatefulWorker
+from beamlike.runtime.graph.staged import GroupingWorker, SideInputWorker, StatefulMapWorker
+from beamlike.runtime.graph.stateful import StatefulParDoWorker
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Tagged, Worker
 from beamlike.runtime.script import Arrive, ScriptStep
@@ -148,6 +150,8 @@ def worker_of(node: Node) -> Worker:
             return GroupingWorker(node)
         case SideInputNode():
             return SideInputWorker(node)
-        case StatefulNode():
-            return StatefulWorker(node)
+        case StatefulMapNode():
+            return StatefulMapWorker(node)
+        case StatefulParDoNode():
+            return StatefulParDoWorker(node)
     raise UnsupportedError(f"{node.label!r} is a {type(node).__name__}, which no host knows")

@@ -18,7 +18,7 @@ from beamlike.machine.events import Drop, Element, Merged, Pane
 from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.coders import Coders
 from beamlike.model.combine import Mean
-from beamlike.model.graph import GroupNode, Node, SideInputNode
+from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
 from beamlike.runtime.changes import strategy_words, unnumbered
@@ -73,6 +73,10 @@ class _Does(OverPickles):
                 told["values"] = self.node.value_type.__name__
         elif isinstance(self.node, SideInputNode):
             told |= {"main": str(self.node.main), "side": str(self.node.side)}
+        elif isinstance(self.node, StatefulParDoNode):
+            fn = self.node.fn
+            told["states"] = ", ".join(sorted(spec.words for spec in fn.states.values())) or "none"
+            told["timers"] = ", ".join(sorted(spec.words for spec in fn.timers.values())) or "none"
         return told
 
     def fields(self, value: Any) -> Mapping[str, Any]:
@@ -245,13 +249,17 @@ class Stage:
             UserFunctionError: A function of the user's raised.
         """
         with self._keys_named(tables):
-            return self._stepper.attempt(
+            stepped = self._stepper.attempt(
                 store,
                 lambda columns, trial: self._of_columns(
                     columns.step(trial, tables, updates, clock)
                 ),
                 lambda _, trial: self._key_by_key(trial, tables, updates, clock),
             )
+        closing = self.worker.closing()
+        if closing:
+            stepped.out.extend(closing)
+        return stepped
 
     def _of_columns(self, stepped: ColumnsStepped) -> StageStepped:
         plan = self.plan

@@ -14,7 +14,7 @@ from beamlike.machine.side_input import Main, Side, SideInputs
 from beamlike.machine.stateful import StatefulMap
 from beamlike.model.bundle import Bundle, Spans, Windowed
 from beamlike.model.fingerprint import stable_repr
-from beamlike.model.graph import MAIN, GroupNode, SideInputNode, StatefulNode
+from beamlike.model.graph import MAIN, GroupNode, SideInputNode, StatefulMapNode
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.runtime.graph.keys import UncertainKeyError, key_bytes, key_of
@@ -23,7 +23,7 @@ from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Machine, Run, ScriptStep
 
-__all__ = ["GroupingWorker", "Keyed", "SideInputWorker", "StagedWorker", "StatefulWorker"]
+__all__ = ["GroupingWorker", "Keyed", "SideInputWorker", "StagedWorker", "StatefulMapWorker"]
 
 
 @attrs.frozen
@@ -126,6 +126,7 @@ class StagedWorker(Worker, Recorded):
                 self._drops.append((key, output.effect))
             else:
                 found.append(self.shown(key, output.effect))
+        found.extend(self.closing())
         return [(MAIN, found.with_values(self._wire.all_through(found.values)))] if found else []
 
     @abstractmethod
@@ -150,6 +151,10 @@ class StagedWorker(Worker, Recorded):
     def comes_first(self, element: Element) -> bool:
         """Whether this comes before the others of a bundle, wherever they come from."""
         return False
+
+    def closing(self) -> Bundle:
+        """What comes out once a bundle is over."""
+        return Bundle()
 
 
 def _is_compared_by_value(key: Any) -> bool:
@@ -246,10 +251,10 @@ class GroupingWorker(StagedWorker):
         return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)
 
 
-class StatefulWorker(StagedWorker):
+class StatefulMapWorker(StagedWorker):
     """Calls a function that has a memory for each key and window."""
 
-    def __init__(self, node: StatefulNode) -> None:
+    def __init__(self, node: StatefulMapNode) -> None:
         def fn(state: Any, given: tuple[Any, Any], at: int) -> tuple[Any, list[Any]]:
             pair, info = given
             after, outputs = node.fn(state, pair, at)

@@ -22,6 +22,7 @@ from beamlike.machine.events import (
 )
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
+from beamlike.machine.reference.step import Grouping
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.graph.worker import Recorded
@@ -147,7 +148,7 @@ class Inside(Recorded):
     @property
     def run(self) -> Run:
         trace: Sequence[TracedEvent] = self._story
-        if self._outputs and not trace:
+        if self._outputs and not trace and isinstance(self._machine, Grouping):
             trace = run_in_memory(self._machine, tuple(self._script)).trace
         return Run(
             tuple(

@@ -30,7 +30,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 from tests.support.generated.strategies import any_strategy
 
-__all__ = ["any_pipeline"]
+__all__ = ["From", "any_pipeline"]
 
 Pairs = PCollection[tuple[str, int]]
 
@@ -45,7 +45,7 @@ def any_pipeline(dice: Random) -> Pipeline:
     for at in range(dice.randint(1, 3)):
         ends = dice.randrange(4) == 0
         script = _bounded(dice) if ends else _script(dice)
-        made.append(pipeline | f"source {at}" >> _From(script, ends))
+        made.append(pipeline | f"source {at}" >> From(script, ends))
     for at in range(dice.randint(1, 8)):
         grow = dice.choice(_GROW)
         try:
@@ -56,7 +56,9 @@ def any_pipeline(dice: Random) -> Pipeline:
 
 
 @attrs.frozen(eq=False)
-class _From(PTransform[Pipeline, Pairs]):
+class From(PTransform[Pipeline, Pairs]):
+    """A source with a script."""
+
     script: Script
     ends: bool
 

@@ -6,9 +6,10 @@ Source: Beam Python ``transforms.core.DoFn``.
 from typing import Any, ClassVar, Final, Generic
 
 from beamlike.api.pipelines import dofn
-from beamlike.api.pipelines.dofn import Param
+from beamlike.api.pipelines.dofn import Param, TimerAsked
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.python.timestamps import Timestamp
+from beamlike.api.pipelines.python.user_timers import Clockface
 from beamlike.api.pipelines.python.windows import WindowedValue, of_model
 from beamlike.api.pipelines.variables import In, T
 
@@ -30,6 +31,12 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
     ``windowed=DoFn.WindowedValueParam``. A function that asks for its window is called once for
     each window of an element.
 
+    A function of pairs of key and value may have states and timers for each key and window:
+    ``total=DoFn.StateParam(TOTAL)``, ``later=DoFn.TimerParam(LATER)``, with specs of ``userstate``.
+    A timer calls a method under ``@on_timer(LATER)``. That may ask for states and timers, its
+    ``KeyParam``, ``WindowParam`` and ``DynamicTimerTagParam``, its ``TimestampParam``, which is the
+    output timestamp of the timer, and its ``FireTimestampParam``, which it was set to.
+
     An output may happen later than the element that it came from, but not earlier by more than
     ``allowed_timestamp_skew`` (a number of seconds, `Duration`, a ``timedelta`` or text), because
     the watermark may have passed there.
@@ -40,9 +47,24 @@ class DoFn(dofn.DoFn[In, T], Generic[In, T]):
     TimestampParam: ClassVar[Any] = _TIMESTAMP
     WindowParam: ClassVar[Any] = _WINDOW
     WindowedValueParam: ClassVar[Any] = _WINDOWED_VALUE
+    FireTimestampParam: ClassVar[Any] = Param("FireTimestampParam", Timestamp.of_millis)
 
     allowed_timestamp_skew: Length = 0
     """How far before its element an output may happen. Beam Java ``getAllowedTimestampSkew``."""
+
+    @staticmethod
+    def TimerParam(spec: Any) -> Any:
+        """A timer of the key and window, see `beamlike.api.pipelines.user_timers.UserTimer`.
+
+        Instants are `Timestamp`, or numbers of seconds.
+
+        Args:
+            spec: Which one, a ``userstate.TimerSpec``.
+
+        Raises:
+            PipelineError: It is none.
+        """
+        return TimerAsked.of(spec, Clockface())
 
     def skew_ms(self, label: str) -> int:
         return in_millis(self.allowed_timestamp_skew, f"{label} allowed_timestamp_skew")

@@ -22,7 +22,14 @@ from beamlike.machine.clocks import (
     WatermarkUpdate,
 )
 from beamlike.machine.jumps import Jump, longest_wait
-from beamlike.model.graph import MAIN, GroupNode, Node, SideInputNode, StatefulNode
+from beamlike.model.graph import (
+    MAIN,
+    GroupNode,
+    Node,
+    SideInputNode,
+    StatefulMapNode,
+    StatefulParDoNode,
+)
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.graph.keyed import together
 from beamlike.runtime.graph.layers import Layers
@@ -171,6 +178,11 @@ class Layer:
             mail = self.layers.load(letters)
             return self.layers.dump(self.step(shard, mail, stores, clock))
 
+    def teardown(self) -> None:
+        """Let what the functions of this copy have made come to its end."""
+        for placed in self.__dict__.get("stages", {}).values():
+            placed.stage.worker.teardown()
+
     def __getstate__(self) -> dict[str, Any]:
         # Derived values stay behind: workers derive them again.
         parts = ("layers", "layer", "shards", "buckets", "notes")
@@ -203,7 +215,7 @@ def _windowing(node: Node) -> WindowingStrategy:
             return node.strategy
         case SideInputNode():
             return node.main
-        case StatefulNode():
+        case StatefulMapNode() | StatefulParDoNode():
             return node.windowing
     raise AssertionError(f"{node.label!r} has no machine")
 
@@ -238,7 +250,7 @@ class LayerProcessor(StatefulProcessor):
         yield Row(blob=self._layer.stepped(shard, letters, self._stores, clock))
 
     def close(self) -> None:
-        pass
+        self._layer.teardown()
 
 
 def stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Table]:
@@ -247,7 +259,10 @@ def stepper(layer: Layer, ids: tuple[int, ...]) -> Callable[[pa.Table], pa.Table
     def step(group: pa.Table) -> pa.Table:
         shard = ids.index(group.column("shard")[0].as_py())
         stores = {at: NoStore() for at in layer.stages}
-        blob = layer.stepped(shard, group.column("blob").to_pylist(), stores, 0)
+        try:
+            blob = layer.stepped(shard, group.column("blob").to_pylist(), stores, 0)
+        finally:
+            layer.teardown()
         return pa.table({"blob": pa.array([blob], pa.binary())})
 
     return step

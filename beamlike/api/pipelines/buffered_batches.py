@@ -1,0 +1,101 @@
+"""Values of a key in batches that wait no longer than so long, as a function with states.
+
+Source: Beam Java ``GroupIntoBatches.GroupIntoBatchesDoFn``.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from beamlike.api.pipelines.coders import PickleCoder
+from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
+from beamlike.api.pipelines.more_coders import VarIntCoder
+from beamlike.api.pipelines.userstate import (
+    BagStateSpec,
+    CombiningValueStateSpec,
+    ReadModifyWriteStateSpec,
+    TimeDomain,
+    TimerSpec,
+    on_timer,
+)
+from beamlike.model.combine import Count
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
+
+__all__ = ["BufferedBatches"]
+
+
+class BufferedBatches(DoFn[Any, Any]):
+    """Pairs as batches: a batch comes out when it is full, when it has waited so long, and when its
+    window expires. It is at the earliest event time in it, and holds the watermark there.
+
+    Args:
+        size: How many values make a batch full.
+        wait: How long a batch waits from its first value on, in processing time (ms).
+    """
+
+    BATCH = BagStateSpec("batch", PickleCoder())
+    COUNT = CombiningValueStateSpec("count", Count())
+    EARLIEST = ReadModifyWriteStateSpec("earliest", VarIntCoder())
+    WAITED = TimerSpec("waited", TimeDomain.REAL_TIME)
+    EXPIRED = TimerSpec("expired", TimeDomain.WATERMARK)
+
+    # The watermark waits for the earliest value.
+    allowed_timestamp_skew = MAX_TIMESTAMP - MIN_TIMESTAMP
+
+    def __init__(self, size: int, wait: int) -> None:
+        self.size, self.wait = size, wait
+
+    def process(  # type: ignore[override]
+        self,
+        element: tuple[Any, Any],
+        at: Any = DoFn.TimestampParam,
+        batch: Any = DoFn.StateParam(BATCH),  # noqa: B008
+        count: Any = DoFn.StateParam(COUNT),  # noqa: B008
+        earliest: Any = DoFn.StateParam(EARLIEST),  # noqa: B008
+        waited: Any = DoFn.TimerParam(WAITED),  # noqa: B008
+        expired: Any = DoFn.TimerParam(EXPIRED),  # noqa: B008
+    ) -> Iterable[Any]:
+        key, value = element
+        known = earliest.read()
+        batch.add(value)
+        count.add(value)
+        if known is None:
+            waited.with_no_output_timestamp().offset(self.wait).set_relative()
+        if known is None or at < known:
+            earliest.write(at)
+            expired.set(expired.latest, output_timestamp=at)
+        if count.read() >= self.size:
+            yield _flushed(key, batch, count, earliest)
+            waited.clear()
+            expired.clear()
+
+    @on_timer(WAITED)
+    def on_waited(
+        self,
+        key: Any = DoFn.KeyParam,
+        batch: Any = DoFn.StateParam(BATCH),  # noqa: B008
+        count: Any = DoFn.StateParam(COUNT),  # noqa: B008
+        earliest: Any = DoFn.StateParam(EARLIEST),  # noqa: B008
+        expired: Any = DoFn.TimerParam(EXPIRED),  # noqa: B008
+    ) -> Iterable[Any]:
+        yield _flushed(key, batch, count, earliest)
+        expired.clear()
+
+    @on_timer(EXPIRED)
+    def on_expired(
+        self,
+        key: Any = DoFn.KeyParam,
+        batch: Any = DoFn.StateParam(BATCH),  # noqa: B008
+        count: Any = DoFn.StateParam(COUNT),  # noqa: B008
+        earliest: Any = DoFn.StateParam(EARLIEST),  # noqa: B008
+        waited: Any = DoFn.TimerParam(WAITED),  # noqa: B008
+    ) -> Iterable[Any]:
+        yield _flushed(key, batch, count, earliest)
+        waited.clear()
+
+
+def _flushed(key: Any, batch: Any, count: Any, earliest: Any) -> TimestampedValue[Any]:
+    """What has been kept, as a batch; nothing is kept any more."""
+    found = TimestampedValue((key, batch.read()), earliest.read())
+    for state in (batch, count, earliest):
+        state.clear()
+    return found

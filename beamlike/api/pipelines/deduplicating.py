@@ -1,0 +1,141 @@
+"""Elements of which each comes out once, for so long.
+
+Source: Beam Python ``transforms.deduplicate``, Beam Java ``Deduplicate``.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.elements import Map, ParDo
+from beamlike.api.pipelines.more_coders import BooleanCoder
+from beamlike.api.pipelines.python.durations import Duration
+from beamlike.api.pipelines.python.functions import DoFn
+from beamlike.api.pipelines.python.reading import in_millis
+from beamlike.api.pipelines.transform import PTransform
+from beamlike.api.pipelines.userstate import (
+    ReadModifyWriteStateSpec,
+    TimeDomain,
+    TimerSpec,
+    on_timer,
+)
+from beamlike.api.pipelines.variables import K, T
+from beamlike.errors import PipelineError
+
+__all__ = ["Deduplicate", "DeduplicatePerKey"]
+
+
+class _Durations:
+    """How long something is known, in milliseconds of either clock; None: that clock is no matter.
+
+    Raises:
+        PipelineError: Neither is given.
+        TimeError: One of them is no duration.
+    """
+
+    def __init__(self, owner: str, processing_time: Any, event_time: Any) -> None:
+        if processing_time is None and event_time is None:
+            raise PipelineError(
+                f"{owner} requires at least providing either processing_time_duration or "
+                f"event_time_duration; write {owner}(event_time_duration=600)"
+            )
+        self.real, self.event = (
+            None if it is None else in_millis(it, f"{owner} {name}")
+            for name, it in (
+                ("processing_time_duration", processing_time),
+                ("event_time_duration", event_time),
+            )
+        )
+
+
+class DeduplicatePerKey(PTransform[Any, Any]):
+    """The first pair of each key and window; others come out no earlier than a duration after it.
+
+    What is known of a key is forgotten with its window, and when the first of the durations is
+    over. Known keys hold no watermark back.
+
+    Args:
+        processing_time_duration: How long a key is known by the clock.
+        event_time_duration: How long it is known by the watermark, from the event time of its
+            pair on; at most until its window expires.
+
+    Raises:
+        PipelineError: Neither is given; when it is applied: the windows merge.
+        TimeError: One of them is no duration.
+
+    Source: Beam Python ``DeduplicatePerKey``, Beam Java ``Deduplicate.keyedValues``.
+    """
+
+    def __init__(
+        self, processing_time_duration: Any = None, event_time_duration: Any = None
+    ) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self._durations = _Durations(owner, processing_time_duration, event_time_duration)
+
+    def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, T]]:
+        return given | "DeduplicateFn" >> ParDo(_FirstOfKey(self._durations))
+
+
+class Deduplicate(PTransform[Any, Any]):
+    """The same of elements, by themselves: see `DeduplicatePerKey`.
+
+    Source: Beam Python ``Deduplicate``, Beam Java ``Deduplicate.values``.
+    """
+
+    def __init__(
+        self, processing_time_duration: Any = None, event_time_duration: Any = None
+    ) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self._durations = _Durations(owner, processing_time_duration, event_time_duration)
+
+    def expand(self, given: PCollection[T]) -> PCollection[T]:
+        keyed = given | "Use Value as Key" >> Map(_with_nothing)
+        first = keyed | "DeduplicatePerKey" >> ParDo(_FirstOfKey(self._durations))
+        found: PCollection[T] = first | "Output Value" >> Map(_key)
+        return found
+
+
+def _with_nothing(element: Any) -> tuple[Any, None]:
+    return element, None
+
+
+def _key(pair: tuple[Any, None]) -> Any:
+    return pair[0]
+
+
+class _FirstOfKey(DoFn[Any, Any]):
+    SEEN = ReadModifyWriteStateSpec("seen", BooleanCoder())
+    REAL = TimerSpec("processing_timer", TimeDomain.REAL_TIME)
+    EVENT = TimerSpec("event_timer", TimeDomain.WATERMARK)
+
+    def __init__(self, durations: _Durations) -> None:
+        self.durations = durations
+
+    def process(  # type: ignore[override]
+        self,
+        element: Any,
+        at: Any = DoFn.TimestampParam,
+        seen: Any = DoFn.StateParam(SEEN),  # noqa: B008
+        real: Any = DoFn.TimerParam(REAL),  # noqa: B008
+        event: Any = DoFn.TimerParam(EVENT),  # noqa: B008
+    ) -> Iterable[Any]:
+        if not seen.is_empty():
+            return
+        if self.durations.real is not None:
+            wait = Duration(micros=1000 * self.durations.real)
+            real.with_no_output_timestamp().offset(wait).set_relative()
+        if self.durations.event is not None:
+            until = at + Duration(micros=1000 * self.durations.event)
+            event.with_no_output_timestamp().set(min(until, event.latest))
+        seen.write(True)
+        yield element
+
+    @on_timer(REAL)
+    def forget_by_clock(self, seen: Any = DoFn.StateParam(SEEN)) -> None:  # noqa: B008
+        seen.clear()
+
+    @on_timer(EVENT)
+    def forget_by_watermark(self, seen: Any = DoFn.StateParam(SEEN)) -> None:  # noqa: B008
+        seen.clear()

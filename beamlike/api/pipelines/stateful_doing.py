@@ -1,0 +1,228 @@
+"""A `DoFn` with states and timers as a node of the graph."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from beamlike.api.pipelines.collection import PCollection
+from beamlike.api.pipelines.dofn import DoFn, Param, StateAsked, TimerAsked
+from beamlike.api.pipelines.doing import Doing, asked_by, read, views_of
+from beamlike.api.pipelines.types import element_type
+from beamlike.api.pipelines.userstate import (
+    expiration_of,
+    get_dofn_specs,
+    is_sorted,
+    validate_stateful_dofn,
+)
+from beamlike.api.pipelines.views import looking
+from beamlike.errors import PipelineError
+from beamlike.model.bundle import Windowed
+from beamlike.model.fingerprint import stable_repr
+from beamlike.model.graph import MAIN, Do, ParDoNode, StatefulParDoNode
+from beamlike.model.state_specs import TimerSpec
+from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
+
+__all__ = ["StatefulDoing", "remembering"]
+
+_OF_CALLBACKS = (
+    *("StateParam", "TimerParam", "KeyParam", "WindowParam", "TimestampParam", "PaneInfoParam"),
+    *("DynamicTimerTagParam", "FireTimestampParam"),
+)
+
+
+class StatefulDoing(StatefulFn):
+    """A `DoFn` with states and timers as a machine knows it.
+
+    Args:
+        fn: What is done.
+        args: Given to each call of ``process`` after the element, see `Doing`.
+        kwargs: Likewise.
+        tags: The outputs that have names; None if any name will do.
+        label: The transform's, for messages.
+
+    Raises:
+        PipelineError: States and timers do not go together, or a method asks for what it cannot be
+            given.
+        TimeError: The allowed skew of the function cannot be read.
+    """
+
+    def __init__(
+        self,
+        fn: DoFn[Any, Any],
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        tags: frozenset[str] | None,
+        label: str,
+    ) -> None:
+        try:
+            validate_stateful_dofn(fn)
+        except PipelineError as error:
+            raise PipelineError(f"{label!r}: {error}") from error
+        self.fn, self.label = fn, label
+        self._doing = Doing(fn, args, kwargs, tags, label, remembers=True)
+        states, timers = get_dofn_specs(fn)
+        self.states = {spec.name: spec for spec in sorted(states, key=lambda it: it.name)}
+        self.timers = {spec.name: spec for spec in sorted(timers, key=lambda it: it.name)}
+        self.sorts, self.skew = is_sorted(fn), self._doing.skew
+        self._expiration = expiration_of(fn)
+        self.expires = self._expiration is not None
+        self._callbacks = {spec.name: _name_of(spec) for spec in timers}
+        methods = [*self._callbacks.values(), *filter(None, [self._expiration])]
+        self._asked = {name: self._asked_by(name) for name in methods}
+        self._is_set_up = self._is_open = False
+
+    def _asked_by(self, name: str) -> Mapping[str, Param]:
+        method = getattr(self.fn, name)
+        asked = asked_by(method)
+        wrong = [(at, it) for at, it in asked.items() if it.name not in _OF_CALLBACKS]
+        if wrong:
+            (at, it), *_ = wrong
+            raise PipelineError(
+                f"{self.label!r}: {stable_repr(method)} asks for {it!r} in its parameter {at!r}, and "
+                "is called without an element; keep what it needs in a state"
+            )
+        return asked
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_is_set_up": False, "_is_open": False}
+
+    @property
+    def words(self) -> str:
+        return stable_repr(self.fn.called())
+
+    def callback_words(self, spec: TimerSpec) -> str:
+        return stable_repr(getattr(self.fn, self._callbacks[spec.name]))
+
+    def key_of(self, value: Any) -> Any:
+        pair = self._doing.unseen(value)
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise PipelineError(
+                f"Input elements to the transform {self.label!r} with stateful DoFn must be "
+                f"key-value pairs, got {pair!r}; make pairs before it, for example with "
+                "WithKeys(...) or Map(lambda x: (key, x))"
+            )
+        return pair[0]
+
+    def shown(self, value: Any) -> Any:
+        return self._doing.unseen(value)
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def process(self, given: UserStates, element: Windowed) -> Iterator[tuple[str, Windowed]]:
+        self._open()
+        doing = self._doing
+        element, args, kwargs = doing.filled(element)
+        asked = {name: _given(it, given, element) for name, it in doing.asked.items()}
+        if doing.takes_element:
+            args = (element.value, *args)
+        return doing.outputs(doing.fn.process(*args, **{**kwargs, **asked}), element)
+
+    def fire(self, given: UserStates, timer: DueTimer) -> Iterator[tuple[str, Windowed]]:
+        return self._called(self._callbacks[timer.spec.name], given, timer.output_timestamp, timer)
+
+    def expire(self, given: UserStates, timestamp: int) -> Iterator[tuple[str, Windowed]]:
+        assert self._expiration is not None, "it says that it is called"
+        return self._called(self._expiration, given, timestamp)
+
+    def _called(
+        self, method: str, given: UserStates, timestamp: int, timer: DueTimer | None = None
+    ) -> Iterator[tuple[str, Windowed]]:
+        self._open()
+        # What comes out is stamped as if it came of this one.
+        base = Windowed((given.key, None), timestamp, (given.window,))
+        asked = {name: _given(it, given, base, timer) for name, it in self._asked[method].items()}
+        return self._doing.outputs(getattr(self.fn, method)(**asked), base)
+
+    # -- its life --------------------------------------------------------------------------------
+
+    def setup(self) -> None:
+        if not self._is_set_up:
+            self._is_set_up = True
+            self._doing.setup()
+
+    def _open(self) -> None:
+        """A bundle begins with the first call."""
+        if not self._is_open:
+            self.setup()
+            self._is_open = True
+            self._doing.start_bundle()
+
+    def finish_bundle(self) -> Iterable[tuple[str, Windowed]]:
+        if not self._is_open:
+            return ()
+        self._is_open = False
+        return [*self._doing.finish_bundle()]
+
+    def teardown(self) -> None:
+        if self._is_set_up:
+            self._is_set_up = False
+            self._doing.teardown()
+
+
+def _name_of(spec: TimerSpec) -> str:
+    assert spec.callback is not None, "a timer without a callback has been refused"
+    return spec.callback.__name__
+
+
+def _given(
+    asked: Param, given: UserStates, element: Windowed, timer: DueTimer | None = None
+) -> Any:
+    """What a parameter asks for."""
+    if isinstance(asked, StateAsked):
+        return given.state(asked.spec)
+    if isinstance(asked, TimerAsked):
+        assert asked.shown is not None, "it says how its users see it"
+        return asked.shown(given.timer(asked.spec))
+    if asked.name in ("DynamicTimerTagParam", "FireTimestampParam"):
+        if timer is None:
+            return None
+        if asked.name == "DynamicTimerTagParam":
+            return timer.tag
+        return timer.at if asked.shown is None else asked.shown(timer.at)
+    return read(asked, element)
+
+
+def remembering(
+    given: PCollection[Any],
+    fn: DoFn[Any, Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    tags: frozenset[str] | None,
+) -> PCollection[Any]:
+    """The collection of everything that a function with states and timers answers without a tag.
+
+    Raises:
+        PipelineError: The windows merge, the elements are no pairs, or the function is refused.
+    """
+    pipeline, windowing = given.pipeline, given.windowing
+    label = pipeline.label
+    doing = StatefulDoing(fn, args, kwargs, tags, label)
+    if windowing.is_merging:
+        raise PipelineError(
+            f"{label!r}: MergingWindowFn is not supported for stateful DoFns: "
+            f"{windowing.window_fn} merges windows, and a state cannot be merged; use "
+            "FixedWindows, SlidingWindows, calendar windows or GlobalWindows"
+        )
+    if element_type(given) in (int, float, str, bytes, bool):
+        raise PipelineError(
+            f"Input elements to the transform {label!r} with stateful DoFn must be key-value "
+            f"pairs, and a type hint says that they are {element_type(given).__name__}; make pairs "
+            "before it, for example with WithKeys(...) or Map(lambda x: (key, x))"
+        )
+    seen = looking(given, views_of(args, kwargs))
+    tagged = tags is None or bool(tags)
+    node = StatefulParDoNode(label, (seen.edge,), windowing, doing, tagged)
+    found: PCollection[Any] = pipeline.add(node, windowing, given.is_bounded)
+    if not tagged:
+        return found
+    by_tag = ParDoNode(f"{label}/Outputs", (found.edge,), _ByTag())
+    return pipeline.add(by_tag, windowing, given.is_bounded)
+
+
+class _ByTag(Do):
+    """Each element to the output that it is for."""
+
+    def process(self, element: Windowed) -> Sequence[tuple[str, Windowed]]:
+        tag, value = element.value
+        return ((tag or MAIN, attrs.evolve(element, value=value)),)

@@ -1,0 +1,329 @@
+"""States as a function sees them: each is read, changed and cleared.
+
+A state holds bytes and not objects. So what a function reads is its own to change, a value that its
+coder cannot take is refused where it is written, and every host remembers the same.
+
+Source: Beam Java ``org.apache.beam.sdk.state``; Beam Python ``userstate.RuntimeState``.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+from typing import Any, Final, Generic, TypeVar
+
+from beamlike.errors import CoderError, UserStateError
+from beamlike.model.coders import Coder
+from beamlike.model.state_specs import (
+    BagStateSpec,
+    CombiningValueStateSpec,
+    MapStateSpec,
+    OrderedListStateSpec,
+    ReadModifyWriteStateSpec,
+    SetStateSpec,
+    StateSpec,
+)
+
+__all__ = ["Cell", "cell_of", "readable"]
+
+Spec = TypeVar("Spec", bound=StateSpec)
+
+
+class Cell(Generic[Spec]):
+    """A state of one key and window while its function is called."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+
+    def load(self, saved: Any) -> None:
+        """Begin with what `saved` was; None: with nothing."""
+        raise NotImplementedError
+
+    def saved(self) -> Any:
+        """What is to be remembered; None if it is empty."""
+        raise NotImplementedError
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.load(None)
+
+    def is_empty(self) -> bool:
+        """Whether nothing is in it."""
+        return self.saved() is None
+
+    def prefetch(self) -> None:
+        """Nothing: what is in a state is here already. Source: Beam ``readLater``."""
+
+    def _encoded(self, value: Any, coder: Coder | None = None) -> bytes:
+        return encoded(self.spec, coder or self.spec.coder, value)
+
+
+def encoded(spec: StateSpec, coder: Coder, value: Any) -> bytes:
+    """A value of a state as bytes.
+
+    Raises:
+        CoderError: The coder cannot take it.
+    """
+    try:
+        made = coder.encode(value)
+    except Exception as cause:
+        raise CoderError(
+            f"{coder} of the state {spec.name!r} cannot take {value!r}: {type(cause).__name__}: "
+            f"{cause}; declare a coder that fits its values"
+        ) from cause
+    if type(made) is not bytes:
+        raise CoderError(
+            f"{coder} of the state {spec.name!r} must make bytes, and made {made!r} of {value!r}; "
+            "declare a coder that fits its values"
+        )
+    return made
+
+
+class ValueCell(Cell[ReadModifyWriteStateSpec]):
+    """One value."""
+
+    def load(self, saved: Any) -> None:
+        self._blob: bytes | None = saved
+
+    def saved(self) -> Any:
+        return self._blob
+
+    def read(self) -> Any:
+        """The value; None if none was written."""
+        return None if self._blob is None else self.spec.coder.decode(self._blob)
+
+    def write(self, value: Any) -> None:
+        """Let this be the value."""
+        self._blob = self._encoded(value)
+
+
+class BagCell(Cell[BagStateSpec]):
+    """Values, in the order in which they were added."""
+
+    def load(self, saved: Any) -> None:
+        self._blobs: list[bytes] = list(saved or ())
+
+    def saved(self) -> Any:
+        return tuple(self._blobs) or None
+
+    def is_empty(self) -> bool:
+        return not self._blobs
+
+    def read(self) -> list[Any]:
+        """The values."""
+        return [*map(self.spec.coder.decode, self._blobs)]
+
+    def add(self, value: Any) -> None:
+        """One more value."""
+        self._blobs.append(self._encoded(value))
+
+
+class SetCell(Cell[SetStateSpec]):
+    """Values, each once, in the order in which they were added first."""
+
+    def load(self, saved: Any) -> None:
+        self._blobs: dict[bytes, None] = dict.fromkeys(saved or ())
+
+    def saved(self) -> Any:
+        return tuple(self._blobs) or None
+
+    def is_empty(self) -> bool:
+        return not self._blobs
+
+    def read(self) -> list[Any]:
+        """The values."""
+        return [*map(self.spec.coder.decode, self._blobs)]
+
+    def add(self, value: Any) -> bool:
+        """Put a value in; whether it was new. Source: Beam ``SetState.addIfAbsent``."""
+        before = len(self._blobs)
+        self._blobs[self._encoded(value)] = None
+        return len(self._blobs) > before
+
+    add_if_absent = add
+
+    def contains(self, value: Any) -> bool:
+        """Whether a value is in it."""
+        return self._encoded(value) in self._blobs
+
+    def remove(self, value: Any) -> None:
+        """Take a value out, if it is in."""
+        self._blobs.pop(self._encoded(value), None)
+
+
+class CombiningCell(Cell[CombiningValueStateSpec]):
+    """What a combine function makes of all that was added."""
+
+    def load(self, saved: Any) -> None:
+        self._blob: bytes | None = saved
+        self._made: tuple[Any] | None = None
+        self._changed = False
+
+    def saved(self) -> Any:
+        if self._changed:
+            self._blob = self._encoded(self.accumulator)
+            self._changed = False
+        return self._blob
+
+    def is_empty(self) -> bool:
+        return self._blob is None and not self._changed
+
+    @property
+    def accumulator(self) -> Any:
+        """The accumulator of all that was added. Source: Beam ``CombiningState.getAccum``."""
+        if self._made is None:
+            fn, blob = self.spec.combine_fn, self._blob
+            self._made = (fn.create() if blob is None else self.spec.coder.decode(blob),)
+        return self._made[0]
+
+    def read(self) -> Any:
+        """The value; of nothing, what the combine function makes of nothing."""
+        return self.spec.combine_fn.extract(self.accumulator)
+
+    def add(self, value: Any) -> None:
+        """One more value."""
+        fn = self.spec.combine_fn
+        self._set(fn.compact(fn.add(self.accumulator, (value,), (0,))))
+
+    def add_accumulator(self, accumulator: Any) -> None:
+        """All values of an accumulator. Source: Beam ``CombiningState.addAccum``."""
+        self._set(self.spec.combine_fn.merge(self.accumulator, accumulator))
+
+    def _set(self, accumulator: Any) -> None:
+        self._made, self._changed = (accumulator,), True
+
+
+class OrderedListCell(Cell[OrderedListStateSpec]):
+    """Values with instants, in the order of these; of one instant as they were added."""
+
+    def load(self, saved: Any) -> None:
+        self._items: list[tuple[int, bytes]] = list(saved or ())
+
+    def saved(self) -> Any:
+        return tuple(self._items) or None
+
+    def is_empty(self) -> bool:
+        return not self._items
+
+    def add(self, value: tuple[Any, Any]) -> None:
+        """One more pair of an instant and a value."""
+        try:
+            at, given = value
+        except (TypeError, ValueError):
+            raise UserStateError(
+                f"the state {self.spec.name!r} is an ordered list: add((timestamp, value)), got "
+                f"{value!r}"
+            ) from None
+        insort(self._items, (self.spec.millis(at), self._encoded(given)), key=_instant)
+
+    def read(self) -> list[tuple[Any, Any]]:
+        """All pairs of instant and value."""
+        return [*self._shown(0, len(self._items))]
+
+    def read_range(self, min_time_stamp: Any, limit_time_stamp: Any) -> list[tuple[Any, Any]]:
+        """Those from an instant on, and before another."""
+        return [*self._shown(*self._places(min_time_stamp, limit_time_stamp))]
+
+    def clear_range(self, min_time_stamp: Any, limit_time_stamp: Any) -> None:
+        """Forget those from an instant on, and before another."""
+        first, after = self._places(min_time_stamp, limit_time_stamp)
+        del self._items[first:after]
+
+    def _places(self, least: Any, limit: Any) -> tuple[int, int]:
+        first = bisect_left(self._items, self.spec.millis(least), key=_instant)
+        after = bisect_left(self._items, self.spec.millis(limit), key=_instant)
+        return first, max(first, after)
+
+    def _shown(self, first: int, after: int) -> Iterator[tuple[Any, Any]]:
+        for at, blob in self._items[first:after]:
+            yield self.spec.shown(at), self.spec.coder.decode(blob)
+
+
+def _instant(item: tuple[int, bytes]) -> int:
+    return item[0]
+
+
+class MapCell(Cell[MapStateSpec]):
+    """Values by keys, in the order in which the keys were put first."""
+
+    def load(self, saved: Any) -> None:
+        self._blobs: dict[bytes, bytes] = dict(saved or ())
+
+    def saved(self) -> Any:
+        return tuple(self._blobs.items()) or None
+
+    def is_empty(self) -> bool:
+        return not self._blobs
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The value of a key, or the default."""
+        blob = self._blobs.get(self._key(key))
+        return default if blob is None else self.spec.coder.decode(blob)
+
+    def put(self, key: Any, value: Any) -> None:
+        """Let this be the value of a key."""
+        self._blobs[self._key(key)] = self._encoded(value)
+
+    def put_if_absent(self, key: Any, value: Any) -> Any:
+        """The value that a key has; if it has none, it gets this one, and None is returned."""
+        known = self._blobs.get(self._key(key))
+        if known is None:
+            self.put(key, value)
+            return None
+        return self.spec.coder.decode(known)
+
+    def remove(self, key: Any) -> None:
+        """Forget a key, if it is known."""
+        self._blobs.pop(self._key(key), None)
+
+    def contains(self, key: Any) -> bool:
+        """Whether a key has a value."""
+        return self._key(key) in self._blobs
+
+    def keys(self) -> list[Any]:
+        """The keys."""
+        return [*map(self.spec.key_coder.decode, self._blobs)]
+
+    def values(self) -> list[Any]:
+        """The values."""
+        return [*map(self.spec.coder.decode, self._blobs.values())]
+
+    def items(self) -> list[tuple[Any, Any]]:
+        """The keys with their values."""
+        return [*zip(self.keys(), self.values(), strict=True)]
+
+    read = entries = items
+
+    def _key(self, key: Any) -> bytes:
+        return self._encoded(key, self.spec.key_coder)
+
+
+_CELLS: Final[tuple[tuple[type[StateSpec], Any], ...]] = (
+    (ReadModifyWriteStateSpec, ValueCell),
+    (BagStateSpec, BagCell),
+    (SetStateSpec, SetCell),
+    (CombiningValueStateSpec, CombiningCell),
+    (OrderedListStateSpec, OrderedListCell),
+    (MapStateSpec, MapCell),
+)
+
+
+def cell_of(spec: StateSpec, saved: Any) -> Cell[Any]:
+    """The state of a spec, with what was saved of it; None: nothing.
+
+    Raises:
+        UserStateError: There is no such kind of state.
+    """
+    for kind, cell in _CELLS:
+        if isinstance(spec, kind):
+            made: Cell[Any] = cell(spec)
+            made.load(saved)
+            return made
+    raise UserStateError(
+        f"{spec!r} is no state that beamlike knows; declare one of userstate, such as "
+        "ReadModifyWriteStateSpec"
+    )
+
+
+def readable(spec: StateSpec, saved: Any) -> Any:
+    """What was saved of a state, as its values."""
+    cell: Any = cell_of(spec, saved)
+    return cell.read()

@@ -1,0 +1,124 @@
+"""The machine of a stateful function: ``(state, event) -> (state, effects)`` of one key.
+
+Source: Beam Java ``StatefulDoFnRunner``.
+"""
+
+from beamlike.errors import WindowingError
+from beamlike.machine.assigning import windows_of
+from beamlike.machine.events import Bundle, Drop, Effect, Event, OnEvent
+from beamlike.machine.failures import OnFailure
+from beamlike.machine.reference.next_timers import NextTimers
+from beamlike.machine.reference.state import KeyState
+from beamlike.machine.ungrouped import clocks_after, elements_of
+from beamlike.machine.userstate.running import Running, next_event
+from beamlike.machine.userstate.saved import of_state
+from beamlike.model.options import option
+from beamlike.model.stateful import StatefulFn
+from beamlike.model.time import DurationLike, duration_ms
+from beamlike.model.windowfns import WindowFn
+
+__all__ = ["StatefulParDo"]
+
+
+class StatefulParDo:
+    """Runs a function that has states and timers, see `beamlike.model.stateful.StatefulFn`.
+
+    Elements are taken in order of arrival, each in each of its windows; one that comes in a window
+    keeps it. The value of an element is a pair: the function's own value, and its pane. After the
+    elements of a bundle, and after a move of the watermark or of the clock, all timers that are due
+    fire, in order. What is after the expiry of a window is dropped, and its states and timers are
+    forgotten one millisecond after it.
+
+    Args:
+        window_fn: The windows of elements that come in none. They must not merge: nobody could
+            say what two states become together.
+        fn: The function.
+        allowed_lateness: How long after its end a window still accepts elements.
+        on_error: What to do when ``fn`` or the window function raises: ``"fail"`` or ``"drop"``,
+            which leaves states and timers as they were before the call. A timer that raised has
+            fired.
+        already_merged: A grouping has merged the windows, and each element comes in one of them.
+        tagged: Whether values come out as pairs with the tag of their output.
+
+    Raises:
+        WindowingError: The windows merge, or ``on_error`` is neither.
+        TimeError: The allowed lateness cannot be read.
+    """
+
+    def __init__(
+        self,
+        window_fn: WindowFn,
+        fn: StatefulFn,
+        allowed_lateness: DurationLike = 0,
+        on_error: OnFailure | str = OnFailure.FAIL,
+        *,
+        already_merged: bool = False,
+        tagged: bool = False,
+    ) -> None:
+        if window_fn.is_merging and not already_merged:
+            raise WindowingError(
+                f"MergingWindowFn is not supported for stateful functions: {window_fn} merges "
+                "windows, and a state cannot be merged; use FixedWindows, SlidingWindows, "
+                "calendar windows or GlobalWindows"
+            )
+        self.window_fn, self.fn = window_fn, fn
+        self.allowed_lateness = duration_ms(allowed_lateness, "allowed_lateness")
+        self.on_error = option(OnFailure, on_error, "on_error")
+        self.tagged = tagged
+
+    @property
+    def needs_clock(self) -> bool:
+        """Whether a timer waits for processing time."""
+        return not all(spec.is_event_time for spec in self.fn.timers.values())
+
+    def step(
+        self, state: KeyState, event: Event, tell: OnEvent | None = None
+    ) -> tuple[KeyState, tuple[Effect, ...]]:
+        """Take one event to the next state, and say what comes out.
+
+        Args:
+            state: Left as it is, also if ``fn`` raises.
+            event: What happens.
+            tell: Called with each drop, at the end of the step.
+
+        Raises:
+            WatermarkError: The watermark or the clock would go back.
+            WindowingError: An element was combined with others before it arrived.
+            UserFunctionError: ``fn`` or the window function raised, and that is to be reported.
+        """
+        watermark, clock = clocks_after(state, event)
+        running = Running(
+            self.fn,
+            state,
+            watermark,
+            clock,
+            lateness=self.allowed_lateness,
+            on_error=self.on_error,
+            tagged=self.tagged,
+        )
+        if isinstance(event, Bundle):
+            for element in elements_of(event, "a stateful function"):
+                assigned = windows_of(element, self.window_fn, self.on_error, watermark)
+                if isinstance(assigned, Drop):
+                    running.effects.append(assigned)
+                    continue
+                for window in assigned:
+                    running.take(element, window)
+        running.settle()
+        windows = running.windows()
+        if tell is not None:
+            for effect in running.effects:
+                if isinstance(effect, Drop):
+                    tell(effect)
+        return state.after(watermark, clock, windows), tuple(running.effects)
+
+    def next_timers(self, state: KeyState) -> NextTimers:
+        """The earliest instant that the watermark, or the clock, has to pass for something to
+        happen."""
+        lateness = self.allowed_lateness
+        events = (
+            next_event(self.fn, of_state(it), window, lateness)
+            for window, it in state.windows.items()
+        )
+        processing_timers = (at for it in state.windows.values() for at in it.processing_timers)
+        return NextTimers(min(events, default=None), min(processing_timers, default=None))

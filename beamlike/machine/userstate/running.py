@@ -1,0 +1,304 @@
+"""A step of a key under way: elements are given to the function, then all that is due, in order.
+
+What is due by the watermark comes first, in order of the instants that it was set to, whatever
+window it belongs to: timers, elements that waited for their turn, and the end of windows. Of one
+instant, the earliest output timestamp comes first, then the tag and the name say. What a callback
+sets for an instant that has passed takes its place in that order. Then comes what is due by the
+clock, likewise.
+
+Source: Beam Java ``StatefulParDoEvaluatorFactory`` of the direct runner, ``TimerData.compareTo``.
+"""
+
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
+from typing import Any, Final, NamedTuple
+
+from beamlike.errors import UserFunctionError
+from beamlike.machine.events import Drop, DropReason, Effect, Element, Pane
+from beamlike.machine.failures import OnFailure
+from beamlike.machine.reference.state import KeyState, WindowState
+from beamlike.machine.ungrouped import expired
+from beamlike.machine.userstate.call import Call, LiveWindow
+from beamlike.machine.userstate.saved import Saved, SavedTimer, in_state, of_state
+from beamlike.model.bundle import Windowed
+from beamlike.model.state_specs import TimerSpec
+from beamlike.model.stateful import DueTimer, StatefulFn
+from beamlike.model.time import MAX_TIMESTAMP, show_instant
+from beamlike.model.windows import Window, expiry, window_of
+
+__all__ = ["GC_DELAY", "Running", "end_hold", "next_event"]
+
+GC_DELAY: Final = 1
+"""How long after its last timer a window is forgotten (ms). Source: Beam ``GC_DELAY_MS``."""
+
+NOWHERE: Final = MAX_TIMESTAMP + 1
+"""The output timestamp of a timer that nothing waits for: nothing can happen then."""
+
+_TIMER, _TURN, _END = "", "turn", "end"
+_Answer = Callable[[Call], Iterable[tuple[str, Windowed]]]
+
+
+class _Due(NamedTuple):
+    """Something that is due; these sort in the order in which it happens."""
+
+    at: int
+    output: int
+    tag: str
+    name: str
+    start: int
+    end: int
+    what: str = _TIMER
+
+
+def next_event(fn: StatefulFn, saved: Saved, window: Window, lateness: int) -> int:
+    """The instant of event time that the watermark has to pass for the window to be asked (ms)."""
+    at = expiry(window, lateness) + GC_DELAY
+    at = min([at, *saved.instants(fn.timers, event_time=True)])
+    turn = _turn(saved.waiting, window, lateness)
+    return at if turn is None else min(at, turn)
+
+
+def _turn(waiting: Iterable[tuple[int, Any]], window: Window, lateness: int) -> int | None:
+    """When the first of the elements that wait has its turn (ms)."""
+    first = min((at for at, _ in waiting), default=None)
+    return None if first is None else min(first + lateness, expiry(window, lateness))
+
+
+def end_hold(fn: StatefulFn, window: Window) -> int | None:
+    """Where a window itself holds the output watermark (ms): what its end brings out is in time."""
+    return window.max_timestamp if fn.expires else None
+
+
+class Running:
+    """A step of one key.
+
+    Args:
+        fn: The function.
+        state: What is remembered of the key.
+        watermark: The input watermark (ms).
+        clock: Processing time (ms).
+        lateness: The allowed lateness (ms).
+        on_error: What to do when the function raises.
+        tagged: Whether values come out with the tag of their output.
+    """
+
+    def __init__(
+        self,
+        fn: StatefulFn,
+        state: KeyState,
+        watermark: int,
+        clock: int,
+        *,
+        lateness: int,
+        on_error: OnFailure,
+        tagged: bool,
+    ) -> None:
+        self._fn, self._watermark, self._clock = fn, watermark, clock
+        self._lateness, self._on_error, self._tagged = lateness, on_error, tagged
+        self._resting = dict(state.windows)
+        self._live: dict[Window, LiveWindow] = {}
+        self._by_watermark: list[_Due] = []
+        self._by_clock: list[_Due] = []
+        self.effects: list[Effect] = []
+
+    # -- what happens ----------------------------------------------------------------------------
+
+    def take(self, element: Element, window: Window) -> None:
+        """An element has come in a window.
+
+        Raises:
+            UserFunctionError: The function raised, and that is to be reported.
+        """
+        deadline = expiry(window, self._lateness)
+        if self._fn.sorts:
+            deadline = min(deadline, element.timestamp + self._lateness)
+        late = expired(element, window, deadline, self._watermark)
+        if late is not None:
+            self.effects.append(late)
+            return
+        live = self._window(window, element)
+        if self._fn.sorts:
+            live.waiting.append((element.timestamp, element.value))
+        else:
+            self._give(live, element)
+
+    def settle(self) -> None:
+        """Let all that is due happen.
+
+        Raises:
+            UserFunctionError: The function raised, and that is to be reported.
+        """
+        for window in [*self._resting, *self._live]:
+            self._queue(window)
+        while self._by_watermark or self._by_clock:
+            due = heappop(self._by_watermark or self._by_clock)
+            window = window_of(due.start, due.end)
+            if window not in self._live and window not in self._resting:
+                continue
+            live = self._window(window)
+            if due.what == _END:
+                self._end(live, due)
+            elif due.what == _TURN:
+                self._take_turns(live, self._watermark)
+            else:
+                self._fire(live, due)
+
+    def windows(self) -> dict[Window, WindowState]:
+        """What is to be remembered.
+
+        Raises:
+            UserFunctionError: A coder cannot take what a state has become.
+        """
+        after = dict(self._resting)
+        for window, live in self._live.items():
+            after.pop(window, None)
+            saved = self._saved(live)
+            if not saved.is_empty or self._fn.expires:
+                after[window] = in_state(saved, self._fn.timers, end_hold(self._fn, window))
+        return after
+
+    # -- what is due -----------------------------------------------------------------------------
+
+    def _queue(self, window: Window) -> None:
+        """Queue all of a window that is due."""
+        live = self._live.get(window)
+        if live is None:
+            resting = self._resting[window]
+            saved = of_state(resting)
+            first = next_event(self._fn, saved, window, self._lateness)
+            if first >= self._watermark and not any(
+                at < self._clock for at in resting.processing_timers
+            ):
+                return
+            live = self._window(window)
+        for (name, tag), timer in live.timers.known.items():
+            self._queue_timer(window, self._fn.timers[name], tag, timer)
+        turn = _turn(live.waiting, window, self._lateness)
+        start, end = window.start, window.end
+        if turn is not None and turn < self._watermark:
+            heappush(self._by_watermark, _Due(turn, turn, "", "", start, end, _TURN))
+        if live.expiry + GC_DELAY < self._watermark:
+            at, output = live.expiry + GC_DELAY, window.max_timestamp
+            heappush(self._by_watermark, _Due(at, output, "", "", start, end, _END))
+
+    def _queue_timer(self, window: Window, spec: TimerSpec, tag: str, timer: SavedTimer) -> None:
+        at, output = timer
+        stands, queue = self._watermark, self._by_watermark
+        if not spec.is_event_time:
+            stands, queue = self._clock, self._by_clock
+        if at < stands:
+            place = NOWHERE if output is None else output
+            heappush(queue, _Due(at, place, tag, spec.name, window.start, window.end))
+
+    def _fire(self, live: LiveWindow, due: _Due) -> None:
+        known, name = live.timers.known, (due.name, due.tag)
+        at, output = known.get(name, (None, None))
+        if (at, NOWHERE if output is None else output) != (due.at, due.output):
+            return  # it was cleared, or set to another instant
+        del known[name]
+        spec = self._fn.timers[due.name]
+        if not spec.is_event_time and live.expiry < self._watermark:
+            return  # its window has expired
+        timer = DueTimer(spec, due.tag, due.at, due.output)
+        tag = f" ({due.tag!r})" if due.tag else ""
+        words = f"the timer {spec.name!r}{tag} at {show_instant(due.at)} ({due.at} ms)"
+        function = self._fn.callback_words(spec)
+        self._call(live, lambda call: self._fn.fire(call, timer), due.output, function, words)
+
+    def _take_turns(self, live: LiveWindow, until: int) -> bool:
+        """Give the elements that waited, up to an event time (ms); whether there were some."""
+        ready = sorted((it for it in live.waiting if it[0] <= until), key=lambda it: it[0])
+        live.waiting = [it for it in live.waiting if it[0] > until]
+        for at, value in ready:
+            self._give(live, Element(value, at, live.window))
+        return bool(ready)
+
+    def _end(self, live: LiveWindow, due: _Due) -> None:
+        """The window has expired."""
+        if self._take_turns(live, MAX_TIMESTAMP):
+            heappush(self._by_watermark, due)  # what they have set fires before
+            return
+        if self._fn.expires:
+            at = live.window.max_timestamp
+            words = "the end of the window"
+            self._call(live, lambda call: self._fn.expire(call, at), at, self._fn.words, words)
+        self._resting.pop(live.window, None)
+        del self._live[live.window]
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def _give(self, live: LiveWindow, element: Element) -> None:
+        value, info = element.value
+        windowed = Windowed(value, element.timestamp, (live.window,), info)
+        at = f"{show_instant(element.timestamp)} ({element.timestamp} ms)"
+        self._call(
+            live,
+            lambda call: self._fn.process(call, windowed),
+            element.timestamp,
+            self._fn.words,
+            lambda: f"the element {self._fn.shown(value)!r} at {at}",
+            element,
+        )
+
+    def _call(
+        self,
+        live: LiveWindow,
+        answer: _Answer,
+        timestamp: int,
+        function: str,
+        words: str | Callable[[], str],
+        element: Element | None = None,
+    ) -> None:
+        before = live.saved() if self._on_error is OnFailure.DROP else None
+        call = Call(live, timestamp, self._watermark, self._clock)
+        try:
+            outputs = tuple(answer(call))
+            if before is not None:
+                live.saved()  # what its coder cannot take, is found here
+        except Exception as cause:
+            shown = words if isinstance(words, str) else words()
+            if before is None:
+                raise _failure(function, cause, f"{shown}, window {live.window}") from cause
+            live.go_back(before)
+            problem = f"{function} raised {type(cause).__name__}: {cause}"
+            self.effects.append(
+                Drop(
+                    element,
+                    live.window,
+                    DropReason.FAILED,
+                    watermark=self._watermark,
+                    error=problem,
+                )
+            )
+            return
+        for tag, output in outputs:
+            value = (tag, output.value) if self._tagged else output.value
+            for window in output.windows:
+                self.effects.append(Pane(window, value, output.timestamp, output.pane))
+
+    def _window(self, window: Window, element: Element | None = None) -> LiveWindow:
+        live = self._live.get(window)
+        if live is None:
+            resting = self._resting.get(window)
+            if resting is not None:
+                saved = of_state(resting)
+            else:
+                assert element is not None, "a window begins with an element"
+                value, _ = element.value
+                saved = Saved(self._fn.key_of(value), {}, {})
+            at = expiry(window, self._lateness)
+            live = self._live[window] = LiveWindow(self._fn, window, at, saved, self._queue_timer)
+        return live
+
+    def _saved(self, live: LiveWindow) -> Saved:
+        try:
+            return live.saved()
+        except Exception as cause:
+            place = f"its states after the step, window {live.window}"
+            raise _failure(self._fn.words, cause, place) from cause
+
+
+def _failure(function: str, cause: Exception, place: str) -> UserFunctionError:
+    error = UserFunctionError(function, f"{type(cause).__name__}: {cause}", place)
+    error.__cause__ = cause
+    return error

@@ -1,0 +1,78 @@
+"""What is remembered of one window of a key: states as bytes, timers, elements that wait."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from beamlike.machine.reference.state import TriggerState, WindowState
+from beamlike.model.state_specs import TimerSpec
+
+__all__ = ["Saved", "SavedTimer", "TimerId", "in_state", "of_state"]
+
+TimerId = tuple[str, str]
+"""The name of a timer, and the tag of one of its family; empty if it has none."""
+
+SavedTimer = tuple[int, int | None]
+"""The instant (ms) of its own clock that has to be past; and when what it brings out happens, where
+the output watermark waits (ms), None if nothing waits for it."""
+
+
+class Saved(NamedTuple):
+    """What is remembered of one window of a key. All of it is plain values.
+
+    ===========  ================================================  ==========================
+    field        stored                                            cleared
+    ===========  ================================================  ==========================
+    ``key``      the key, which callbacks may ask for              with the window
+    ``cells``    each state that is not empty, by name; its        by the function; with the
+                 values as the bytes of its coder                  window
+    ``timers``   each timer that is set                            when it fires; by the
+                                                                   function; with the window
+    ``waiting``  elements that wait to be given in order of        when the watermark is past
+                 event time: their times (ms) and values           them
+    ===========  ================================================  ==========================
+
+    At rest it is the accumulator of a `WindowState`, as a plain tuple. What is derived of it stands
+    beside it: ``element_hold`` is the earliest output timestamp that the output watermark waits
+    for, and ``processing_timers`` has the earliest instant of processing time.
+    """
+
+    key: Any
+    cells: Mapping[str, Any]
+    timers: Mapping[TimerId, SavedTimer]
+    waiting: tuple[tuple[int, Any], ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to remember."""
+        return not (self.cells or self.timers or self.waiting)
+
+    def instants(self, specs: Mapping[str, TimerSpec], event_time: bool) -> Iterator[int]:
+        """What its timers of one time domain are set to (ms)."""
+        for (name, _), (at, _output) in self.timers.items():
+            if specs[name].is_event_time is event_time:
+                yield at
+
+
+def of_state(state: WindowState) -> Saved:
+    """What is remembered of a window."""
+    return Saved(*state.accumulator)
+
+
+def in_state(saved: Saved, specs: Mapping[str, TimerSpec], end_hold: int | None) -> WindowState:
+    """As the machine and its hosts keep it.
+
+    Args:
+        saved: What is to be remembered.
+        specs: The timers that the function declares.
+        end_hold: Where the window itself holds the output watermark (ms); None: it does not.
+    """
+    holds = [output for _, output in saved.timers.values() if output is not None]
+    holds += [at for at, _ in saved.waiting]
+    holds += [] if end_hold is None else [end_hold]
+    alarm = min(saved.instants(specs, event_time=False), default=None)
+    return WindowState(
+        TriggerState(),
+        tuple(saved),
+        element_hold=min(holds, default=None),
+        processing_timers=() if alarm is None else (alarm,),
+    )

@@ -1,0 +1,147 @@
+"""What a machine calls of a stateful function, and what the function may reach in a call.
+
+Source: Beam Java ``DoFn`` with ``@StateId``, ``@TimerId``, ``@OnTimer``, ``@OnWindowExpiration``.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import attrs
+
+from beamlike.model.bundle import Windowed
+from beamlike.model.state_specs import StateSpec, TimerSpec
+from beamlike.model.windows import Window
+
+__all__ = ["DueTimer", "StatefulFn", "TimerControl", "UserStates"]
+
+
+class TimerControl(Protocol):
+    """One timer of a key and window, or a family of timers that have tags."""
+
+    spec: TimerSpec
+
+    @property
+    def now(self) -> int:
+        """Where its clock stands (ms): the input watermark, or processing time."""
+        ...
+
+    @property
+    def latest(self) -> int | None:
+        """The last instant that it may be set to (ms); None if any will do."""
+        ...
+
+    def set(
+        self, at: int, tag: str = "", output_timestamp: int | None = None, *, holds: bool = True
+    ) -> None:
+        """Call back when its clock is past this (ms); what it was set to before is forgotten.
+
+        Args:
+            at: The instant (ms).
+            tag: Which timer of the family.
+            output_timestamp: When what the callback brings out happens (ms). The output watermark
+                waits there.
+            holds: False: nothing waits for it, and it has no output timestamp.
+        """
+        ...
+
+    def clear(self, tag: str = "") -> None:
+        """Do not call back. Nothing happens if it is not set."""
+        ...
+
+
+class UserStates(Protocol):
+    """What a stateful function may reach in a call: the states and timers of a key and window."""
+
+    key: Any
+    window: Window
+
+    def state(self, spec: StateSpec) -> Any:
+        """The state, see `beamlike.machine.userstate.cells`."""
+        ...
+
+    def timer(self, spec: TimerSpec) -> TimerControl:
+        """The timer."""
+        ...
+
+
+@attrs.frozen
+class DueTimer:
+    """A timer that calls back.
+
+    Args:
+        spec: Which one.
+        tag: Which of its family.
+        at: The instant that it was set to (ms), of its own clock.
+        output_timestamp: When what it brings out happens (ms).
+    """
+
+    spec: TimerSpec
+    tag: str
+    at: int
+    output_timestamp: int
+
+
+class StatefulFn(ABC):
+    """A function with states and timers for each key and window.
+
+    Each call answers with what comes out: elements, each with the tag of an output.
+    """
+
+    states: Mapping[str, StateSpec]
+    """The states that it declares, by name."""
+    timers: Mapping[str, TimerSpec]
+    """The timers that it declares, by name."""
+    expires: bool = False
+    """Whether it is called when a window expires."""
+    sorts: bool = False
+    """Whether it is given the elements of a key and window in order of event time."""
+    skew: int = 0
+    """How far before its element, or its timer, an output may happen (ms)."""
+
+    @abstractmethod
+    def key_of(self, value: Any) -> Any:
+        """The key of an element."""
+
+    @abstractmethod
+    def process(self, given: UserStates, element: Windowed) -> Iterable[tuple[str, Windowed]]:
+        """An element has come, in one window."""
+
+    @abstractmethod
+    def fire(self, given: UserStates, timer: DueTimer) -> Iterable[tuple[str, Windowed]]:
+        """A timer calls back."""
+
+    def expire(self, given: UserStates, timestamp: int) -> Iterable[tuple[str, Windowed]]:
+        """The window has expired; afterwards its states are gone.
+
+        Args:
+            given: The states.
+            timestamp: When what it brings out happens (ms).
+        """
+        return ()
+
+    def shown(self, value: Any) -> Any:
+        """An element as its owner knows it, for messages."""
+        return value
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The function in words, for messages."""
+
+    def callback_words(self, spec: TimerSpec) -> str:
+        """What a timer calls, in words."""
+        return self.words
+
+    def setup(self) -> None:  # noqa: B027 (most have no use for it)
+        """Before the first bundle that this copy is given."""
+
+    def start_bundle(self) -> None:  # noqa: B027 (likewise)
+        """Before the first element or timer of each bundle."""
+
+    def finish_bundle(self) -> Iterable[tuple[str, Windowed]]:
+        """After the last of each bundle: what was kept back."""
+        return ()
+
+    def teardown(self) -> None:  # noqa: B027 (likewise)
+        """After the last bundle that this copy is given."""
