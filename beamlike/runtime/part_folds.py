@@ -21,6 +21,7 @@ _BUILT_IN = frozenset(
         *(combine.CountDistinct, combine.CollectSet),
         *(combine.Top, combine.TopBy, combine.Sample),
         *(combine.ApproxQuantiles, combine.ApproxDistinct),
+        *(combine.NetCount, combine.NetCountValues, combine.NetSum),
     )
 )
 

@@ -123,6 +123,9 @@ def _emit(
         wanted |= is_last
     if rules.strategy.unchanged is Unchanged.OMIT:
         wanted &= ~_stands(rules, rows, wanted)
+    vacant = _vacant(rules, rows)
+    if vacant is not None:
+        wanted &= ~(vacant & _nothing_stands(rows))
     at = np.nonzero(wanted)[0]
     if not len(at):
         return [], rows
@@ -143,29 +146,52 @@ def _emit(
         )
     if emitted.outstanding is None or rows.outstanding is None:
         return [panes], rows
-    panes, stands = _withdrawing(rules, panes, emitted.outstanding, turns, of[at])
+    stays = np.ones(len(at), np.bool_) if vacant is None else ~vacant[at]
+    panes, stands = _withdrawing(rules, panes, emitted.outstanding, stays, turns, of[at])
     outstanding = stands if everything else put(rows.outstanding, at, stands)
     return [panes], attrs.evolve(rows, outstanding=outstanding)
 
 
 def _values(rules: Rules, rows: Table) -> tuple[Values, ...]:
-    pairs = zip(rules.folds, rows.accumulators, strict=True)
+    pairs = zip(rules.shown, rows.accumulators, strict=not rules.corrects)
     return tuple(fold.extract(accumulators) for fold, accumulators in pairs)
 
 
+def _vacant(rules: Rules, rows: Table) -> Bools | None:
+    """Which windows have had all of their elements withdrawn; None: that says nothing here.
+
+    A pane that discards is the difference to those before, whatever stands.
+    """
+    if not rules.corrects or not rules.strategy.accumulates:
+        return None
+    net: Bools = rules.folds[-1].extract(rows.accumulators[-1]).data == 0
+    return net
+
+
+def _nothing_stands(rows: Table) -> Bools:
+    """The windows of which no pane is out that a firing would take back or replace."""
+    outstanding = rows.outstanding
+    nothing_out: Bools = rows.timing == NO_PANE if outstanding is None else outstanding.lengths == 0
+    return nothing_out
+
+
 def _withdrawing(
-    rules: Rules, panes: Panes, outstanding: Lists, turns: Turns, of: Ints
+    rules: Rules, panes: Panes, outstanding: Lists, stays: Bools, turns: Turns, of: Ints
 ) -> tuple[Panes, Lists]:
-    """Panes, each right after what it withdraws; and what stands afterwards, window by window."""
+    """Panes, each right after what it withdraws; and what stands afterwards, window by window.
+
+    Args:
+        stays: Which of the panes come out themselves; of a vacant window only the withdrawals do.
+    """
     names = sessions_of(rules, turns, of)
     own = {field.name for field in attrs.fields(Outstanding)} - {"session_start", "session_end"}
     record = Outstanding(
         **{name: getattr(panes, name) for name in own}, session_start=names[0], session_end=names[1]
     )
-    stands = Lists(np.ones(len(panes.key), np.int64), record)
+    stands = Lists(stays.astype(np.int64), keep(record, stays))
     said = outstanding.followed_by(stands)
     retraction = np.ones(len(said.items), np.bool_)
-    retraction[said.first + said.lengths - 1] = False
+    retraction[(said.first + said.lengths - 1)[stays]] = False
     fields = {field.name: getattr(said.items, field.name) for field in attrs.fields(Outstanding)}
     return Panes(key=panes.key[said.owner], retraction=retraction, **fields), stands
 

@@ -38,12 +38,21 @@ your own               as it says       ``aggregateByKey(zero)``    no
 Read in this order: `base` (the contract), `folds` (counts, sums, means, extremes), `ordered`
 (lists, and the first, last and greatest), `plain` (values as text and as hashes), `distinct` (each
 value once), `sample` and `sketches` (a part or an estimate in place of everything), `together`
-(several over one pane), `steps` (functions in the shape of Beam Python's).
+(several over one pane), `corrected` (over rows of which some withdraw others), `steps` (functions
+in the shape of Beam Python's).
 
 Source: Beam Java ``Combine.CombineFn``, Beam Python ``CombineFn``.
 """
 
 from beamlike.model.combine.base import CombineFn, EmptyPane, Stamped
+from beamlike.model.combine.corrected import (
+    Corrected,
+    Kept,
+    NetCount,
+    NetCountValues,
+    NetFloats,
+    NetSum,
+)
 from beamlike.model.combine.distinct import CollectSet, CountDistinct
 from beamlike.model.combine.folds import Count, CountValues, Max, Mean, Min, Sum
 from beamlike.model.combine.ordered import (
@@ -66,16 +75,22 @@ __all__ = [
     "CollectByTimestamp",
     "CollectSet",
     "CombineFn",
+    "Corrected",
     "Count",
     "CountDistinct",
     "CountValues",
     "EmptyPane",
     "First",
+    "Kept",
     "Last",
     "Latest",
     "Max",
     "Mean",
     "Min",
+    "NetCount",
+    "NetCountValues",
+    "NetFloats",
+    "NetSum",
     "Sample",
     "Stamped",
     "Sum",
