@@ -12,6 +12,7 @@ What is public is what ``__all__`` of these modules names. Everything else may c
                            aggregates; sessions, state and figures of running queries
 ``beamlike.combine_fns``   combine functions, for test streams and pipelines
 ``beamlike.errors``        what is raised, and warned of
+``beamlike.tables``        tables in which results land, for `upsert_into`
 ``beamlike.testing``       test streams, tests of queries and pipelines, matchers
 ``beamlike.beam``          pipelines in the words of Beam Python, with its modules
 ``beamlike.scio``          pipelines in the words of Scio
@@ -37,6 +38,7 @@ from beamlike.api.dataframe.joins import co_group, join
 from beamlike.api.dataframe.lookup import look_up
 from beamlike.api.dataframe.saved import drain, open_state
 from beamlike.api.dataframe.stream import Stream, stream
+from beamlike.api.dataframe.upserts import upsert_into
 from beamlike.api.dataframe.windowed import split, windowed
 from beamlike.api.spark_names import no_such_name
 from beamlike.hosts.spark.session import local_session
@@ -118,6 +120,7 @@ if TYPE_CHECKING:
     from beamlike import beam as beam
     from beamlike import dialects as dialects
     from beamlike import scio as scio
+    from beamlike import tables as tables
     from beamlike import testing as testing
 
 __all__ = [
@@ -204,10 +207,11 @@ __all__ = [
     "stream",
     "sum",
     "top",
+    "upsert_into",
     "windowed",
 ]
 
-_ON_DEMAND: Final = ("beam", "dialects", "scio", "testing")
+_ON_DEMAND: Final = ("beam", "dialects", "scio", "tables", "testing")
 """Public modules that are imported when they are asked for."""
 
 

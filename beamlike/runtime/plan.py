@@ -13,7 +13,8 @@ from beamlike.machine.lifting import Lifting
 from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import SideInputs
 from beamlike.machine.stateful import StatefulMap
-from beamlike.model.combine import CombineFn, Corrected, Together
+from beamlike.model.combine import CombineFn, Together
+from beamlike.model.combine.corrected import Corrected
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.changes import continues, strategy_words

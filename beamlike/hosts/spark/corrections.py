@@ -7,7 +7,7 @@ from pyspark.sql import types as T
 from beamlike.errors import UnsupportedError
 from beamlike.hosts.spark.inputs import Input
 from beamlike.model.aggregates import Aggregate
-from beamlike.model.combine import Kept, NetCount, NetCountValues, NetFloats, NetSum
+from beamlike.model.combine.corrected import Kept, NetCount, NetCountValues, NetFloats, NetSum
 from beamlike.runtime.columns import ExactColumns, PlainColumn, TuplesColumn
 from beamlike.runtime.plan import Part
 

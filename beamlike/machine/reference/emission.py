@@ -9,7 +9,7 @@ from beamlike.machine.events import DropReason, Fired, Pane, Suppressed
 from beamlike.machine.failures import Failure
 from beamlike.machine.reference.state import WindowState
 from beamlike.machine.reference.work import Work
-from beamlike.model.combine import Corrected
+from beamlike.model.combine.corrected import Corrected
 from beamlike.model.panes import Timing, next_pane
 from beamlike.model.strategy import (
     AccumulationMode,

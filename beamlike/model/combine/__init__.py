@@ -45,14 +45,6 @@ Source: Beam Java ``Combine.CombineFn``, Beam Python ``CombineFn``.
 """
 
 from beamlike.model.combine.base import CombineFn, EmptyPane, Stamped
-from beamlike.model.combine.corrected import (
-    Corrected,
-    Kept,
-    NetCount,
-    NetCountValues,
-    NetFloats,
-    NetSum,
-)
 from beamlike.model.combine.distinct import CollectSet, CountDistinct
 from beamlike.model.combine.folds import Count, CountValues, Max, Mean, Min, Sum
 from beamlike.model.combine.ordered import (
@@ -75,22 +67,16 @@ __all__ = [
     "CollectByTimestamp",
     "CollectSet",
     "CombineFn",
-    "Corrected",
     "Count",
     "CountDistinct",
     "CountValues",
     "EmptyPane",
     "First",
-    "Kept",
     "Last",
     "Latest",
     "Max",
     "Mean",
     "Min",
-    "NetCount",
-    "NetCountValues",
-    "NetFloats",
-    "NetSum",
     "Sample",
     "Stamped",
     "Sum",
