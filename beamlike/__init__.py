@@ -22,9 +22,9 @@ What is public is what ``__all__`` of these modules names. Everything else may c
 
 To read the code, go from the ground up: `errors`, `extras` (packages that only some parts need),
 `model` (values), `machine` (the rules), `runtime` (shards that keep state), `hosts` (where they
-run), `api` (what users call; `beam`, `scio` and `combine_fns` are names of what there is),
-`dialects` (other systems' windows by name), `metrics` (what queries count), `viz` and `testing`,
-`demo`, `cli`.
+run), `api` (what users call; `beam`, `scio`, `combine_fns` and `tables` are names of what there
+is), `dialects` (other systems' windows by name), `metrics` (what queries count), `viz` and
+`testing`, `demo`, `cli`.
 """
 
 import sys

@@ -80,7 +80,7 @@ class Iceberg(Target):
         return table
 
 
-def _quiet() -> warnings.catch_warnings[None]:
+def _quiet() -> "warnings.catch_warnings[None]":
     """It warns of a delete that finds nothing: then all rows are new."""
     return warnings.catch_warnings(action="ignore", category=UserWarning)
 
