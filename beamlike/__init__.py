@@ -74,6 +74,7 @@ from beamlike.model.extra_triggers import (
     EveryProcessingTime,
 )
 from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.presets import early_every, every_update, final_only, live_and_corrected
 from beamlike.model.report import StrategyReport, report
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
@@ -187,12 +188,16 @@ __all__ = [
     "count",
     "count_distinct",
     "drain",
+    "early_every",
     "errors",
+    "every_update",
     "explain_plan",
+    "final_only",
     "first",
     "flatten",
     "join",
     "last",
+    "live_and_corrected",
     "live_view",
     "local_session",
     "look_up",
