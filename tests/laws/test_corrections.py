@@ -4,7 +4,7 @@ the batch result over what the first one accepted.
 The batch result is computed here without panes, triggers and clocks. Random streams go through
 random chains of two and three groupings on the local host, on both machines, with restarts.
 
-``BEAMLIKE_EXAMPLES`` in the environment says how many chains each law is tried on, by default 20.
+``BEAMLIKE_EXAMPLES`` in the environment says how many chains each law is tried on, by default 8.
 """
 
 import json
@@ -23,7 +23,7 @@ import beamlike as bl
 from beamlike.testing import QueryTest
 
 law = settings(
-    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "20")),
+    max_examples=int(os.environ.get("BEAMLIKE_EXAMPLES", "8")),
     derandomize=True,
     deadline=None,
     database=None,
