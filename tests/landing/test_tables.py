@@ -2,7 +2,6 @@
 
 import itertools
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,63 +11,11 @@ import pytest
 import beamlike as bl
 from beamlike.errors import ColumnError
 from beamlike.hosts.landing.writer import Upserting
+from tests.support.landing.changes import SCHEMA, Row, batch, gone, lost, put
 from tests.support.landing.places import Place, places
 
 KINDS = ("sqlite", "duckdb", "postgres", "delta", "iceberg")
-INSTANT = pa.timestamp("us", tz="UTC")
-SPAN = pa.struct([("start", INSTANT), ("end", INSTANT)])
-PANE = pa.struct([("timing", pa.string()), ("index", pa.int64())])
-DROPPED = pa.struct(
-    [
-        *(("stage", pa.string()), ("reason", pa.string()), ("timestamp", INSTANT)),
-        *(("watermark", INSTANT), ("missed_ms", pa.int64()), ("window", SPAN)),
-        *(("count", pa.int64()), ("error", pa.string()), ("element", pa.string())),
-    ]
-)
-SCHEMA = pa.schema(
-    [
-        *(("user", pa.string()), ("window", SPAN), ("n", pa.int64()), ("mean", pa.float64())),
-        *(("timestamp", INSTANT), ("pane", PANE), ("session", SPAN), ("change", pa.string())),
-        ("dropped", DROPPED),
-    ]
-)
 _NUMBERS = itertools.count()
-
-Row = dict[str, Any]
-
-
-def at(minute: int) -> datetime:
-    return datetime(2026, 1, 1, 12, minute, tzinfo=UTC)
-
-
-def put(user: str | None, began: int, ends: int, n: int) -> Row:
-    """The session of a user that began so, with its end and count now."""
-    return {
-        "user": user,
-        "window": {"start": at(began), "end": at(ends)},
-        "n": n,
-        "mean": n / 4,
-        "timestamp": at(ends),
-        "pane": {"timing": "EARLY", "index": 0},
-        "session": {"start": at(began), "end": at(began + 5)},
-        "change": "upsert",
-        "dropped": None,
-    }
-
-
-def gone(user: str | None, began: int) -> Row:
-    none = dict.fromkeys(("window", "n", "mean", "timestamp", "pane"))
-    return put(user, began, began, 0) | none | {"change": "delete"}
-
-
-def lost(element: str) -> Row:
-    none = dict.fromkeys(SCHEMA.names)
-    dropped = {"stage": "visits", "reason": "expired", "count": 1, "element": element}
-    return none | {"dropped": dropped}
-
-
-def batch(*rows: Row) -> pa.Table:
-    return pa.Table.from_pylist(list(rows), SCHEMA)
 
 
 def standing(place: Place, table: str) -> list[tuple[Any, ...]]:
@@ -114,10 +61,12 @@ def test_a_session_keeps_its_row_until_it_merges_away(place: Place, table: str) 
         1,
     )
     assert standing(place, table) == [("ann", 12, 6, 1.5), ("bob", 7, 3, 0.75)]
-    # A key may be null.
-    write(batch(gone("bob", 0), lost("two"), put(None, 0, 5, 1)), 2)
+    # A batch may only delete, and a key may be null.
+    write(batch(gone("bob", 0)), 2)
+    assert standing(place, table) == [("ann", 12, 6, 1.5)]
+    write(batch(lost("two"), put(None, 0, 5, 1)), 3)
     assert standing(place, table) == [("", 5, 1, 0.25), ("ann", 12, 6, 1.5)]
-    write(batch(put(None, 0, 6, 2), put("ann", 0, 13, 7)), 3)
+    write(batch(put(None, 0, 6, 2), put("ann", 0, 13, 7)), 4)
     assert standing(place, table) == [("", 6, 2, 0.5), ("ann", 13, 7, 1.75)]
     assert letters(place, f"{table}_lost") == ["one", "two"]
 

@@ -63,6 +63,8 @@ def changes_of(
         ColumnError: A column of the key is missing, or there are no windows, or no dropped rows
             where these are wanted.
     """
+    import pyarrow as pa
+
     _check(table, key, dead_letters)
     dropped = _is_dropped(table)
     last: dict[str, tuple[bool, int]] = {}
@@ -72,7 +74,7 @@ def changes_of(
             # Put where it changed last: so that the rows come in the order of their changes.
             last.pop(name, None)
             last[name] = (gone, at)
-    puts = [at for gone, at in last.values() if not gone]
+    puts = pa.array([at for gone, at in last.values() if not gone], pa.int64())
     return Batch(
         query,
         number,
