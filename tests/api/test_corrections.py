@@ -7,7 +7,7 @@ import pytest
 
 import beamlike as bl
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning
-from beamlike.testing import QueryTest
+from beamlike.testing import QueryTest, contain_single_value
 
 Row = dict[str, Any]
 HITS = "user string, at timestamp"
@@ -64,6 +64,25 @@ def test_two_sessions_that_merge_are_one_visit_in_the_hour() -> None:
     assert told(query.send(hit("12:08:00")), *columns) == ["- 1 1 [1]", "+ 2 2 [1, 1]"]
     query.restart()
     assert told(query.send(hit("12:04:00")), *columns) == ["- 2 2 [1, 1]", "+ 1 3 [3]"]
+
+
+def test_without_new_windows_each_row_stays_in_the_window_of_its_session() -> None:
+    def job(hits: Any) -> bl.Stream:
+        wanted = {"visits": bl.count(), "hits": bl.sum("n")}
+        return visits(hits).group("user", wanted, name="again", **SMALL)
+
+    query = QueryTest(job, HITS)
+    assert told(query.send(hit("12:01:00")), "visits", "hits") == ["+ 1 1"]
+    assert told(query.send(hit("12:08:00")), "visits", "hits") == ["+ 1 1"]
+    merged = told(query.send(hit("12:04:00")), "visits", "hits")
+    assert sorted(merged) == ["+ 1 3", "- 1 1", "- 1 1"]
+
+
+def test_a_list_of_what_stands_is_in_no_promised_order() -> None:
+    query = QueryTest(lambda hits: in_hours(visits(hits), {"each": bl.collect("n")}), HITS)
+    query.send(hit("12:01:00"), hit("12:02:00"), hit("12:01:00", "bob"))
+    for order in ([1, 2], [2, 1]):
+        query.results.should(contain_single_value(((), {"each": order})))
 
 
 def test_a_result_whose_rows_are_all_withdrawn_is_withdrawn_and_none_takes_its_place() -> None:
