@@ -8,21 +8,24 @@ over the lines that were accepted, and each of the others is a dead letter.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import attrs
+import pyarrow as pa
 import pytest
 
 import beamlike as bl
 from beamlike.hosts.landing.batch import Batch
 from beamlike.tables import Target
+from beamlike.testing import QueryTest
+from tests.support.landing.changes import SCHEMA
 from tests.support.landing.places import Place, places
-
-pytestmark = pytest.mark.spark
 
 Line = dict[str, Any]
 COLUMNS = "line int, user string, country string, at string"
@@ -36,10 +39,10 @@ CORRECTED: dict[str, Any] = {
 }
 
 
-def web_lines(random: Random, count: int) -> Iterator[Line]:
+def web_lines(random: Random, lines: int) -> Iterator[Line]:
     """Lines in the order in which they come, over six hours."""
     came = []
-    for number in range(count):
+    for number in range(lines):
         user = "bot" if random.random() < 0.2 else f"visitor {random.randrange(30)}"
         second = random.randrange(6 * 3600)
         country = "de" if user == "bot" else ("at", "ch", "de")[int(user[8:]) % 3]
@@ -105,10 +108,12 @@ class Cut(Target):
         return done
 
 
+PLAN = ("none", "after", "none", "none", "before", "none")
+
+
 def run(stream: bl.Stream, place: Place, table: str, key: Any, checkpoint: Path) -> int:
     """Run a query to the end of its input, as often as it takes; how often it was killed."""
-    cut = Cut(place.target, ["none", "after", "none", "none", "before", "none"])
-    write = bl.upsert_into(cut, key, dead_letters=f"{table}_lost")
+    write = bl.upsert_into(Cut(place.target, [*PLAN]), key, dead_letters=f"{table}_lost")
     killed = 0
     while True:
         writer = stream.everything.writeStream.foreachBatch(write)
@@ -124,17 +129,53 @@ def run(stream: bl.Stream, place: Place, table: str, key: Any, checkpoint: Path)
             return killed
 
 
+def run_locally(
+    job: Callable[[Any], bl.Stream], lines: list[Line], place: Place, table: str, key: Any
+) -> int:
+    """The same on the local host, which is fed batch by batch and has no sinks."""
+    write = bl.upsert_into(Cut(place.target, [*PLAN]), key, dead_letters=f"{table}_lost")
+    killed, numbers = 0, count()
+    with QueryTest(job, COLUMNS) as query:
+        for some in batched(lines, len(lines) // 7):
+            came = query.send(*some)
+            for rows in (came, query.advance_processing_time("61 s")):
+                batch, number = as_table(rows), next(numbers)
+                while rows:
+                    try:
+                        write(batch, number)
+                    except Killed:
+                        killed += 1
+                        query.restart()
+                    else:
+                        break
+    return killed
+
+
+def batched(lines: list[Line], size: int) -> Iterator[list[Line]]:
+    for start in range(0, len(lines), size):
+        yield lines[start : start + size]
+
+
+def as_table(rows: Sequence[Line]) -> pa.Table:
+    """What came out of a query as the table that ``foreachBatch`` would bring."""
+    kinds = {field.name: field.type for field in SCHEMA} | {"retraction": pa.bool_()}
+    names = list(rows[0]) if rows else []
+    fields = [(it, kinds.get(it, pa.string() if it == "country" else pa.int64())) for it in names]
+    return pa.Table.from_pylist(list(rows), pa.schema(fields))
+
+
 def accepted(lines: list[Line], place: Place, table: str) -> list[Line]:
-    """The lines that are no dead letters; of each line that came twice both may be there."""
+    """The lines that are no dead letters. One that came twice may be one once."""
     lost = Counter(
-        (found["line"], found.get("at"))
+        (found["line"], found["user"], found.get("at"))
         for row in place.read(f"{table}_lost")
         for found in [json.loads(row["element"])]
     )
     kept = []
     for line in lines:
-        at = line["at"]
-        name = next((it for it in ((line["line"], at), (line["line"], None)) if lost[it] > 0), None)
+        whole = line["line"], line["user"], line["at"]
+        # Of a line that came too late only its key and number are told.
+        name = next((it for it in (whole, (*whole[:2], None)) if lost[it] > 0), None)
         if name is None:
             kept.append(line)
         else:
@@ -167,41 +208,26 @@ def instant(value: Any) -> datetime:
     return read.astimezone(UTC)
 
 
-@pytest.fixture(params=["sqlite", "postgres", "delta"])
-def kind(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture
-def lines(tmp_path: Path) -> list[Line]:
-    """Lines in files, as they come."""
-    came = list(web_lines(Random(23), 1_500))
-    inbox = tmp_path / "in"
+def lines() -> list[Line]:
+    """Lines as they come."""
+    return list(web_lines(Random(23), 1_500))
+
+
+def arriving(spark: Any, home: Path, lines: list[Line]) -> Any:
+    inbox = home / "in"
     inbox.mkdir()
-    size = len(came) // 7
-    for number, start in enumerate(range(0, len(came), size)):
-        text = "".join(json.dumps(line) + "\n" for line in came[start : start + size])
+    for number, some in enumerate(batched(lines, len(lines) // 7)):
+        text = "".join(json.dumps(line) + "\n" for line in some)
         (inbox / f"{number:03}.json").write_text(text)
-    return came
-
-
-def arriving(spark: Any, home: Path) -> Any:
     files = spark.readStream.schema(COLUMNS).option("maxFilesPerTrigger", 1)
-    return files.json(str(home / "in"))
+    return files.json(str(inbox))
 
 
-def test_every_cell_is_that_of_a_plain_computation(
-    kind: str, lines: list[Line], spark: Any, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    server = request.getfixturevalue("server") if kind == "postgres" else None
-    frame = arriving(spark, tmp_path)
-
-    place = places(kind, tmp_path, "visits", server)
-    stream = visits(frame, render="upserts")
-    assert run(stream, place, "visits", ["user", "country"], tmp_path / "checkpoint") == 2
-    kept = accepted(lines, place, "visits")
-    reasons = Counter(row["reason"] for row in place.read("visits_lost"))
-    assert reasons.keys() == {"expired", "bad_timestamp", "null_key"}
+def check_visits(lines: list[Line], place: Place) -> None:
+    """Every cell of the table of visits is that of a plain computation."""
+    reasons = {row["reason"] for row in place.read("visits_lost")}
+    assert reasons == {"expired", "bad_timestamp", "null_key"}
     rows = [row for row in place.read("visits") if row["user"] != "clock"]
     assert sorted(
         (
@@ -209,11 +235,12 @@ def test_every_cell_is_that_of_a_plain_computation(
             *(instant(row["window_start"]), instant(row["window_end"]), row["hits"]),
         )
         for row in rows
-    ) == plain_visits(kept)
+    ) == plain_visits(accepted(lines, place, "visits"))
     assert {"ON_TIME", "LATE"} <= {row["timing"] for row in rows}
 
-    place = places(kind, tmp_path, "hours", server)
-    assert run(by_hour(frame), place, "hours", "country", tmp_path / "checkpoint 2") == 2
+
+def check_hours(lines: list[Line], place: Place) -> None:
+    """And every cell of the table of hours."""
     expected = defaultdict(list)
     for _, country, _, end, hits in plain_visits(accepted(lines, place, "hours")):
         hour = (end - timedelta(milliseconds=1)).replace(minute=0, second=0, microsecond=0)
@@ -223,3 +250,38 @@ def test_every_cell_is_that_of_a_plain_computation(
         for row in place.read("hours")
         if row["country"]
     } == {name: (len(hits), sum(hits), max(hits)) for name, hits in expected.items()}
+
+
+@pytest.fixture
+def home(request: pytest.FixtureRequest, kind: str) -> str | None:
+    """The server that a kind of table needs, if it needs one."""
+    return request.getfixturevalue("server") if kind == "postgres" else None
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres", "delta"])
+def test_every_cell_is_that_of_a_plain_computation(
+    kind: str, lines: list[Line], home: str | None, tmp_path: Path
+) -> None:
+    key = ["user", "country"]
+    place = places(kind, tmp_path, "visits", home)
+    by_session = partial(visits, render="upserts")
+    assert run_locally(by_session, lines, place, "visits", key) == 2
+    check_visits(lines, place)
+    place = places(kind, tmp_path, "hours", home)
+    assert run_locally(by_hour, lines, place, "hours", "country") == 2
+    check_hours(lines, place)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_on_spark_too(
+    kind: str, lines: list[Line], home: str | None, spark: Any, tmp_path: Path
+) -> None:
+    frame = arriving(spark, tmp_path, lines)
+    place = places(kind, tmp_path, "visits", home)
+    stream = visits(frame, render="upserts")
+    assert run(stream, place, "visits", ["user", "country"], tmp_path / "checkpoint") == 2
+    check_visits(lines, place)
+    place = places(kind, tmp_path, "hours", home)
+    assert run(by_hour(frame), place, "hours", "country", tmp_path / "checkpoint 2") == 2
+    check_hours(lines, place)
