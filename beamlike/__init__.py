@@ -12,6 +12,7 @@ What is public is what ``__all__`` of these modules names. Everything else may c
                            aggregates; sessions, state and figures of running queries
 ``beamlike.combine_fns``   combine functions, for test streams and pipelines
 ``beamlike.errors``        what is raised, and warned of
+``beamlike.tables``        tables in which results land, for `upsert_into`
 ``beamlike.testing``       test streams, tests of queries and pipelines, matchers
 ``beamlike.beam``          pipelines in the words of Beam Python, with its modules
 ``beamlike.scio``          pipelines in the words of Scio
@@ -21,9 +22,9 @@ What is public is what ``__all__`` of these modules names. Everything else may c
 
 To read the code, go from the ground up: `errors`, `extras` (packages that only some parts need),
 `model` (values), `machine` (the rules), `runtime` (shards that keep state), `hosts` (where they
-run), `api` (what users call; `beam`, `scio` and `combine_fns` are names of what there is),
-`dialects` (other systems' windows by name), `metrics` (what queries count), `viz` and `testing`,
-`demo`, `cli`.
+run), `api` (what users call; `beam`, `scio`, `combine_fns` and `tables` are names of what there
+is), `dialects` (other systems' windows by name), `metrics` (what queries count), `viz` and
+`testing`, `demo`, `cli`.
 """
 
 import sys
@@ -37,6 +38,7 @@ from beamlike.api.dataframe.joins import co_group, join
 from beamlike.api.dataframe.lookup import look_up
 from beamlike.api.dataframe.saved import drain, open_state
 from beamlike.api.dataframe.stream import Stream, stream
+from beamlike.api.dataframe.upserts import upsert_into
 from beamlike.api.dataframe.windowed import split, windowed
 from beamlike.api.spark_names import no_such_name
 from beamlike.metrics import metrics_listener
@@ -71,6 +73,7 @@ from beamlike.model.extra_triggers import (
     EveryProcessingTime,
 )
 from beamlike.model.panes import PaneInfo, Timing
+from beamlike.model.presets import early_every, every_update, final_only, live_and_corrected
 from beamlike.model.report import StrategyReport, report
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
@@ -117,6 +120,7 @@ if TYPE_CHECKING:
     from beamlike import beam as beam
     from beamlike import dialects as dialects
     from beamlike import scio as scio
+    from beamlike import tables as tables
     from beamlike import testing as testing
     from beamlike.hosts.spark.session import local_session as local_session
 
@@ -184,12 +188,16 @@ __all__ = [
     "count",
     "count_distinct",
     "drain",
+    "early_every",
     "errors",
+    "every_update",
     "explain_plan",
+    "final_only",
     "first",
     "flatten",
     "join",
     "last",
+    "live_and_corrected",
     "live_view",
     "local_session",
     "look_up",
@@ -204,10 +212,11 @@ __all__ = [
     "stream",
     "sum",
     "top",
+    "upsert_into",
     "windowed",
 ]
 
-_ON_DEMAND: Final = ("beam", "dialects", "scio", "testing")
+_ON_DEMAND: Final = ("beam", "dialects", "scio", "tables", "testing")
 """Public modules that are imported when they are asked for."""
 
 

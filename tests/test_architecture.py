@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("machine",),
     ("runtime",),
     ("hosts",),
-    ("api", "beam", "combine_fns", "scio"),
+    ("api", "beam", "combine_fns", "scio", "tables"),
     ("dialects",),
     ("metrics",),
     # "" is the package itself, which gathers the names for its users.

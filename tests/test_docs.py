@@ -23,6 +23,7 @@ import beamlike.dialects.flink
 import beamlike.dialects.kafka
 import beamlike.errors
 import beamlike.scio
+import beamlike.tables
 import beamlike.testing
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -150,6 +151,7 @@ PUBLIC = (
     beamlike.dialects.flink,
     beamlike.dialects.kafka,
     beamlike.errors,
+    beamlike.tables,
     beamlike.testing,
 )
 

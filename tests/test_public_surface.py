@@ -31,7 +31,7 @@ MODULES: dict[str, ModuleType] = {
     **{"beamlike.testing": bl.testing, "beamlike.beam": bl.beam, "beamlike.scio": bl.scio},
     **{f"beamlike.dialects.{name}": getattr(bl.dialects, name) for name in ("kafka", "flink")},
     **{f"beamlike.dialects.{name}": getattr(bl.dialects, name) for name in ("apex", "akka")},
-    "beamlike.dialects.apex_stream": bl.dialects.apex_stream,
+    **{"beamlike.dialects.apex_stream": bl.dialects.apex_stream, "beamlike.tables": bl.tables},
 }
 
 
@@ -94,7 +94,7 @@ def test_dir_has_what_people_need_and_no_more() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
     )
     names = json.loads(done.stdout)
-    assert names == sorted([*bl.__all__, "beam", "dialects", "scio", "testing"])
+    assert names == sorted([*bl.__all__, "beam", "dialects", "scio", "tables", "testing"])
     assert {"local_session", "errors", "combine_fns", "windowed"} <= set(names)
     assert all(hasattr(bl, name) for name in names)
 

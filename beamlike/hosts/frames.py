@@ -153,6 +153,10 @@ class Frames(ABC):
     # -- several streams -----------------------------------------------------------------------
 
     @abstractmethod
+    def standing(self, rows: Frame) -> Frame:
+        """Rows of which none withdraws another, with the column that says so."""
+
+    @abstractmethod
     def tagged(
         self,
         rows: Frame,

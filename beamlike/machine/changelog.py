@@ -52,7 +52,8 @@ def changelog(effects: Iterable[Effect]) -> Iterator[Change]:
      ('upsert', '[00:00:00, 00:00:00.015)')]
     """
     for withdrawn, pane in _firings(effects):
-        yield from _changes([old.window for old in withdrawn], pane.window, pane)
+        identity = None if pane is None else pane.window
+        yield from _changes([old.window for old in withdrawn], identity, pane)
 
 
 def upserts(effects: Iterable[Effect]) -> Iterator[Change]:
@@ -68,11 +69,16 @@ def upserts(effects: Iterable[Effect]) -> Iterator[Change]:
         UnsupportedError: A pane is of another mode, and has no session.
     """
     for withdrawn, pane in _firings(effects):
-        yield from _changes([_session(old) for old in withdrawn], _session(pane), pane)
+        identity = None if pane is None else _session(pane)
+        yield from _changes([_session(old) for old in withdrawn], identity, pane)
 
 
-def _firings(effects: Iterable[Effect]) -> Iterator[tuple[list[Pane], Pane]]:
-    """Each pane with those that it replaces, which are withdrawn just before."""
+def _firings(effects: Iterable[Effect]) -> Iterator[tuple[list[Pane], Pane | None]]:
+    """Each pane with those that it replaces, which are withdrawn just before.
+
+    What is withdrawn last may have nothing in its place: all elements of its window were. If the
+    pane of another window follows, it may as well be one that this replaces.
+    """
     withdrawn: list[Pane] = []
     for effect in effects:
         if not isinstance(effect, Pane):
@@ -82,13 +88,18 @@ def _firings(effects: Iterable[Effect]) -> Iterator[tuple[list[Pane], Pane]]:
         else:
             yield withdrawn, effect
             withdrawn = []
+    if withdrawn:
+        yield withdrawn, None
 
 
-def _changes(withdrawn: Iterable[Window], identity: Window, pane: Pane) -> Iterator[Change]:
+def _changes(
+    withdrawn: Iterable[Window], identity: Window | None, pane: Pane | None
+) -> Iterator[Change]:
     for old in withdrawn:
         if old != identity:
             yield Change("delete", old)
-    yield Change("upsert", identity, pane)
+    if identity is not None:
+        yield Change("upsert", identity, pane)
 
 
 def _session(pane: Pane) -> Window:

@@ -23,6 +23,7 @@ from beamlike.model.combine import Stamped
 __all__ = [
     "AccumulatorColumns",
     "CheckedColumn",
+    "ExactColumns",
     "ListColumn",
     "MeanColumns",
     "PickledColumn",
@@ -99,6 +100,29 @@ class MeanColumns(AccumulatorColumns):
 
     def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
         return list(zip(columns[0].to_pylist(), columns[1].to_pylist(), strict=True))
+
+
+@attrs.frozen
+class ExactColumns(AccumulatorColumns):
+    """The accumulator is an exact sum of floats, see `beamlike.model.combine.corrected`."""
+
+    def types(self) -> dict[str, pa.DataType]:
+        return {"_sum": pa.binary(), "_counts": pa.list_(pa.int64())}
+
+    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
+        totals = [
+            total.to_bytes(total.bit_length() // 8 + 1, "little", signed=True)
+            for total, *_ in accumulators
+        ]
+        counts = [counts for _, *counts in accumulators]
+        return [pa.array(totals, pa.binary()), pa.array(counts, pa.list_(pa.int64()))]
+
+    def decode(self, columns: Sequence[pa.ChunkedArray]) -> list[Any]:
+        totals, counts = (column.to_pylist() for column in columns)
+        return [
+            (int.from_bytes(total, "little", signed=True), *each)
+            for total, each in zip(totals, counts, strict=True)
+        ]
 
 
 @attrs.frozen

@@ -9,6 +9,7 @@ from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.columns import Arrivals
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
 from beamlike.model import combine
+from beamlike.model.combine import corrected
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.column_state import whole
 
@@ -21,6 +22,7 @@ _BUILT_IN = frozenset(
         *(combine.CountDistinct, combine.CollectSet),
         *(combine.Top, combine.TopBy, combine.Sample),
         *(combine.ApproxQuantiles, combine.ApproxDistinct),
+        *(corrected.NetCount, corrected.NetCountValues, corrected.NetSum),
     )
 )
 

@@ -15,6 +15,7 @@ from beamlike.machine.side_input import SideInputs
 from beamlike.machine.stateful import StatefulMap
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.combine import CombineFn, Together
+from beamlike.model.combine.corrected import Corrected
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.windows import IntervalWindow
 from beamlike.runtime.changes import continues, strategy_words
@@ -37,7 +38,8 @@ class Part:
     ``input`` is the position of its column among the plan's values, None if it needs none, a
     tuple of positions if its elements are tuples of several columns.
     ``result`` is the Arrow type of its value in the output. Where values have no Arrow type,
-    ``read`` makes them of what their column holds.
+    ``read`` makes them of what their column holds. A part that is not ``shown`` is no column of
+    the output: the count of the rows that stand, last of all parts where some withdraw others.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Part:
     columns: AccumulatorColumns
     result: pa.DataType
     read: Callable[[Iterable[Any]], Iterable[Any]] | None = None
+    shown: bool = True
 
     @property
     def checked(self) -> CombineFn:
@@ -53,10 +56,9 @@ class Part:
         return Checked(self.name, self.fn, self.columns, self.result)
 
 
-def _together(parts: Iterable[Part], *, checked: bool = False) -> Together:
-    return Together(
-        {part.name: (part.checked if checked else part.fn, part.input) for part in parts}
-    )
+def _together(parts: Sequence[Part], *, checked: bool = False) -> Together:
+    kind = Together if all(part.shown for part in parts) else Corrected
+    return kind({part.name: (part.checked if checked else part.fn, part.input) for part in parts})
 
 
 @attrs.frozen
@@ -78,7 +80,7 @@ class Aggregation(Operation):
 
     @property
     def results(self) -> Mapping[str, pa.DataType]:
-        return {part.name: part.result for part in self.parts}
+        return {part.name: part.result for part in self.parts if part.shown}
 
     @property
     def why_key_by_key(self) -> str | None:
@@ -112,6 +114,7 @@ class Aggregation(Operation):
                 [value and value[at] for value in values], part.result, f"aggregate {part.name!r}"
             )
             for at, part in enumerate(self.parts)
+            if part.shown
         ]
 
 
@@ -218,6 +221,16 @@ class Plan:
     def retracts(self) -> bool:
         """Whether some panes withdraw others."""
         return self.does is None and self.strategy.accumulation is AccumulationMode.RETRACTING
+
+    @property
+    def corrects(self) -> bool:
+        """Whether some rows that go in withdraw others."""
+        return not all(part.shown for part in self.parts)
+
+    @property
+    def shown_parts(self) -> tuple[Part, ...]:
+        """Those that a pane has values of."""
+        return tuple(part for part in self.parts if part.shown)
 
     @cached_property
     def operation(self) -> Operation:

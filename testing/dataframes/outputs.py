@@ -9,7 +9,8 @@ import attrs
 
 from beamlike.errors import TestStreamError
 from beamlike.machine.events import Drop, DropReason, Element, Pane, RowProblem
-from beamlike.model.combine import Collect
+from beamlike.model.combine import Collect, CombineFn
+from beamlike.model.combine.corrected import Kept
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import instant_ms
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
@@ -44,7 +45,7 @@ class Shape:
         if not groupings:
             return cls((), {}, frozenset())
         plan = groupings[-1]
-        lists = (part.name for part in plan.parts if isinstance(part.fn, Collect))
+        lists = (part.name for part in plan.parts if _collects(part.fn))
         of_stages = {it.name: tuple(it.keys) for it in groupings}
         return cls(tuple(plan.keys), of_stages, frozenset(lists))
 
@@ -143,3 +144,8 @@ def _window(span: Mapping[str, Any]) -> Window:
 
 def _ms(moment: datetime) -> int:
     return instant_ms(moment, "instant")
+
+
+def _collects(fn: CombineFn) -> bool:
+    """Whether it makes lists that are in no promised order."""
+    return isinstance(fn.fn if isinstance(fn, Kept) else fn, Collect)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import beamlike as bl
-from beamlike.errors import UnsupportedError, WindowingError
+from beamlike.errors import WindowingError
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, Count, Sum, Together
@@ -285,16 +285,6 @@ def test_sessions_that_merged_merge_again_only_if_somebody_says_so(
         if again
         else [(1, "00:08-00:18", "ON_TIME", 0), (2, "00:01-00:16", "ON_TIME", 0)]
     )
-
-
-def test_rows_that_withdraw_others_cannot_be_grouped_again(feed: MakeFeed) -> None:
-    rows = bl.stream(feed(EVENTS).frame, timestamp="at", watermark="1 minute")
-    windowed = rows.window(
-        TEN_MINUTES, trigger=LATE, accumulation="retracting", allowed_lateness="1 hour"
-    )
-    by_key = windowed.group("k", {"n": bl.count()})
-    with pytest.raises(UnsupportedError, match="most aggregates cannot take a value back"):
-        by_key.group([], {"n": bl.sum("n")})
 
 
 def test_a_name_is_for_one_grouping(feed: MakeFeed) -> None:

@@ -5,5 +5,6 @@ user's line), `explain` (what a query will do, in words), `regrouping` (which pa
 again), `stage` (one grouping of a query and its inputs), `windowed` (DataFrame in, DataFrame of
 panes out), `stream` (rows with windows, to be grouped several times in one query), `flatten`
 (several streams as one), `joins` (several streams by one key), `lookup` (a stream that looks into
-the windows of another one), `saved` (the state of a query: opened, and brought to its end).
+the windows of another one), `upserts` (results land in a table), `saved` (the state of a query:
+opened, and brought to its end).
 """

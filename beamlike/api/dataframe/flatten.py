@@ -93,7 +93,11 @@ def check_streams(named: Mapping[Any, Any]) -> None:
 
 def _check_columns(first_name: str, first: Stream, name: str, other: Stream) -> None:
     known, given = (
-        {field.name: field.dataType.simpleString() for field in stream.inputs.frame.schema.fields}
+        {
+            field.name: field.dataType.simpleString()
+            for field in stream.inputs.frame.schema.fields
+            if field.name in stream.columns
+        }
         for stream in (first, other)
     )
     for column in dict.fromkeys([*known, *given]):

@@ -14,6 +14,7 @@ import attrs
 
 from beamlike.api.dataframe.arguments import check_choice, column_names
 from beamlike.api.dataframe.flatten import check_streams, flatten
+from beamlike.api.dataframe.regrouping import RETRACTION, check_kept
 from beamlike.api.dataframe.stream import Stream
 from beamlike.errors import ColumnError, WindowingError
 from beamlike.hosts.frames import How
@@ -105,6 +106,9 @@ def _co_group(streams: Mapping[str, Stream], keys: _Names, read: _Names, options
                 f"{_others(shared[name])}; give it another name with with_columns() before"
             )
     frame = next(iter(streams.values())).inputs.frame
+    if any(given.inputs.retracting for given in streams.values()):
+        streams = {name: _signed(name, given) for name, given in streams.items()}
+        shared[RETRACTION] = dict.fromkeys(streams, RETRACTION)
     for name in streams:
         if duplicate(frame, name, [*streams, *shared, *_OF_A_PANE, "dropped"]):
             raise ColumnError(f"streams: {name!r} is a column of the result; name it otherwise")
@@ -324,6 +328,15 @@ def row_type(name: str, stream: Stream, keys: Sequence[str]) -> "T.StructType":
         )
     frame = stream.inputs.frame
     return T.StructType([T.StructField(it, type_of(frame, it, f"{name} stream")) for it in own])
+
+
+def _signed(name: str, stream: Stream) -> Stream:
+    """The stream with a column that says which of its rows withdraw others: maybe none."""
+    inputs = stream.inputs
+    if inputs.retracting:
+        check_kept(inputs.branches, f"of {name}", inputs.columns)
+        return stream
+    return attrs.evolve(stream, inputs=inputs.each(inputs.frames.standing))
 
 
 def _tagged(

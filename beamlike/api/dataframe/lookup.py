@@ -124,7 +124,7 @@ def look_up(
     check_streams(sides)
     check_choice("how", how, get_args(How))
     check_choice("on_error", on_error, get_args(OnError))
-    _check_main(main)
+    _check_corrections(main, side)
     keys = keys_of(sides, on, "on")
     shown, rows = own_columns(main, keys["main"]), row_type("side", side, keys["side"])
     check_both(main, [*keys["main"], *shown], rows.names)
@@ -152,12 +152,18 @@ def look_up(
     return Stream(main.strategy, Inputs((branch,)))
 
 
-def _check_main(main: Stream) -> None:
+def _check_corrections(main: Stream, side: Stream) -> None:
     if main.inputs.retracting:
         raise UnsupportedError(
             "main: rows that withdraw others cannot look anything up, because what they found "
             'then may have changed; use accumulation="discarding" or "accumulating" in the '
             "grouping before"
+        )
+    if side.inputs.retracting:
+        raise UnsupportedError(
+            "side: rows that withdraw others cannot be looked into, because what was found in them "
+            "stays with the rows that found it; use co_group or join, whose panes are corrected, "
+            'or accumulation="discarding" in the grouping before'
         )
 
 

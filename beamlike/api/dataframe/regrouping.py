@@ -1,18 +1,39 @@
-"""Which rows of a grouping the next one can take: each element must come to it once."""
+"""Which rows of a grouping the next one can take: each element must count once there.
 
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+Rows that withdraw others are taken back by aggregates, see `beamlike.model.combine.corrected`.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from beamlike.errors import UnsupportedError
+from beamlike.api.dataframe.warning import warn_user
+from beamlike.errors import UnsupportedError, UnwiseStrategyWarning
+from beamlike.model.aggregates import Aggregate
 from beamlike.model.repetition import Repetition, repetition
-from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.strategy import AccumulationMode, WindowingStrategy
+from beamlike.model.time import show_duration
+from beamlike.runtime.options import Render
 
 if TYPE_CHECKING:
     from beamlike.api.dataframe.stage import Branch
 
-__all__ = ["Repeated", "check_regroupable", "one_of_each", "repeated_by", "repeated_in"]
+__all__ = [
+    "RETRACTION",
+    "Repeated",
+    "Retracting",
+    "check_kept",
+    "check_regroupable",
+    "check_takes_back",
+    "one_of_each",
+    "repeated_by",
+    "repeated_in",
+    "retracted_by",
+]
+
+RETRACTION: Final = "retraction"
+"""The column that says which rows withdraw others."""
 
 
 @attrs.frozen
@@ -28,6 +49,30 @@ class Repeated:
     how: Repetition
 
 
+@attrs.frozen
+class Retracting:
+    """Rows of which some withdraw others.
+
+    Args:
+        stage: The name of the grouping that they come from.
+        lateness: How long after the end of a window that one corrects its results (ms).
+        render: How its corrections are shown.
+        cut: A condition has left some of them out.
+    """
+
+    stage: str
+    lateness: int
+    render: Render
+    cut: bool = False
+
+
+def retracted_by(strategy: WindowingStrategy, stage: str, render: Render) -> Retracting | None:
+    """What is to be known of the rows of a grouping; None: none withdraws another."""
+    if strategy.accumulation is not AccumulationMode.RETRACTING:
+        return None
+    return Retracting(stage, strategy.allowed_lateness, render)
+
+
 def repeated_by(strategy: WindowingStrategy, stage: str, is_streaming: bool) -> Repeated | None:
     """What is to be known of the panes of a grouping; None: no two hold the same element."""
     how = repetition(strategy, unbounded=is_streaming)
@@ -40,28 +85,102 @@ def repeated_in(branches: "Iterable[Branch]") -> Repeated | None:
 
 
 def one_of_each(branch: "Branch", marks: Collection[str]) -> "Branch":
-    """An input of which only panes with these marks are left, see `Repetition`."""
+    """An input of which only panes with these marks are left, see `Repetition`.
+
+    A condition that names the column for withdrawals, marked ``retraction``, may cut them off.
+    """
+    if branch.retracting is not None and RETRACTION in marks:
+        return attrs.evolve(branch, retracting=attrs.evolve(branch.retracting, cut=True))
     if branch.repeated is None or branch.repeated.how.one_pane.isdisjoint(marks):
         return branch
     return attrs.evolve(branch, repeated=None)
 
 
-def check_regroupable(branches: "Collection[Branch]", name: str) -> None:
-    """Refuse rows that withdraw others, and panes that repeat what earlier ones held.
+def check_regroupable(
+    branches: "Collection[Branch]",
+    name: str,
+    strategy: WindowingStrategy,
+    columns: Collection[str],
+) -> bool:
+    """Refuse rows that withdraw others where that cannot be done, and panes that repeat others.
 
     Args:
         name: The grouping that would take them.
+        strategy: That grouping's.
+        columns: Of the rows.
+
+    Returns:
+        Whether some rows withdraw others.
 
     Raises:
         UnsupportedError: With the line to change.
     """
-    if any(branch.retracting for branch in branches):
+    _check_repeated(branches, name)
+    found = check_kept(branches, name, columns)
+    if found is None:
+        return False
+    if found.render != "retractions":
         raise UnsupportedError(
-            "rows that withdraw others cannot be grouped again: most aggregates cannot take a "
-            'value back; use accumulation="discarding" in the grouping before, or a trigger that '
-            "emits one pane for each window, such as AfterWatermark(), and "
-            'accumulation="accumulating"'
+            f"rows rendered as {found.render} cannot be grouped again; leave render= out in "
+            f"{found.stage!r}, and the grouping {name!r} takes its corrections"
         )
+    if strategy.is_merging:
+        raise UnsupportedError(
+            f"the grouping {name!r} would merge windows of rows that may be withdrawn, and a "
+            "merged session cannot be taken apart again; give it windows that do not merge, such "
+            f'as FixedWindows, or write accumulation="discarding" in {found.stage!r}'
+        )
+    lateness = max(it.retracting.lateness for it in branches if it.retracting is not None)
+    if strategy.allowed_lateness < lateness:
+        warn_user(
+            f"the grouping {name!r} allows lateness of {show_duration(strategy.allowed_lateness)}, "
+            f"and {found.stage!r} corrects its results for {show_duration(lateness)}: corrections "
+            "that come later are dropped; give both the same allowed_lateness",
+            UnwiseStrategyWarning,
+        )
+    return True
+
+
+def check_kept(
+    branches: "Collection[Branch]", name: str, columns: Collection[str]
+) -> Retracting | None:
+    """The first of the inputs whose rows withdraw others; None: none does.
+
+    Raises:
+        UnsupportedError: They no longer say which of them do.
+    """
+    of_inputs = [it.retracting for it in branches if it.retracting is not None]
+    for found in of_inputs:
+        lost = found.render == "retractions" and RETRACTION not in columns
+        if found.cut or lost:
+            raise UnsupportedError(
+                f"the grouping {name!r} takes the rows of {found.stage!r}, of which some withdraw "
+                f"others, and the column {RETRACTION!r} says which; keep that column in select(), "
+                "and leave it out of where()"
+            )
+    return next(iter(of_inputs), None)
+
+
+def check_takes_back(
+    strategy: WindowingStrategy, aggregate: Mapping[str, Aggregate], name: str
+) -> None:
+    """Refuse panes that discard and whose difference to those before has no form.
+
+    Raises:
+        UnsupportedError: With the line to change.
+    """
+    if strategy.accumulates:
+        return
+    for called, wanted in aggregate.items():
+        if wanted.kind not in ("count", "sum"):
+            raise UnsupportedError(
+                f"aggregate {called!r}: a discarding pane of {name!r} would be the difference that "
+                f"corrections make to a {wanted.kind}, and only counts and sums have one; write "
+                'accumulation="retracting" in the window(...) before'
+            )
+
+
+def _check_repeated(branches: "Collection[Branch]", name: str) -> None:
     found = repeated_in(branches)
     if found is None:
         return
@@ -74,6 +193,7 @@ def check_regroupable(branches: "Collection[Branch]", name: str) -> None:
     raise UnsupportedError(
         f"the grouping {name!r} would count elements several times: {found.stage!r} before it is "
         f"accumulating, and {found.how.because}; in the window(...) of {found.stage!r} write "
-        'accumulation="discarding", so that a pane holds what is new; or one pane for each window, '
+        'accumulation="retracting", so that each pane takes back the one before, or '
+        '"discarding", so that a pane holds what is new; or one pane for each window, '
         f"with {found.how.instead}{last}"
     )

@@ -7,7 +7,12 @@ import attrs
 
 from beamlike.api.dataframe.arguments import check_choice, check_name, counted
 from beamlike.api.dataframe.explain import StagePlan, explained
-from beamlike.api.dataframe.regrouping import Repeated, check_regroupable
+from beamlike.api.dataframe.regrouping import (
+    Repeated,
+    Retracting,
+    check_regroupable,
+    check_takes_back,
+)
 from beamlike.api.dataframe.warning import warn_user
 from beamlike.errors import UnsupportedError, UnwiseStrategyWarning, WindowingError
 from beamlike.hosts.describing import noted
@@ -70,7 +75,7 @@ class Branch:
         timestamp: The event-time column of a source; None after a grouping.
         window_fn: Gives these rows their windows, if that is not for the next grouping to do:
             a Flatten keeps the windows of its inputs.
-        retracting: Some rows withdraw others.
+        retracting: What is to be known if some rows withdraw others.
         repeated: What is to be known if some rows repeat what others hold.
         stages: The groupings that these rows went through, by name: two streams may share a
             grouping, but two groupings no name.
@@ -80,7 +85,7 @@ class Branch:
     clock: "InputClock | None"
     timestamp: str | None = None
     window_fn: WindowFn | None = None
-    retracting: bool = False
+    retracting: Retracting | None = None
     repeated: Repeated | None = None
     stages: Mapping[str, StagePlan] = attrs.field(factory=dict)
 
@@ -110,7 +115,7 @@ class Inputs:
     @property
     def retracting(self) -> bool:
         """Some rows withdraw others."""
-        return any(branch.retracting for branch in self.branches)
+        return any(branch.retracting is not None for branch in self.branches)
 
     @property
     def stages(self) -> dict[str, StagePlan]:
@@ -274,12 +279,17 @@ def group_rows(
     Raises:
         ColumnError: A column is missing or has a type that cannot be used.
         UnsupportedError: A gap that depends on the element, without the column that it needs;
-            panes that withdraw or repeat others, to be grouped once more.
+            panes that repeat others, to be grouped once more, or that withdraw others where that
+            cannot be taken back.
     """
     from beamlike.hosts.spark import bind
 
-    check_regroupable(given.branches, options["name"])
-    plan, inputs = bind.bind(given.frame, strategy, key, aggregate, window_input, carry, options)
+    corrects = check_regroupable(given.branches, options["name"], strategy, given.columns)
+    if corrects:
+        check_takes_back(strategy, aggregate, options["name"])
+    plan, inputs = bind.bind(
+        *(given.frame, strategy, key, aggregate, window_input, carry, options), corrects=corrects
+    )
     at = tuple(list(inputs).index(name) for name in window_input)
     if not strategy.already_merged:  # else every row has its window
         asked = given_columns(strategy.window_fn, at)

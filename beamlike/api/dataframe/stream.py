@@ -22,7 +22,7 @@ from beamlike.api.dataframe.arguments import (
     column_names,
     positive_duration,
 )
-from beamlike.api.dataframe.regrouping import one_of_each, repeated_by
+from beamlike.api.dataframe.regrouping import one_of_each, repeated_by, retracted_by
 from beamlike.api.dataframe.stage import (
     Branch,
     Inputs,
@@ -39,7 +39,6 @@ from beamlike.model.aggregates import Aggregate
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.readable import Readable
 from beamlike.model.strategy import (
-    AccumulationMode,
     StrategyParts,
     WindowingStrategy,
     check_alone,
@@ -359,9 +358,9 @@ class Stream(metaclass=Readable):
             ColumnError: A column is missing or has a type that cannot be used.
             CombineError: A declared type of an aggregate cannot be read or does not fit.
             TimeError: A duration cannot be read.
-            UnsupportedError: Rows that withdraw others; accumulating panes of a grouping before
-                that emits several for a window; sessions whose gap depends on the element,
-                without ``window_input``.
+            UnsupportedError: Rows that withdraw others, and sessions or an aggregate that cannot
+                take them back; accumulating panes of a grouping before that emits several for a
+                window; sessions whose gap depends on the element, without ``window_input``.
 
         Warns:
             UnwiseStrategyWarning: As `beamlike.windowed`.
@@ -400,7 +399,7 @@ class Stream(metaclass=Readable):
         branch = Branch(
             grouped,
             StageClock(shards),
-            retracting=self.strategy.accumulation is AccumulationMode.RETRACTING,
+            retracting=retracted_by(self.strategy, own, render),
             repeated=repeated_by(self.strategy, own, self.inputs.is_streaming),
             stages={**taken, own: stage},
         )

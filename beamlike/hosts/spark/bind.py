@@ -14,6 +14,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.errors import ColumnError
 from beamlike.hosts.spark.aggregates import part_of
+from beamlike.hosts.spark.corrections import corrected, rows_that_stand, withdrawn_input
 from beamlike.hosts.spark.equality import check_key
 from beamlike.hosts.spark.inputs import (
     Input,
@@ -65,15 +66,18 @@ def bind(
     window_input: Sequence[str],
     carry: Sequence[str],
     options: PlanOptions,
+    *,
+    corrects: bool = False,
 ) -> tuple[Plan, dict[str, Input]]:
     """The plan of a grouping over ``df``, and the inputs of its aggregates by value name.
 
     Columns in ``window_input`` and ``carry`` go along as inputs that no aggregate asks for. A
     window function is given its columns as they are, whatever an aggregate makes of them; those
-    inputs are called as their columns are.
+    inputs are called as their columns are. The plan ``corrects`` if some rows withdraw others.
 
     Raises:
         ColumnError: A column is missing, has an unusable type, or a name is taken twice.
+        UnsupportedError: Rows withdraw others, and an aggregate cannot take a value back.
     """
     keys = _key_types(df, key)
     inputs = {
@@ -82,9 +86,15 @@ def bind(
     parts = [part_of(df, name, wanted, inputs) for name, wanted in aggregate.items()]
     for name in carry:
         inputs.setdefault(name, Input(name, type_of(df, name, "carry"), cast=False))
+    withdrawn = withdrawn_input(inputs) if corrects else 0
     values = {
         name: arrow_type(given.kind, given.source, "aggregate") for name, given in inputs.items()
     }
+    if corrects:
+        pairs = zip(parts, aggregate.values(), strict=True)
+        kinds = list(values.values())
+        parts = [corrected(part, wanted, withdrawn, kinds) for part, wanted in pairs]
+        parts.append(rows_that_stand(withdrawn))
     plan = Plan(strategy, keys, values, tuple(parts), **options)
     _check_names(df, plan, "rename the key column with withColumnRenamed, or the aggregate")
     return plan, inputs

@@ -30,6 +30,7 @@ _MARKS: Final = {
 """Of each mark of `beamlike.model.repetition.Repetition`, how a condition says it. Without blanks
 and in small letters, as SQL, and as classic Spark and Spark Connect show a column."""
 
+_RETRACTION: Final = re.compile(r"\bretraction\b", re.IGNORECASE)
 _CALLED: Final = re.compile(r"and\((.*)\)", re.DOTALL)
 _COMMA: Final = re.compile(",")
 _QUOTES: Final = "'\"`"
@@ -38,16 +39,21 @@ _NOT_ALL: Final = re.compile(r"\b(?:or|case|between|not)\b|\|\||--|/\*|\\", re.I
 
 
 def marks_of_all(condition: "Column | str") -> frozenset[str]:
-    """The marks that every pane has for which a condition holds."""
+    """The marks that every pane has for which a condition holds.
+
+    One more, ``retraction``, says that the condition names the column for withdrawals.
+    """
     text = str(condition)
     if not isinstance(condition, str):
         text = text.removeprefix("Column<'").removesuffix("'>")
     parts = [re.sub(r"\s+", "", part).lower() for part in _all_of(text.strip())]
-    return frozenset(
+    marks = (
         mark
         for mark, said in _MARKS.items()
         if any(re.fullmatch(said, part) is not None for part in parts)
     )
+    named = ("retraction",) if _RETRACTION.search(text) else ()
+    return frozenset((*marks, *named))
 
 
 def _all_of(text: str) -> Iterator[str]:

@@ -95,6 +95,10 @@ class SparkFrames(Frames):
         panes = everything.filter(F.col("dropped").isNull()).drop("dropped")
         return panes, everything.filter(F.col("dropped").isNotNull())
 
+    def standing(self, rows: DataFrame) -> DataFrame:
+        others = [column(name) for name in rows.columns if name not in ("retraction", MARKS)]
+        return rows.select(*others, F.lit(False).alias("retraction"), MARKS)
+
     def tagged(
         self,
         rows: DataFrame,

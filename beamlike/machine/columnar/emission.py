@@ -125,6 +125,9 @@ def _emit(
         wanted |= is_last
     if rules.strategy.unchanged is Unchanged.OMIT:
         wanted &= ~_stands(rules, rows, wanted)
+    vacant = _vacant(rules, rows)
+    if vacant is not None:
+        wanted &= ~(vacant & _nothing_stands(rows))
     at = np.nonzero(wanted)[0]
     if not len(at):
         return [], rows
@@ -145,20 +148,45 @@ def _emit(
         )
     if emitted.unretracted_panes is None or rows.unretracted_panes is None:
         return [panes], rows
-    panes, stands = _withdrawing(rules, panes, emitted.unretracted_panes, turns, of[at])
+    stays = np.ones(len(at), np.bool_) if vacant is None else ~vacant[at]
+    panes, stands = _withdrawing(rules, panes, emitted.unretracted_panes, stays, turns, of[at])
     unretracted_panes = stands if everything else put(rows.unretracted_panes, at, stands)
     return [panes], attrs.evolve(rows, unretracted_panes=unretracted_panes)
 
 
 def _values(rules: Rules, rows: Table) -> tuple[Values, ...]:
-    pairs = zip(rules.folds, rows.accumulators, strict=True)
+    pairs = zip(rules.shown, rows.accumulators, strict=not rules.corrects)
     return tuple(fold.extract(accumulators) for fold, accumulators in pairs)
 
 
+def _vacant(rules: Rules, rows: Table) -> Bools | None:
+    """Which windows have had all of their elements withdrawn; None: that says nothing here.
+
+    A pane that discards is the difference to those before, whatever stands.
+    """
+    if not rules.corrects or not rules.strategy.accumulates:
+        return None
+    net: Bools = rules.folds[-1].extract(rows.accumulators[-1]).data == 0
+    return net
+
+
+def _nothing_stands(rows: Table) -> Bools:
+    """The windows of which no pane is out that a firing would take back or replace."""
+    unretracted_panes = rows.unretracted_panes
+    nothing_out: Bools = (
+        rows.timing == NO_PANE if unretracted_panes is None else unretracted_panes.lengths == 0
+    )
+    return nothing_out
+
+
 def _withdrawing(
-    rules: Rules, panes: Panes, unretracted_panes: Lists, turns: FiringOrder, of: Ints
+    rules: Rules, panes: Panes, unretracted_panes: Lists, stays: Bools, turns: FiringOrder, of: Ints
 ) -> tuple[Panes, Lists]:
-    """Panes, each right after what it withdraws; and what stands afterwards, window by window."""
+    """Panes, each right after what it withdraws; and what stands afterwards, window by window.
+
+    Args:
+        stays: Which of the panes come out themselves; of a vacant window only the withdrawals do.
+    """
     names = sessions_of(rules, turns, of)
     own = {field.name for field in attrs.fields(UnretractedPanes)} - {
         "session_start",
@@ -167,10 +195,10 @@ def _withdrawing(
     record = UnretractedPanes(
         **{name: getattr(panes, name) for name in own}, session_start=names[0], session_end=names[1]
     )
-    stands = Lists(np.ones(len(panes.key), np.int64), record)
+    stands = Lists(stays.astype(np.int64), keep(record, stays))
     said = unretracted_panes.followed_by(stands)
     retraction = np.ones(len(said.items), np.bool_)
-    retraction[said.first + said.lengths - 1] = False
+    retraction[(said.first + said.lengths - 1)[stays]] = False
     fields = {
         field.name: getattr(said.items, field.name) for field in attrs.fields(UnretractedPanes)
     }

@@ -11,7 +11,7 @@ from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.arrays import Ints, Lists
 from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.columnar.columns import State
-from beamlike.machine.columnar.folds import Fold
+from beamlike.machine.columnar.folds import Fold, shown
 from beamlike.machine.columnar.nodes import Moment, Nodes, Trigger
 from beamlike.machine.columnar.order import order_of, starts_of_runs
 from beamlike.machine.columnar.sweep import Sweep
@@ -29,7 +29,8 @@ class Rules:
     """A strategy and how it runs over columns.
 
     ``sweep`` is None unless windows merge, and ``retained_for`` is how long expired windows are
-    remembered (ms).
+    remembered (ms). ``shown`` are the folds that a pane has values of: all, unless it ``corrects``,
+    for some elements withdraw others.
 
     Raises:
         UnsupportedError: Only the reference machine can do this.
@@ -41,6 +42,8 @@ class Rules:
         _check_durations(strategy)
         self.strategy = strategy
         self.folds = tuple(folds)
+        self.shown = tuple(shown(self.folds))
+        self.corrects = len(self.shown) < len(self.folds)
         # Windows that merged before keep the trigger of merging ones, see `Grouping`.
         self.trigger = run_trigger(strategy.trigger, window_fn.is_merging)
         sessions = window_fn if strategy.is_merging and isinstance(window_fn, Sessions) else None

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from beamlike.machine.columnar.arrays import Bools, Ints, Lists, nothing
-from beamlike.machine.columnar.folds import Accumulators, Fold, Values
+from beamlike.machine.columnar.folds import Accumulators, Fold, Values, shown
 from beamlike.machine.columnar.nodes import Nodes, Trigger
 
 __all__ = ["NO_PANE", "TIMINGS", "Keeps", "Table", "UnretractedPanes"]
@@ -44,7 +44,7 @@ class UnretractedPanes:
     def none(cls, folds: Sequence[Fold]) -> Self:
         """A record without rows."""
         no, never = nothing(0), np.zeros(0, np.bool_)
-        values = tuple(fold.extract(fold.create(0)) for fold in folds)
+        values = tuple(fold.extract(fold.create(0)) for fold in shown(folds))
         return cls(no, no, values, no, no, no, no, never, no, no)
 
 

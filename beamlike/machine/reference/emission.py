@@ -9,6 +9,7 @@ from beamlike.machine.events import DropReason, Fired, Pane, Suppressed
 from beamlike.machine.failures import Failure
 from beamlike.machine.reference.context import StepContext
 from beamlike.machine.reference.state import WindowState
+from beamlike.model.combine.corrected import Corrected
 from beamlike.model.panes import Timing, next_pane
 from beamlike.model.strategy import (
     AccumulationMode,
@@ -132,6 +133,11 @@ def _emit(
         if work.listening:
             work.tell(Suppressed(window, by))
         return state if keeps else attrs.evolve(state, accumulator=left)
+    vacant = isinstance(combine, Corrected) and combine.is_vacant(state.accumulator)
+    if vacant and strategy.accumulates and _nothing_stands(strategy, state):
+        if work.listening:
+            work.tell(Suppressed(window, by))
+        return state if keeps else attrs.evolve(state, accumulator=left)
     if keeps and combine.evicts:
         try:
             left = combine.after_pane(left)
@@ -146,10 +152,11 @@ def _emit(
             Pane(old.window, old.value, old.timestamp, old.info, True, old.session)
             for old in state.unretracted_panes
         ]
-        unretracted_panes: tuple[Pane, ...] = (pane,)
+        unretracted_panes: tuple[Pane, ...] = () if vacant else (pane,)
     else:
         pane, unretracted_panes = Pane(window, value, timestamp, info), ()
-    work.effects.append(pane)
+    if unretracted_panes or strategy.accumulation is not AccumulationMode.RETRACTING:
+        work.effects.append(pane)
     if work.listening:
         work.tell(Fired(window, by, pane))
     return WindowState(
@@ -175,6 +182,13 @@ def _failed(work: StepContext, window: Window, method: str, cause: Exception) ->
 def _wants_empty(strategy: WindowingStrategy, timing: Timing, is_last: bool) -> bool:
     on_time = strategy.on_time_behavior is OnTimeBehavior.FIRE_ALWAYS and timing is Timing.ON_TIME
     return on_time or (is_last and strategy.closing_behavior is ClosingBehavior.FIRE_ALWAYS)
+
+
+def _nothing_stands(strategy: WindowingStrategy, state: WindowState) -> bool:
+    """Whether no pane is out that a firing would take back or replace."""
+    if strategy.accumulation is AccumulationMode.RETRACTING:
+        return not state.unretracted_panes
+    return state.last_pane is None
 
 
 def _stands(state: WindowState, window: Window, value: Any) -> bool:

@@ -38,7 +38,8 @@ your own               as it says       ``aggregateByKey(zero)``    no
 Read in this order: `base` (the contract), `folds` (counts, sums, means, extremes), `ordered`
 (lists, and the first, last and greatest), `plain` (values as text and as hashes), `distinct` (each
 value once), `sample` and `sketches` (a part or an estimate in place of everything), `together`
-(several over one pane), `steps` (functions in the shape of Beam Python's).
+(several over one pane), `corrected` (over rows of which some withdraw others), `steps` (functions
+in the shape of Beam Python's).
 
 Source: Beam Java ``Combine.CombineFn``, Beam Python ``CombineFn``.
 """

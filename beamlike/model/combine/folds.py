@@ -10,9 +10,9 @@ import attrs
 
 from beamlike.model.combine.base import CombineFn
 
-__all__ = ["Count", "CountValues", "Max", "Mean", "Min", "Sum", "rank"]
+__all__ = ["EXACT", "Count", "CountValues", "Max", "Mean", "Min", "Sum", "rank"]
 
-_EXACT = Context(prec=76)
+EXACT = Context(prec=76)
 """Decimals of SQL have up to 38 digits; Python's own 28 would round their sums."""
 
 
@@ -85,11 +85,11 @@ class Sum(CombineFn):
         present = [value for value in values if value is not None]
         if not any(isinstance(value, Decimal) for value in (accumulator, *present[:1])):
             return _total(present, accumulator)
-        with localcontext(_EXACT):
+        with localcontext(EXACT):
             return _total(present, accumulator)
 
     def merge(self, first: Any, second: Any) -> Any:
-        with localcontext(_EXACT):
+        with localcontext(EXACT):
             return first + second
 
 

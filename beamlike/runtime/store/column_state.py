@@ -142,7 +142,7 @@ class ColumnState:
         none = UnretractedPanes.none(self._machine.folds)
         values = tuple(
             _values_again(part, field[f"value_{part.name}"], like)
-            for part, like in zip(self._plan.parts, none.values, strict=True)
+            for part, like in zip(self._plan.shown_parts, none.values, strict=True)
         )
         panes = UnretractedPanes(
             whole(field["start"]),
@@ -172,7 +172,7 @@ class ColumnState:
             "is_last": pa.array(panes.is_last),
         }
         kind = self.schema.field("unretracted_panes").type.value_type
-        for part, values in zip(self._plan.parts, panes.values, strict=True):
+        for part, values in zip(self._plan.shown_parts, panes.values, strict=True):
             name = f"value_{part.name}"
             if part.columns.pickles:
                 field[name] = pa.array(map(cloudpickle.dumps, values.to_pylist()), pa.binary())

@@ -193,7 +193,7 @@ class StateLayout:
         """A pane that still stands, as it was emitted."""
         values = [
             (f"value_{part.name}", pa.binary() if part.columns.pickles else part.result)
-            for part in self.plan.parts
+            for part in self.plan.shown_parts
         ]
         times = ("start", "end", "timestamp", "session_start", "session_end")
         whole = [(name, pa.int64()) for name in times]
@@ -213,12 +213,12 @@ class StateLayout:
             "nonspeculative": pane.info.nonspeculative_index,
             "is_last": pane.info.is_last,
         }
-        for part, value in zip(self.plan.parts, pane.value, strict=True):
+        for part, value in zip(self.plan.shown_parts, pane.value, strict=True):
             row[f"value_{part.name}"] = cloudpickle.dumps(value) if part.columns.pickles else value
         return row
 
     def _build_pane(self, row: dict[str, Any]) -> Pane:
-        values = [(part, row[f"value_{part.name}"]) for part in self.plan.parts]
+        values = [(part, row[f"value_{part.name}"]) for part in self.plan.shown_parts]
         return Pane(
             window_of(row["start"], row["end"]),
             tuple(cloudpickle.loads(v) if part.columns.pickles else v for part, v in values),

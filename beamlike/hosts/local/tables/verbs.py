@@ -140,6 +140,12 @@ class TableFrames(Frames):
         lost = everything.changed(lambda it: it.filter(it.column("dropped").is_valid()))
         return panes.drop("dropped"), lost
 
+    def standing(self, rows: TableFrame) -> TableFrame:
+        kept = [field for field in rows.schema.fields if field.name not in ("retraction", MARKS)]
+        says = T.StructField("retraction", T.BooleanType())
+        schema = T.StructType([*kept, says, rows.schema[MARKS]])
+        return rows.rewritten(schema, lambda row: [row | {"retraction": False}])
+
     def tagged(
         self,
         rows: TableFrame,

@@ -4,15 +4,16 @@ Each fold says what its function in `beamlike.model.combine` says, to the last d
 windows of a bundle, and rests in Arrow columns. Those that work on numbers and on whole Arrow
 columns have no loop over rows or windows; any other function runs in `Objects`.
 
-Read in this order: `base` (what a fold is), `buffers` (between Arrow and NumPy), `numbers`
-(counts, sums of floats, means), `sums` (exact sums), `extremes` (least and greatest), `ordered`
-(lists, the first and the last), `distinct` (each value once), `objects` (everything else), `choice`
-(from a function to its fold).
+Read in this order: `base` (what a fold is), `buffers` (between Arrow and NumPy), `numbers` (counts,
+sums of floats, means), `sums` (exact sums), `extremes` (least and greatest), `ordered` (lists, the
+first and the last), `distinct` (each value once), `corrected` (over rows of which some withdraw
+others), `objects` (everything else), `choice` (from a function to its fold).
 """
 
 from beamlike.machine.columnar.folds.base import Accumulators, Fold, FunctionRaised, Resting, Values
 from beamlike.machine.columnar.folds.buffers import from_objects, values_array
 from beamlike.machine.columnar.folds.choice import fold_of
+from beamlike.machine.columnar.folds.corrected import shown
 from beamlike.machine.columnar.folds.objects import Objects
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "Values",
     "fold_of",
     "from_objects",
+    "shown",
     "values_array",
 ]

@@ -8,6 +8,7 @@ import pyarrow.types as pt
 from beamlike.errors import UnsupportedError
 from beamlike.machine.columnar.folds.base import Fold, Resting
 from beamlike.machine.columnar.folds.buffers import numpy_type
+from beamlike.machine.columnar.folds.corrected import NetCount, NetCountValues, NetWholeSum
 from beamlike.machine.columnar.folds.distinct import CollectSet, CountDistinct
 from beamlike.machine.columnar.folds.extremes import Extreme, ExtremeDecimal, ExtremeText
 from beamlike.machine.columnar.folds.numbers import Count, CountValues, FloatSum, Mean
@@ -15,6 +16,7 @@ from beamlike.machine.columnar.folds.objects import Objects
 from beamlike.machine.columnar.folds.ordered import Collect, Stamped
 from beamlike.machine.columnar.folds.sums import DecimalSum, WholeSum
 from beamlike.model import combine
+from beamlike.model.combine import corrected
 
 __all__ = ["fold_of"]
 
@@ -75,5 +77,8 @@ _CHOICES: dict[type, Callable[..., Fold | None]] = {
     combine.CollectSet: lambda fn, kind: _distinct(kind, CollectSet),
     combine.CountDistinct: lambda fn, kind: _distinct(kind, CountDistinct),
     combine.First: lambda fn, kind: Stamped(kind, fn.keep_nulls, last=False),
+    corrected.NetCount: lambda fn, *_: NetCount(),
+    corrected.NetCountValues: lambda fn, *_: NetCountValues(),
+    corrected.NetSum: lambda fn, kind, _: NetWholeSum() if pt.is_int64(kind) else None,
     combine.Latest: lambda fn, kind: Stamped(kind, fn.keep_nulls, last=True),
 }

@@ -1,0 +1,81 @@
+"""Aggregates over rows of which some withdraw others: the parts of a plan that take values back."""
+
+import attrs
+import pyarrow as pa
+from pyspark.sql import types as T
+
+from beamlike.errors import UnsupportedError
+from beamlike.hosts.spark.inputs import Input
+from beamlike.model.aggregates import Aggregate
+from beamlike.model.combine.corrected import Kept, NetCount, NetCountValues, NetFloats, NetSum
+from beamlike.runtime.columns import ExactColumns, PlainColumn, TuplesColumn
+from beamlike.runtime.plan import Part
+
+__all__ = ["corrected", "rows_that_stand", "withdrawn_input"]
+
+_RETRACTION = "retraction"
+
+_ONCE = frozenset(("min", "max", "count_distinct", "collect_set"))
+_TIMED = frozenset(("first", "last", "sample", "combine"))
+_INSTEAD = {
+    "approx_distinct": "bl.count_distinct, which is exact",
+    "approx_quantiles": "bl.collect, and take the quantiles of the list",
+}
+
+
+def withdrawn_input(inputs: dict[str, Input]) -> int:
+    """The position of the column that says which rows are withdrawn, among the inputs."""
+    needed = Input(_RETRACTION, T.BooleanType(), cast=False)
+    inputs.setdefault(_RETRACTION, needed)
+    return list(inputs).index(_RETRACTION)
+
+
+def corrected(part: Part, wanted: Aggregate, withdrawn: int, kinds: list[pa.DataType]) -> Part:
+    """The same aggregate over rows of which some withdraw others.
+
+    Args:
+        part: What it is where none do.
+        wanted: As its user wrote it.
+        withdrawn: Where among the inputs of the plan it lies which rows withdraw others.
+        kinds: The types of all of the plan's inputs.
+
+    Raises:
+        UnsupportedError: It cannot take values back, with what to use.
+    """
+    instead = _INSTEAD.get(wanted.kind)
+    if instead is not None or part.fn.evicts:
+        raise UnsupportedError(
+            f"aggregate {part.name!r}: {wanted.kind} cannot take a value back, and rows of the "
+            f"grouping before are withdrawn; use {instead or 'a function that does not evict'}"
+        )
+    at = part.input if isinstance(part.input, tuple) else (part.input,)
+    if part.input is None:
+        return attrs.evolve(part, fn=NetCount(), input=withdrawn)
+    columns = [each for each in at if each is not None]
+    net = attrs.evolve(part, input=(*columns, withdrawn))
+    if wanted.kind == "count":
+        return attrs.evolve(net, fn=NetCountValues())
+    if wanted.kind in ("sum", "mean"):
+        if pa.types.is_floating(part.result):
+            return attrs.evolve(net, fn=NetFloats(wanted.kind == "mean"), columns=ExactColumns())
+        return attrs.evolve(net, fn=NetSum())
+    names = ["value", "by"] if wanted.kind in ("top", "bottom") else None
+    fields = {
+        names[place] if names else f"value_{place}": kinds[each]
+        for place, each in enumerate(columns)
+    }
+    kept = Kept(
+        part.fn,
+        len(columns),
+        timed=wanted.kind in _TIMED,
+        once=wanted.kind in _ONCE,
+        nulls=wanted.kind == "combine",
+    )
+    held = TuplesColumn({**fields, "at": pa.int64(), "count": pa.int64()})
+    return attrs.evolve(net, fn=kept, columns=held)
+
+
+def rows_that_stand(withdrawn: int) -> Part:
+    """The part that counts the rows that stand, which decides whether there is a result at all."""
+    columns = PlainColumn(pa.int64())
+    return Part("rows that stand", NetCount(), withdrawn, columns, pa.int64(), shown=False)

@@ -1,0 +1,69 @@
+"""Counts and sums over rows of which some withdraw others; see `beamlike.model.combine.corrected`.
+
+The last input of each fold says which rows are withdrawn.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from beamlike.machine.columnar.arrays import Ints
+from beamlike.machine.columnar.folds.base import Accumulators, Fold, Values
+from beamlike.machine.columnar.folds.buffers import number_values, present_in
+from beamlike.machine.columnar.folds.numbers import Count
+from beamlike.machine.columnar.folds.sums import WholeSum
+
+__all__ = ["NetCount", "NetCountValues", "NetWholeSum", "shown"]
+
+F = TypeVar("F", bound=Fold)
+
+
+def shown(folds: Sequence[F]) -> Sequence[F]:
+    """The folds that a pane has values of: where rows are withdrawn, the last one counts those
+    that stand, and is no part of the pane."""
+    return folds[:-1] if folds and isinstance(folds[-1], NetCount) else folds
+
+
+class NetCount(Count):
+    """How many rows stand."""
+
+    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+        assert values is not None, "which rows are withdrawn decides"
+        return (np.add.reduceat(values.data, first),)
+
+    def values_of(self, columns: Sequence[pa.Array]) -> Values:
+        return Values(_signs(columns[-1]))
+
+
+class NetCountValues(NetCount):
+    """How many values stand that are not null."""
+
+    def values_of(self, columns: Sequence[pa.Array]) -> Values:
+        signs, there = _signs(columns[-1]), present_in(columns[0])
+        return Values(signs if there is None else np.where(there, signs, 0))
+
+
+class NetWholeSum(WholeSum):
+    """The sum of the 64-bit whole numbers that stand."""
+
+    def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
+        assert values is not None, "a sum has something to add up"
+        return self._runs(values.data, first)
+
+    def values_of(self, columns: Sequence[pa.Array]) -> Values:
+        """As digits: the opposite of the least number has 65 bits."""
+        numbers, negative = number_values(columns[0]), _signs(columns[-1]) < 0
+        data = numbers.data
+        if numbers.present is not None:
+            data = np.where(numbers.present, data, 0)
+        over = (negative & (data == np.iinfo(np.int64).min)).astype(np.int64)
+        with np.errstate(over="ignore"):
+            low = np.where(negative, -data, data)
+        return Values((low, over) if over.any() else (low,))
+
+
+def _signs(withdrawn: pa.Array) -> Ints:
+    back = withdrawn.fill_null(False).to_numpy(zero_copy_only=False)
+    return np.where(back, -1, 1).astype(np.int64)

@@ -1,0 +1,23 @@
+"""Tables in which the results of queries land, for `beamlike.upsert_into`.
+
+Each is named by where it is, and needs an extra of the installation, but for SQLite:
+
+=============  ===============================  ==========================================
+table          needs                            a batch is one
+=============  ===============================  ==========================================
+`SQLite`       nothing                          transaction of the database
+`DuckDB`       ``beamlike[duckdb]``             transaction of the database
+`Postgres`     ``beamlike[postgres]``           transaction of the database
+`Delta`        ``beamlike[delta]``              commit of the table
+`Iceberg`      ``beamlike[iceberg]``            commit of the table
+=============  ===============================  ==========================================
+"""
+
+from beamlike.hosts.landing.delta import Delta
+from beamlike.hosts.landing.duck import DuckDB
+from beamlike.hosts.landing.iceberg import Iceberg
+from beamlike.hosts.landing.postgres import Postgres
+from beamlike.hosts.landing.sqlite import SQLite
+from beamlike.hosts.landing.target import Target
+
+__all__ = ["Delta", "DuckDB", "Iceberg", "Postgres", "SQLite", "Target"]
