@@ -62,7 +62,6 @@ def add_parser(subparsers: Any) -> None:
         help="where its pipelines run, whatever runner they name; by default that runner decides, "
         "and none means local: this process",
     )
-    parser.add_argument("arguments", metavar="ARGUMENT", nargs="*", help="the script's own")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -75,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 2
-    with _prepared(script, options.arguments, options.host), install_as("apache_beam"):
+    with _prepared(script, options.rest, options.host), install_as("apache_beam"):
         try:
             runpy.run_path(str(script), run_name="__main__")
         except SystemExit as leaving:

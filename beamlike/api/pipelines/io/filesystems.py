@@ -24,9 +24,7 @@ def _system(scheme: str | None) -> FileSystem:
     return LocalFileSystem() if scheme in (None, "file") else FsspecFileSystem(scheme)
 
 
-def _all(
-    what: str, work: Callable[..., None], given: Iterable[tuple[str, ...]]
-) -> None:
+def _all(what: str, work: Callable[..., None], given: Iterable[tuple[str, ...]]) -> None:
     """Do something for each of some files, and report those together that it failed for."""
     failed: dict[Any, Exception] = {}
     for paths in given:
@@ -141,7 +139,6 @@ class FileSystems:
             BeamIOError: Some could not be copied.
         """
 
-
         def work(source: str, target: str) -> None:
             system, source = FileSystems._of(source)
             system.copy(source, FileSystems._of(target)[1])
@@ -155,7 +152,6 @@ class FileSystems:
         Raises:
             BeamIOError: Some could not be renamed.
         """
-
 
         def work(source: str, target: str) -> None:
             system, source = FileSystems._of(source)

@@ -174,9 +174,7 @@ class OrderedPositionRangeTracker(RangeTracker):
                 f"{self._last!r}"
             )
         if self._start is not None and position < self._start:
-            raise PipelineError(
-                f"Claim {position!r} is before start position {self._start!r}"
-            )
+            raise PipelineError(f"Claim {position!r} is before start position {self._start!r}")
         if self._stop is not None and position >= self._stop:
             return False
         self._last = position

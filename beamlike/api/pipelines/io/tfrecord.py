@@ -42,7 +42,7 @@ def masked_crc32c(data: bytes) -> int:
     """The checksum that TFRecord has of some bytes: CRC-32C, turned and moved.
 
     >>> hex(masked_crc32c(b"123456789"))
-    '0xc8fb2bdc'
+    '0xc78ab0e5'
     """
     table, crc = _table(), 0xFFFFFFFF
     for byte in data:
@@ -127,9 +127,7 @@ class ReadAllFromTFRecord(PTransform[PCollection[Any], PCollection[Any]]):
         self, coder: Coder = _BYTES, compression_type: str = "auto", with_filename: bool = False
     ) -> None:
         super().__init__()
-        source_of = partial(
-            _Source, coder=coder, compression_type=compression_type, validate=False
-        )
+        source_of = partial(_Source, coder=coder, compression_type=compression_type, validate=False)
         self._read = ReadAllFiles(False, compression_type, 0, 0, source_of, with_filename)
 
     def expand(self, given: PCollection[Any]) -> PCollection[Any]:
