@@ -123,6 +123,7 @@ from beamlike.model.triggers import (
 if TYPE_CHECKING:  # else when they are asked for
     from beamlike.beam import (
         coders,
+        io,
         metrics,
         options,
         pvalue,
@@ -235,6 +236,7 @@ __all__ = [
     "coders",
     "combiners",
     "install_as",
+    "io",
     "metrics",
     "options",
     "ptransform_fn",

@@ -1,7 +1,7 @@
-"""The `beamlike` command. Each subcommand is a module with ``add_parser`` and ``run``.
+"""The `beamlike` command. Each subcommand is a module: what it is asked, and what it does.
 
-`run`, `replay`, `explain`, `state`, `drain` and `demo` are the commands. `argument_types` reads what is
-typed, `progress` tells how far long work is. `reading` reads transcript files and folders,
+`run`, `replay`, `explain`, `state`, `drain` and `demo` are the commands. `argument_types` reads
+what is typed, `progress` tells how far long work is. `reading` reads transcript files and folders,
 `scenarios` runs what is in them, `replayed` judges what came out, `state_text` and `state_json`
 show state, and `silence_spark` keeps Spark's log off the terminal. A module is imported only when
 its command is asked for, so that what one command needs (Spark, a plotting library) stays out of

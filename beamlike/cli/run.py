@@ -25,8 +25,10 @@ script's own arguments. It prints, writes and exits as it does with Beam.
 
 _EPILOG: Final = """\
 exit status:
-  that of the script: 1 after an exception, which is printed as Python does
+  0   the script came to its end
+  1   it raised an exception, which is printed as Python does
   2   there is no such script
+  any other that the script exits with
 
 examples:
   beamlike run wordcount.py -- --input words.txt --output counts

@@ -21,7 +21,10 @@ __all__ = ["PROGRAMS", "Outcome", "Program", "differences", "text_of", "write_pr
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
-_LINES: Final = "Flourish stomach Flourish\nthe cat sat on the mat\nThe dog, the cat and the king\n\nto be or not Flourish\n"
+_LINES: Final = (
+    "Flourish stomach Flourish\nthe cat sat on the mat\n"
+    "The dog, the cat and the king\n\nto be or not Flourish\n"
+)
 _SCORES: Final = "".join(
     f"user{at % 5}_team{at % 2},team{at % 2},{at},{1447686663000 + at * 1000},2015-11-16\n"
     for at in range(20)
@@ -212,7 +215,7 @@ def text_of(rows: Iterable[tuple[str, Outcome, Sequence[str]]], version: str) ->
         "# Programs of Apache Beam, as they are",
         "",
         f"apache-beam {version}, each with its command line: by Python with Beam, and by",
-        "`beamlike run`. The same are exit status, what is printed, and the files with their lines.",
+        "`beamlike run`. Compared are exit status, what is printed, and files with their lines.",
         "Written by `python -m tests.beam_suite --programs`.",
         "",
         f"{good} of {len(counted)} programs do the same.",

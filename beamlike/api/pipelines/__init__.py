@@ -14,5 +14,6 @@ transforms with several). Then Beam's transforms: `elements`, `windowing`, `grou
 `keyed_batches`, `batches`; `error_handling` (elements that fail); and what Beam has and nothing
 here does, `userstate`. From outside and to the outside: `on_spark` (which query a pipeline
 becomes), `coders` and `more_coders` (values as bytes), `frames` (DataFrames) and `named` (inputs
-and outputs of jobs). What Beam Python counts in seconds is in `python`, Scio's verbs are in `scio`.
+and outputs of jobs). What Beam Python counts in seconds is in `python`, files and other
+sources and sinks are in `io`, Scio's verbs are in `scio`.
 """

@@ -212,7 +212,7 @@ def test_all_avro_files_of_a_collection(tmp_path: Path) -> None:
 def test_avro_needs_a_schema_and_a_codec_that_there_is(tmp_path: Path) -> None:
     with pytest.raises(PipelineError, match="WriteToAvro needs a schema here; write schema="):
         WriteToAvro(f"{tmp_path}/out")
-    with pytest.raises(PipelineError, match="with codec '.avro': unrecognized codec"):
+    with pytest.raises(PipelineError, match=r"with codec '\.avro': unrecognized codec"):
         WriteToAvro(f"{tmp_path}/out", AVRO, ".avro")
-    with pytest.raises(PipelineError, match="cannot write {'type': 'thing'} with codec"):
+    with pytest.raises(PipelineError, match=r"cannot write \{'type': 'thing'\} with codec"):
         WriteToAvro(f"{tmp_path}/out", {"type": "thing"})

@@ -1,4 +1,4 @@
-"""Files of other systems, by fsspec: ``s3://``, ``gs://``, ``hdfs://``, ``memory://`` and others."""
+"""Files of other systems, by fsspec: ``s3://``, ``gs://``, ``hdfs://`` and others."""
 
 from collections.abc import Iterator
 from datetime import datetime
