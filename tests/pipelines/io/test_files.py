@@ -14,7 +14,7 @@ from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.test_stream import TestStream
 from beamlike.beam.testing.util import assert_that, equal_to
 from beamlike.errors import BeamlikeError, EnvironmentProblem, PipelineError, UnsupportedError
-from tests.support.pipelines.files import HOSTS, files_in, read_by
+from tests.support.pipelines.files import HOSTS, files_in, read_by, writing
 
 
 @HOSTS
@@ -85,8 +85,8 @@ class Csv(fileio.FileSink):
 def test_each_destination_has_files_of_its_own(
     host: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    with TestPipeline(host, spark=read_by(host, request)) as p:
-        written = (
+    with writing(host, request) as p:
+        _ = (
             p
             | beam.Create([("red", 1), ("blue", 2), ("red", 3)])
             | fileio.WriteToFiles(
@@ -96,13 +96,23 @@ def test_each_destination_has_files_of_its_own(
                 file_naming=fileio.destination_prefix_naming(".csv"),
             )
         )
-        told = written | beam.Map(lambda it: (it.file_name, it.destination, it.total_shards))
-        names = {"red": "red-00000-of-00001.csv", "blue": "blue-00000-of-00001.csv"}
-        assert_that(told, equal_to([(name, team, 1) for team, name in names.items()]))
     assert {name: sorted(text.split()) for name, text in files_in(tmp_path).items()} == {
         "teams/red-00000-of-00001.csv": ["1", "3", "red"],
         "teams/blue-00000-of-00001.csv": ["2", "blue"],
     }
+
+
+@pytest.mark.parametrize("host", ["memory", "local"])
+def test_what_was_written_comes_out(host: str, tmp_path: Path) -> None:
+    with TestPipeline(host) as p:
+        naming = fileio.destination_prefix_naming()
+        made = p | beam.Create(["a", "bb"])
+        written = made | fileio.WriteToFiles(str(tmp_path), naming, destination=len)
+        told = written | beam.Map(
+            lambda it: (it.file_name, it.destination, it.shard_index, it.total_shards)
+        )
+        expected = [("1-00000-of-00001", 1, 0, 1), ("2-00000-of-00001", 2, 0, 1)]
+        assert_that(told, equal_to(expected))
 
 
 def test_a_sink_is_copied_for_each_file(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from beamlike.beam.io import (
 from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.util import assert_that, equal_to
 from beamlike.errors import BeamlikeError, PipelineError
-from tests.support.pipelines.files import HOSTS, files_in, read_by
+from tests.support.pipelines.files import HOSTS, files_in, read_by, writing
 
 ROWS = [{"user": "joe", "points": 3}, {"user": "ann", "points": 5}]
 AVRO = {
@@ -61,9 +61,9 @@ class Score(NamedTuple):
 def test_dictionaries_are_written_and_read(
     host: str, write: Any, read: Any, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    with TestPipeline(host, spark=read_by(host, request)) as p:
-        names = p | beam.Create(ROWS) | write(f"{tmp_path}/out")
-        assert_that(names, equal_to([f"{tmp_path}/out-00000-of-00001"]))
+    with writing(host, request) as p:
+        _ = p | beam.Create(ROWS) | write(f"{tmp_path}/out")
+    assert [it.name for it in tmp_path.iterdir()] == ["out-00000-of-00001"]
     with TestPipeline(host, spark=read_by(host, request)) as p:
         assert_that(p | read(f"{tmp_path}/out*"), equal_to(ROWS), label="Same")
         rows = p | "Rows" >> read(f"{tmp_path}/out*", as_rows=True)
@@ -73,7 +73,7 @@ def test_dictionaries_are_written_and_read(
 @HOSTS
 def test_rows_as_csv_and_json(host: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     rows = [beam.Row(user="joe", points=3), beam.Row(user="an,n", points=5)]
-    with TestPipeline(host, spark=read_by(host, request)) as p:
+    with writing(host, request) as p:
         made = p | beam.Create(rows)
         _ = made | WriteToCsv(f"{tmp_path}/scores.csv")
         _ = made | WriteToJson(f"{tmp_path}/scores.json", num_shards=1)
@@ -137,7 +137,7 @@ def test_empty_collections_are_files_of_no_rows(tmp_path: Path) -> None:
 
 @HOSTS
 def test_bytes_as_tfrecords(host: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    with TestPipeline(host, spark=read_by(host, request)) as p:
+    with writing(host, request) as p:
         made = p | beam.Create([b"one", b"", b"three"])
         _ = made | WriteToTFRecord(f"{tmp_path}/out", file_name_suffix=".tfrecord.gz")
     with TestPipeline(host, spark=read_by(host, request)) as p:

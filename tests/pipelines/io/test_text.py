@@ -19,7 +19,7 @@ from beamlike.beam.testing.test_pipeline import TestPipeline
 from beamlike.beam.testing.test_stream import TestStream
 from beamlike.beam.testing.util import assert_that, equal_to
 from beamlike.errors import BeamlikeError, PipelineError
-from tests.support.pipelines.files import HOSTS, files_in, read_by
+from tests.support.pipelines.files import HOSTS, files_in, read_by, writing
 
 
 @HOSTS
@@ -141,17 +141,24 @@ def test_shards_and_their_names(
     request: pytest.FixtureRequest,
     tmp_path: Path,
 ) -> None:
-    with TestPipeline(host, spark=read_by(host, request)) as p:
-        names = p | beam.Create([1, 2, 3, 4, 5]) | WriteToText(f"{tmp_path}/out", **how)
-        assert_that(names, equal_to([f"{tmp_path}/{name}" for name in expected]))
+    with writing(host, request) as p:
+        _ = p | beam.Create([1, 2, 3, 4, 5]) | WriteToText(f"{tmp_path}/out", **how)
     assert files_in(tmp_path) == expected
+
+
+@pytest.mark.parametrize("host", ["memory", "local"])
+def test_the_names_of_the_files_come_out(host: str, tmp_path: Path) -> None:
+    with TestPipeline(host) as p:
+        names = p | beam.Create([1, 2, 3]) | WriteToText(f"{tmp_path}/out", num_shards=2)
+        expected = [f"{tmp_path}/out-0000{at}-of-00002" for at in (0, 1)]
+        assert_that(names, equal_to(expected))
 
 
 @HOSTS
 def test_nothing_is_an_empty_file_if_nothing_else_is_said(
     host: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    with TestPipeline(host, spark=read_by(host, request)) as p:
+    with writing(host, request) as p:
         nothing = p | beam.Create([])
         _ = nothing | "Default" >> WriteToText(f"{tmp_path}/one", header="h")
         _ = nothing | "Shards" >> WriteToText(f"{tmp_path}/two", num_shards=2)
@@ -181,7 +188,7 @@ def test_elements_in_windows_that_end_are_written_together(
     host: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     timed = [beam.TimestampedValue(f"at {at}", at) for at in (1, 11, 2)]
-    with TestPipeline(host, spark=read_by(host, request)) as p:
+    with writing(host, request) as p:
         windowed = p | beam.Create(timed) | beam.WindowInto(beam.window.FixedWindows(10))
         _ = windowed | WriteToText(f"{tmp_path}/out")
     assert {name: sorted(text.split("\n")) for name, text in files_in(tmp_path).items()} == {

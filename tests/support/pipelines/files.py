@@ -1,11 +1,15 @@
 """Scenarios that read and write files, on each host."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-__all__ = ["HOSTS", "files_in", "read_by"]
+from beamlike.beam import Pipeline
+
+__all__ = ["HOSTS", "files_in", "read_by", "writing"]
 
 HOSTS: Final = pytest.mark.parametrize(
     "host", ["memory", "local", pytest.param("spark", marks=pytest.mark.spark)]
@@ -15,6 +19,14 @@ HOSTS: Final = pytest.mark.parametrize(
 def read_by(host: str, request: pytest.FixtureRequest) -> Any:
     """The session of tests if the host needs one."""
     return request.getfixturevalue("spark") if host == "spark" else None
+
+
+@contextmanager
+def writing(host: str, request: pytest.FixtureRequest) -> Iterator[Pipeline]:
+    """A pipeline that writes, as a program has it: on Spark nothing that comes out is kept."""
+    pipeline = Pipeline()
+    yield pipeline
+    pipeline.run(host, read_by(host, request))  # type: ignore[arg-type]
 
 
 def files_in(folder: Path) -> dict[str, str]:
