@@ -35,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.programs:
         target = HERE / "PROGRAMS.md"
-        print(write_programs(python, beam / "examples", version, target, options.only or ""))
+        kept, only = work / f"programs-{version}.json", options.only or ""
+        print(write_programs(python, beam / "examples", version, kept, target, only))
         return 0
     sources = Path(options.sources) if options.sources else None
     units = [*tests(beam), *programs(beam, sources)]

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 __all__ = ["PROGRAMS", "Outcome", "Program", "differences", "text_of", "write_programs"]
 
@@ -121,6 +121,9 @@ class Outcome:
     error: str = ""
 
 
+Row = Sequence[Any]
+"""The exit status of a program with Beam, and what differs here."""
+
 _ADDRESS: Final = re.compile(r"0x[0-9a-f]+|beamlike-run-\w+|/tmp/\S+")
 
 
@@ -182,34 +185,38 @@ def differences(program: Program, real: Outcome, mine: Outcome) -> list[str]:
     return found
 
 
-def write_programs(python: Path, examples: Path, version: str, target: Path, only: str) -> str:
-    """Run all programs with both, and write the table of what differs.
+def write_programs(
+    python: Path, examples: Path, version: str, kept: Path, target: Path, only: str
+) -> str:
+    """Run programs with both, and write the table of what differs when all have run.
 
     Args:
         python: A Python that has Beam.
         examples: The folder of Beam's examples.
         version: The version of Beam.
+        kept: What is known of programs that ran before.
         target: The table.
-        only: Programs with this in their names; the table is written for all of them only.
+        only: Programs with this in their names.
     """
-    rows = []
+    known: dict[str, Row] = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
     for program in PROGRAMS:
         if only not in program.path:
             continue
         file = examples / program.path
         real = run_program(program, file, [str(python)], ())
         mine = run_program(program, file, [sys.executable, "-m", "beamlike.cli", "run"], ("--",))
-        rows.append((program.path, real, differences(program, real, mine)))
-        print(program.path, rows[-1][2] or "same", file=sys.stderr)
-    text = text_of(rows, version)
-    if not only:
+        known[program.path] = [real.status, differences(program, real, mine)]
+        kept.write_text(json.dumps(known), encoding="utf-8")
+        print(program.path, known[program.path][1] or "same", file=sys.stderr)
+    text = text_of([(it.path, known[it.path]) for it in PROGRAMS if it.path in known], version)
+    if len(known) == len(PROGRAMS):
         target.write_text(text, encoding="utf-8")
     return text
 
 
-def text_of(rows: Iterable[tuple[str, Outcome, Sequence[str]]], version: str) -> str:
+def text_of(rows: Iterable[tuple[str, Row]], version: str) -> str:
     """The table, in Markdown. What fails with Beam itself does not count."""
-    counted = [(path, found) for path, real, found in rows if real.status == 0]
+    counted = [(path, found) for path, (status, found) in rows if status == 0]
     good = sum(not found for _, found in counted)
     lines = [
         "# Programs of Apache Beam, as they are",
