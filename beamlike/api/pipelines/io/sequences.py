@@ -19,7 +19,7 @@ from beamlike.api.pipelines.python.windows import TimestampedValue
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
-from beamlike.model.graph import Given
+from beamlike.model.graph import ReadNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Arrive, ScriptStep
 
@@ -106,7 +106,7 @@ class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
 
     def expand(self, given: Pipeline) -> PCollection[Any]:
         script = (*self._steps(), AdvanceWatermark(MAX_TIMESTAMP.instant_ms))
-        node = Given(given.label, (), script, bounded=False)
+        node = ReadNode(given.label, (), script, bounded=False)
         made: PCollection[Any] = given.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
         if not self._windowed:
             return made
