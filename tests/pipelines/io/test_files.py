@@ -108,11 +108,11 @@ def test_what_was_written_comes_out(host: str, tmp_path: Path) -> None:
         naming = fileio.destination_prefix_naming()
         made = p | beam.Create(["a", "bb"])
         written = made | fileio.WriteToFiles(str(tmp_path), naming, destination=len)
-        told = written | beam.Map(
+        results = written | beam.Map(
             lambda it: (it.file_name, it.destination, it.shard_index, it.total_shards)
         )
         expected = [("1-00000-of-00001", 1, 0, 1), ("2-00000-of-00001", 2, 0, 1)]
-        assert_that(told, equal_to(expected))
+        assert_that(results, equal_to(expected))
 
 
 def test_a_sink_is_copied_for_each_file(tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ class _Writing(DoFn[Any, Any]):
 
     def __init__(self, sink: Any) -> None:
         self._sink = sink
-        # Only a shard whose number nobody said may be followed by others.
+        # More shards may follow only where the sink does not say how many there are.
         self._grows = not getattr(sink, "num_shards", 0)
 
     def process(self, element: Any) -> list[Any]:
