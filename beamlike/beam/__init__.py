@@ -118,6 +118,7 @@ from beamlike.model.triggers import (
 if TYPE_CHECKING:  # else when they are asked for
     from beamlike.beam import (
         coders,
+        io,
         metrics,
         options,
         pvalue,
@@ -230,6 +231,7 @@ __all__ = [
     "coders",
     "combiners",
     "install_as",
+    "io",
     "metrics",
     "options",
     "ptransform_fn",

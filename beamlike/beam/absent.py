@@ -13,8 +13,8 @@ from beamlike.errors import UnsupportedError
 __all__ = ["AbsentError", "absent", "instead_of"]
 
 _FILES: Final = (
-    "read with FromDataFrame(spark.read...), TestStream() or Create(...), and write with "
-    "WriteRows(...) or to_data_frame(...)"
+    "files are read with ReadFromText(...), ReadFromParquet(...) and the like; all else with "
+    "FromDataFrame(spark.read...), and it is written with WriteRows(...)"
 )
 _SERVICE: Final = "read and write it with Spark, see FromDataFrame(...) and WriteRows(...)"
 _RUNNER: Final = 'a pipeline runs in this process, or with run(host="spark") on Spark'
@@ -31,7 +31,6 @@ _INSTEAD: Final = {
     "io.gcp": _SERVICE,
     "io.iobase.RestrictionTracker": _SPLITTING,
     "io.jdbc": _SERVICE,
-    "io.kafka": _SERVICE,
     "io.mongodbio": _SERVICE,
     "io.restriction_trackers": _SPLITTING,
     "io.snowflake": _SERVICE,
@@ -44,7 +43,6 @@ _INSTEAD: Final = {
     "transforms.external": _JAVA,
     "transforms.external_java": _JAVA,
     "transforms.managed": _SERVICE,
-    "transforms.periodicsequence": _FILES,
     "transforms.sql": "write the query with spark.sql(...), and read it with FromDataFrame(...)",
     "transforms.xlang": _JAVA,
     "typehints.typehints": "write the types of Python",

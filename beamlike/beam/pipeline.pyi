@@ -1,6 +1,7 @@
 """Beam's ``apache_beam.pipeline``: what is here of it."""
 
 from beamlike.api.pipelines.elements import ParDo as ParDo
+from beamlike.api.pipelines.io.filesystems import FileSystems as FileSystems
 from beamlike.api.pipelines.option_classes import CrossLanguageOptions as CrossLanguageOptions
 from beamlike.api.pipelines.option_classes import DebugOptions as DebugOptions
 from beamlike.api.pipelines.option_classes import SetupOptions as SetupOptions

@@ -1,11 +1,11 @@
-"""The `beamlike` command. Each subcommand is a module with ``add_parser`` and ``run``.
+"""The `beamlike` command. Each subcommand is a module: what it is asked, and what it does.
 
-`replay`, `explain`, `state`, `drain`, `playground` and `demo` are the commands. `argument_types`
-reads what is typed, `progress` tells how far long work is. `reading` reads transcript files and
-folders, `scenarios` runs what is in them, `replayed` judges what came out, `state_text` and
-`state_json` show state, and `silence_spark` keeps Spark's log off the terminal. A module is
-imported only when its command is asked for, so that what one command needs (Spark, a plotting
-library) stays out of the way of the others.
+`run`, `replay`, `explain`, `state`, `drain`, `playground` and `demo` are the commands.
+`argument_types` reads what is typed, `progress` tells how far long work is. `reading` reads
+transcript files and folders, `scenarios` runs what is in them, `replayed` judges what came out,
+`state_text` and `state_json` show state, and `silence_spark` keeps Spark's log off the terminal. A
+module is imported only when its command is asked for, so that what one command needs (Spark, a
+plotting library) stays out of the way of the others.
 """
 
 import argparse
@@ -133,6 +133,10 @@ def _run(arguments: list[str]) -> int:
     parser.add_argument("--version", action="version", version=f"beamlike {_version()}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     asked = next((word for word in arguments if not word.startswith("-")), None)
+    rest: list[str] = []
+    if asked == "run" and "--" in arguments:  # what follows is for the script
+        at = arguments.index("--")
+        arguments, rest = arguments[:at], arguments[at + 1 :]
     for name, summary in COMMANDS.items():
         if name != asked:
             subparsers.add_parser(name, help=summary, add_help=False)
@@ -146,6 +150,7 @@ def _run(arguments: list[str]) -> int:
     if options.command is None:
         parser.print_help()
         return _OK
+    options.rest = rest
     try:
         status: int = command.run(options)
     except BeamlikeError as error:

@@ -25,8 +25,10 @@ script's own arguments. It prints, writes and exits as it does with Beam.
 
 _EPILOG: Final = """\
 exit status:
-  that of the script: 1 after an exception, which is printed as Python does
+  0   the script came to its end
+  1   it raised an exception, which is printed as Python does
   2   there is no such script
+  any other that the script exits with
 
 examples:
   beamlike run wordcount.py -- --input words.txt --output counts
@@ -62,7 +64,6 @@ def add_parser(subparsers: Any) -> None:
         help="where its pipelines run, whatever runner they name; by default that runner decides, "
         "and none means local: this process",
     )
-    parser.add_argument("arguments", metavar="ARGUMENT", nargs="*", help="the script's own")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -75,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 2
-    with _prepared(script, options.arguments, options.host), install_as("apache_beam"):
+    with _prepared(script, options.rest, options.host), install_as("apache_beam"):
         try:
             runpy.run_path(str(script), run_name="__main__")
         except SystemExit as leaving:

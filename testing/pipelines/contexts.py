@@ -59,6 +59,8 @@ class TestPipeline(Pipeline):
     default_host: ClassVar[Host] = "memory"
     """Where it runs if nothing says where."""
 
+    keeps_outputs: ClassVar[bool] = True
+
     def __init__(
         self,
         runner: str | PipelineRunner | None = None,

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from tests.beam_suite.environment import beam_folder, environment, version_of
 from tests.beam_suite.names import TARGET, names_of, written
+from tests.beam_suite.programs import write_programs
 from tests.beam_suite.stubs import FOLDER, write_stubs
 from tests.beam_suite.table import compared, text_of
 from tests.beam_suite.units import programs, tests
@@ -31,6 +32,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.names:
         TARGET.write_text(written(names_of(beam), version), encoding="utf-8")
         write_stubs(FOLDER)
+        return 0
+    if options.programs:
+        target = HERE / "PROGRAMS.md"
+        kept, only = work / f"programs-{version}.json", options.only or ""
+        print(write_programs(python, beam / "examples", version, kept, target, only))
         return 0
     sources = Path(options.sources) if options.sources else None
     units = [*tests(beam), *programs(beam, sources)]
@@ -124,6 +130,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", metavar="TEXT", help="files with this in their names")
     parser.add_argument("--resume", action="store_true", help="go on with a run of beamlike")
     parser.add_argument("--list", action="store_true", help="say which files are run, and run none")
+    parser.add_argument("--programs", action="store_true", help="run programs as they are")
     parser.add_argument("--names", action="store_true", help="write the names that Beam has")
     return parser.parse_args(arguments)
 

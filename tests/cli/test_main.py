@@ -46,8 +46,8 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
         ("replya", "beamlike: there is no command 'replya'; did you mean 'replay'?"),
         (
             "bananas",
-            "beamlike: there is no command 'bananas'; the commands are replay, explain, state, "
-            "drain, demo",
+            "beamlike: there is no command 'bananas'; the commands are run, replay, explain, "
+            "state, drain, demo",
         ),
         (
             "tea.json",

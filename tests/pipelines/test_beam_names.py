@@ -122,24 +122,26 @@ def test_a_module_that_beam_does_not_have_is_not_here_either(line: str):
 
 
 FILES = (
-    "read with FromDataFrame(spark.read...), TestStream() or Create(...), and write with "
-    "WriteRows(...) or to_data_frame(...)"
+    "files are read with ReadFromText(...), ReadFromParquet(...) and the like; all else with "
+    "FromDataFrame(spark.read...), and it is written with WriteRows(...)"
 )
+SERVICE = "read and write it with Spark, see FromDataFrame(...) and WriteRows(...)"
+BIG_QUERY = "apache_beam.io.gcp.bigquery.ReadFromBigQuery"
 
 
 def test_what_is_not_here_fails_when_it_is_used():
-    class MyWriter(beam.io.iobase.Writer):  # type: ignore[misc]
+    class MyWatch(beam.io.watch.Watch):  # type: ignore[misc,name-defined]
         pass
 
     for use, said in (
         (
-            lambda: beam.io.ReadFromText("lines.txt"),
-            f"apache_beam.io.textio.ReadFromText is not in beamlike.beam; {FILES}",
+            lambda: beam.io.ReadFromBigQuery("a.b"),
+            f"{BIG_QUERY} is not in beamlike.beam; {SERVICE}",
         ),
-        (MyWriter, f"apache_beam.io.iobase.Writer is not in beamlike.beam; {FILES}"),
+        (MyWatch, f"apache_beam.io.watch.Watch is not in beamlike.beam; {FILES}"),
         (
-            lambda: beam.io.fileio.FileSink.open,
-            f"apache_beam.io.fileio.FileSink is not in beamlike.beam; {FILES}",
+            lambda: beam.io.mongodbio.ReadFromMongoDB.expand,
+            f"apache_beam.io.mongodbio.ReadFromMongoDB is not in beamlike.beam; {SERVICE}",
         ),
         (
             lambda: beam.utils.retry.with_exponential_backoff(),
@@ -149,15 +151,15 @@ def test_what_is_not_here_fails_when_it_is_used():
         with pytest.raises(UnsupportedError) as refusal:
             use()
         assert str(refusal.value) == said
-    assert repr(beam.io.ReadFromText) == "<apache_beam.io.textio.ReadFromText, which is not here>"
-    assert not hasattr(beam.io.ReadFromText, "expand")
+    assert repr(beam.io.ReadFromBigQuery) == f"<{BIG_QUERY}, which is not here>"
+    assert not hasattr(beam.io.ReadFromBigQuery, "expand")
 
 
 def test_what_is_not_here_may_stand_in_hints_and_in_except_clauses():
-    def write(to: beam.io.iobase.Writer[int] | None) -> str:
+    def write(to: beam.io.watch.Watch[int] | None) -> str:
         try:
             raise LookupError(to)
-        except beam.io.filesystem.BeamIOError:
+        except beam.utils.retry.PermanentException:
             return "Beam's error"
         except LookupError:
             return "another error"

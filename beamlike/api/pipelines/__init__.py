@@ -18,5 +18,6 @@ transforms with several). Then Beam's transforms: `elements`, `windowing`, `grou
 `keyed_batches`, `buffered_batches`, `batches`, `deduplicating`; and `error_handling` (elements that
 fail). From outside and to the outside: `on_spark` (which query a pipeline becomes), `coders` and
 `more_coders` (values as bytes), `frames` (DataFrames) and `named` (inputs and outputs of jobs).
-What Beam Python counts in seconds is in `python`, Scio's verbs are in `scio`.
+What Beam Python counts in seconds is in `python`, files and other sources and sinks are in `io`,
+Scio's verbs are in `scio`.
 """

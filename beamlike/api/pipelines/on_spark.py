@@ -1,7 +1,8 @@
 """Pipelines on Spark: which query they become, and what is told of it while it runs."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -137,6 +138,19 @@ def _counted(told: "RunReport", nodes: Sequence[Node]) -> Mapping[tuple[str, str
     return counts
 
 
+@contextmanager
+def _as_raised() -> Iterator[None]:
+    """What a worker raised, in place of what Spark makes of it."""
+    from pyspark.errors import PySparkException
+
+    from beamlike.hosts.spark.graph.query import as_raised
+
+    try:
+        yield
+    except PySparkException as failure:
+        raise as_raised(failure) from failure
+
+
 def _refuse_what_only_streams_take(options: SparkOptions) -> None:
     for name in ("checkpoint", "trigger", "wake_every"):
         value = getattr(options, name)
@@ -148,12 +162,26 @@ def _refuse_what_only_streams_take(options: SparkOptions) -> None:
 
 
 def run_on_spark(
-    nodes: Sequence[Node], outputs: Sequence[Edge], sinks: "Sequence[Sink]", options: SparkOptions
+    nodes: Sequence[Node],
+    outputs: Sequence[Edge],
+    sinks: "Sequence[Sink]",
+    options: SparkOptions,
+    *,
+    writes: bool = False,
+    keeps: bool = True,
 ) -> PipelineResult:
     """Run a pipeline on Spark.
 
     One that reads scripts only and writes nothing is played step by step, and all that comes out
     is kept. Any other is one query, over data that ends or over streams.
+
+    Args:
+        nodes: All of it.
+        outputs: What somebody has a collection of.
+        sinks: Where elements go as rows.
+        options: How it runs.
+        writes: Whether functions of it write, to files.
+        keeps: Whether all that comes out is kept, also where it writes.
 
     Raises:
         TransformError: A function of the user's raised, while a script was played.
@@ -178,7 +206,8 @@ def run_on_spark(
         _refuse_what_only_streams_take(options)
     spark = options.spark or SparkSession.getActiveSession() or local_session()
     scripts = [node for node in sources if isinstance(node.origin, tuple)]
-    if len(scripts) == len(sources) and not sinks:
+    is_over = writes and not keeps and all(node.bounded for node in scripts)
+    if len(scripts) == len(sources) and not sinks and not is_over:
         own = {} if options.shards is None else {"shards": options.groups}
         (run,) = run_pipelines_on_spark([Scripted(nodes, outputs)], spark, **own)
         return PipelineResult(run)
@@ -190,10 +219,11 @@ def run_on_spark(
         )
     layers = Layers.of(nodes, [sink.edge for sink in sinks], clock_of)
     if not is_stream(layers):
-        found = run_bounded(spark, layers, sinks, shards=options.groups)
+        with _as_raised() if writes else nullcontext():
+            found = run_bounded(spark, layers, sinks, shards=options.groups)
         run = PipelineRun({}, _named(found.lost, layers.nodes), found.metrics)
         return PipelineResult(run, _counted(found, layers.nodes))
-    if not sinks:
+    if not sinks and not writes:
         raise PipelineError(
             "the pipeline reads a stream and writes nothing; apply WriteRows(schema, write) to "
             "what is to be kept"

@@ -64,6 +64,9 @@ class Pipeline:
     forced_host: ClassVar[Host | None] = None
     """Where all pipelines run, whatever they say: what ``beamlike run --host`` sets."""
 
+    keeps_outputs: ClassVar[bool] = False
+    """Whether all that comes out is kept on Spark, also if the pipeline writes files."""
+
     def __init__(
         self,
         runner: "str | PipelineRunner | None" = None,
@@ -253,7 +256,14 @@ class Pipeline:
 
     def _run_on(self, host: Host, options: SparkOptions) -> PipelineResult:
         if host == "spark":
-            return run_on_spark(self.nodes, self.outputs, self.sinks, options)
+            return run_on_spark(
+                self.nodes,
+                self.outputs,
+                self.sinks,
+                options,
+                writes=self.writes_itself,
+                keeps=self.keeps_outputs or bool(self.on_end),
+            )
         if options != SparkOptions():
             given = attrs.asdict(options, recurse=False)
             name = next(name for name, value in given.items() if value is not None)

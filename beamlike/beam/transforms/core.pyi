@@ -44,6 +44,7 @@ from beamlike.beam import coders as coders
 from beamlike.beam import pvalue as pvalue
 from beamlike.beam import typehints as typehints
 from beamlike.beam.coders import typecoders as typecoders
+from beamlike.beam.io import iobase as iobase
 from beamlike.beam.transforms import ptransform as ptransform
 from beamlike.beam.transforms import userstate as userstate
 from beamlike.beam.typehints import trivial_inference as trivial_inference

@@ -5,6 +5,7 @@ Source: Beam Python ``io.avroio``.
 
 from collections.abc import Iterator
 from functools import partial
+from io import BytesIO
 from typing import Any
 
 from beamlike.api.pipelines.collection import PCollection
@@ -25,6 +26,7 @@ __all__ = ["ReadAllFromAvro", "ReadFromAvro", "WriteToAvro"]
 def _fastavro(what: str) -> Any:
     try:
         import fastavro
+        import fastavro.schema
         import fastavro.write
     except ImportError as error:
         raise missing(what, ["fastavro"], "io") from error
@@ -112,6 +114,12 @@ class _Sink(FileBasedSink):
                 "WriteToAvro needs a schema here; write schema={'type': 'record', 'name': ..., "
                 "'fields': [...]}"
             )
+        try:
+            avro.write.Writer(BytesIO(), avro.parse_schema(schema), codec)
+        except (ValueError, avro.schema.SchemaParseException) as error:
+            raise PipelineError(
+                f"WriteToAvro cannot write {schema!r} with codec {codec!r}: {error}"
+            ) from error
         super().__init__(path, None, **how)
         self._schema, self._codec = avro.parse_schema(schema), codec
 

@@ -84,10 +84,11 @@ def _kind(path: str, compression_type: str) -> str:
     return compression_type
 
 
-_WRAP: Final[Mapping[str, Callable[[IO[bytes], str], Any]]] = {
-    "gzip": lambda raw, mode: gzip.GzipFile(fileobj=raw, mode=mode, mtime=0),
-    "bzip2": lambda raw, mode: bz2.BZ2File(raw, mode),  # type: ignore[call-overload]
-    "lzma": lambda raw, mode: lzma.LZMAFile(raw, mode),
+_WRAP: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    # Without a name and a time: the same content is the same file.
+    "gzip": lambda raw, mode: gzip.GzipFile("", mode, fileobj=raw, mtime=0),
+    "bzip2": bz2.BZ2File,
+    "lzma": lzma.LZMAFile,
     "deflate": lambda raw, mode: inflated(raw) if mode == "rb" else Deflated(raw),
 }
 

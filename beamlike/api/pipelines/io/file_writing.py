@@ -5,6 +5,7 @@ Source: Beam Python ``io.fileio``.
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from copy import copy
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 from uuid import uuid4
@@ -164,8 +165,7 @@ def _sinks(sink: Any) -> Callable[[Any], FileSink]:
     if isinstance(sink, type):
         return lambda destination: sink()  # type: ignore[no-any-return]
     if isinstance(sink, FileSink):
-        kind = type(sink)
-        return lambda destination: kind()
+        return lambda destination: copy(sink)
     if callable(sink):
         return sink  # type: ignore[no-any-return]
     raise PipelineError(

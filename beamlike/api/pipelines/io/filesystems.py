@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from beamlike.api.pipelines.io.compression import compressing, decompressing
 from beamlike.api.pipelines.io.errors import BeamIOError
-from beamlike.api.pipelines.io.file_systems import FileSystem, MatchResult
+from beamlike.api.pipelines.io.file_systems import FileMetadata, FileSystem, MatchResult
 from beamlike.api.pipelines.io.fsspec_files import FsspecFileSystem
 from beamlike.api.pipelines.io.local_files import LocalFileSystem
 
@@ -211,7 +211,7 @@ class FileSystems:
         """Taken, so that programs of Beam need no change."""
 
 
-def _there(path: str) -> Any:
+def _there(path: str) -> FileMetadata:
     system, place = FileSystems._of(path)
     found = system.metadata(place)
     if found is None:

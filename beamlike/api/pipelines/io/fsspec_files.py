@@ -1,4 +1,4 @@
-"""Files of other systems, by fsspec: ``s3://``, ``gs://``, ``hdfs://``, ``memory://`` and others."""
+"""Files of other systems, by fsspec: ``s3://``, ``gs://``, ``hdfs://`` and others."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -60,8 +60,10 @@ class FsspecFileSystem(FileSystem):
         # Some give their paths a root, which stands in no pattern.
         return self._before == "memory://"
 
-    def _found(self, told: dict[str, Any]) -> FileMetadata:
-        return FileMetadata(self._whole(told["name"]), int(told.get("size") or 0), _changed(told))
+    def _found(self, found: dict[str, Any]) -> FileMetadata:
+        return FileMetadata(
+            self._whole(found["name"]), int(found.get("size") or 0), _changed(found)
+        )
 
     def open(self, path: str) -> IO[bytes]:
         opened: IO[bytes] = self._files.open(path, "rb")
@@ -79,8 +81,8 @@ class FsspecFileSystem(FileSystem):
     def metadata(self, path: str) -> FileMetadata | None:
         if not self._files.exists(path):
             return None
-        told = self._files.info(path)
-        return FileMetadata(path, int(told.get("size") or 0), _changed(told))
+        found = self._files.info(path)
+        return FileMetadata(path, int(found.get("size") or 0), _changed(found))
 
     def rename(self, source: str, target: str) -> None:
         self._files.makedirs(self._files._parent(target), exist_ok=True)

@@ -15,8 +15,8 @@ __all__ = ["LocalFileSystem"]
 
 
 def _found(path: str) -> FileMetadata:
-    told = os.stat(path)
-    return FileMetadata(path, told.st_size, told.st_mtime)
+    found = os.stat(path)
+    return FileMetadata(path, found.st_size, found.st_mtime)
 
 
 class LocalFileSystem(FileSystem):

@@ -42,7 +42,7 @@ class RangeTracker:
         raise NotImplementedError(f"{type(self).__name__} does not define set_current_position")
 
     def try_split(self, position: Any) -> Any:
-        """Give up what is after a position. Here nobody asks for it."""
+        """Give up what is after a position. Nothing here asks for it."""
         return None
 
     def fraction_consumed(self) -> float:

@@ -43,7 +43,7 @@ class PeriodicImpulse(PTransform[Pipeline, PCollection[Any]]):
 
         pipeline | PeriodicImpulse(0, 60, fire_interval=10)
 
-    Nobody waits for the times to come: the clock of the pipeline moves on with each element, and
+    Nothing waits for the times to come: the clock of the pipeline moves on with each element, and
     the watermark too. So there must be an end.
 
     Args:
@@ -140,7 +140,7 @@ def _has_times(data: Sequence[Any]) -> bool:
 class PeriodicSequence(PTransform[PCollection[Any], PCollection[Any]]):
     """For each triple of a start, an end and an interval the times between, as seconds.
 
-    Nobody waits for the times to come.
+    Nothing waits for the times to come.
 
     Source: Beam ``PeriodicSequence``.
     """

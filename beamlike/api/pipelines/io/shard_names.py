@@ -4,6 +4,7 @@ Source: Beam Python ``io.filebasedsink``.
 """
 
 import re
+from collections.abc import Callable
 from typing import Any, Final
 from uuid import uuid4
 
@@ -52,7 +53,7 @@ class ShardNames:
             shards: How many there are.
             window: Of which window; None: there are none.
         """
-        texts = {
+        texts: dict[str, Callable[[int], str]] = {
             "S": lambda width: f"{shard:0{width}d}",
             "N": lambda width: f"{shards:0{width}d}",
             "U": lambda _width: uuid4().hex,

@@ -12,6 +12,8 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
+import attrs
+
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.elements import Create, FlatMap, Map, ParDo
 from beamlike.api.pipelines.groups import GroupByKey
@@ -19,7 +21,7 @@ from beamlike.api.pipelines.python.functions import DoFn
 from beamlike.api.pipelines.python.window_fns import FixedWindows, GlobalWindows
 from beamlike.api.pipelines.python.windowing import WindowInto
 from beamlike.api.pipelines.transform import PTransform
-from beamlike.api.pipelines.views import AsIter, AsSingleton
+from beamlike.api.pipelines.windowing import Flatten
 from beamlike.errors import PipelineError
 from beamlike.model import windowfns
 from beamlike.model.options import AccumulationMode
@@ -112,27 +114,57 @@ def _shards_of(sink: Any) -> int:
     return max(1, getattr(sink, "num_shards", 0) or 0)
 
 
-def _bounded(given: PCollection[Any], sink: Any) -> PCollection[Any]:
-    """Everything is written, and then counts."""
-    shards = _shards_of(sink)
-    # Only a shard whose number nobody said may be followed by others.
-    grows = not getattr(sink, "num_shards", 0)
-    once = given.pipeline | given.pipeline.free_label("DoOnce") >> Create([None])
-    begun = once | "InitializeWrite" >> Map(lambda _, sink: sink.initialize_write(), sink)
-    written = (
-        given
-        | "Window"
-        >> WindowInto(
+class _Together(WindowInto):
+    """All elements in one window, of which there is one pane."""
+
+    def __init__(self) -> None:
+        super().__init__(
             GlobalWindows(),
             trigger=DefaultTrigger(),
             accumulation_mode=AccumulationMode.DISCARDING,
         )
-        | "Shard" >> ParDo(_Sharding(shards))
+
+
+@attrs.frozen
+class _Begun:
+    """What the sink said before the first shard, beside the elements of a shard."""
+
+    result: Any
+
+
+@attrs.frozen
+class _Shard:
+    """What was written of a shard, and what the sink said before it."""
+
+    number: int
+    begun: Any
+    results: list[Any]
+    is_empty: bool
+
+
+def _marks(begun: Any, shards: int) -> list[tuple[int, _Begun]]:
+    return [(shard, _Begun(begun)) for shard in range(shards)]
+
+
+def _bounded(given: PCollection[Any], sink: Any) -> PCollection[Any]:
+    """Everything is written, and then counts."""
+    shards = _shards_of(sink)
+    once = given.pipeline | given.pipeline.free_label("DoOnce") >> Create([None])
+    begun = once | "InitializeWrite" >> Map(lambda _, sink: sink.initialize_write(), sink)
+    # Each shard has one, so that one of no elements is written too.
+    marks = begun | "Begin" >> FlatMap(_marks, shards)
+    numbered = given | "Shard" >> ParDo(_Sharding(shards))
+    written = (
+        (numbered | "Elements" >> _Together(), marks | "Marks" >> _Together())
+        | "WithMarks" >> Flatten()
         | "Group" >> GroupByKey()
-        | "WriteBundles" >> ParDo(_Writing(sink, grows), AsSingleton(begun))
+        | "WriteBundles" >> ParDo(_Writing(sink))
     )
-    ending = FlatMap(_end, sink, AsSingleton(begun), AsIter(written), shards)
-    return once | "FinalizeWrite" >> ending
+    if shards > 1:
+        written = written | "GroupShards" >> GroupByKey()
+    else:
+        written = written | "OneShard" >> Map(lambda pair: (pair[0], [pair[1]]))
+    return written | "FinalizeWrite" >> FlatMap(_end, sink)
 
 
 def _unbounded(given: PCollection[Any], sink: Any) -> PCollection[Any]:
@@ -176,12 +208,22 @@ class _Sharding(DoFn[Any, Any]):
 class _Writing(DoFn[Any, Any]):
     """Writes the elements of a shard."""
 
-    def __init__(self, sink: Any, grows: bool) -> None:
-        self._sink, self._grows = sink, grows
+    def __init__(self, sink: Any) -> None:
+        self._sink = sink
+        # More shards may follow only where the sink does not say how many there are.
+        self._grows = not getattr(sink, "num_shards", 0)
 
-    def process(self, element: Any, begun: Any) -> list[Any]:
-        shard, values = element
-        return written_into(self._sink, begun, values, shard, self._grows)
+    def process(self, element: Any) -> list[Any]:
+        shard, both = element
+        values = []
+        begun = None
+        for it in both:
+            if isinstance(it, _Begun):
+                begun = it.result
+            else:
+                values.append(it)
+        results = written_into(self._sink, begun, values, shard, self._grows)
+        return [(None, _Shard(shard, begun, results, not values))]
 
 
 def written_into(
@@ -216,18 +258,23 @@ def written_into(
     return results
 
 
-def _end(_once: None, sink: Any, begun: Any, written: Iterable[Any], shards: int) -> Iterable[Any]:
+def _end(grouped: tuple[None, Iterable[_Shard]], sink: Any) -> Iterable[Any]:
     """Make what was written count, with empty shards where there are too few."""
-    results = _filled(sink, begun, list(written), shards)
-    before = sink.pre_finalize(begun, results)
-    return sink.finalize_write(begun, results, before) or ()
+    written = sorted(grouped[1], key=lambda shard: shard.number)
+    results = [result for shard in written for result in shard.results]
+    if any(not shard.is_empty for shard in written) or not sink.skip_if_empty:
+        results = _filled(sink, written[0].begun, results, len(written))
+    before = sink.pre_finalize(written[0].begun, results)
+    return sink.finalize_write(written[0].begun, results, before) or ()
 
 
 def _filled(sink: Any, begun: Any, results: list[Any], shards: int) -> list[Any]:
-    if len(results) < shards and (results or not getattr(sink, "skip_if_empty", False)):
-        for at in range(len(results), shards):
-            results.append(sink.open_writer(begun, f"{at:05}-empty-{uuid4().hex}").close())
-    return results
+    """These, and empty shards until there are so many."""
+    empty = [
+        sink.open_writer(begun, f"{at:05}-empty-{uuid4().hex}").close()
+        for at in range(len(results), shards)
+    ]
+    return [*results, *empty]
 
 
 class _WritingPanes(DoFn[Any, Any]):

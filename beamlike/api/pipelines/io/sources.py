@@ -48,8 +48,8 @@ class BoundedSource(SourceBase):
     """Something that can be read, and comes to an end: ``pipeline | Read(MySource())``.
 
     Subclasses say in `read` what is in it, and in `get_range_tracker` which range that is of. It
-    is read by one function, from its beginning to its end: `split` and `estimate_size` are asked
-    by nobody here.
+    is read by one function, from its beginning to its end: nothing here calls
+    `split` and `estimate_size`.
 
     Source: Beam ``BoundedSource``.
     """

@@ -41,7 +41,7 @@ from beamlike.runtime.plan import spread_shards
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Answers", "Entry", "Scripted", "run_pipelines_on_spark", "stepped_through"]
+__all__ = ["Answers", "Entry", "Scripted", "as_raised", "run_pipelines_on_spark", "stepped_through"]
 
 _SENT = "shard int, blob binary"
 _PARTITIONS = "spark.sql.shuffle.partitions"
@@ -239,7 +239,7 @@ def _playing(
         try:
             query.processAllAvailable()
         except Exception as failure:
-            raise _as_raised(failure) from failure
+            raise as_raised(failure) from failure
         letters = [bytes(row.blob) for row in spark.table(table).collect()]
         new, seen = letters[seen:], len(letters)
         return layers.load(new)
@@ -252,7 +252,7 @@ def _playing(
         shutil.rmtree(home, ignore_errors=True)
 
 
-def _as_raised(failure: Exception) -> Exception:
+def as_raised(failure: Exception) -> Exception:
     """What a worker raised, of which Spark only hands on the words."""
     words = str(failure)
     for kind in (TransformError, PipelineError):

@@ -1,0 +1,234 @@
+"""Programs of Beam with their command lines, run as they are: by Python, and by ``beamlike run``.
+
+What they print, the files that they write and their exit status are compared. Where a program says
+nothing of the order of lines, or of what it chooses at random, neither does this.
+
+``python -m tests.beam_suite --programs`` writes ``PROGRAMS.md``.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+__all__ = ["PROGRAMS", "Outcome", "Program", "differences", "text_of", "write_programs"]
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+_LINES: Final = (
+    "Flourish stomach Flourish\nthe cat sat on the mat\n"
+    "The dog, the cat and the king\n\nto be or not Flourish\n"
+)
+_SCORES: Final = "".join(
+    f"user{at % 5}_team{at % 2},team{at % 2},{at},{1447686663000 + at * 1000},2015-11-16\n"
+    for at in range(20)
+)
+_EDITS: Final = "".join(
+    json.dumps({"timestamp": at * 900, "contributor_username": f"editor{at % 3}"}) + "\n"
+    for at in range(40)
+)
+_TRANSACTIONS: Final = "".join(
+    f"{at},2019-12-{9 - at % 9},2206{at},Thing,{5 + at}.0,{15 + at},1749{at},UK\n"
+    for at in range(9)
+)
+
+INPUTS: Final[Mapping[str, str]] = {
+    "lines.txt": _LINES,
+    "scores.csv": _SCORES,
+    "edits.json": _EDITS,
+    "input.csv": "TransactionNo,Date,ProductNo,ProductName,Price,Quantity,CustomerNo,Country\n"
+    + _TRANSACTIONS,
+    "games.json": '{"host": ["Germany", 1], "guest": ["Italy", 0]}\n'
+    '{"host": ["Germany", 1], "guest": ["Brasil", 3]}\n'
+    '{"host": ["Brasil", 1], "guest": ["Italy", 0]}\n',
+    "players.csv": "joe,10\nmary,20\njoe,30\n",
+    "matrix.txt": "0: 2 0\n1: 1 3\n",
+    "vector.txt": "1 2\n",
+    "email.tsv": "joe\tjoe@example.com\nann\tann@example.com\n",
+    "phone.tsv": "joe\t111\n",
+    "snailmail.tsv": "ann\tHigh Street 1\n",
+    "myfile.txt": "Hello\nworld\n",
+}
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of Beam's.
+
+    Args:
+        path: Where it is below the folder of Beam's examples, or below that of other sources.
+        arguments: Its command line; ``IN/`` stands for the folder of inputs and ``OUT/`` for that
+            of what it writes.
+        chooses: Whether what it writes is chosen at random: then only the files count.
+        source: The text of a program that is written here.
+    """
+
+    path: str
+    arguments: Sequence[str] = ()
+    chooses: bool = False
+    source: str = field(default="", repr=False)
+
+
+def _in_out(path: str, given: str = "lines.txt", *more: str) -> Program:
+    return Program(path, ("--input", f"IN/{given}", "--output", "OUT/out", *more))
+
+
+PROGRAMS: Final = (
+    _in_out("wordcount.py"),
+    _in_out("wordcount_minimal.py"),
+    _in_out("wordcount_debugging.py"),
+    _in_out("wordcount_with_metrics.py"),
+    Program(
+        "matrix_power.py",
+        (
+            *("--input_matrix", "IN/matrix.txt", "--input_vector", "IN/vector.txt"),
+            *("--output", "OUT/out", "--exponent", "3"),
+        ),
+    ),
+    _in_out("cookbook/coders.py", "games.json"),
+    _in_out("cookbook/custom_ptransform.py"),
+    _in_out("cookbook/group_with_coder.py", "players.csv"),
+    Program(
+        "cookbook/mergecontacts.py",
+        (
+            *("--input_email", "IN/email.tsv", "--input_phone", "IN/phone.tsv"),
+            *("--input_snailmail", "IN/snailmail.tsv"),
+            *("--output_tsv", "OUT/tsv", "--output_stats", "OUT/stats"),
+        ),
+    ),
+    _in_out("cookbook/multiple_output_pardo.py"),
+    _in_out("complete/autocomplete.py"),
+    Program("complete/estimate_pi.py", ("--output", "OUT/out"), chooses=True),
+    Program("complete/tfidf.py", ("--uris", "IN/lines.txt,IN/myfile.txt", "--output", "OUT/out")),
+    _in_out("complete/top_wikipedia_sessions.py", "edits.json", "--sampling_threshold", "1.0"),
+    _in_out("complete/game/user_score.py", "scores.csv"),
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a program: its exit status, the lines it printed and those of its files."""
+
+    status: int
+    printed: Sequence[str]
+    files: Mapping[str, Sequence[str]]
+    error: str = ""
+
+
+Row = Sequence[Any]
+"""The exit status of a program with Beam, and what differs here."""
+
+_ADDRESS: Final = re.compile(r"0x[0-9a-f]+|beamlike-run-\w+|/tmp/\S+")
+
+
+def run_program(
+    program: Program, file: Path, command: Sequence[str], between: Sequence[str]
+) -> Outcome:
+    """Run a program in a folder of its own.
+
+    Args:
+        program: The program.
+        file: Where it is.
+        command: What runs it.
+        between: What stands before its own arguments.
+    """
+    with tempfile.TemporaryDirectory(prefix="beam-program-") as folder:
+        given, out = Path(folder, "in"), Path(folder, "work")
+        given.mkdir()
+        out.mkdir()
+        for name, text in INPUTS.items():
+            given.joinpath(name).write_text(text, encoding="utf-8")
+            out.joinpath(name).write_text(text, encoding="utf-8")
+        before = {it.name for it in out.iterdir()}
+        arguments = [
+            it.replace("IN/", f"{given}/").replace("OUT/", f"{out}/") for it in program.arguments
+        ]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
+        done = subprocess.run(
+            [*command, str(file), *(between if arguments else ()), *arguments],
+            cwd=out,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        found = [it for it in sorted(out.rglob("*")) if it.is_file() and it.name not in before]
+        files = {
+            it.relative_to(out).as_posix(): sorted(it.read_text("utf-8").splitlines())
+            for it in found
+        }
+    printed = sorted(_ADDRESS.sub("...", line) for line in done.stdout.splitlines())
+    last = done.stderr.strip().splitlines()[-1:] or [""]
+    return Outcome(done.returncode, printed, files, _ADDRESS.sub("...", last[0]))
+
+
+def differences(program: Program, real: Outcome, mine: Outcome) -> list[str]:
+    """How what a program did here differs from what it did with Beam."""
+    found = []
+    if real.status != mine.status:
+        found.append(f"exit status {mine.status}, not {real.status}: {mine.error}")
+    elif real.files.keys() != mine.files.keys():
+        found.append(f"files {sorted(mine.files)}, not {sorted(real.files)}")
+    elif not program.chooses:
+        if real.printed != mine.printed:
+            found.append("it printed something else")
+        found += [
+            f"other lines in {name}" for name in real.files if real.files[name] != mine.files[name]
+        ]
+    return found
+
+
+def write_programs(
+    python: Path, examples: Path, version: str, kept: Path, target: Path, only: str
+) -> str:
+    """Run programs with both, and write the table of what differs when all have run.
+
+    Args:
+        python: A Python that has Beam.
+        examples: The folder of Beam's examples.
+        version: The version of Beam.
+        kept: What is known of programs that ran before.
+        target: The table.
+        only: Programs with this in their names.
+    """
+    known: dict[str, Row] = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
+    for program in PROGRAMS:
+        if only not in program.path:
+            continue
+        file = examples / program.path
+        real = run_program(program, file, [str(python)], ())
+        mine = run_program(program, file, [sys.executable, "-m", "beamlike.cli", "run"], ("--",))
+        known[program.path] = [real.status, differences(program, real, mine)]
+        kept.write_text(json.dumps(known), encoding="utf-8")
+        print(program.path, known[program.path][1] or "same", file=sys.stderr)
+    text = text_of([(it.path, known[it.path]) for it in PROGRAMS if it.path in known], version)
+    if len(known) == len(PROGRAMS):
+        target.write_text(text, encoding="utf-8")
+    return text
+
+
+def text_of(rows: Iterable[tuple[str, Row]], version: str) -> str:
+    """The table, in Markdown. What fails with Beam itself does not count."""
+    counted = [(path, found) for path, (status, found) in rows if status == 0]
+    good = sum(not found for _, found in counted)
+    lines = [
+        "# Programs of Apache Beam, as they are",
+        "",
+        f"apache-beam {version}, each with its command line: by Python with Beam, and by",
+        "`beamlike run`. Compared are exit status, what is printed, and files with their lines.",
+        "Written by `python -m tests.beam_suite --programs`.",
+        "",
+        f"{good} of {len(counted)} programs do the same.",
+        "",
+        "| program | what differs |",
+        "|---|---|",
+        *(f"| {path} | {'; '.join(found).replace('|', '/')} |" for path, found in counted),
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,35 @@
+"""Scenarios that read and write files, on each host."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from beamlike.beam import Pipeline
+
+__all__ = ["HOSTS", "files_in", "read_by", "writing"]
+
+HOSTS: Final = pytest.mark.parametrize(
+    "host", ["memory", "local", pytest.param("spark", marks=pytest.mark.spark)]
+)
+
+
+def read_by(host: str, request: pytest.FixtureRequest) -> Any:
+    """The session of tests if the host needs one."""
+    return request.getfixturevalue("spark") if host == "spark" else None
+
+
+@contextmanager
+def writing(host: str, request: pytest.FixtureRequest) -> Iterator[Pipeline]:
+    """A pipeline that writes, as a program has it: on Spark nothing that comes out is kept."""
+    pipeline = Pipeline()
+    yield pipeline
+    pipeline.run(host, read_by(host, request))  # type: ignore[arg-type]
+
+
+def files_in(folder: Path) -> dict[str, str]:
+    """All files below a folder, also hidden ones, with what is in them."""
+    found = sorted(it for it in folder.rglob("*") if it.is_file())
+    return {it.relative_to(folder).as_posix(): it.read_text("utf-8") for it in found}
