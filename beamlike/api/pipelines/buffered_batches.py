@@ -44,7 +44,7 @@ class BufferedBatches(DoFn[Any, Any]):
     def __init__(self, enough: int, wait: int, cost: Callable[[Any], int] | None = None) -> None:
         self.enough, self.wait, self.cost = enough, wait, cost
 
-    def process(  # type: ignore[override]
+    def process(
         self,
         element: tuple[Any, Any],
         at: Any = DoFn.TimestampParam,
