@@ -18,18 +18,18 @@ from beamlike.model.windowfns import WindowFn
 
 __all__ = [
     "MAIN",
-    "Assigned",
     "Do",
-    "Each",
     "Edge",
-    "Given",
-    "Grouped",
-    "Joined",
+    "FlattenNode",
+    "GroupNode",
     "Node",
+    "ParDoNode",
     "RaisedFor",
-    "Remembered",
-    "Seen",
-    "Stateful",
+    "ReadNode",
+    "SideInputNode",
+    "StatefulMapNode",
+    "StatefulParDoNode",
+    "WindowNode",
     "Windowed",
     "in_order",
 ]
@@ -83,7 +83,7 @@ class Do(ABC):
                 raise RaisedFor(element) from cause
         return found.items()
 
-    def in_words(self, element: Windowed) -> str:
+    def describe(self, element: Windowed) -> str:
         """An element as its owner knows it, for the message when `process` fails."""
         return repr(element.value)
 
@@ -117,7 +117,7 @@ class Edge:
 
 
 @attrs.frozen(eq=False)
-class Given(Node):
+class ReadNode(Node):
     """A source: elements from outside. A host knows where they come from.
 
     Args:
@@ -138,21 +138,21 @@ class Given(Node):
 
 
 @attrs.frozen(eq=False)
-class Each(Node):
+class ParDoNode(Node):
     """A function over each element. Source: Beam ``ParDo``."""
 
     do: Do
 
 
 @attrs.frozen(eq=False)
-class Assigned(Node):
+class WindowNode(Node):
     """Elements put into windows by their timestamps. Source: Beam ``Window.into``."""
 
     window_fn: WindowFn
 
 
 @attrs.frozen(eq=False)
-class Grouped(Node):
+class GroupNode(Node):
     """Pairs of key and value, grouped by key and window. Source: Beam ``Combine.perKey``.
 
     Args:
@@ -167,12 +167,12 @@ class Grouped(Node):
 
 
 @attrs.frozen(eq=False)
-class Joined(Node):
+class FlattenNode(Node):
     """Elements of several sources in one stream. Source: Beam ``Flatten``."""
 
 
 @attrs.frozen(eq=False)
-class Seen(Node):
+class SideInputNode(Node):
     """Elements of the first source, each with what it sees of the second, a side input.
 
     The second source has lists: the panes of a grouping of all elements under one key. A value
@@ -188,7 +188,7 @@ class Seen(Node):
 
 
 @attrs.frozen(eq=False)
-class Remembered(Node):
+class StatefulMapNode(Node):
     """Pairs of key and value, given one by one to a function with a memory.
 
     There is one state for each key and window. What the function answers is in the window, at
@@ -205,7 +205,7 @@ class Remembered(Node):
 
 
 @attrs.frozen(eq=False)
-class Stateful(Node):
+class StatefulParDoNode(Node):
     """Pairs of key and value, given to a function with states and timers.
 
     Source: Beam's stateful ``ParDo``.

@@ -28,7 +28,7 @@ from beamlike.machine.events import (
     Element,
     Pane,
 )
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.panes import NO_FIRING
@@ -381,4 +381,4 @@ def test_a_step_leaves_the_state_before_it_as_it_was():
     of.step(before, TO(30))
     of.step(before, NOW(30))
     assert repr(before) == copied
-    assert of.wakes(before) == Wakes(5, 3)
+    assert of.next_timers(before) == NextTimers(5, 3)

@@ -193,7 +193,7 @@ def windowed(
         is_first, is_last); what ``render`` adds. With ``"all"`` and ``"dropped"`` also ``dropped``:
         a struct of ``stage`` (``name``), ``reason``, the element's ``timestamp``, the
         ``watermark`` that judged it, ``missed_ms``, its own ``window``, the session that it
-        ``nearly`` joined, ``count`` (1 for a row), ``error`` of a function of your own, and
+        ``nearest_session`` joined, ``count`` (1 for a row), ``error`` of a function of your own, and
         ``element`` as JSON. The reason is ``expired``, ``closed``, ``failed``, ``null_key``,
         ``bad_key``, ``null_timestamp``, ``bad_timestamp``, ``far_future`` or ``bad_value``. An
         instant that SQL cannot show is null.
@@ -244,7 +244,7 @@ def windowed(
         buckets=buckets,
         machine=machine,
     )
-    options["goes_on"] = False
+    options["has_downstream"] = False
     delay = None if watermark is None else duration_ms(watermark, "watermark")
     ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
     wake = positive_duration("wake_every", wake_every)

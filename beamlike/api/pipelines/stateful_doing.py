@@ -18,10 +18,10 @@ from beamlike.api.pipelines.userstate import (
 from beamlike.api.pipelines.views import looking
 from beamlike.errors import PipelineError
 from beamlike.model.bundle import Windowed
-from beamlike.model.graph import MAIN, Do, Each, Stateful
+from beamlike.model.fingerprint import stable_repr
+from beamlike.model.graph import MAIN, Do, ParDoNode, StatefulParDoNode
 from beamlike.model.state_specs import TimerSpec
 from beamlike.model.stateful import DueTimer, StatefulFn, UserStates
-from beamlike.model.words import in_words
 
 __all__ = ["StatefulDoing", "remembering"]
 
@@ -79,7 +79,7 @@ class StatefulDoing(StatefulFn):
         if wrong:
             (at, it), *_ = wrong
             raise PipelineError(
-                f"{self.label!r}: {in_words(method)} asks for {it!r} in its parameter {at!r}, and "
+                f"{self.label!r}: {stable_repr(method)} asks for {it!r} in its parameter {at!r}, and "
                 "is called without an element; keep what it needs in a state"
             )
         return asked
@@ -89,10 +89,10 @@ class StatefulDoing(StatefulFn):
 
     @property
     def words(self) -> str:
-        return in_words(self.fn.called())
+        return stable_repr(self.fn.called())
 
     def callback_words(self, spec: TimerSpec) -> str:
-        return in_words(getattr(self.fn, self._callbacks[spec.name]))
+        return stable_repr(getattr(self.fn, self._callbacks[spec.name]))
 
     def key_of(self, value: Any) -> Any:
         pair = self._doing.unseen(value)
@@ -212,11 +212,11 @@ def remembering(
         )
     seen = looking(given, views_of(args, kwargs))
     tagged = tags is None or bool(tags)
-    node = Stateful(label, (seen.edge,), windowing, doing, tagged)
+    node = StatefulParDoNode(label, (seen.edge,), windowing, doing, tagged)
     found: PCollection[Any] = pipeline.add(node, windowing, given.is_bounded)
     if not tagged:
         return found
-    by_tag = Each(f"{label}/Outputs", (found.edge,), _ByTag())
+    by_tag = ParDoNode(f"{label}/Outputs", (found.edge,), _ByTag())
     return pipeline.add(by_tag, windowing, given.is_bounded)
 
 

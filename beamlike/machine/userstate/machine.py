@@ -5,9 +5,9 @@ Source: Beam Java ``StatefulDoFnRunner``.
 
 from beamlike.errors import WindowingError
 from beamlike.machine.assigning import windows_of
-from beamlike.machine.events import Bundle, Drop, Effect, Event, Tell
+from beamlike.machine.events import Bundle, Drop, Effect, Event, OnEvent
 from beamlike.machine.failures import OnFailure
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.ungrouped import clocks_after, elements_of
 from beamlike.machine.userstate.running import Running, next_event
@@ -72,7 +72,7 @@ class StatefulParDo:
         return not all(spec.is_event_time for spec in self.fn.timers.values())
 
     def step(
-        self, state: KeyState, event: Event, tell: Tell | None = None
+        self, state: KeyState, event: Event, tell: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         """Take one event to the next state, and say what comes out.
 
@@ -112,7 +112,7 @@ class StatefulParDo:
                     tell(effect)
         return state.after(watermark, clock, windows), tuple(running.effects)
 
-    def wakes(self, state: KeyState) -> Wakes:
+    def next_timers(self, state: KeyState) -> NextTimers:
         """The earliest instant that the watermark, or the clock, has to pass for something to
         happen."""
         lateness = self.allowed_lateness
@@ -120,5 +120,5 @@ class StatefulParDo:
             next_event(self.fn, of_state(it), window, lateness)
             for window, it in state.windows.items()
         )
-        alarms = (at for it in state.windows.values() for at in it.alarms)
-        return Wakes(min(events, default=None), min(alarms, default=None))
+        processing_timers = (at for it in state.windows.values() for at in it.processing_timers)
+        return NextTimers(min(events, default=None), min(processing_timers, default=None))

@@ -166,7 +166,9 @@ class Running:
             resting = self._resting[window]
             saved = of_state(resting)
             first = next_event(self._fn, saved, window, self._lateness)
-            if first >= self._watermark and not any(at < self._clock for at in resting.alarms):
+            if first >= self._watermark and not any(
+                at < self._clock for at in resting.processing_timers
+            ):
                 return
             live = self._window(window)
         for (name, tag), timer in live.timers.known.items():

@@ -33,7 +33,7 @@ class Saved(NamedTuple):
 
     At rest it is the accumulator of a `WindowState`, as a plain tuple. What is derived of it stands
     beside it: ``element_hold`` is the earliest output timestamp that the output watermark waits
-    for, and ``alarms`` has the earliest instant of processing time.
+    for, and ``processing_timers`` has the earliest instant of processing time.
     """
 
     key: Any
@@ -74,5 +74,5 @@ def in_state(saved: Saved, specs: Mapping[str, TimerSpec], end_hold: int | None)
         TriggerState(),
         tuple(saved),
         element_hold=min(holds, default=None),
-        alarms=() if alarm is None else (alarm,),
+        processing_timers=() if alarm is None else (alarm,),
     )

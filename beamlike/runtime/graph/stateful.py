@@ -6,16 +6,16 @@ from beamlike.errors import BeamlikeError, TransformError
 from beamlike.machine.events import Element, Pane
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.bundle import Bundle, Windowed
-from beamlike.model.graph import Stateful
+from beamlike.model.graph import StatefulParDoNode
 from beamlike.runtime.graph.staged import StagedWorker
 
-__all__ = ["StatefulWorker"]
+__all__ = ["StatefulParDoWorker"]
 
 
-class StatefulWorker(StagedWorker):
+class StatefulParDoWorker(StagedWorker):
     """Gives pairs, and timers that are due, to a function with states and timers."""
 
-    def __init__(self, node: Stateful) -> None:
+    def __init__(self, node: StatefulParDoNode) -> None:
         self._fn, self._tagged = node.fn, node.tagged
         windowing = node.windowing
         machine = StatefulParDo(
