@@ -2,9 +2,9 @@
 
 The watermark of a stage is the least of its inputs'; a side input has one apart. A source's
 watermark trails the greatest event time that it has delivered. The watermark of a grouping before
-is that grouping's output watermark, told by each of its shards: what it still holds back is not
-late here. `next_output_watermark` says where that stands. A host that knows the watermark itself, as Spark does
-for ``withWatermark`` and a test stream for its moves, gives it as one more update.
+is that grouping's output watermark, sent by each of its shards: what it still holds back is not
+late here. `next_output_watermark` says where that stands. A host that knows the watermark itself,
+as Spark does for ``withWatermark`` and a test stream for its moves, gives it as one more update.
 
 One row whose clock is wrong must not end the windows of all others. No event is from the future,
 so a time ahead of the clock says that some clock is wrong. `is_far_ahead` says which rows are
@@ -122,16 +122,16 @@ WatermarkUpdate = SourceProgress | ShardWatermark | HostWatermark
 class InputState:
     """What is remembered of one input.
 
-    ============  ===================================================  ===================
-    field         stored                                               cleared
-    ============  ===================================================  ===================
-    ``greatest``  a source's greatest event time, ms, as far as it is  never, only forward
-                  `believed`; None before its first row
+    =============  ===================================================  ===================
+    field          stored                                               cleared
+    =============  ===================================================  ===================
+    ``greatest``   a source's greatest event time, ms, as far as it is  never, only forward
+                   `believed`; None before its first row
     ``active_at``  processing time of its last row, or of the stage's   never, only forward
-                  first step, ms
-    ``shards``    the output watermark of each shard of a grouping     never, only forward
-                  before, ms
-    ============  ===================================================  ===================
+                   first step, ms
+    ``shards``     the output watermark of each shard of a grouping     never, only forward
+                   before, ms
+    =============  ===================================================  ===================
     """
 
     greatest: int | None

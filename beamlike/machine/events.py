@@ -182,9 +182,9 @@ class Drop:
     far as a window, because the window function raised for it.
 
     ``missed_by`` is how many milliseconds earlier the watermark would have had to be for the
-    window to accept it; None for the other reasons, where no time would have helped. ``nearest_session``
-    is the live session, as it would be after merging, that would have taken the element in
-    had the merged window been asked (see `LateCheck`); None if there is none.
+    window to accept it; None for the other reasons, where no time would have helped.
+    ``nearest_session`` is the live session, as it would be after merging, that would have taken the
+    element in had the merged window been asked (see `LateCheck`); None if there is none.
 
     ``watermark`` is the input watermark (ms) when it happened, None if it happened where the
     watermark is not known: before the elements reached the machine. ``count`` says how many

@@ -15,7 +15,7 @@ from beamlike.errors import BeamlikeError
 
 __all__ = ["argument_meant", "by_name"]
 
-Params = ParamSpec("Given")
+Params = ParamSpec("Params")
 Answer = TypeVar("Answer")
 
 _SAME: Final = (

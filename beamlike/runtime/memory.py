@@ -13,7 +13,7 @@ from beamlike.machine.events import (
 )
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.script import Arrive, Machine, Output, Run, Script, ScriptStep, Told
+from beamlike.runtime.script import Arrive, Machine, Output, Run, Script, ScriptStep, TracedEvent
 
 __all__ = ["MemoryStage", "run_in_memory"]
 
@@ -54,7 +54,9 @@ class MemoryStage:
     @property
     def run(self) -> Run:
         """What happened so far and everything that came out of it."""
-        trace = (Told(step, key, it) for step, key, happened in self._story for it in happened)
+        trace = (
+            TracedEvent(step, key, it) for step, key, happened in self._story for it in happened
+        )
         return Run(tuple(self._script), tuple(self._outputs), tuple(trace))
 
     @property

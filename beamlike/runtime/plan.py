@@ -26,7 +26,7 @@ from beamlike.runtime.script import Machine
 
 __all__ = ["Aggregation", "Part", "Plan", "PlanOptions"]
 
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 """Raised whenever saved state of an older beamlike would be read wrongly."""
 
 
@@ -182,7 +182,8 @@ class Plan:
     Elements are combined before they reach their shard with ``lift``, where they are read, or
     with a ``fanout`` of so many groups, among which they are dealt out. ``machine_name`` says
     which machine steps the shards; both leave the same state behind. Where another grouping may
-    follow in the same query, the query ``has_downstream``, and rows tell it what it has to know of them.
+    follow in the same query, the query ``has_downstream``, and its rows carry what
+    the next one needs.
 
     ``clock`` is the processing time (ms) at which a query starts that gets its time from a script,
     in the blobs that wake its shards; None: each micro-batch has the time of day.

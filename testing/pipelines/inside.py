@@ -97,5 +97,5 @@ def _chosen(known: tuple[GroupNode, ...], wanted: str | PCollection[Any] | None)
     raise TestStreamError(f"inside: there is no grouping {wanted!r}; there are {_labels(known)}")
 
 
-def _labels(of: "tuple[Grouped, ...] | list[Grouped]") -> str:
+def _labels(of: "tuple[GroupNode, ...] | list[GroupNode]") -> str:
     return ", ".join(repr(node.label) for node in of)

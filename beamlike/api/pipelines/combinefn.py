@@ -198,7 +198,7 @@ def _check_life(given: Any, owner: str) -> None:
         own = getattr(type(given), name, None)
         if own not in (None, getattr(CombineFn, name)):
             raise PipelineError(
-                f"{owner}: {stable_repr(given)} has a {name}() of its own, and nobody calls it here: "
+                f"{owner}: {stable_repr(given)} has a {name}() of its own, which is not called: "
                 "functions are sent where they are needed, and nothing lasts between two calls; "
                 f"make what it needs in its methods, or once in a module, and take out {name}()"
             )

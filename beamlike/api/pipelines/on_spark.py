@@ -18,7 +18,7 @@ from beamlike.runtime.options import SHARDS, WAKE_EVERY
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from beamlike.hosts.spark.graph.running import Running, Sink
+    from beamlike.hosts.spark.graph.running import Running, RunReport, Sink
 
 __all__ = ["RunningResult", "SparkOptions", "run_on_spark"]
 
@@ -130,7 +130,7 @@ def _named(lost: Sequence[Any], nodes: Sequence[Node]) -> tuple[DroppedElement, 
     return tuple(DroppedElement(0, nodes[it.node].label, it.key, it.drop) for it in lost)
 
 
-def _counted(told: "Told", nodes: Sequence[Node]) -> Mapping[tuple[str, str], int]:
+def _counted(told: "RunReport", nodes: Sequence[Node]) -> Mapping[tuple[str, str], int]:
     counts: Counter[tuple[str, str]] = Counter()
     for (node, reason), count in told.lost_counts.items():
         counts[nodes[node].label, reason] += count

@@ -2,11 +2,11 @@
 
 A blob's header says what it carries:
 
-``rows``   elements of one shard, one by one or combined, with the bucket of each; on the way to
+``rows``     elements of one shard, one by one or combined, with the bucket of each; on the way to
            a group of the fanout, with its hash
-``out``    finished output rows, passed through as they are (what was dropped here or before)
-``updates``  no rows: what the inputs tell about their watermarks, and how many rows they had; or the
-           processing time, in a query that gets its time from a script
+``out``      finished output rows, passed through as they are (what was dropped here or before)
+``updates``  no rows: watermark updates of the inputs, and how many rows they had; or the processing
+           time, in a query that gets its time from a script
 
 Among the blobs ``out`` is one without rows that says which event times were delivered, for the
 stages after the shards: see `beamlike.machine.jumps`.
@@ -176,7 +176,7 @@ def heard_blobs(
     shards = [
         [it.input, it.shard, it.watermark] for it in updates if isinstance(it, ShardWatermark)
     ]
-    told: dict[str, Any] = {"kind": "heard", "sources": sources, "shards": shards}
+    told: dict[str, Any] = {"kind": "updates", "sources": sources, "shards": shards}
     if clock is not None:
         told["clock"] = clock
     usual = pack_blob(pa.table({}), told) if plan.clocks is not None or "clock" in told else _WAKE
@@ -350,8 +350,8 @@ class Arrived:
     """What a shard was sent in one micro-batch.
 
     ``tables`` hold elements, in order of arrival; ``finished`` are blobs that only pass
-    through; ``updates`` is what the inputs told about their watermarks, and ``elements`` is how many
-    rows they had, those that were refused among them, as far as this shard counts them for all.
+    through; ``updates`` are the watermark updates of the inputs, and ``elements`` is how many rows
+    they had, those that were refused among them, as far as this shard counts them for all.
     ``clock`` is the processing time (ms) that a script says; None if it says none.
     """
 
@@ -376,7 +376,7 @@ def read_blobs(blobs: Iterator[bytes]) -> Arrived:
         match header["kind"]:
             case "out":
                 finished.append(blob)
-            case "heard":
+            case "updates":
                 updates += (SourceProgress(*told) for told in header["sources"])
                 updates += (ShardWatermark(*told) for told in header["shards"])
                 elements += header.get("elements", 0)

@@ -1,4 +1,4 @@
-"""When windows have to be asked again: the rules of the reference machine's `next_timers`, in columns."""
+"""The timers of windows that are due next: the reference machine's `next_timers`, in columns."""
 
 import numpy as np
 

@@ -61,10 +61,10 @@ class Keeps:
 class Table:
     """Windows in rows. ``key`` is the number of a key; whoever calls knows which is which.
 
-    ``unretracted_panes`` holds lists of `UnretractedPanes` panes and is there in retracting mode only.
-    ``processing_timers`` holds lists of processing times (ms, ascending) and is there only if an alarm
-    matters although its trigger no longer waits for it; else the alarms of a window are those of
-    its triggers' targets that the clock has not passed. ``size`` is there only if the window
+    ``unretracted_panes`` holds lists of `UnretractedPanes` and is there in retracting mode only.
+    ``processing_timers`` holds lists of processing times (ms, ascending) and is there only if a
+    timer matters although its trigger no longer waits for it; else the timers of a window are its
+    triggers' targets that the clock has not passed. ``size`` is there only if the window
     function asks how many elements a window holds.
     """
 

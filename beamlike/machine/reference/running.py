@@ -1,8 +1,8 @@
 """What a trigger in action is asked: the contract of `leaves` and `composites`.
 
 A running trigger holds no state: `TriggerState` values go in and come out. It sets no
-timers either; it says what it waits for (`needs_end_of_window_timer`, `targets`), and a window that is gone
-no longer says anything. To people it says the same in words (`TriggerView`).
+timers either; it says what it waits for (`needs_end_of_window_timer`, `targets`), and a window that
+is gone no longer says anything. To people it says the same in words (`TriggerView`).
 """
 
 from abc import ABC, abstractmethod

@@ -28,7 +28,7 @@ from beamlike.runtime.clock import Clock
 from beamlike.runtime.graph.worker import Recorded
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, Told
+from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, TracedEvent
 from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
 from beamlike.runtime.store.state import Key
 
@@ -142,12 +142,12 @@ class Inside(Recorded):
         self._key_of, self._value_of, self._machine = key_of, value_of, machine
         self._script: list[ScriptStep] = []
         self._outputs: list[Output] = []
-        self._story: list[Told] = []
+        self._story: list[TracedEvent] = []
         self._watermark, self._clock = MIN_TIMESTAMP, 0
 
     @property
     def run(self) -> Run:
-        trace: Sequence[Told] = self._story
+        trace: Sequence[TracedEvent] = self._story
         if self._outputs and not trace and isinstance(self._machine, Grouping):
             trace = run_in_memory(self._machine, tuple(self._script)).trace
         return Run(
@@ -184,5 +184,5 @@ class Inside(Recorded):
             number = len(self._script)
             self._script.append(step)
             self._outputs += (Output(number, key, it) for key, it in outputs)
-            self._story += (Told(number, key, it) for key, it in trace)
+            self._story += (TracedEvent(number, key, it) for key, it in trace)
         self._clock, self._watermark = max(clock, self._clock), max(watermark, self._watermark)

@@ -1,29 +1,29 @@
 """The layout of saved state: one row for each window of each key, in typed Arrow columns.
 
-====================  ===================  ================================================
-column                type                 holds
-====================  ===================  ================================================
-one for each key      the key's type       the key
-``start``, ``end``    int64                the window, ms; the global window by its bounds
-``output_watermark``  int64                the key's promise downstream, ms
-``finished``          int64                finished bits of the trigger tree, root lowest,
-                                           parents before children
-``t0``, ``t1`` ...    int64, nullable      count or clock target of each node that has one
-``d0``, ``d1`` ...    binary, nullable     what a delta is measured from, pickled, of each node
-                                           that keeps it
-``new_elements``             int64                elements since the pane before
-``element_hold``      int64, nullable      hold of the output watermark, ms
-``end_timer_set``        bool                 a trigger waits for the end of the window
-``processing_timers``            list<int64>          clock times to wake at, ms
-``timing``            string, nullable     last emitted pane; null if none
-``index``             int64, nullable      its index
-``nonspeculative``    int64, nullable      its nonspeculative index
-``unretracted_panes``       list of structs      panes not yet withdrawn, each with its session; in
-                                           retracting mode only
-``size``              int64                elements since the window opened; only if the
-                                           window function asks
-one or more           see `columns`        the accumulator
-====================  ===================  ================================================
+=====================  ===================  ================================================
+column                 type                 holds
+=====================  ===================  ================================================
+one for each key       the key's type       the key
+``start``, ``end``     int64                the window, ms; the global window by its bounds
+``output_watermark``   int64                the key's promise downstream, ms
+``finished``           int64                finished bits of the trigger tree, root lowest,
+                                            parents before children
+``t0``, ``t1`` ...     int64, nullable      count or clock target of each node that has one
+``d0``, ``d1`` ...     binary, nullable     what a delta is measured from, pickled, of each node
+                                            that keeps it
+``new_elements``       int64                elements since the pane before
+``element_hold``       int64, nullable      hold of the output watermark, ms
+``end_timer_set``      bool                 a trigger waits for the end of the window
+``processing_timers``  list<int64>          clock times to wake at, ms
+``timing``             string, nullable     last emitted pane; null if none
+``index``              int64, nullable      its index
+``nonspeculative``     int64, nullable      its nonspeculative index
+``unretracted_panes``  list of structs      panes not yet withdrawn, each with its session; in
+                                            retracting mode only
+``size``               int64                elements since the window opened; only if the
+                                            window function asks
+one or more            see `columns`        the accumulator
+=====================  ===================  ================================================
 
 The meaning of each field is on the card of `beamlike.machine.reference.state.WindowState`.
 A machine without a trigger leaves null what only a trigger has. One more column, ``bucket``
