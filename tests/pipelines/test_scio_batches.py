@@ -166,7 +166,6 @@ def test_batches_are_the_same_on_spark(spark: Any):
     [
         (lambda it: it.batch_by_key(0), "the size must be a whole number of 1 or more, got 0"),
         (lambda it: it.batch_weighted_by_key(2, 3), "needs a function, got 3"),
-        (lambda it: it.batch_by_key(2, "10 s"), "has no max_buffering_duration here: a list wai"),
         (lambda it: it.batch_by_key(2, "soon"), "max_buffering_duration"),
         (
             lambda it: it.with_session_windows("1 minute").batch_by_key(2),
@@ -183,3 +182,24 @@ def test_batches_that_are_none_are_refused(verb: Any, problem: str):
 def test_what_is_no_pair_fails_in_the_run():
     with pytest.raises((PipelineError, TransformError), match=r"pairs of key and value, and got 1"):
         elements(ScioContext().parallelize([1]).batch_by_key(2))
+
+
+@pytest.mark.parametrize("host", ["memory", "local"])
+def test_a_list_waits_no_longer_than_it_may_and_is_full_when_its_values_cost_enough(host: Any):
+    context = ScioContext()
+    stream = (
+        stream_of()
+        .add_elements_at_time("00:00:01", ("a", 1), ("a", 2))
+        .add_elements_at_time("00:00:02", ("a", 3))
+        .advance_processing_time("6 s")
+        .add_elements_at_time("00:00:03", ("a", 4), ("a", 9))
+        .advance_watermark_to_infinity()
+    )
+    batches = context.test_stream(stream).batch_weighted_by_key(4, int, "5 s")
+    found = context.run(host).outputs.out_of(batches.edge)
+    assert [(it.step, it.element.value, it.element.timestamp) for it in found] == [
+        (1, ("a", [1, 2]), 1000),
+        (2, ("a", [3]), 2000),
+        (3, ("a", [4]), 3000),
+        (3, ("a", [9]), 3000),
+    ]

@@ -3,7 +3,7 @@
 Source: Beam Java ``GroupIntoBatches.GroupIntoBatchesDoFn``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from beamlike.api.pipelines.coders import PickleCoder
@@ -11,13 +11,11 @@ from beamlike.api.pipelines.dofn import DoFn, TimestampedValue
 from beamlike.api.pipelines.more_coders import VarIntCoder
 from beamlike.api.pipelines.userstate import (
     BagStateSpec,
-    CombiningValueStateSpec,
     ReadModifyWriteStateSpec,
     TimeDomain,
     TimerSpec,
     on_timer,
 )
-from beamlike.model.combine import Count
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 __all__ = ["BufferedBatches"]
@@ -28,12 +26,14 @@ class BufferedBatches(DoFn[Any, Any]):
     window expires. It is at the earliest event time in it, and holds the watermark there.
 
     Args:
-        size: How many values make a batch full.
+        enough: How many values make a batch full, or how much they cost.
         wait: How long a batch waits from its first value on, in processing time (ms).
+        cost: What a value costs; None to count them. A value that would make a batch cost too much
+            begins the next one.
     """
 
     BATCH = BagStateSpec("batch", PickleCoder())
-    COUNT = CombiningValueStateSpec("count", Count())
+    COSTS = ReadModifyWriteStateSpec("costs", VarIntCoder())
     EARLIEST = ReadModifyWriteStateSpec("earliest", VarIntCoder())
     WAITED = TimerSpec("waited", TimeDomain.REAL_TIME)
     EXPIRED = TimerSpec("expired", TimeDomain.WATERMARK)
@@ -41,30 +41,35 @@ class BufferedBatches(DoFn[Any, Any]):
     # The watermark waits for the earliest value.
     allowed_timestamp_skew = MAX_TIMESTAMP - MIN_TIMESTAMP
 
-    def __init__(self, size: int, wait: int) -> None:
-        self.size, self.wait = size, wait
+    def __init__(self, enough: int, wait: int, cost: Callable[[Any], int] | None = None) -> None:
+        self.enough, self.wait, self.cost = enough, wait, cost
 
-    def process(  # type: ignore[override]
+    def process(
         self,
         element: tuple[Any, Any],
         at: Any = DoFn.TimestampParam,
         batch: Any = DoFn.StateParam(BATCH),  # noqa: B008
-        count: Any = DoFn.StateParam(COUNT),  # noqa: B008
+        costs: Any = DoFn.StateParam(COSTS),  # noqa: B008
         earliest: Any = DoFn.StateParam(EARLIEST),  # noqa: B008
         waited: Any = DoFn.TimerParam(WAITED),  # noqa: B008
         expired: Any = DoFn.TimerParam(EXPIRED),  # noqa: B008
     ) -> Iterable[Any]:
         key, value = element
+        cost = 1 if self.cost is None else self.cost(value)
+        before = costs.read() or 0
+        if before and before + cost > self.enough:
+            yield _flushed(key, batch, costs, earliest)
+            before = 0
         known = earliest.read()
         batch.add(value)
-        count.add(value)
+        costs.write(before + cost)
         if known is None:
             waited.with_no_output_timestamp().offset(self.wait).set_relative()
         if known is None or at < known:
             earliest.write(at)
             expired.set(expired.latest, output_timestamp=at)
-        if count.read() >= self.size:
-            yield _flushed(key, batch, count, earliest)
+        if before + cost >= self.enough:
+            yield _flushed(key, batch, costs, earliest)
             waited.clear()
             expired.clear()
 
@@ -73,11 +78,11 @@ class BufferedBatches(DoFn[Any, Any]):
         self,
         key: Any = DoFn.KeyParam,
         batch: Any = DoFn.StateParam(BATCH),  # noqa: B008
-        count: Any = DoFn.StateParam(COUNT),  # noqa: B008
+        costs: Any = DoFn.StateParam(COSTS),  # noqa: B008
         earliest: Any = DoFn.StateParam(EARLIEST),  # noqa: B008
         expired: Any = DoFn.TimerParam(EXPIRED),  # noqa: B008
     ) -> Iterable[Any]:
-        yield _flushed(key, batch, count, earliest)
+        yield _flushed(key, batch, costs, earliest)
         expired.clear()
 
     @on_timer(EXPIRED)
@@ -85,17 +90,17 @@ class BufferedBatches(DoFn[Any, Any]):
         self,
         key: Any = DoFn.KeyParam,
         batch: Any = DoFn.StateParam(BATCH),  # noqa: B008
-        count: Any = DoFn.StateParam(COUNT),  # noqa: B008
+        costs: Any = DoFn.StateParam(COSTS),  # noqa: B008
         earliest: Any = DoFn.StateParam(EARLIEST),  # noqa: B008
         waited: Any = DoFn.TimerParam(WAITED),  # noqa: B008
     ) -> Iterable[Any]:
-        yield _flushed(key, batch, count, earliest)
+        yield _flushed(key, batch, costs, earliest)
         waited.clear()
 
 
-def _flushed(key: Any, batch: Any, count: Any, earliest: Any) -> TimestampedValue[Any]:
+def _flushed(key: Any, batch: Any, costs: Any, earliest: Any) -> TimestampedValue[Any]:
     """What has been kept, as a batch; nothing is kept any more."""
     found = TimestampedValue((key, batch.read()), earliest.read())
-    for state in (batch, count, earliest):
+    for state in (batch, costs, earliest):
         state.clear()
     return found

@@ -113,7 +113,7 @@ class _FirstOfKey(DoFn[Any, Any]):
     def __init__(self, durations: _Durations) -> None:
         self.durations = durations
 
-    def process(  # type: ignore[override]
+    def process(
         self,
         element: Any,
         at: Any = DoFn.TimestampParam,

@@ -79,8 +79,8 @@ class StatefulDoing(StatefulFn):
         if wrong:
             (at, it), *_ = wrong
             raise PipelineError(
-                f"{self.label!r}: {stable_repr(method)} asks for {it!r} in its parameter {at!r}, and "
-                "is called without an element; keep what it needs in a state"
+                f"{self.label!r}: {stable_repr(method)} asks for {it!r} in its parameter {at!r}, "
+                "and is called without an element; keep what it needs in a state"
             )
         return asked
 

@@ -91,10 +91,11 @@ class BatchingVerbs(Verbs[T_co]):
 
         Args:
             batch_size: How many values are enough.
-            max_buffering_duration: Not here: a list waits for its window. 0 is no limit.
+            max_buffering_duration: How long a list waits at most, in processing time, counted from
+                its first value, before it comes out with what it has. 0 is no limit.
 
         Raises:
-            PipelineError: The windows merge, or there is a limit.
+            PipelineError: The windows merge.
 
         Source: Scio ``batchByKey``, Beam Java ``GroupIntoBatches``.
         """
@@ -142,17 +143,15 @@ def _by_key(
     cost: Callable[[Any], int] | None,
     max_buffering_duration: DurationLike,
 ) -> "PCollection[Any]":
+    from beamlike.api.pipelines.buffered_batches import BufferedBatches
+    from beamlike.api.pipelines.elements import ParDo
     from beamlike.api.pipelines.keyed_batches import BatchByKey
 
     _check(given, verb, "the size", enough)
     limit = made(given, verb, lambda: duration_ms(max_buffering_duration, "max_buffering_duration"))
     if limit:
-        raise PipelineError(
-            f"{full_name(given, verb)!r} has no max_buffering_duration here: a list waits until it "
-            "is full or its window expires; leave it out and choose shorter windows, or group with "
-            "WindowOptions(trigger=Repeatedly(AfterAny(AfterCount(100), "
-            'AfterProcessingTime("10 s"))), ...), where a pane holds whole bundles'
-        )
+        buffered = ParDo[Any, Any](BufferedBatches(enough, limit, cost))
+        return cast("PCollection[Any]", stepped(given, verb, buffered))
     return cast("PCollection[Any]", stepped(given, verb, BatchByKey(enough, cost)))
 
 
