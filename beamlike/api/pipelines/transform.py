@@ -145,8 +145,10 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
     def default_type_hints(self) -> IOTypeHints | None:
         """What holds if nothing is declared: what its class says, or annotations of `expand`."""
         if self.takes is not None or self.makes is not None:
-            taken = None if self.takes is None else ((self.takes,), {})
-            return IOTypeHints(taken, None if self.makes is None else ((self.makes,), {}))
+            return IOTypeHints(
+                None if self.takes is None else ((self.takes,), {}),
+                None if self.makes is None else ((self.makes,), {}),
+            )
         if type(self).__module__.startswith("beamlike."):  # annotated for type checkers
             return None
         return of_collections(self.expand)
