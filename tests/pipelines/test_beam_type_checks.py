@@ -234,6 +234,7 @@ def test_elements_that_are_what_hints_say_pass_with_side_inputs_and_outputs(host
     } == {"all": [1, 2], "in": ["1"], "out": ["2"]}
 
 
+@pytest.mark.spark
 def test_hints_checked_in_a_run_go_to_the_workers_of_spark(spark: Any) -> None:
     pipeline = beam.Pipeline(options=beam.PipelineOptions(runtime_type_check=True))
     _ = (

@@ -225,12 +225,12 @@ class Latest:
     class Globally(_OneOf):
         """In each window."""
 
-        fn = LatestCombineFn()
+        fn = combine.Latest()
 
     class PerKey(_OneOfEach):
         """Of each key."""
 
-        fn = LatestCombineFn()
+        fn = combine.Latest()
 
 
 class Sample:
