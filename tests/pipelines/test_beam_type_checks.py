@@ -241,7 +241,6 @@ def test_hints_checked_in_a_run_go_to_the_workers_of_spark(spark: Any) -> None:
         pipeline
         | beam.Create([("tea", 1), ("tea", "x")]).with_output_types(tuple[str, Any])
         | "Step" >> beam.Map(lambda pair: pair).with_output_types(tuple[str, int])
-        | beam.CombinePerKey(sum)
     )
     with pytest.raises(Exception, match=r"Runtime type violation detected within ParDo\(Step\)"):
         pipeline.run(host="spark", spark=spark)
