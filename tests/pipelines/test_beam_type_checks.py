@@ -77,13 +77,13 @@ REFUSED: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_a_hint_does_not_allow_is_refused_where_it_is_applied(name: str) -> None:
-    transform, told = REFUSED[name]
+    transform, message = REFUSED[name]
     given = numbers()
 
     with pytest.raises(TypeCheckError) as refusal:
         _ = given | transform
 
-    assert str(refusal.value) == told
+    assert str(refusal.value) == message
     assert given.pipeline.applied_labels == {"Numbers"}  # as if it had never been applied
 
 
@@ -181,7 +181,7 @@ def test_a_hint_is_a_type() -> None:
 
 @pytest.mark.parametrize("host", ["memory", "local"])
 @pytest.mark.parametrize(
-    ("transform", "told"),
+    ("transform", "message"),
     [
         (
             beam.Map(upper),
@@ -196,7 +196,7 @@ def test_a_hint_is_a_type() -> None:
     ],
 )
 def test_elements_are_checked_in_a_run_that_asks_for_it(
-    transform: Any, told: str, host: Any
+    transform: Any, message: str, host: Any
 ) -> None:
     options = beam.PipelineOptions(pipeline_type_check=False, runtime_type_check=True)
     pipeline = beam.Pipeline(options=options)
@@ -205,7 +205,7 @@ def test_elements_are_checked_in_a_run_that_asks_for_it(
     with pytest.raises(TypeCheckError) as refusal:
         pipeline.run(host=host)
 
-    assert str(refusal.value) == f"Runtime type violation detected within ParDo(Step): {told}"
+    assert str(refusal.value) == f"Runtime type violation detected within ParDo(Step): {message}"
 
 
 @pytest.mark.parametrize("host", ["memory", "local"])
@@ -234,13 +234,13 @@ def test_elements_that_are_what_hints_say_pass_with_side_inputs_and_outputs(host
     } == {"all": [1, 2], "in": ["1"], "out": ["2"]}
 
 
+@pytest.mark.spark
 def test_hints_checked_in_a_run_go_to_the_workers_of_spark(spark: Any) -> None:
     pipeline = beam.Pipeline(options=beam.PipelineOptions(runtime_type_check=True))
     _ = (
         pipeline
         | beam.Create([("tea", 1), ("tea", "x")]).with_output_types(tuple[str, Any])
         | "Step" >> beam.Map(lambda pair: pair).with_output_types(tuple[str, int])
-        | beam.CombinePerKey(sum)
     )
     with pytest.raises(Exception, match=r"Runtime type violation detected within ParDo\(Step\)"):
         pipeline.run(host="spark", spark=spark)

@@ -142,7 +142,7 @@ def test_a_run_can_be_said_to_end_with_an_error() -> None:
         assert sc.run().state == "FAILED"
 
     with run_with_context() as sc:
-        sc.parallelize([1]).group_by_key()
+        sc.parallelize([1]).map(abs).group_by_key()
         expect_error(sc, error=PipelineError)
 
 

@@ -108,7 +108,7 @@ SHOWN = {
     "pairs | beam.combiners.Top.PerKey(3) | beam.Values()": "list[str]",
     "words | minutes | beam.combiners.Count.PerElement()": "tuple[str, int]",
     "numbers | beam.CombineGlobally(Average())": "float",
-    "numbers | beam.combiners.Mean.Globally()": "float | None",
+    "numbers | beam.combiners.Mean.Globally()": "float",
     "words | beam.combiners.ToSet()": "set[str]",
     "numbers | beam.CombineGlobally(Average()).with_fanout(2)": "float",
     # Batches, texts, and what passes by.

@@ -27,7 +27,11 @@ class Calling(DoFn[Any, Any]):
         return self.fn
 
     def default_type_hints(self) -> IOTypeHints | None:
-        hints = get_type_hints(self.fn).with_defaults(annotations_of(self.fn))
+        opened = getattr(self.fn, "opens", False)
+        function = self.fn.__wrapped__ if opened else self.fn  # type: ignore[attr-defined]
+        hints = get_type_hints(function).with_defaults(annotations_of(function))
+        if opened:  # its parameters are the parts of an element
+            hints = IOTypeHints(None, hints.output_types)
         if self.means is Plain.KEPT:  # whatever a condition answers
             return IOTypeHints(hints.input_types)
         return plain_outputs(hints.strip_iterable() if self.means is Plain.LISTED else hints)

@@ -8,6 +8,10 @@ from typing import Any, ClassVar
 
 import attrs
 
+from beamlike.api.pipelines.combinefn import CombineFn
+from beamlike.api.pipelines.hints.declared import with_input_types, with_output_types
+from beamlike.api.pipelines.hints.forms import T, form
+from beamlike.api.pipelines.python.timestamps import MIN_TIMESTAMP
 from beamlike.model import combine
 from beamlike.model.fingerprint import stable_repr
 
@@ -90,10 +94,34 @@ class MeanCombineFn(combine.Mean, _WithSteps):
         return float("nan") if mean is None else mean
 
 
-class LatestCombineFn(combine.Latest, _WithSteps):
-    """The value with the greatest event time. Source: Beam Python ``LatestCombineFn``."""
+@with_input_types(form(tuple, T, Any))
+@with_output_types(T)
+class LatestCombineFn(CombineFn[tuple[Any, Any], Any]):
+    """The value with the greatest time, of pairs of a value and its time.
 
-    kept_as = "Latest"
+    `Latest` of values at their event times is ``Latest.Globally`` and ``Latest.PerKey``.
+
+    Source: Beam Python ``LatestCombineFn``.
+    """
+
+    def create_accumulator(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        return None, MIN_TIMESTAMP
+
+    def add_input(
+        self, mutable_accumulator: tuple[Any, Any], element: tuple[Any, Any], *args: Any, **_: Any
+    ) -> tuple[Any, Any]:
+        return mutable_accumulator if mutable_accumulator[1] > element[1] else element
+
+    def merge_accumulators(
+        self, accumulators: Iterable[tuple[Any, Any]], *args: Any, **kwargs: Any
+    ) -> tuple[Any, Any]:
+        latest = self.create_accumulator()
+        for each in accumulators:
+            latest = self.add_input(latest, each)
+        return latest
+
+    def extract_output(self, accumulator: tuple[Any, Any], *args: Any, **kwargs: Any) -> Any:
+        return accumulator[0]
 
 
 class SampleCombineFn(combine.Sample, _WithSteps):

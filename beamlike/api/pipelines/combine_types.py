@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from beamlike.api.pipelines.hints.consistency import is_consistent_with
 from beamlike.api.pipelines.hints.declared import WithTypeHints, annotations_of, get_type_hints
-from beamlike.api.pipelines.hints.forms import T, item_of, shown
+from beamlike.api.pipelines.hints.forms import T, form, item_of, shown
 from beamlike.errors import TypeCheckError
 from beamlike.model import combine
 from beamlike.model.combine.steps import in_steps
@@ -25,8 +25,8 @@ _KNOWN: Final[tuple[tuple[type, Any, Any], ...]] = (
     (combine.Min, T, T),
     (combine.Max, T, T),
     (combine.Latest, T, T),
-    (combine.Top, T, list[T]),
-    (combine.Sample, T, list[T]),
+    (combine.Top, T, form(list, T)),
+    (combine.Sample, T, form(list, T)),
 )
 """What functions of this package take and make."""
 

@@ -8,7 +8,7 @@ Source: Beam Python ``transforms.combiners``; `Sum`, `Min` and `Max` are Beam Ja
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from beamlike.api.pipelines.collection import PCollection, check_collection
 from beamlike.api.pipelines.combine_fns import (
@@ -66,6 +66,9 @@ __all__ = [
 ]
 
 
+_PAIR: Final = forms.form(tuple, forms.K, forms.V)
+
+
 class _Global(WithDefaults):
     """Something made of all elements of a window."""
 
@@ -96,7 +99,7 @@ class _OneOf(_Global):
 class _ListOf(_Global):
     """Some elements of all."""
 
-    takes, makes = forms.T, list[forms.T]
+    takes, makes = forms.T, forms.form(list, forms.T)
 
     def expand(self, given: PCollection[T]) -> PCollection[list[T]]:
         return self._combined(given)
@@ -117,7 +120,7 @@ class _OneOfEach(_PerKey):
 
 
 class _ListOfEach(_PerKey):
-    takes, makes = tuple[forms.K, forms.V], tuple[forms.K, list[forms.V]]
+    takes, makes = _PAIR, forms.form(tuple, forms.K, forms.form(list, forms.V))
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
         return self._combined(given)
@@ -138,7 +141,7 @@ class Count:
     class PerKey(_PerKey):
         """Of each key."""
 
-        takes, makes = tuple[forms.K, forms.V], tuple[forms.K, int]
+        takes, makes = _PAIR, forms.form(tuple, forms.K, int)
         fn = CountCombineFn()
 
         def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[tuple[K, int]]:
@@ -147,7 +150,7 @@ class Count:
     class PerElement(_PerKey):
         """Of each value: pairs of an element and how often it is there."""
 
-        takes, makes = forms.T, tuple[forms.T, int]
+        takes, makes = forms.T, forms.form(tuple, forms.T, int)
         fn = CountCombineFn()
 
         def expand(self, given: PCollection[T]) -> PCollection[tuple[T, int]]:
@@ -222,12 +225,12 @@ class Latest:
     class Globally(_OneOf):
         """In each window."""
 
-        fn = LatestCombineFn()
+        fn = combine.Latest()
 
     class PerKey(_OneOfEach):
         """Of each key."""
 
-        fn = LatestCombineFn()
+        fn = combine.Latest()
 
 
 class Sample:
@@ -333,7 +336,7 @@ class ToDict(_Global):
     Source: Beam ``ToDict``.
     """
 
-    takes, makes = tuple[forms.K, forms.V], dict[forms.K, forms.V]
+    takes, makes = _PAIR, forms.form(dict, forms.K, forms.V)
     fn = ToDictCombineFn()
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[dict[K, T]]:
@@ -343,7 +346,7 @@ class ToDict(_Global):
 class ToSet(_Global):
     """All elements of a window as a set. Source: Beam ``ToSet``."""
 
-    takes, makes = forms.T, set[forms.T]
+    takes, makes = forms.T, forms.form(set, forms.T)
     fn = ToSetCombineFn()
 
     def expand(self, given: PCollection[T]) -> PCollection[set[T]]:

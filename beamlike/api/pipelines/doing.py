@@ -298,7 +298,7 @@ class Doing(Do):
         if not isinstance(answers, Iterable):
             raise PipelineTypeError(
                 f"{self.label!r} returned {answers!r} for one element, and FlatMap and ParDo must "
-                "return an iterable. Return a list of what comes out, or yield it"
+                "return an iterable; return a list of what comes out, or yield it"
             )
         if isinstance(answers, str | bytes | Mapping) and not self.fn.opens_texts:
             raise PipelineTypeError(

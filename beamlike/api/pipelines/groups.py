@@ -50,8 +50,8 @@ class GroupByKey(PTransform[Any, Any]):
     Source: Beam ``GroupByKey``.
     """
 
-    takes = tuple[forms.K, forms.V]
-    makes = tuple[forms.K, Iterable[forms.V]]
+    takes = forms.form(tuple, forms.K, forms.V)
+    makes = forms.form(tuple, forms.K, forms.form(Iterable, forms.V))
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, list[T]]]:
         check_collection(given, self)
@@ -87,11 +87,11 @@ class _Combining(PTransform[Any, Any], Generic[R]):
 
     def taken_of(self, kind: Any) -> Any:
         """The type of the elements, of which values of this type are combined."""
-        return tuple[forms.K, kind]
+        return forms.form(tuple, forms.K, kind)
 
     def made_of(self, kind: Any) -> Any:
         """The type of the elements, in which a value of this type comes out."""
-        return tuple[forms.K, kind]
+        return forms.form(tuple, forms.K, kind)
 
     def infer_output_type(self, input_type: Any) -> Any:
         made = made_type(self.get_type_hints(), [input_type])
@@ -198,7 +198,7 @@ class CombineValues(_Combining[R]):
     """
 
     def taken_of(self, kind: Any) -> Any:
-        return tuple[forms.K, Iterable[kind]]
+        return forms.form(tuple, forms.K, forms.form(Iterable, kind))
 
     def expand(self, given: PCollection[tuple[K, Iterable[Any]]]) -> PCollection[tuple[K, R]]:
         if self.looks:

@@ -30,7 +30,7 @@ __all__ = [
 class Keys(PTransform[Any, Any]):
     """The first of each pair. Source: Beam ``Keys``."""
 
-    takes, makes = tuple[forms.K, forms.V], forms.K
+    takes, makes = forms.form(tuple, forms.K, forms.V), forms.K
 
     def expand(self, given: PCollection[tuple[K, Any]]) -> PCollection[K]:
         return given | "Keys" >> Map(_first)
@@ -39,7 +39,7 @@ class Keys(PTransform[Any, Any]):
 class Values(PTransform[Any, Any]):
     """The second of each pair. Source: Beam ``Values``."""
 
-    takes, makes = tuple[forms.K, forms.V], forms.V
+    takes, makes = forms.form(tuple, forms.K, forms.V), forms.V
 
     def expand(self, given: PCollection[tuple[Any, T]]) -> PCollection[T]:
         return given | "Values" >> Map(_second)
@@ -48,7 +48,7 @@ class Values(PTransform[Any, Any]):
 class KvSwap(PTransform[Any, Any]):
     """Each pair the other way round. Source: Beam ``KvSwap``."""
 
-    takes, makes = tuple[forms.K, forms.V], tuple[forms.V, forms.K]
+    takes, makes = forms.form(tuple, forms.K, forms.V), forms.form(tuple, forms.V, forms.K)
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[T, K]]:
         return given | "KvSwap" >> Map(_swapped)

@@ -13,7 +13,7 @@ from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOption
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
-from beamlike.api.pipelines.runners import PipelineRunner
+from beamlike.api.pipelines.runners import DirectRunner, PipelineRunner, SparkRunner
 from beamlike.api.pipelines.transform import Applied, PTransform
 from beamlike.api.pipelines.type_checks import check_given, type_made
 from beamlike.api.pipelines.value_providers import RuntimeValueProvider
@@ -55,6 +55,9 @@ class Pipeline:
         argv: A command line, if there are no options.
         display_data: Taken, so that programs of Beam need no change; nothing shows it here.
 
+    Attributes:
+        runner: What runs it, as an object of Beam's.
+
     Raises:
         PipelineError: There is no such runner here, or the options are none.
 
@@ -82,6 +85,8 @@ class Pipeline:
         self.options = PipelineOptions(argv or []) if options is None else options
         said = self.options.view_as(StandardOptions).runner if runner is None else runner
         self._host: Host = host_of(said) or "local"
+        named = SparkRunner() if self._host == "spark" else DirectRunner()
+        self.runner = said if isinstance(said, PipelineRunner) else named
         self.nodes: list[Node] = []
         self.edges: dict[Edge, None] = {}
         self.sinks: list[Sink] = []

@@ -1,5 +1,6 @@
 """What a transform is: a step of a pipeline, with a name."""
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from pathlib import Path
@@ -144,8 +145,10 @@ class PTransform(WithTypeHints, Generic[In_contra, Out_co]):
     def default_type_hints(self) -> IOTypeHints | None:
         """What holds if nothing is declared: what its class says, or annotations of `expand`."""
         if self.takes is not None or self.makes is not None:
-            taken = None if self.takes is None else ((self.takes,), {})
-            return IOTypeHints(taken, None if self.makes is None else ((self.makes,), {}))
+            return IOTypeHints(
+                None if self.takes is None else ((self.takes,), {}),
+                None if self.makes is None else ((self.makes,), {}),
+            )
         if type(self).__module__.startswith("beamlike."):  # annotated for type checkers
             return None
         return of_collections(self.expand)
@@ -234,11 +237,15 @@ class _OfFunction(PTransform[Any, Any]):
         return f"{name}({text if len(text) <= _LONGEST else f'{text[:10]}...{text[-6:]}'})"
 
     def expand(self, given: Any) -> Any:
+        if "type_hints" in inspect.signature(self.fn).parameters:
+            return self.fn(given, self.get_type_hints(), *self.args, **self.kwargs)
         return self.fn(given, *self.args, **self.kwargs)
 
 
 def ptransform_fn(fn: Callable[..., Any]) -> Callable[..., PTransform[Any, Any]]:
     """A decorator: a function of a collection and more becomes a transform of the more.
+
+    If it has a parameter ``type_hints``, after the collection, it is given those of the transform.
 
     Source: Beam Python ``ptransform_fn``.
     """

@@ -16,6 +16,7 @@ import attrs
 
 from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.grouping import grouped
+from beamlike.api.pipelines.hints.forms import form
 from beamlike.api.pipelines.hints.values import type_of
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.value_providers import ValueProvider
@@ -148,7 +149,7 @@ class AsList(AsSideInput[T]):
 
     @property
     def element_type(self) -> Any:
-        return list[self.pcoll.element_type or Any]  # type: ignore[name-defined]
+        return form(list, self.pcoll.element_type or Any)
 
     def seen(self, items: list[Any], label: str) -> list[Any]:
         return items

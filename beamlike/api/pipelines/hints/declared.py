@@ -234,9 +234,9 @@ def annotations_of(function: Any) -> IOTypeHints:
         parameters = inspect.signature(function).parameters.values()
     except (NameError, TypeError, ValueError, AttributeError, SyntaxError):
         return IOTypeHints()  # no function of Python, or a name of later
-    made = ((normal(found.pop("return")),), {}) if "return" in found else None
+    made: Types | None = ((normal(found.pop("return")),), {}) if "return" in found else None
     if not found:
-        return IOTypeHints(None, cast("Types | None", made))
+        return IOTypeHints(None, made)
     places = _places(parameters)
     named = {
         it.name: normal(found[it.name])
@@ -244,7 +244,7 @@ def annotations_of(function: Any) -> IOTypeHints:
         if it.kind is it.KEYWORD_ONLY and it.name in found
     }
     taken = tuple(normal(found.get(name, Any)) for name in places)
-    return IOTypeHints((taken, named), cast("Types | None", made))
+    return IOTypeHints((taken, named), made)
 
 
 def _places(parameters: Iterable[inspect.Parameter]) -> list[str]:

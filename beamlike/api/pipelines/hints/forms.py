@@ -8,11 +8,15 @@ from typing import Annotated, Any, Final, ForwardRef, Literal, TypeVar, Union, g
 
 from beamlike.errors import PipelineTypeError
 
-__all__ = ["K", "T", "V", "checked", "item_of", "normal", "normal_all", "parts_of", "shown"]
+__all__ = ["K", "T", "V", "checked", "form", "item_of", "normal", "normal_all", "parts_of", "shown"]
 
-K = TypeVar("K")
-V = TypeVar("V")
-T = TypeVar("T")
+# Type checkers take a variable for one of theirs, and these stand in values.
+_variable: Any = TypeVar
+K = _variable("K")
+V = _variable("V")
+T = _variable("T")
+
+_CALLABLE: Final[Any] = abc.Callable
 
 _GENERIC: Final[dict[Any, Any]] = {
     tuple: typing.Tuple,  # noqa: UP006
@@ -37,7 +41,7 @@ _GENERIC: Final[dict[Any, Any]] = {
 def normal(hint: Any) -> Any:
     """The one form of a type; ``Any`` for what says nothing of values.
 
-    >>> normal(tuple[str, int]) == normal(typing.Tuple[str, "int"[:0] or int])
+    >>> normal(tuple[str, int]) == normal(typing.Tuple[str, int])
     True
     """
     if hint is None:
@@ -61,7 +65,16 @@ def normal(hint: Any) -> Any:
         return Any if Any in made else Union[made]  # noqa: UP007
     if origin in _GENERIC:
         return _generic(origin, parts)
-    return origin if isinstance(origin, type) and origin is not abc.Callable else Any
+    return origin if isinstance(origin, type) and origin is not _CALLABLE else Any
+
+
+def form(kind: Any, *parts: Any) -> Any:
+    """A generic type of its parts, in the one form.
+
+    >>> form(tuple, str, int) == normal(tuple[str, int])
+    True
+    """
+    return normal(kind[parts])
 
 
 def normal_all(hints: Any) -> Any:

@@ -13,7 +13,7 @@ from inspect import CO_GENERATOR, isclass, ismethod
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from beamlike.api.pipelines.hints.forms import normal, parts_of
+from beamlike.api.pipelines.hints.forms import form, normal, parts_of
 from beamlike.api.pipelines.hints.values import type_of
 
 __all__ = ["infer_return_type"]
@@ -82,7 +82,7 @@ def _read(function: Any, given: Sequence[Any]) -> Any:
         return Any
     kinds = [kind if isinstance(kind, type) or parts_of(kind)[1] else Any for kind in made]
     whole = kinds[0] if len(kinds) == 1 or len(set(kinds)) == 1 else Any
-    return normal(Iterator[whole]) if code.co_flags & CO_GENERATOR else normal(whole)
+    return form(Iterator, whole) if code.co_flags & CO_GENERATOR else normal(whole)
 
 
 class _Reader:
@@ -169,10 +169,10 @@ class _Reader:
         del self.stack[len(self.stack) - number :]
         plain = [Any if isinstance(item, _Called) else item for item in items]
         if name == "BUILD_TUPLE":
-            self.stack.append(normal(tuple[tuple(plain)]) if plain else tuple)  # type: ignore[misc]
+            self.stack.append(form(tuple, *plain) if plain else tuple)
         else:
             same = plain and len(set(plain)) == 1
-            self.stack.append(normal(list[plain[0]]) if same else list)  # type: ignore[name-defined]
+            self.stack.append(form(list, plain[0]) if same else list)
 
     def _unpack(self, number: int) -> None:
         origin, parts = parts_of(self.stack.pop())

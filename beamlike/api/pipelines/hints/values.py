@@ -6,7 +6,7 @@ Source: Beam Python ``trivial_inference.instance_to_type``, ``typehints.check_co
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, TypeVar, Union
 
-from beamlike.api.pipelines.hints.forms import normal, parts_of, shown
+from beamlike.api.pipelines.hints.forms import form, normal, parts_of, shown
 
 __all__ = ["type_of", "union_of", "violation"]
 
@@ -22,11 +22,11 @@ def type_of(value: Any) -> Any:
     """
     kind = type(value)
     if kind is tuple and value:
-        return normal(tuple[tuple(map(type_of, value))])  # type: ignore[misc]
+        return form(tuple, *map(type_of, value))
     if kind in (list, set, frozenset) and value:
-        return normal(kind[union_of(value)])  # type: ignore[index]
+        return form(kind, union_of(value))
     if kind is dict and value:
-        return normal(dict[union_of(value), union_of(value.values())])  # type: ignore[misc]
+        return form(dict, union_of(value), union_of(value.values()))
     return kind
 
 

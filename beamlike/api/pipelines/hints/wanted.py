@@ -8,10 +8,10 @@ from typing import Any, Final, TypeVar, Union
 
 from beamlike.api.pipelines.hints.consistency import filled, is_consistent_with, matched
 from beamlike.api.pipelines.hints.declared import IOTypeHints, of_parameters
-from beamlike.api.pipelines.hints.forms import K, V, normal, shown
+from beamlike.api.pipelines.hints.forms import K, V, form, normal, shown
 from beamlike.errors import TypeCheckError
 
-_PAIR: Final = normal(tuple[K, V])
+_PAIR: Final = form(tuple, K, V)
 
 __all__ = ["check_arguments", "check_collections", "check_element", "made_type", "no_hint"]
 

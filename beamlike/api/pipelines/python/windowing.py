@@ -93,7 +93,8 @@ class Windowing:
         self.triggerfn = triggerfn or triggers.DefaultTrigger()
         self.accumulation_mode = accumulation_mode or AccumulationMode.DISCARDING
         self.timestamp_combiner = timestamp_combiner or Combiner.END_OF_WINDOW
-        self.allowed_lateness = Duration.of(allowed_lateness)
+        lateness = in_millis(allowed_lateness, "Windowing allowed_lateness")
+        self.allowed_lateness = Duration(micros=1000 * lateness)
 
     def is_default(self) -> bool:
         """Whether it is what a collection has before its first `WindowInto`."""

@@ -33,7 +33,9 @@ def numpy_type(kind: pa.DataType) -> np.dtype[Any] | None:
     """How NumPy holds values of a type; None if it does not."""
     number: np.dtype[Any] | None = None
     if pt.is_integer(kind) or pt.is_floating(kind):
-        number = np.dtype(kind.to_pandas_dtype())
+        # Not `to_pandas_dtype`, which needs pandas.
+        letter = "f" if pt.is_floating(kind) else "u" if pt.is_unsigned_integer(kind) else "i"
+        number = np.dtype(f"{letter}{kind.bit_width // 8}")
     elif pt.is_boolean(kind):
         number = np.dtype(np.bool_)
     elif pt.is_date(kind) or pt.is_time(kind) or pt.is_timestamp(kind) or pt.is_duration(kind):
