@@ -23,7 +23,7 @@ To read the code, go from the ground up: `errors`, `extras` (packages that only 
 `model` (values), `machine` (the rules), `runtime` (shards that keep state), `hosts` (where they
 run), `api` (what users call; `beam`, `scio` and `combine_fns` are names of what there is),
 `dialects` (other systems' windows by name), `metrics` (what queries count), `viz` and `testing`,
-`demo`, `cli`.
+`demo`, `playground`, `cli`.
 """
 
 import sys
