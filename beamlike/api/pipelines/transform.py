@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from beamlike.errors import PipelineError
-from beamlike.model.words import in_words
+from beamlike.model.fingerprint import stable_repr
 
 __all__ = ["Applied", "PTransform", "function_label", "is_lambda", "ptransform_fn"]
 
@@ -23,7 +23,7 @@ def function_label(fn: Any) -> str:
         return f"partial({function_label(fn.func)})"
     if is_lambda(fn):
         return f"<lambda at {Path(fn.__code__.co_filename).name}:{fn.__code__.co_firstlineno}>"
-    return getattr(fn, "__name__", None) or in_words(fn)
+    return getattr(fn, "__name__", None) or stable_repr(fn)
 
 
 def is_lambda(fn: Any) -> bool:
