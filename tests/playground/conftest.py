@@ -30,7 +30,7 @@ def playground_url(playground_folder: Path) -> Iterator[str]:
 
 
 class Player:
-    """Somebody who plays, and notes everything that the page should not do."""
+    """Drives the page, and keeps everything that it should not do."""
 
     def __init__(self, context: Any, url: str) -> None:
         self.context, self.url = context, url

@@ -154,8 +154,8 @@ def test_a_test_in_python_holds():
 
 
 def test_what_is_no_scenario_is_refused_with_its_place():
-    told = ask("open", text='{"format": "tea"}', name="tea.json")["problem"]
-    assert told.startswith("tea.json: ")
+    problem = ask("open", text='{"format": "tea"}', name="tea.json")["problem"]
+    assert problem.startswith("tea.json: ")
 
 
 def test_an_unknown_question_names_those_that_are_known():

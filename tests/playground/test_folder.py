@@ -78,7 +78,7 @@ def test_without_npm_the_way_out_is_named(tmp_path: Path, monkeypatch: pytest.Mo
         interpreter.interpreter_files()
 
 
-def test_npm_that_fails_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_last_line_of_npm_is_in_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     npm = tmp_path / "npm"
     npm.write_text("#!/bin/sh\necho 'no such registry' >&2\nexit 1\n")
     npm.chmod(0o755)
@@ -100,8 +100,8 @@ def test_the_command_builds_a_folder_and_serves_it(tmp_path: Path):
     assert mark["pyodide"] == interpreter.VERSION
     serving = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert serving.stdout is not None
-    told = serving.stdout.readline()
-    address = told.split("http://")[1].split("/")[0].split(":")
+    announced = serving.stdout.readline()
+    address = announced.split("http://")[1].split("/")[0].split(":")
     connection = HTTPConnection(address[0], int(address[1]), timeout=10)
     connection.request("GET", "/beamlike.zip")
     assert connection.getresponse().status == 200
