@@ -24,7 +24,7 @@ To read the code, go from the ground up: `errors`, `extras` (packages that only 
 `model` (values), `machine` (the rules), `runtime` (shards that keep state), `hosts` (where they
 run), `api` (what users call; `beam`, `scio`, `combine_fns` and `tables` are names of what there
 is), `dialects` (other systems' windows by name), `metrics` (what queries count), `viz` and
-`testing`, `demo`, `cli`.
+`testing`, `demo`, `playground`, `cli`.
 """
 
 import sys

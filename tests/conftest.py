@@ -45,6 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+NPM = shutil.which("npm")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 
 
@@ -53,6 +54,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     words = []
     if CHROMIUM is None:
         words.append("browser: no Chromium on this machine, tests marked 'browser' are left out")
+    if NPM is None:
+        words.append("playground: no npm on this machine to fetch Pyodide, its pages are left out")
     if not config.getoption("--nightly"):
         words.append("nightly: long trials are left out; --nightly has them too")
     return words
@@ -80,6 +83,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = set()
     if CHROMIUM is None:
         left_out |= {item for item in items if item.get_closest_marker("browser")}
+    if NPM is None:
+        left_out |= {it for it in items if "playground_folder" in getattr(it, "fixturenames", ())}
     if not config.getoption("--nightly"):
         left_out |= {item for item in items if item.get_closest_marker("nightly")}
         left_out |= set(_repeated_queries(items)) | set(_more_seeds(items))

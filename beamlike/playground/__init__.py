@@ -4,5 +4,5 @@ Read in this order: `sketches` (what is on the page, as plain values), `answers`
 and its ways out: a scenario file, a test), `interpreter` (the Python that a browser runs), `folder`
 (all of it as static files), `server` (which hands them out on this machine).
 
-`answers` runs in the browser, so what it imports needs attrs and nothing else.
+What answers runs in the browser, so all that it imports needs attrs and nothing else.
 """

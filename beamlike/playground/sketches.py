@@ -121,14 +121,14 @@ def sketch_of(scenario: Scenario) -> Plain:
     )
     one = {"windowing": document["windowing"], "aggregation": scenario.aggregation}
     # Where something happens at that instant, it has the reading of the clock with it.
-    told = [
+    kept = [
         step
         for step, after in pairwise([*steps, {"clock": None}])
         if step.get("elements") != [] or after["clock"] != step["clock"]
     ]
     return {
         "title": scenario.title or scenario.id,
-        "steps": told,
+        "steps": kept,
         "rule": {"rule": "drawn"},
         "strategies": [one],
     }

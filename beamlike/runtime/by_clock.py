@@ -8,7 +8,7 @@ import attrs
 
 from beamlike.errors import WatermarkError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
-from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, duration_ms
+from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, DurationLike, duration_ms
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 
 __all__ = [
@@ -25,6 +25,14 @@ __all__ = [
 
 Move = tuple[int, int]
 """A reading of the clock and the watermark from then on (ms)."""
+
+
+def _bound_ms(value: DurationLike) -> int:
+    return duration_ms(value, "bound")
+
+
+def _silence_ms(value: DurationLike) -> int:
+    return duration_ms(value, "silence")
 
 
 @attrs.frozen
@@ -80,7 +88,7 @@ class BoundedDelay:
         bound: How far behind, as a duration.
     """
 
-    bound: int = attrs.field(converter=lambda value: duration_ms(value, "bound"))
+    bound: int = attrs.field(converter=_bound_ms)
 
     def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
         return _forward((it.clock, it.element.timestamp - self.bound) for it in arrivals)
@@ -96,8 +104,8 @@ class IdleAfter:
         silence: So long after an arrival the source is idle, a duration.
     """
 
-    bound: int = attrs.field(converter=lambda value: duration_ms(value, "bound"))
-    silence: int = attrs.field(converter=lambda value: duration_ms(value, "silence"))
+    bound: int = attrs.field(converter=_bound_ms)
+    silence: int = attrs.field(converter=_silence_ms)
 
     def moves(self, arrivals: Sequence[Arrival]) -> list[Move]:
         found = list[Move]()

@@ -17,7 +17,7 @@ from beamlike.model.windows import IntervalWindow, Window
 from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.viz.recording import Moment, Recording, TriggerView, WindowView
 from beamlike.viz.run_index import own_windows, take_drops
-from beamlike.viz.table import lost_elements, shorten, show_clock, show_window
+from beamlike.viz.table import lost_elements, shorten, show_window
 from beamlike.viz.trigger_words import OVER, spoken
 
 __all__ = ["document_of"]
@@ -87,7 +87,7 @@ def _step(moment: Moment) -> Plain:
         "watermark": moment.watermark,
         "watermarkText": show_instant(moment.watermark),
         "clock": moment.clock,
-        "clockText": show_clock(moment.clock),
+        "clockText": show_instant(moment.clock),
         "outputText": show_instant(moment.output_watermark),
         "count": len(event.elements) if isinstance(event, Arrive) else 0,
     }
@@ -104,7 +104,7 @@ def _title(event: ScriptStep) -> str:
         return how_many(len(event.elements), "element") + " arrived"
     if isinstance(event, AdvanceWatermark):
         return f"The watermark moved to {show_instant(event.to)}"
-    return f"The clock moved to {show_clock(event.to)}"
+    return f"The clock moved to {show_instant(event.to)}"
 
 
 def _span(window: Window) -> list[int] | None:

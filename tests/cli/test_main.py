@@ -21,8 +21,8 @@ def test_without_a_command_the_help_lists_them(capsys: pytest.CaptureFixture[str
     assert main(["--help"]) == 0
 
     assert capsys.readouterr().out == nothing_said
-    for name in COMMANDS:
-        assert f"\n    {name} " in nothing_said
+    listed = [line.split()[0] for line in nothing_said.splitlines() if line.startswith("    ")]
+    assert [name for name in listed if name in COMMANDS] == list(COMMANDS)
     assert "  beamlike replay scenario.json --format timeline " in nothing_said
 
 
@@ -47,7 +47,7 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
         (
             "bananas",
             "beamlike: there is no command 'bananas'; the commands are run, replay, explain, "
-            "state, drain, demo",
+            "state, drain, playground, demo",
         ),
         (
             "tea.json",

@@ -197,8 +197,8 @@ def test_the_trigger_is_built_of_blocks(player: Any):
         ]
     )
     player.tab.get_by_text("What can be said before any data comes").click()
-    told = player.tab.locator(".report pre").inner_text()
-    assert "may lose data" in told
+    report = player.tab.locator(".report pre").inner_text()
+    assert "may lose data" in report
 
 
 def test_two_strategies_stand_side_by_side(player: Any):

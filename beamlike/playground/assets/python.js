@@ -27,11 +27,14 @@ class Python {
     this.next = [sketch, show];
     if (this.isDrawing) return;
     this.isDrawing = true;
-    while (this.next) {
-      const [newest, tell] = this.next;
-      this.next = null;
-      tell(await this.ask("draw", { sketch: newest }));
+    try {
+      while (this.next) {
+        const [newest, showNewest] = this.next;
+        this.next = null;
+        showNewest(await this.ask("draw", { sketch: newest }));
+      }
+    } finally {
+      this.isDrawing = false;
     }
-    this.isDrawing = false;
   }
 }

@@ -120,7 +120,7 @@ function layOutByClock(scenario, stream, width, small, room, frame) {
     free.place(item, text, [[left + 4, item.y - 4], [left + 4, item.y + 13]], left, right);
   }
   return {
-    axis, clock, rows, of, ticking: true, clocked: true, width, height, floor, small, lane: 4,
+    axis, clock, rows, of, clocked: true, width, height, floor, small, lane: 4,
     depth: depthOf(stream.lives),
   };
 }

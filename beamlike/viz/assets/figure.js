@@ -101,36 +101,22 @@ class Figure {
     svg(foot, "line", { ...line, y1: 0.5, y2: 0.5 });
     const right = { class: "axis", x: plan.width - RIGHT, y: 41, "text-anchor": "end" };
     svg(foot, "text", right, "event time →");
-    const ticking = plan.ticking;
-    svg(root, "text", { class: "axis", x: 4, y: 14 }, ticking ? "↑ processing time" : "↑ order of arrival");
+    svg(root, "text", { class: "axis", x: 4, y: 14 }, plan.clocked ? "↑ processing time" : "↑ order of arrival");
     if (plan.clocked) {
       this.clockTicks();
       return;
     }
-    let clock = null;
     const taken = [];
     const apart = plan.small ? 28 : 14;
-    const free = (middle, more) => taken.every(([other, its]) => Math.abs(other - middle) >= apart + its + more);
-    const label = (row, middle, withClock) => {
-      taken.push([middle, withClock ? 6 : 0]);
+    const label = (row) => {
+      const middle = (row.y0 + row.y1) / 2;
+      if (taken.some((other) => Math.abs(other - middle) < apart)) return;
+      taken.push(middle);
       const classes = "tick rowtext" + (row.step.step === this.step ? " is-now" : "");
-      const text = { class: classes, x: GUTTER - 10, y: middle + (withClock ? -3 : 4) };
-      svg(root, "text", text, "step " + row.step.step);
-      const below = { class: "tick rowtext", x: GUTTER - 10, y: middle + 9 };
-      if (withClock) svg(root, "text", below, "at " + row.step.clockText);
+      svg(root, "text", { class: classes, x: GUTTER - 10, y: middle + 4 }, "step " + row.step.step);
     };
-    const labels = plan.rows.map((row) => {
-      const withClock = ticking && row.step.clockText !== clock && row.height >= 27;
-      clock = row.step.clockText;
-      return [row, (row.y0 + row.y1) / 2, withClock];
-    });
-    // The present is labelled in any case, then the clock's moves, then what has room.
-    label(...labels[this.at]);
-    for (const wanted of [true, false]) {
-      for (const [row, middle, withClock] of labels) {
-        if (withClock === wanted && free(middle, withClock ? 6 : 0)) label(row, middle, withClock);
-      }
-    }
+    // The present is labelled in any case, then what has room.
+    [plan.rows[this.at], ...plan.rows].forEach(label);
     for (const row of plan.rows) {
       if (!plan.small && row.height > 10) {
         svg(root, "line", { class: "grid", x1: GUTTER, x2: plan.width - RIGHT, y1: row.y0, y2: row.y0 });

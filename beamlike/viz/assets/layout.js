@@ -162,5 +162,5 @@ function layOut(scenario, stream, width, small, room, frame) {
     // Time passes upwards inside a row too: first what happens, above it what comes of it.
     row.event = row.y0 - pad - (row.lead ? row.lead / 2 : lane / 2);
   }
-  return { axis, rows, of, ticking: false, width, height: whole, floor: up(0), small, lane, depth: depthOf(stream.lives) };
+  return { axis, rows, of, width, height: whole, floor: up(0), small, lane, depth: depthOf(stream.lives) };
 }
