@@ -30,7 +30,7 @@ class OnFailure(Enum):
     FAIL = "fail"
     """Raise a `UserFunctionError` that says what failed, and for what."""
     DROP = "drop"
-    """Drop what it raised for, as `DropReason.FAILED`, and go on as if it had never come."""
+    """Drop what it raised for, as `DropReason.FAILED`, and continue as if it had never come."""
 
 
 @attrs.frozen

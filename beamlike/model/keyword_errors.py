@@ -1,7 +1,7 @@
-"""Arguments by name: what is said of one that there is not, and of one that is missing.
+"""Arguments by name: the errors for one that does not exist, and for one that is missing.
 
 Systems that share a word give it other names: what is ``accumulation`` here is
-``accumulation_mode`` in Beam. Whoever writes the other one is told the name of this place.
+``accumulation_mode`` in Beam. The error for the other name gives the one used here.
 """
 
 import difflib

@@ -41,7 +41,7 @@ class MemoryStage:
         watermark: int = MIN_TIMESTAMP,
         clock: int = 0,
     ) -> None:
-        # A stage that goes on from where another one was has nothing of its record.
+        # A stage that continues another one's state starts with an empty record.
         self._machine = machine
         self._states: dict[Hashable, KeyState] = dict(states or {})
         self._script: list[ScriptStep] = []
@@ -66,10 +66,10 @@ class MemoryStage:
 
     @property
     def output_watermark(self) -> int:
-        """What the next stage is promised (ms): only late panes are stamped before it."""
+        """The output watermark (ms): only late panes have timestamps before it."""
         # Every key saw every clock move; one that has not come yet will start at the watermark.
-        promised = (state.output_watermark for state in self._states.values())
-        return min(promised, default=self.watermark)
+        output_watermarks = (state.output_watermark for state in self._states.values())
+        return min(output_watermarks, default=self.watermark)
 
     def play(self, step: ScriptStep) -> tuple[Output, ...]:
         """Let one step happen; what came out of it.

@@ -53,7 +53,7 @@ class Stepped:
     effects: list[KeyedEffect]
     merges: list[KeyedMerge]
     output_watermark: int
-    standing: ShardStatus
+    status: ShardStatus
 
 
 class Shard:
@@ -85,7 +85,7 @@ class Shard:
             store: The shard's state; read, and written where something changed.
             arrivals: Rows with the key columns, ``ts`` (ms), the value columns, ``bucket`` and,
                 if they come in windows, ``start`` and ``end`` (ms), in order of arrival.
-            heard: Updates of the watermark. A lower one than before is ignored: a restarted query
+            updates: Updates of the watermark. A lower one than before is ignored: a restarted query
                 may report an older watermark at first.
             clock: Processing time now (ms), likewise.
 
@@ -108,7 +108,7 @@ class Shard:
         if touched or to != index.at:
             index.move(to)
             store.write_index(index.dump(self.plan))
-        return Stepped(effects, merges, index.output, index.standing)
+        return Stepped(effects, merges, index.output, index.status)
 
     def _step_buckets(
         self,
@@ -183,8 +183,8 @@ class Shard:
         if arrived:
             state = state.at(at.watermark, to.clock)
             before, trace = state, list[TraceEvent]()
-            tell = trace.append if self._merges else None
-            state, out = machine.step(state, Bundle(tuple(arrived)), tell)
+            on_event = trace.append if self._merges else None
+            state, out = machine.step(state, Bundle(tuple(arrived)), on_event)
             merges = list(_live(before, trace))
             effects += out
             next_timers = None
@@ -229,11 +229,11 @@ def _live(before: KeyState, trace: Iterable[TraceEvent]) -> Iterator[Merged]:
 def _note(
     index: Index, bucket: int, states: dict[Key, KeyState], deadlines: list[NextTimers]
 ) -> None:
-    """What a bucket holds after its keys were stepped, and when it has to be asked again."""
+    """What a bucket holds after its keys were stepped, and when its next timers are."""
     index.event[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
     index.timer[bucket] = min((w.clock for w in deadlines if w.clock is not None), default=NEVER)
     index.side[bucket] = min((w.side for w in deadlines if w.side is not None), default=NEVER)
-    # What a key has promised already, it cannot hold back again.
+    # A hold cannot be behind the key's output watermark.
     holds = (
         max(held, state.output_watermark)
         for state in states.values()

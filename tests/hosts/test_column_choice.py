@@ -154,7 +154,7 @@ def test_a_look_up_groups_nothing() -> None:
 
 
 def test_the_reference_machine_does_what_it_is_asked_to() -> None:
-    assert why(plan_of(machine="reference")) == 'machine="reference" asks for it'
+    assert why(plan_of(machine="reference")) == 'machine="reference" is set'
 
 
 def test_asked_for_the_columnar_machine_does_it_or_says_that_it_cannot() -> None:
@@ -208,6 +208,4 @@ def test_a_stage_is_told_with_its_machine_and_all_that_its_state_depends_on() ->
 def test_why_it_is_the_reference_machine_is_in_the_first_line() -> None:
     told = str(StagePlan.of(attrs.evolve(plan_of(machine="reference"), name="visits")))
 
-    assert told.splitlines()[0] == (
-        'visits: reference machine, because machine="reference" asks for it'
-    )
+    assert told.splitlines()[0] == ('visits: reference machine, because machine="reference" is set')

@@ -168,8 +168,8 @@ def stepped_shard(
     clock: int,
 ) -> bytes:
     """One shard's micro-batch: what comes out of it, as a blob. For the arguments see `Stepper`."""
-    out, standing = stepper.step(store, arrived.tables, updates, clock, shard)
-    told = {"kind": "out", "elements": arrived.elements, "standing": attrs.astuple(standing)}
+    out, status = stepper.step(store, arrived.tables, updates, clock, shard)
+    told = {"kind": "out", "elements": arrived.elements, "standing": attrs.astuple(status)}
     return pack_blob(_NOTHING if out is None else out, told)
 
 

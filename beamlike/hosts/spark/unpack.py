@@ -38,14 +38,14 @@ def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
     def unpack(batches: Batches) -> Batches:
         ease_worker()
         prepare_logs()
-        standing: list[ShardStatus] = []
+        status: list[ShardStatus] = []
         delivered: list[Delivered] = []
         elements, example = 0, None
         for batch in batches:
             for blob in batch.column("blob").to_pylist():
                 table, header = unpack_blob(blob)
                 if "standing" in header:
-                    standing.append(ShardStatus(*header["standing"]))
+                    status.append(ShardStatus(*header["standing"]))
                     elements += header["elements"]
                 delivered += map(delivered_from_json, header.get("delivered", ()))
                 if table.num_rows:
@@ -55,30 +55,30 @@ def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
                     if lost is not None and example is None:
                         example = _in_words(plan, table.slice(lost, 1))
                     yield from table.to_batches()
-        if standing:
-            jump = jump_of(plan, delivered, standing[0])  # all shards see the same watermark
+        if status:
+            jump = jump_of(plan, delivered, status[0])  # all shards see the same watermark
             if jump is not None:
                 log_jump(plan.name, jump)
-            yield from _told(plan, standing, elements, example, jump).to_batches()
+            yield from _told(plan, status, elements, example, jump).to_batches()
 
     return unpack
 
 
 def _told(
     plan: Plan,
-    standing: list[ShardStatus],
+    status: list[ShardStatus],
     elements: int,
     example: str | None,
     jump: Jump | None,
 ) -> pa.Table:
     """Where these shards stand together, as a row that only passes by."""
-    watermark = min(one.watermark for one in standing)
-    deadlines = [one.deadline for one in standing if one.deadline is not None]
-    of_clock = [one.clock_deadline for one in standing if one.clock_deadline is not None]
+    watermark = min(one.watermark for one in status)
+    deadlines = [one.deadline for one in status if one.deadline is not None]
+    of_clock = [one.clock_deadline for one in status if one.clock_deadline is not None]
     stood = (
         elements,
-        sum(one.merges for one in standing),
-        sum(one.windows_open for one in standing),
+        sum(one.merges for one in status),
+        sum(one.windows_open for one in status),
         None if watermark == MIN_TIMESTAMP else watermark,
         min(deadlines, default=None),
         min(of_clock, default=None),

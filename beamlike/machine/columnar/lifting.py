@@ -22,7 +22,7 @@ class ColumnarLifting:
     """Combines elements of many keys that arrive together. Keeps nothing between calls.
 
     It takes a bundle in as a grouping does that no element came to before, and goes no further:
-    no trigger is asked.
+    no trigger is evaluated.
 
     Args:
         strategy: That of the grouping that follows.

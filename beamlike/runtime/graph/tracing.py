@@ -54,7 +54,7 @@ class ShardTrace:
         arrived: Each element that it was given: its key and its value in bytes, and itself
             without its value.
         outputs: What came out, in order: in which phase, of which key, and what.
-        story: What the machine told, likewise.
+        trace: What the machine traced, likewise.
     """
 
     node: int
@@ -75,7 +75,7 @@ class TracedShard(Shard):
         self.machine = self._traced
 
     def taken(self) -> tuple[list[Any], list[Any]]:
-        """The outputs and the story since this was asked last, see `ShardTrace`."""
+        """The outputs and the trace since the last call, see `ShardTrace`."""
         taken = self._traced.outputs, self._traced.trace
         self._traced.outputs, self._traced.trace = [], []
         return taken
@@ -87,7 +87,7 @@ class TracedShard(Shard):
         arrived: list[Item] | None,
         clocks: tuple[Clock, Clock, Clock],
     ) -> tuple[list[KeyedEffect], list[KeyedMerge], NextTimers]:
-        (self._traced.key,) = key  # which the machine is never told
+        (self._traced.key,) = key  # which the machine never gets
         return super()._step_key(states, key, arrived, clocks)
 
 
@@ -105,16 +105,16 @@ class _TracedMachine:
         return self._machine.needs_clock
 
     def step(
-        self, state: KeyState, event: Event, tell: OnEvent | None = None
+        self, state: KeyState, event: Event, on_event: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         phase, key = _PHASES[type(event)], self.key
 
-        def hear(happening: TraceEvent) -> None:
-            self.trace.append((phase, key, happening))
-            if tell is not None:
-                tell(happening)
+        def record(traced: TraceEvent) -> None:
+            self.trace.append((phase, key, traced))
+            if on_event is not None:
+                on_event(traced)
 
-        after, effects = self._machine.step(state, event, hear)
+        after, effects = self._machine.step(state, event, record)
         self.outputs += ((phase, key, effect) for effect in effects)
         return after, effects
 
@@ -129,7 +129,7 @@ class Inside(Recorded):
         key_of: The key that became these bytes.
         value_of: The value that did.
         machine: The reference machine of the grouping. Where the columnar machine stepped it, which
-            says only what comes out, the story is that of the reference machine.
+            reports only what comes out, the trace is that of the reference machine.
     """
 
     def __init__(

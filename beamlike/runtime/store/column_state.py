@@ -38,7 +38,7 @@ class ColumnState:
         self._widths = [len(part.columns.types()) for part in plan.parts]
 
     def load(self, saved: pa.Table, key: Ints) -> Table:
-        """The windows that rest in these rows; ``key`` is the number of each row's key."""
+        """The windows that are saved in these rows; ``key`` is the number of each row's key."""
         column = {name: saved.column(name) for name in self.schema.names}
         keeps = self._machine.rules.keeps
         return attrs.evolve(
@@ -65,19 +65,19 @@ class ColumnState:
             finished = (bits >> at & 1).astype(np.bool_)
             return Nodes(finished, value, tuple(nodes(sub, counter) for sub in trigger.subs))
 
-        nobody = np.zeros(0, np.int64)
+        empty = np.zeros(0, np.int64)
         return Table(
             key,
             whole(column["start"]),
             whole(column["end"]),
             nodes(self._machine.trigger, iter(range(64))),
             (),
-            new_elements=nobody,
+            new_elements=empty,
             hold=whole(column["element_hold"]),
             end_timer_set=_array(column["end_timer_set"]),
-            timing=nobody,
-            index=nobody,
-            nonspeculative=nobody,
+            timing=empty,
+            index=empty,
+            nonspeculative=empty,
             processing_timers=_lists_of(column["processing_timers"])
             if self._machine.rules.keeps.processing_timers
             else None,
@@ -101,7 +101,7 @@ class ColumnState:
         for at, node in enumerate(nodes):
             bits |= node.finished.astype(np.int64) << at
         arrays += [pa.array(table.start), pa.array(table.end)]
-        arrays += [pa.array(state.promised[table.key]), pa.array(bits)]
+        arrays += [pa.array(state.output_watermark[table.key]), pa.array(bits)]
         arrays += [_nullable(node.value) for node in nodes if node.value is not None]
         arrays += [
             pa.array(table.new_elements),
@@ -236,5 +236,5 @@ def _timing_numbers(column: pa.ChunkedArray | pa.Array) -> Ints:
 
 
 def timing_names(timing: Ints) -> pa.Array:
-    """Timings as they rest and as a pane shows them; null for a window without a pane."""
+    """Timings as they are saved and as a pane shows them; null for a window without a pane."""
     return _TIMINGS.take(pa.array(timing, mask=timing == NO_PANE))

@@ -145,19 +145,19 @@ class Layer:
             room = in_room(stage.plan, shard)
             with after.metrics.step(str(at)), stage.worker.blamed(), room:
                 stepped = stage.step(stores[at], tables, updates, now)
-            jump = self._jump(at, placed, mail, stepped.standing) if shard == 0 else None
+            jump = self._jump(at, placed, mail, stepped.status) if shard == 0 else None
             if jump is not None:
                 log_jump(self.layers.nodes[at].label, jump)
             elements = sum(table.num_rows for table in tables)
             drops, panes = stepped.drops, stepped.out.panes
-            after.count(at, Tally.of(elements, drops, panes, stepped.standing, jump))
+            after.count(at, Tally.of(elements, drops, panes, stepped.status, jump))
             self._log(at, stepped)
             after.lost += (NodeDrop(at, key, drop) for key, drop in drops)
             if stepped.out:
                 after.out[at, MAIN].extend(stepped.out)
             after.reached.append(Reached(at, shard, stepped.output_watermark))
             if stage.notes and said:  # else the script is over, and Spark goes on for another
-                stands = stepped.standing.watermark
+                stands = stepped.status.watermark
                 given = list(stage.given(tables))
                 noted = ShardTrace(at, shard, now, stands, given, stepped.outputs(), stepped.trace)
                 after.noted.append(noted)
@@ -179,14 +179,14 @@ class Layer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def _jump(self, at: int, placed: Placed, mail: Messages, standing: ShardStatus) -> Jump | None:
+    def _jump(self, at: int, placed: Placed, mail: Messages, status: ShardStatus) -> Jump | None:
         """The jump of a node's watermark, if rows of its sources made it do one."""
         wait = longest_wait(_windowing(self.layers.nodes[at]))
         if wait is None:
             return None
         own = (it for it in mail.delivered if it.source in placed.origins)
         rows = [attrs.evolve(it, source=placed.origins.index(it.source)) for it in own]
-        return jump_of_stage(placed.clocks, rows, standing, wait)
+        return jump_of_stage(placed.clocks, rows, status, wait)
 
     def _log(self, at: int, stepped: StageStepped) -> None:
         name = self.layers.nodes[at].label

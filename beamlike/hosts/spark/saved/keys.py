@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.runtime.graph.keys import UnfitKeyError, key_bytes, told_key
+from beamlike.runtime.graph.keys import UnfitKeyError, key_bytes, readable_key
 
 __all__ = ["arrow_text", "count_keys", "key_texts", "keys_as_values", "meant_by", "rows_of"]
 
@@ -26,7 +26,9 @@ def key_texts(columns: Sequence[pa.ChunkedArray], rows: int, *, in_bytes: bool) 
     """
     if in_bytes:
         (column,) = columns
-        return pa.array([arrow_text(told_key(blob)) for blob in column.to_pylist()], pa.string())
+        return pa.array(
+            [arrow_text(readable_key(blob)) for blob in column.to_pylist()], pa.string()
+        )
     if not columns:
         return pa.array([""] * rows, pa.string())
     texts = [_texts(column) for column in columns]
@@ -77,7 +79,7 @@ def keys_as_values(
     """The key of each row: its columns by name, or the key itself of a pipeline."""
     if in_bytes:
         (column,) = columns.values()
-        return [told_key(blob) for blob in column.to_pylist()]
+        return [readable_key(blob) for blob in column.to_pylist()]
     if not columns:
         return [{}] * rows
     return rows_of(columns)
