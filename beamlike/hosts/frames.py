@@ -129,7 +129,7 @@ class Frames(ABC):
             timestamp: The event-time column of a source, shown with rows that cannot be grouped;
                 None after a grouping.
             assign: Gives rows their windows; None: they have them, or the machine assigns.
-            untold: Columns that are not shown with rows that cannot be grouped.
+            hidden_columns: Columns that are not shown with rows that cannot be grouped.
         """
 
     @abstractmethod
@@ -194,7 +194,8 @@ class Frames(ABC):
     def side_rows(
         self, rows: Frame, renamed: Mapping[str, str], names: Sequence[str], as_: str
     ) -> Frame:
-        """Rows of a side input: the key as the main input calls it, the rest in one struct."""
+        """Rows of a side input: the key under the main input's name, the other columns in one
+        struct."""
 
     @abstractmethod
     def as_side(

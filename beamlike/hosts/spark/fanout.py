@@ -51,14 +51,14 @@ class FanoutGroup:
             group: Its grouping key.
             before: Where they stood.
             arrived: What it was sent.
-            heard: As of `GroupProcessor.step`, as are the others.
+            updates: As of `GroupProcessor.step`, as are the others.
         """
         before = before.begin(updates)
         passed = self.pass_on(group, arrived, before.watermark)
         return passed, before.after(self._plan, updates, clock)
 
     def pass_on(self, group: int, arrived: Arrived, watermark: int) -> pa.Table:
-        """Blobs for the shards: all of them are woken, and hear what the group heard."""
+        """Blobs for the shards: all of them are stepped, and get the updates of the group."""
         plan, shards, blobs = self._plan, list(self._plan.shard_ids), []
         batches = []
         if arrived.tables:

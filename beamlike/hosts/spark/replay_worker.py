@@ -1,8 +1,8 @@
 """Scripts on a real streaming query: what happens on Spark's workers.
 
 Each stage of a script is a *lane* with a state of its own. A step of the script is one
-micro-batch: rows with elements, and one control row that tells which step it is and what the
-clocks of the lanes say. Each lane then steps as a shard does in production.
+micro-batch: rows with elements, and one control row with the number of the step and the clocks of
+the lanes. Each lane then steps as a shard does in production.
 """
 
 import json
@@ -122,12 +122,13 @@ class LaneProcessor(StatefulProcessor):
         scale = control["scale"] and WatermarkScale(*control["scale"])
         if scale:
             wake_at_next_watermark(self._handle, spark_watermark)
-        for lane, told in ((int(lane), told) for lane, told in control["lanes"].items()):
-            if told["stage"] is not None:
-                self._stages.updateValue((lane,), (bytes.fromhex(told["stage"]),))
-            watermark = scale.to_beam(spark_watermark) if scale else told["watermark"]
+        for number, lane_control in control["lanes"].items():
+            lane = int(number)
+            if lane_control["stage"] is not None:
+                self._stages.updateValue((lane,), (bytes.fromhex(lane_control["stage"]),))
+            watermark = scale.to_beam(spark_watermark) if scale else lane_control["watermark"]
             updates = [HostWatermark(watermark, begins=bool(scale))]
-            stepped = self._step_lane(lane, arrivals.get(lane, []), updates, told["clock"])
+            stepped = self._step_lane(lane, arrivals.get(lane, []), updates, lane_control["clock"])
             effects: list[tuple[int | None, Any]] = (
                 [(None, stepped)]
                 if isinstance(stepped, UserFunctionError)

@@ -1,8 +1,8 @@
-"""A source of ticks: it wakes a query that waits on processing time while no data arrives.
+"""A source of ticks: micro-batches for a query that waits on processing time while no data arrives.
 
 It has no watermark, so the data's own stays undisturbed, and its rows carry nothing: which
 time it is, the machine learns from the micro-batch. Spark's ``rate`` source would do, but
-for its pace: with a new row every second a query on a slow machine never comes to rest.
+for its pace: with a new row every second a query on a slow machine never becomes idle.
 """
 
 from collections.abc import Iterator, Sequence
@@ -55,8 +55,8 @@ class TickSource(DataSource):
 class TickReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """How far the ticks are, in stretches since 1970.
 
-    With ``trigger(availableNow=True)`` they stand still at the query's start, so that it ends. One
-    tick is left of all that passed since the query last ran: the first micro-batch then wakes all
+    With ``trigger(availableNow=True)`` they stop at the query's start, so that it ends. One
+    tick is left of all that passed since the query last ran: the first micro-batch then steps all
     shards, and what came due in between comes out also if no data has arrived.
     """
 

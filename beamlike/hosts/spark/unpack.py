@@ -24,15 +24,15 @@ from beamlike.runtime.store.index import ShardStatus
 __all__ = ["unpacker"]
 
 _EXAMPLE: Final = 300
-"""Letters of an example at most: it stands in the query's progress, and in log lines."""
+"""The most characters of an example: it is part of the query's progress, and of log lines."""
 
 
 def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that turns output blobs into output rows.
 
     One row of each blob says how many of them are what. So Spark adds up a few numbers for its
-    progress; to look at every row for them takes it longer than all the rest of this. One more
-    row at the end tells where the shards stand, which has to be known also when nothing comes out.
+    progress; to look at every row for them takes it longer than all the rest of this. One more row
+    at the end has the status of the shards, also when nothing comes out.
     """
 
     def unpack(batches: Batches) -> Batches:
@@ -59,12 +59,12 @@ def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
             jump = jump_of(plan, delivered, status[0])  # all shards see the same watermark
             if jump is not None:
                 log_jump(plan.name, jump)
-            yield from _told(plan, status, elements, example, jump).to_batches()
+            yield from _status_rows(plan, status, elements, example, jump).to_batches()
 
     return unpack
 
 
-def _told(
+def _status_rows(
     plan: Plan,
     status: list[ShardStatus],
     elements: int,
@@ -114,8 +114,8 @@ def _counted(table: pa.Table, stage: str) -> tuple[pa.Table, int | None]:
     if lost is not None:
         lost = pc.indices_nonzero(is_dropped)[lost].as_py()
     kind = fields["counts"].type
-    told = pa.array([[found[what] for what in COUNTED]], kind)
-    fields["counts"] = pa.concat_arrays([told, pa.nulls(table.num_rows - 1, kind)])
+    counts = pa.array([[found[what] for what in COUNTED]], kind)
+    fields["counts"] = pa.concat_arrays([counts, pa.nulls(table.num_rows - 1, kind)])
     unmarked = pc.is_null(marks).to_numpy(zero_copy_only=False).copy()
     unmarked[0] = False
     marks = pa.StructArray.from_arrays(
@@ -138,10 +138,10 @@ def _withdrawing(table: pa.Table) -> int:
 
 def _in_words(plan: Plan, row: pa.Table) -> str:
     """One dropped element: why, with which key, out of which window."""
-    (told,) = row.to_pylist()
-    dropped: Mapping[str, Any] = told[MARKS]["dropped"]
+    (fields,) = row.to_pylist()
+    dropped: Mapping[str, Any] = fields[MARKS]["dropped"]
     words = [dropped["reason"]]
-    words += (f"{name}={reprlib.repr(told[name])}" for name in plan.keys)
+    words += (f"{name}={reprlib.repr(fields[name])}" for name in plan.keys)
     if dropped["window"]:
         start, end = (_instant(dropped["window"][side]) for side in ("start", "end"))
         words.append(f"window [{start}, {end})")
@@ -150,5 +150,5 @@ def _in_words(plan: Plan, row: pa.Table) -> str:
     return ", ".join(words)[:_EXAMPLE]
 
 
-def _instant(moment: datetime | None) -> str:
-    return "?" if moment is None else moment.isoformat()
+def _instant(instant: datetime | None) -> str:
+    return "?" if instant is None else instant.isoformat()

@@ -374,13 +374,12 @@ class MyTrigger(triggers.Trigger):
     [
         (
             WindowingStrategy(Sessions(gap_of)),
-            "the gap of Sessions(gap_of) is a function of yours, which is asked about one element "
+            "the gap of Sessions(gap_of) is a function of yours, which is called for one element "
             "at a time",
         ),
         (
             WindowingStrategy(Mine(10)),
-            "FixedWindows(10ms) asks a function of yours, Mine, and that about one element at a "
-            "time",
+            "FixedWindows(10ms) calls a function of yours, Mine, for one element at a time",
         ),
         (
             WindowingStrategy(FixedWindows(10), Repeatedly(MyTrigger())),

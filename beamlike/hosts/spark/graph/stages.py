@@ -26,20 +26,20 @@ from beamlike.runtime.store.blobs import pack_blob
 
 __all__ = [
     "LEFT",
-    "LETTERS",
+    "MESSAGE",
     "SHOWN",
     "Shows",
     "Take",
     "fused_stage",
-    "letters",
+    "messages",
     "output_stage",
     "sender",
 ]
 
-LETTERS: Final = "blob binary"
+MESSAGE: Final = "blob binary"
 """What comes to a layer."""
 SHOWN: Final = "shown"
-LEFT: Final = f"{SHOWN} int, {LETTERS}"
+LEFT: Final = f"{SHOWN} int, {MESSAGE}"
 """What leaves a pipeline."""
 Shows = Sequence[tuple[int, Callable[[Sequence[Any]], pa.Table]]]
 """Positions of wanted edges, and what makes rows of their elements."""
@@ -49,8 +49,8 @@ Take = Callable[[Batches], Messages]
 """Makes what comes to a task of it."""
 
 
-def letters(layers: Layers) -> Take:
-    """Takes letters, which are in a column ``blob``."""
+def messages(layers: Layers) -> Take:
+    """Takes messages, which are in a column ``blob``."""
 
     def take(batches: Batches) -> Messages:
         return layers.load(blob for batch in batches for blob in batch.column("blob").to_pylist())
@@ -59,7 +59,7 @@ def letters(layers: Layers) -> Take:
 
 
 def sender(layers: Layers, take: Take) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` that makes a letter of what comes."""
+    """The function for ``mapInArrow`` that makes a message of what comes."""
 
     def send(batches: Batches) -> Batches:
         with paused_gc():
@@ -81,9 +81,9 @@ def fused_stage(
         layer: The layer before.
         shards: The groups of Spark that share the keys of a layer.
         buckets: See `Plan`.
-        take: Reads what comes; by default letters.
+        take: Reads what comes; by default messages.
     """
-    ids, taking = spread_shards(shards), take or letters(layers)
+    ids, taking = spread_shards(shards), take or messages(layers)
 
     def walk(batches: Batches) -> Batches:
         from pyspark import TaskContext
@@ -110,16 +110,16 @@ def output_stage(
     """The function for ``mapInArrow`` after the last layer, with what is wanted.
 
     Output: `LEFT`. A blob is an Arrow table of rows, and ``shown`` says of which of ``shows``; or
-    it is a letter with everything else.
+    it is a message with everything else.
 
     Args:
         layers: The pipeline.
-        take: Reads what comes; by default letters.
+        take: Reads what comes; by default messages.
         shows: The edges whose elements are wanted as rows.
         tallied: Whether what its nodes count stands beside the blobs, in a column of its own; a
             row with nothing else in it has no blob.
     """
-    taking = take or letters(layers)
+    taking = take or messages(layers)
 
     def finish(batches: Batches) -> Batches:
         ease_worker()
@@ -188,9 +188,9 @@ class _Walk:
         return left
 
     def sent(self, mail: Messages, shards: int, buckets: int, part: int) -> list[Messages]:
-        """A letter to each shard of the next layer."""
+        """A message to each shard of the next layer."""
         mail = self.through(mail)
-        # What clocks tell concerns every shard; what passes by goes any way.
+        # Watermarks concern every shard; what passes by goes any way.
         sent = [
             Messages(
                 reached=list(mail.reached),

@@ -1,4 +1,4 @@
-"""The keys of saved windows: as texts, how many there are, and which one somebody typed."""
+"""The keys of saved windows: as texts, how many there are, and which one was typed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -108,7 +108,7 @@ def count_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> int:
 def meant_by(
     typed: str, columns: Mapping[str, pa.ChunkedArray], rows: int, *, in_bytes: bool
 ) -> pa.Array:
-    """For each row whether its key is what somebody typed as JSON. What is no JSON means none.
+    """For each row whether its key is this JSON. What is no JSON means none.
 
     JSON is a value, a list of them in the order of the key columns, or an object by their names.
 
@@ -160,7 +160,7 @@ def _with_value(value: Any, column: pa.ChunkedArray) -> pa.Array:
         text = _texts(_typed(value, column.type))[0]
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return pa.array([False] * len(column), pa.bool_())
-    # Texts tell values of one type apart, except for null and the text of it.
+    # Texts distinguish values of one type, except for null and the text of it.
     return pc.and_not(pc.equal(_texts(column), text), empty)
 
 
