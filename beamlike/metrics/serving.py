@@ -1,4 +1,4 @@
-"""What listens on a port of this machine: the port checked, a thread of its own, and an end."""
+"""A server on a port of this machine: the port checked, a thread of its own, and an end."""
 
 import logging
 import socket
@@ -107,7 +107,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         super().shutdown_request(request)
 
     def server_close(self) -> None:
-        # Wakes the threads that still wait for a word, and waits until they have ended.
+        # Ends the threads that still wait for a request, and waits for them.
         for connection in list(self._open):
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)

@@ -56,7 +56,7 @@ class MetricsListener:
         """All metrics as they are now, in the text form of OpenMetrics."""
         return open_metrics(self._totals.families())
 
-    # -- what Spark tells ----------------------------------------------------------------
+    # -- what Spark reports --------------------------------------------------------------
 
     def started(self, query: str, run: str, name: str | None, at: int) -> None:
         """A query has started, at this clock (epoch ms)."""
@@ -125,12 +125,12 @@ class MetricsListener:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Write a file so that nobody ever reads half of it."""
+    """Write a file atomically: no reader gets half of it."""
     handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as out:
             out.write(text)
-        Path(name).chmod(_FOR_ALL)  # whoever collects it is another user
+        Path(name).chmod(_FOR_ALL)  # the collector is another user
         Path(name).replace(file)
     except BaseException:
         Path(name).unlink(missing_ok=True)
