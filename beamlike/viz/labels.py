@@ -57,7 +57,7 @@ class Labels:
         with missing_letters():
             lines = [measure(line or " ", font, False) for line in words.split("\n")]
             tallest = measure("lp|", font, False)[1]
-        # Slanted letters lean out of their measure.
+        # Slanted characters are wider than measured.
         slant = 1.04 if style == "italic" else 1.0
         return slant * max(line[0] for line in lines), 1.15 * tallest * len(lines)
 
@@ -134,7 +134,7 @@ class Labels:
 
 @contextmanager
 def missing_letters() -> Iterator[None]:
-    """Let the font lack a letter of somebody's value in peace: a box stands for it."""
+    """Ignore that the font lacks a character of a value: a box stands for it."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield

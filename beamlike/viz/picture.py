@@ -205,10 +205,10 @@ def _write_file(made: Any, target: Path) -> None:
 def figure_text(scenes: Scene | Sequence[Scene], note: str = "") -> str:
     """A picture in sentences, for those who cannot see it."""
     every = [scenes] if isinstance(scenes, Scene) else list(scenes)
-    told = [scene.text() for scene in every]
+    sentences = [scene.text() for scene in every]
     if every[0].note:
-        told.append(f"Windowing: {every[0].note}.")
-    return " ".join([*told, f"{note[0].upper()}{note[1:]}."] if note else told)
+        sentences.append(f"Windowing: {every[0].note}.")
+    return " ".join([*sentences, f"{note[0].upper()}{note[1:]}."] if note else sentences)
 
 
 def _kinds(scenes: Sequence[Scene]) -> set[Any]:

@@ -227,6 +227,6 @@ def _start(texts: Sequence[str], head: str, room: int) -> int | None:
 
 
 def _shared(texts: Sequence[str]) -> int:
-    """How many letters all of them begin with."""
+    """How many characters all of them begin with."""
     pairs = zip(min(texts), max(texts), strict=False)
     return next((at for at, (one, other) in enumerate(pairs) if one != other), len(min(texts)))
