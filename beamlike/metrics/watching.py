@@ -104,7 +104,8 @@ class MetricsListener:
         return self
 
     def close(self) -> None:
-        """Stop listening to Spark, and let go of the port. The queries go on, the file stays."""
+        """Stop listening to Spark, and let go of the port. The queries keep running, the file
+        stays."""
         server, self._server = self._server, None
         if server is not None:
             server.close()

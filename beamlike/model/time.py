@@ -128,7 +128,7 @@ def duration_ms(value: DurationLike, argument: str) -> int:
         raise TimeError(f"{argument} must not be negative, got {_shown(value)}; give 0 or more")
     if milliseconds > _LONGEST:
         raise TimeError(
-            f"{argument} is longer than 64 bits can tell: {_shown(value)}; give {_LONGEST} ms or "
+            f"{argument} is longer than 64 bits can hold: {_shown(value)}; give {_LONGEST} ms or "
             "less"
         )
     return milliseconds

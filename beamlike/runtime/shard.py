@@ -121,7 +121,7 @@ class Shard:
     ) -> tuple[list[KeyedEffect], list[KeyedMerge]]:
         """Step the keys of some buckets, write what changed, and note it in the index."""
         pages = Pages(self._schema, store, index.contents)
-        states, gone, rows = self._wake(pages, touched, index)
+        states, gone, rows = self._load(pages, touched, index)
         encoded: list[pa.Table] = []
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()
         for bucket in sorted(touched):
@@ -138,7 +138,7 @@ class Shard:
                 effects += out
                 merges += merged
                 deadlines.append(next_timers)
-            encoded.append(self._rest(bucket, of_bucket))
+            encoded.append(self._save(bucket, of_bucket))
             _note(index, bucket, of_bucket, deadlines)
         pages.replace(rows, gone, pa.concat_tables(encoded))
         index.contents = pages.contents
@@ -197,7 +197,7 @@ class Shard:
         states[key] = state
         return [(key, effect) for effect in effects], [(key, it) for it in merges], next_timers
 
-    def _wake(
+    def _load(
         self, pages: Pages, touched: set[int], index: Index
     ) -> tuple[dict[int, dict[Key, KeyState]], Ints, Rows]:
         """The states of the keys in some buckets, the places of their rows, and all rows."""
@@ -210,7 +210,7 @@ class Shard:
             states[each] = self.layout.decode(own, known.watermark, known.clock, known.side)
         return states, at, rows
 
-    def _rest(self, bucket: int, states: dict[Key, KeyState]) -> pa.Table:
+    def _save(self, bucket: int, states: dict[Key, KeyState]) -> pa.Table:
         table = self.layout.encode(states)
         buckets = pa.array(np.full(table.num_rows, bucket, np.int32))
         return table.append_column("bucket", buckets)

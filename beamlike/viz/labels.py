@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import attrs
 
-__all__ = ["Labels", "Place", "missing_letters", "shortened"]
+__all__ = ["Labels", "Place", "missing_characters", "shortened"]
 
 _AIR: Final = 1.5
 """Pixels that stay free around a label."""
@@ -54,7 +54,7 @@ class Labels:
 
         font = FontProperties(size=size, style=style)
         measure = self._renderer.get_text_width_height_descent
-        with missing_letters():
+        with missing_characters():
             lines = [measure(line or " ", font, False) for line in words.split("\n")]
             tallest = measure("lp|", font, False)[1]
         # Slanted characters are wider than measured.
@@ -133,7 +133,7 @@ class Labels:
 
 
 @contextmanager
-def missing_letters() -> Iterator[None]:
+def missing_characters() -> Iterator[None]:
     """Ignore that the font lacks a character of a value: a box stands for it."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")

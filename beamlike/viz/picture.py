@@ -23,7 +23,7 @@ from beamlike.extras import missing
 from beamlike.model.fingerprint import how_many
 from beamlike.runtime.script import Run
 from beamlike.viz.axis import round_instants
-from beamlike.viz.labels import missing_letters
+from beamlike.viz.labels import missing_characters
 from beamlike.viz.painting import Panel, single_window
 from beamlike.viz.run_index import busiest, identity, keys_of
 from beamlike.viz.scene import End, Fate, Scene
@@ -260,7 +260,7 @@ def _legend(made: Any, height: float) -> None:
 
 
 def _save(made: Any, target: Any, **options: Any) -> None:
-    with missing_letters():
+    with missing_characters():
         made.savefig(target, **{"dpi": _SAVED_DPI, **options})
 
 

@@ -213,7 +213,7 @@ def _to_the_end(text: str, head: str, room: int) -> str:
 
 
 def _start(texts: Sequence[str], head: str, room: int) -> int | None:
-    """From where texts go on after their head: before they differ, and as early as all fit.
+    """From where texts continue after their head: before they differ, and as early as all fit.
 
     None if that is so near to the head that nothing can be left out.
     """

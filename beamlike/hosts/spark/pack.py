@@ -48,17 +48,17 @@ __all__ = [
     "PACKED",
     "Arrived",
     "clock_packer",
-    "heard_blobs",
     "packed_shards",
     "packer",
     "read_blobs",
-    "waker",
+    "tick_packer",
+    "update_blobs",
 ]
 
 PACKED = "shard int, blob binary"
 """The Spark schema of packed rows."""
 
-_WAKE = b""
+_EMPTY = b""
 
 _ROWS_OF_A_BLOB = 200_000
 """So many rows are gathered before they are packed, over all shards."""
@@ -122,7 +122,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
                 else:
                     yield from _spread(plan, table, order, lifter)
         receivers = list(plan.fanout_ids or plan.shard_ids)
-        yield _packed(receivers, heard_blobs(plan, updates, elements, len(receivers)))
+        yield _packed(receivers, update_blobs(plan, updates, elements, len(receivers)))
         if delivered:
             header = {"kind": "out", "delivered": list(map(delivered_to_json, delivered))}
             yield _packed(receivers[:1], [pack_blob(pa.table({}), header)])
@@ -164,7 +164,7 @@ def _believed_times(table: pa.Table) -> pa.ChunkedArray:
     return times
 
 
-def heard_blobs(
+def update_blobs(
     plan: Plan,
     updates: Sequence[WatermarkUpdate],
     elements: int,
@@ -180,7 +180,7 @@ def heard_blobs(
     if clock is not None:
         fields["clock"] = clock
     usual = (
-        pack_blob(pa.table({}), fields) if plan.clocks is not None or "clock" in fields else _WAKE
+        pack_blob(pa.table({}), fields) if plan.clocks is not None or "clock" in fields else _EMPTY
     )
     first = pack_blob(pa.table({}), fields | {"elements": elements}) if elements else usual
     return [first, *[usual] * (count - 1)]
@@ -321,31 +321,31 @@ def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
     return _out(plan, OutputTable(plan).refused(rows))
 
 
-def waker(plan: Plan) -> Callable[[Batches], Batches]:
+def tick_packer(plan: Plan) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that turns ticks of a clock into blobs for all shards."""
 
-    def wake(batches: Batches) -> Batches:
+    def pack(batches: Batches) -> Batches:
         ease_worker()
         for _ in batches:
             pass
         receivers = plan.fanout_ids or plan.shard_ids
-        yield _packed(list(receivers), [_WAKE] * len(receivers))
+        yield _packed(list(receivers), [_EMPTY] * len(receivers))
 
-    return wake
+    return pack
 
 
 def clock_packer(plan: Plan) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that turns rows with processing time (ms) into blobs for all
     shards."""
 
-    def wake(batches: Batches) -> Batches:
+    def pack(batches: Batches) -> Batches:
         ease_worker()
         times = [time for batch in batches for time in batch.column("clock").to_pylist()]
         if times:
             receivers = list(plan.fanout_ids or plan.shard_ids)
-            yield _packed(receivers, heard_blobs(plan, [], 0, len(receivers), max(times)))
+            yield _packed(receivers, update_blobs(plan, [], 0, len(receivers), max(times)))
 
-    return wake
+    return pack
 
 
 @attrs.frozen
@@ -373,7 +373,7 @@ def read_blobs(blobs: Iterator[bytes]) -> Arrived:
     elements = 0
     clock = None
     for blob in blobs:
-        if blob == _WAKE:
+        if blob == _EMPTY:
             continue
         table, header = unpack_blob(blob)
         match header["kind"]:

@@ -27,8 +27,8 @@ __all__ = [
     "SparkStore",
     "beam_watermark",
     "blobs_of",
+    "register_watermark_timer",
     "stepped_shard",
-    "wake_at_next_watermark",
 ]
 
 
@@ -79,7 +79,7 @@ def blobs_of(handle: StatefulProcessorHandle, *place: str) -> Any:
     return handle.getMapState("blobs", T.StructType(names), blob)
 
 
-def wake_at_next_watermark(handle: StatefulProcessorHandle, spark_watermark: int) -> None:
+def register_watermark_timer(handle: StatefulProcessorHandle, spark_watermark: int) -> None:
     """Have the group called whenever the watermark moves.
 
     The shard's own index knows what is due; Spark only has to call. A single timer just
@@ -122,7 +122,7 @@ class GroupProcessor(StatefulProcessor, ABC):
             # The query is drained: all inputs have come to their end.
             updates.append(HostWatermark(MAX_TIMESTAMP))
         elif self._plan.clocks is None:
-            wake_at_next_watermark(self._handle, spark_watermark)
+            register_watermark_timer(self._handle, spark_watermark)
             # Spark's watermark follows from the micro-batches before: it is there first.
             updates.append(HostWatermark(beam_watermark(spark_watermark), begins=True))
         else:

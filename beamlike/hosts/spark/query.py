@@ -13,7 +13,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
 from beamlike.hosts.spark.inputs import mark
-from beamlike.hosts.spark.pack import PACKED, clock_packer, packer, read_blobs, waker
+from beamlike.hosts.spark.pack import PACKED, clock_packer, packer, read_blobs, tick_packer
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.hosts.spark.scripted_time import scripted_time
 from beamlike.hosts.spark.ticks import ticks
@@ -68,7 +68,7 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
         moves = time.clock_rows.mapInArrow(clock_packer(plan), PACKED)
         packed = packed.unionByName(moves)
     elif plan.needs_ticks:
-        packed = packed.unionByName(_wakes(packed.sparkSession, plan, wake_every_ms))
+        packed = packed.unionByName(_ticked(packed.sparkSession, plan, wake_every_ms))
     if plan.fanout:
         packed = packed.groupBy("shard").transformWithState(
             FanoutProcessor(plan), PACKED, "append", "EventTime"
@@ -79,8 +79,8 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
     return stepped.mapInArrow(unpacker(plan), output_schema(plan))
 
 
-def _wakes(spark: "SparkSession", plan: Plan, every_ms: int) -> DataFrame:
-    return ticks(spark, every_ms).mapInArrow(waker(plan), PACKED)
+def _ticked(spark: "SparkSession", plan: Plan, every_ms: int) -> DataFrame:
+    return ticks(spark, every_ms).mapInArrow(tick_packer(plan), PACKED)
 
 
 def bounded(inputs: Sequence[Packed], plan: Plan) -> DataFrame:

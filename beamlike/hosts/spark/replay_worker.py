@@ -17,7 +17,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from beamlike.errors import StateError, UserFunctionError
 from beamlike.hosts.spark.pack import Batches
-from beamlike.hosts.spark.processor import SparkStore, blobs_of, wake_at_next_watermark
+from beamlike.hosts.spark.processor import SparkStore, blobs_of, register_watermark_timer
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -121,7 +121,7 @@ class LaneProcessor(StatefulProcessor):
         spark_watermark = times.getCurrentWatermarkInMs()
         scale = control["scale"] and WatermarkScale(*control["scale"])
         if scale:
-            wake_at_next_watermark(self._handle, spark_watermark)
+            register_watermark_timer(self._handle, spark_watermark)
         for number, lane_control in control["lanes"].items():
             lane = int(number)
             if lane_control["stage"] is not None:

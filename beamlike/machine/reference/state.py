@@ -31,7 +31,7 @@ class TriggerState:
                                                                          clears it or is
                                                                          closed; an interval
                                                                          then moves on, and a
-                                                                         count that goes on
+                                                                         running count
                                                                          keeps the rest
     ``subs``      the same, of children
     ``kept``      the value that a delta    that of the first part       with the window, or
@@ -86,7 +86,7 @@ class WindowState:
                            (retracting only)                                them by itself
     ``size``               elements since the window  added up              with the window
                            opened; 0 unless the
-                           window function asks
+                           window function needs
     =====================  =========================  ====================  ===================
 
     Beam keeps one more hold, at the instant of expiry. It can never be the smallest: while

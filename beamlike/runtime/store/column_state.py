@@ -107,7 +107,7 @@ class ColumnState:
             pa.array(table.new_elements),
             _nullable(table.hold),
             pa.array(table.end_timer_set),
-            self._alarms(state),
+            self._processing_timers(state),
             timing_names(table.timing),
             _nullable(table.index),
             _nullable(table.nonspeculative),
@@ -120,7 +120,7 @@ class ColumnState:
             arrays += fold.save(accumulators)
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
-    def _alarms(self, state: State) -> pa.Array:
+    def _processing_timers(self, state: State) -> pa.Array:
         """The processing times that each window waits for, ascending and each once."""
         if state.table.processing_timers is not None:
             return _list_array(

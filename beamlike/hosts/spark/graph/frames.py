@@ -112,7 +112,7 @@ def frame_of(
         schema: The Spark schema of the rows. An element is a `Row`, a mapping, a named tuple or
             another tuple with its columns; any other element is the only column.
         shards: The groups of Spark that share the keys of a layer.
-        wake_every_ms: How often a query that waits on processing time is woken without data.
+        wake_every_ms: How often a query that waits on processing time gets one without data.
 
     Raises:
         PipelineError: It is no schema.
@@ -167,7 +167,7 @@ def stream_messages(
         layers: The pipeline.
         shows: See `stepped_through`.
         shards: The groups of Spark that share the keys of a layer.
-        wake_every_ms: How often a query that waits on processing time is woken without data.
+        wake_every_ms: How often a query that waits on processing time gets one without data.
         others: Messages that enter it besides those of the streams.
         names: How Spark's progress calls what a node counts; by default by its label.
     """
@@ -175,7 +175,7 @@ def stream_messages(
     entries = [frame.entry(layers, at) for at, frame in streams]
     entries += [] if others is None else [Entry(others)]
     if _waits(layers, shards):
-        entries.append(Entry(_wakes(spark, layers, wake_every_ms)))
+        entries.append(Entry(_ticked(spark, layers, wake_every_ms)))
     observed = [
         Observed(at, node.label if names is None else names(node), isinstance(node, STAGED))
         for at, node in enumerate(layers.nodes)
@@ -220,7 +220,7 @@ def _waits(layers: Layers, shards: int) -> bool:
     )
 
 
-def _wakes(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":
+def _ticked(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":
     return ticks(spark, every_ms).select(F.lit(layers.dump(Messages())).alias("blob"))
 
 

@@ -60,7 +60,7 @@ class RunReport:
     lost: Sequence[NodeDrop] = ()
     lost_counts: Mapping[tuple[int, str], int] = attrs.field(factory=dict)
 
-    def lose(self, lost: Sequence[NodeDrop]) -> None:
+    def record_drops(self, lost: Sequence[NodeDrop]) -> None:
         """Note elements that were dropped."""
         if not lost:
             return
@@ -119,7 +119,8 @@ def start(
         checkpoint: The folder that the query restarts from.
         trigger: As Spark's ``trigger`` takes it.
         shards: The groups of Spark that share the keys of a layer.
-        wake_every_ms: How often a query that waits on processing time is woken without data.
+        wake_every_ms: How often a query that waits on processing time gets a micro-batch without
+            data.
 
     Raises:
         StateError: Another pipeline went on from this folder.
@@ -174,7 +175,7 @@ def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: Ru
     try:
         blobs = kept.where(f"{SHOWN} is null").select("blob").collect()
         mail = layers.load(bytes(blob) for (blob,) in blobs)
-        found.lose(mail.lost)
+        found.record_drops(mail.lost)
         for node, of_node in mail.metrics.by_step().items():
             found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
         for at, (sink, shown) in enumerate(rows):

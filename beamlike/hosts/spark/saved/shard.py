@@ -202,7 +202,7 @@ def _check_columns(table: pa.Table) -> None:
         if kind is not None and field.type != kind:
             raise ValueError(f"column {field.name!r} of its rows is {field.type} and not {kind}")
         if field.name == "unretracted_panes" and not pa.types.is_list(field.type):
-            raise ValueError(f"column 'outstanding' of its rows is {field.type} and no list")
+            raise ValueError(f"column 'unretracted_panes' of its rows is {field.type} and no list")
     for name in ("start", "end", "output_watermark"):
         if table.column(name).null_count:
             raise ValueError(f"column {name!r} of its rows has nulls")
