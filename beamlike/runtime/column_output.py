@@ -47,7 +47,7 @@ class ColumnOutput:
         self.schema = self._one_by_one.schema
 
     def build(self, stepped: ColumnsStepped, report: tuple[int, int] | None) -> pa.Table | None:
-        """One row for each pane and each drop; None if there is nothing to say.
+        """One row for each pane and each drop; None if there is nothing to emit.
 
         Args:
             report: Position and output watermark (ms) of the shard, for the next stage.

@@ -28,7 +28,7 @@ from beamlike.runtime.store.state import with_bucket
 __all__ = ["ARRIVAL", "CLOCK", "WATERMARK", "ColumnShard", "ColumnsStepped"]
 
 CLOCK, ARRIVAL, WATERMARK = range(3)
-"""In this order a micro-batch moves a shard whose watermark comes by messages."""
+"""In this order a micro-batch moves a shard whose watermark comes from updates."""
 
 Emitted = tuple[int, Panes]
 """Panes, and what brought them out."""

@@ -33,7 +33,7 @@ _EXAMPLE: Final = 300
 
 
 def delivered_by(source: int, times: Ints, last: str) -> Delivered:
-    """What rows with these event times say of them.
+    """The delivery of rows with these event times.
 
     Args:
         source: See `Delivered`.

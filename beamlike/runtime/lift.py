@@ -66,7 +66,7 @@ def _schema(plan: Plan) -> pa.Schema:
 
 
 class _Careful:
-    """All at once; or if something does not fit, with an eye on each element."""
+    """All at once; or if something does not fit, with a check of each element."""
 
     def __init__(self, plan: Plan, at_once: Lifter) -> None:
         self._at_once, self._one_by_one = at_once, _KeyByKey(plan, checks=True)

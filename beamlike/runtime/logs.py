@@ -1,7 +1,7 @@
 """What shards log: merges, panes and drops, each with its key and window.
 
 Drops are lost data, and logged at INFO; that a watermark jumps over rows to come, as a WARNING;
-all else at DEBUG. Where the lines go is the host's affair.
+all else at DEBUG. Where the lines go is up to the host.
 """
 
 import logging

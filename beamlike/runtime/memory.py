@@ -46,7 +46,7 @@ class MemoryStage:
         self._states: dict[Hashable, KeyState] = dict(states or {})
         self._script: list[ScriptStep] = []
         self._outputs: list[Output] = []
-        # Of a step of a key all at once: objects are made for those who ask.
+        # Of a step of a key all at once: objects are made on access.
         self._story: list[tuple[int, Hashable, list[TraceEvent]]] = []
         self.watermark, self.clock = watermark, clock
         self.side_watermark: int | None = None
@@ -108,7 +108,7 @@ class MemoryStage:
         Raises:
             WatermarkError: The watermark or the clock would go back.
         """
-        # The machine refuses it too, but it has no say while there is no key.
+        # The machine refuses it too, but not while there is no key.
         if isinstance(step, Arrive):
             return
         stands_at = self.watermark if isinstance(step, AdvanceWatermark) else self.clock

@@ -1,6 +1,6 @@
 """A script: what happens to one stage, step by step, and the record of what came out.
 
-The same script runs on every host, and every host answers with the same kind of `Run`.
+The same script runs on every host, and every host returns the same kind of `Run`.
 """
 
 from collections.abc import Hashable

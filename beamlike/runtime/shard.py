@@ -79,7 +79,7 @@ class Shard:
         updates: Sequence[WatermarkUpdate],
         clock: int,
     ) -> Stepped:
-        """Take one shard through one micro-batch.
+        """Step one shard through one micro-batch.
 
         Args:
             store: The shard's state; read, and written where something changed.

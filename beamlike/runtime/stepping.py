@@ -37,7 +37,7 @@ from beamlike.runtime.store.state import StateLayout, with_bucket
 __all__ = ["ONE_BY_ONE", "Choice", "Stepper", "choose_machine", "stepper_of"]
 
 ONE_BY_ONE: Final = (WindowError, OutgrownError, CombineError, FunctionRaised)
-"""What some element of a step may cause of which only the reference machine can say which: a time
+"""What an element of a step may cause; only the reference machine can find which element: a time
 beyond the calendar, an aggregate that outgrows its type or the one that its user declared, a
 function of the user's that raises."""
 
@@ -48,7 +48,7 @@ Result = TypeVar("Result")
 class Stepper:
     """Steps the shards of one plan, by the columnar machine if that can do it.
 
-    A step in which something does not fit is done once more, key by key, with an eye on each
+    A step in which something does not fit is done once more, key by key, with a check of each
     element, and the log of the worker says so. Of the first attempt nothing stays: both machines
     read the same state.
 
@@ -73,7 +73,7 @@ class Stepper:
     ) -> _Out:
         """Take one shard through one micro-batch.
 
-        Returns what comes out as rows, None if nothing does, and where the shard stands then.
+        Returns what comes out as rows, None if nothing does, and the status of the shard then.
 
         Args:
             store: See `beamlike.runtime.shard.Shard.step`, as for the next three.

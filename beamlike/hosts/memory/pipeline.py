@@ -59,7 +59,7 @@ class DroppedElement:
 
 
 class OutOf(Sequence[OutputElement]):
-    """All elements that came out of an edge. Objects are made of them for those who look."""
+    """All elements that came out of an edge. Their objects are made on access."""
 
     def __init__(self) -> None:
         self._steps: list[int] = []
@@ -223,7 +223,7 @@ def steps_of(nodes: Iterable[Node]) -> Iterator[Step]:
     for source, events in _turns(scripts):
         for event in events:
             if isinstance(event, AdvanceClock):
-                # Each moves the clock on; none knows of the moves of the others.
+                # Each moves the clock on, independently of the others.
                 clock += event.to - clocks[source]
                 clocks[source] = event.to
         yield Step(source, events, clock)

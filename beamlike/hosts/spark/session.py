@@ -1,4 +1,4 @@
-"""A Spark session that can host beamlike, and a clear word where none can be had."""
+"""A Spark session that can host beamlike, and a clear error where there is none."""
 
 import os
 import re

@@ -1,6 +1,6 @@
 """Triggers made of triggers: early and late, repetition, sequence, first, all, finally.
 
-Source: Beam Java, ``runners/core-java/.../triggers/*StateMachine``, with two accidents left out:
+Source: Beam Java, ``runners/core-java/.../triggers/*StateMachine``, without two of its quirks:
 an early or late trigger starts over completely after each pane, and when windows merge only live
 windows are evaluated.
 """
@@ -19,7 +19,7 @@ __all__ = ["AfterAll", "AfterEach", "AfterFirst", "AfterWatermark", "OrFinally",
 class AfterWatermark(Running):
     """`AfterWatermark` with early or late firings.
 
-    The finished bit of the early child means: the end of the window has been dealt with.
+    The finished bit of the early child means: the end of the window was processed.
     """
 
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
@@ -57,7 +57,7 @@ class AfterWatermark(Running):
             early = self.subs[0].restarted(early, now)
             return TriggerState(state.finished, state.value, (early, *late))
         past_end = attrs.evolve(self.subs[0].ended(early), finished=True)
-        # The late trigger counts from here; what it saw meanwhile has just been emitted.
+        # The late trigger counts from here; what it got meanwhile has just been emitted.
         return TriggerState(not late, None, (past_end, *self._late(late, now)))
 
     def _late(self, states: Sequence[TriggerState], now: Now) -> list[TriggerState]:

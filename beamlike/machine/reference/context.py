@@ -29,7 +29,7 @@ def count_of(items: Iterable[Item]) -> int:
 
 
 class Failed(Exception):
-    """A function of the user's raised while a bundle was taken in.
+    """A function of the user's raised while a bundle was added.
 
     ``arrivals`` are those that it raised for, each with its failure. What was done for the
     bundle is to be undone.

@@ -125,7 +125,7 @@ def _add_bundle(work: StepContext, items: Iterable[Item]) -> None:
     touched: list[Window] = []
     while arrivals:
         try:
-            touched = _take_in(work, arrivals)
+            touched = _apply_bundle(work, arrivals)
             break
         except Failed as failed:
             # What they caused is undone, so that the others find all as if they had not come.
@@ -137,7 +137,7 @@ def _add_bundle(work: StepContext, items: Iterable[Item]) -> None:
         fire(work, window)
 
 
-def _take_in(work: StepContext, arrivals: list[Arrival]) -> list[Window]:
+def _apply_bundle(work: StepContext, arrivals: list[Arrival]) -> list[Window]:
     """Merge windows and add the elements; the windows that got any, or were merged."""
     home = merge_windows(work, arrivals)
     if work.strategy.late_check is LateCheck.MERGED:

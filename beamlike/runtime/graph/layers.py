@@ -1,4 +1,4 @@
-"""How a graph is cut into layers, and who reads what."""
+"""How a graph is cut into layers, and what reads what."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ _PARTS: Final = ("nodes", "wanted", "clocks", "wire")
 
 @attrs.frozen
 class Reader:
-    """Who reads an edge: a node by its number, and as which of its sources."""
+    """What reads an edge: a node by its number, and as which of its sources."""
 
     node: int
     source: int
@@ -154,7 +154,7 @@ class Layers:
 
     @cached_property
     def roots(self) -> Sequence[frozenset[int]]:
-        """Of each node the sources that it stands on."""
+        """Of each node the sources that it depends on."""
         found: list[frozenset[int]] = []
         for at, node in enumerate(self.nodes):
             own = {at} if isinstance(node, ReadNode) else set()

@@ -1,4 +1,4 @@
-"""Nodes that remember: each has a machine, and a stage that keeps its state by key."""
+"""Nodes that keep state: each has a machine, and a stage that keeps its state by key."""
 
 import reprlib
 from abc import abstractmethod
@@ -43,7 +43,7 @@ class Keyed:
 
 
 class StagedWorker(Worker, Recorded):
-    """A node with a machine, which remembers."""
+    """A node with a machine, which keeps state."""
 
     def __init__(self, label: str, machine: Machine) -> None:
         super().__init__(label)

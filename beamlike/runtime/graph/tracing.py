@@ -1,7 +1,8 @@
-"""What happened inside of a grouping while scripts were played: noted by the workers as it happens.
+"""What happened inside of a grouping while scripts were played: traced by the workers as it
+happens.
 
-A worker notes what a shard was given in a micro-batch, where its clocks stood after it, and all
-that its machine answered. In the driver the notes of all shards become the `Run` of the grouping.
+A worker records what a shard was given in a micro-batch, its clocks after it, and all outputs of
+its machine. In the driver the traces of all shards become the `Run` of the grouping.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -67,7 +68,7 @@ class ShardTrace:
 
 
 class TracedShard(Shard):
-    """A shard that notes what its machine answers in a step."""
+    """A shard that records the outputs of its machine in a step."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
@@ -92,7 +93,7 @@ class TracedShard(Shard):
 
 
 class _TracedMachine:
-    """A machine whose answers are noted."""
+    """A machine whose outputs are recorded."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -123,7 +124,7 @@ class _TracedMachine:
 
 
 class Inside(Recorded):
-    """The run of one grouping, made of what was noted in each micro-batch.
+    """The run of one grouping, made of the traces of each micro-batch.
 
     Args:
         key_of: The key that became these bytes.
@@ -161,7 +162,7 @@ class Inside(Recorded):
         )
 
     def add(self, noted: Iterable[ShardTrace]) -> None:
-        """What its shards noted in one micro-batch."""
+        """The traces of its shards in one micro-batch."""
         shards = sorted(noted, key=lambda it: it.shard)
         clock = max(it.clock for it in shards)
         watermark = min(it.watermark for it in shards)

@@ -28,7 +28,7 @@ Tagged = Iterable[tuple[str, Bundle]]
 
 
 class Recorded(ABC):
-    """What knows everything that happened to a node."""
+    """The history of a node."""
 
     @property
     @abstractmethod

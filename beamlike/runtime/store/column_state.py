@@ -135,7 +135,7 @@ class ColumnState:
         return _list_array(Lists(waits.sum(axis=1), None), pa.array(times[waits]))
 
     def _panes(self, column: pa.ChunkedArray) -> Lists:
-        """Panes that still stand, of each window."""
+        """Panes that are not retracted yet, of each window."""
         lists = column.combine_chunks()
         rows = lists.flatten()
         field = dict(zip(rows.type.names, rows.flatten(), strict=True))
@@ -212,7 +212,7 @@ def _list_array(lists: Lists, items: pa.Array) -> pa.Array:
 
 
 def _values_again(part: Part, array: pa.Array, like: Values) -> Values:
-    """The values of panes that rested, in the form in which their fold makes new ones."""
+    """The values of saved panes, in the form in which their fold makes new ones."""
     if part.columns.pickles:
         return Values.of_objects([cloudpickle.loads(value) for value in array.to_pylist()])
     if isinstance(like.data, Lists):

@@ -1,4 +1,4 @@
-"""What a shard knows without reading its rows: its clocks, its deadlines, where the rows are."""
+"""The index of a shard, read without its rows: its clocks, its deadlines, where the rows are."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ UNREADABLE: Final = (
 
 @attrs.frozen
 class ShardStatus:
-    """Where a shard stands after a step.
+    """The status of a shard after a step.
 
     Attributes:
         windows_open: Windows that it keeps.
@@ -114,7 +114,7 @@ class Index:
         columns = [deadlines(table, name).copy() for name in _PER_BUCKET]
         index = cls(Clock.from_json(header), header["output"], contents, *columns)
         if changed:
-            # Deadlines are those of the words before. Now every bucket is due, and says its own.
+            # Deadlines are those of the words before. Now every bucket is due, and sets its own.
             for column in (index.event, index.timer, index.side):
                 column[:] = MIN_TIMESTAMP
         return index

@@ -34,7 +34,7 @@ PAGE: Final = 8 * 2**20
 """Bytes of a page at most, before it is compressed; one row may have more."""
 
 FEW: Final = 1_000
-"""So many rows are written anew without a second thought."""
+"""So many rows are always written anew."""
 
 LOG: Final = 64
 """Blobs of a log at most: reading takes them all, and the index names them all."""

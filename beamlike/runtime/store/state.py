@@ -135,7 +135,7 @@ class StateLayout:
             columns.append([[self._pane_row(pane) for pane in w.unretracted_panes] for w in kept])
         if self._sized:
             columns.append([w.size for w in kept])
-        # First of all: what outgrew its type here, did so in the panes that stand, too.
+        # First of all: what outgrew its type here, did so in the panes that are not retracted, too.
         accumulators = self._accumulator.encode([w.accumulator for w in kept])
         arrays = [
             pa.array(values, field.type)
@@ -190,7 +190,7 @@ class StateLayout:
         }
 
     def _pane_type(self) -> pa.DataType:
-        """A pane that still stands, as it was emitted."""
+        """A pane that is not retracted yet, as it was emitted."""
         values = [
             (f"value_{part.name}", pa.binary() if part.columns.pickles else part.result)
             for part in self.plan.parts

@@ -202,7 +202,7 @@ class Checkpoint:
         """Have everything there before the query starts, or restarts.
 
         Raises:
-            StateError: Another pipeline went on from it.
+            StateError: It belongs to another pipeline.
         """
         now = nodes_of(self.layers, self.shards)
         before = None

@@ -185,7 +185,7 @@ def stream_messages(
 
 
 _asked: Final[WeakKeyDictionary[Node, int]] = WeakKeyDictionary()
-"""How many DataFrames stand on a node."""
+"""How many DataFrames are based on a node."""
 
 
 def _name_of(node: Node) -> str:

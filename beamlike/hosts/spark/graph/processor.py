@@ -53,7 +53,7 @@ class Placed:
 
     Args:
         stage: What it does.
-        sources: The sources that it stands on.
+        sources: The sources that it depends on.
         origins: The sources and stateful nodes whose watermarks are its own.
         clocks: Theirs.
     """

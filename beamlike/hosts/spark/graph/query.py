@@ -147,8 +147,8 @@ def run_pipelines_on_spark(
     layers = Layers.of(ends, wanted, lambda _: StageClock(1))
     answers = Answers(layers, pipelines)
     with _playing(spark, layers, shards, buckets) as play:
-        for mail in messages_of(layers, *answers.sources):
-            answers.add(play(mail))
+        for message in messages_of(layers, *answers.sources):
+            answers.add(play(message))
     return answers.runs()
 
 
@@ -231,10 +231,10 @@ def _playing(
         spark.conf.set(_PARTITIONS, str(partitions))
     seen, numbers = 0, count()
 
-    def play(mail: Messages) -> Messages:
+    def play(message: Messages) -> Messages:
         nonlocal seen
         hidden = inbox / f".{next(numbers):08}.parquet"
-        pq.write_table(pa.table({"blob": pa.array([layers.dump(mail)], pa.binary())}), hidden)
+        pq.write_table(pa.table({"blob": pa.array([layers.dump(message)], pa.binary())}), hidden)
         hidden.rename(inbox / hidden.name[1:])
         try:
             query.processAllAvailable()

@@ -174,9 +174,9 @@ def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: Ru
     kept = left.persist()
     try:
         blobs = kept.where(f"{SHOWN} is null").select("blob").collect()
-        mail = layers.load(bytes(blob) for (blob,) in blobs)
-        found.record_drops(mail.lost)
-        for node, of_node in mail.metrics.by_step().items():
+        message = layers.load(bytes(blob) for (blob,) in blobs)
+        found.record_drops(message.lost)
+        for node, of_node in message.metrics.by_step().items():
             found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
         for at, (sink, shown) in enumerate(rows):
             sink.write(shown.rows_in(kept, at), number)

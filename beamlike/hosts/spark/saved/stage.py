@@ -101,7 +101,7 @@ class SavedStage:
 
     @cached_property
     def _latest(self) -> SavedShard:
-        """The shard that stepped last. What the query was changed to others do not know yet."""
+        """The shard that stepped last. Others do not have later changes of the query yet."""
         return max(self.shards, key=lambda shard: shard.at.clock)
 
     @property
