@@ -13,7 +13,7 @@ def check_liftable(strategy: WindowingStrategy, *, unjudged: bool = False) -> No
     """Refuse to combine early what has to be kept apart later.
 
     Args:
-        unjudged: The elements are combined before anybody knows which of them are late.
+        unjudged: The elements are combined before it is known which of them are late.
 
     Raises:
         WindowingError: With the part of the strategy that needs each element.

@@ -18,7 +18,7 @@ __all__ = ["PassThrough"]
 class PassThrough:
     """Each element comes out at once, once per window, as a pane that never fired.
 
-    An element that comes in a window keeps it. Trigger, lateness and accumulation have no say
+    An element that comes in a window keeps it. Trigger, lateness and accumulation have no effect
     before a grouping.
 
     Args:

@@ -1,7 +1,7 @@
 """A function with a memory: one state for each key and window, elements one by one.
 
 Nothing is grouped and there is no trigger. Each element is given to the function with the
-state that the element before it left, and what the function answers comes out at once.
+state that the element before it left, and what the function returns comes out at once.
 
 Source: Beam Java ``StatefulDoFnRunner``, Scio ``applyPerKeyDoFn``.
 """
@@ -50,7 +50,7 @@ class StatefulMap:
         window_fn: The windows of elements that come in none. They must not merge: two states have
             no sum.
         fn: Called with the state (None at first), the value and the event time (ms) of an
-            element. Answers with the new state, None to forget it, and the outputs. It leaves
+            element. Returns the new state, None to forget it, and the outputs. It leaves
             the old state as it was: states are saved, loaded and compared.
         allowed_lateness: How long after its end a window still accepts elements.
         on_error: What to do when ``fn`` or the window function raises: ``"fail"`` or

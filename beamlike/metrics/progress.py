@@ -94,7 +94,7 @@ class Counts:
         return cls(panes, dropped, *stands, is_source=_WINDOWS_OPEN not in metrics)
 
     def then(self, after: "Counts") -> "Counts":
-        """What came after these; a grouping that was not stepped stands where it stood."""
+        """What came after these; a grouping that was not stepped keeps its status."""
         if after.windows_open is not None:
             return after
         return attrs.evolve(after, windows_open=self.windows_open, watermark=self.watermark)
@@ -184,7 +184,7 @@ class Progress:
         return not self.parts or not self.parts.keys() <= _POLLING
 
     def after(self, before: "Progress") -> "Progress":
-        """The same, where groupings that were not stepped stand where they stood before."""
+        """The same, where groupings that were not stepped keep their status."""
         groupings = {
             name: before.groupings[name].then(counts) if name in before.groupings else counts
             for name, counts in self.groupings.items()

@@ -57,7 +57,7 @@ class MetricsServer:
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}{_PATH}"
 
     def close(self) -> None:
-        """Let go of the port."""
+        """Release the port."""
         self._listening.close()
 
 

@@ -23,7 +23,7 @@ QUERIES: Final = 100
 
 @attrs.define
 class _Grouping:
-    """What a grouping counted since it is known, and where it stands."""
+    """What a grouping counted since it is known, and its status."""
 
     elements: int = 0
     panes: Counter[str] = attrs.field(factory=Counter)
@@ -41,7 +41,7 @@ class _Grouping:
         self.merges += counted.merges
         self.jumps += counted.jump is not None
         if counted.windows_open is not None:
-            self.stands = counted  # one that was not stepped stands where it stood
+            self.stands = counted  # one that was not stepped keeps its status
 
 
 @attrs.define

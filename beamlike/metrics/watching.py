@@ -1,4 +1,4 @@
-"""Listens to the queries of a session, and hands on what they count."""
+"""Listens to the queries of a session, and passes on what they count."""
 
 import os
 import sys
@@ -89,7 +89,7 @@ class MetricsListener:
         try:
             _replace(self._file, self.text())
         except (OSError, UnicodeError) as error:
-            # The query is not to suffer; the next micro-batch tries again.
+            # The query must not fail; the next micro-batch tries again.
             LOGGER.error("the metrics cannot be written to %s: %s", self._file, error)
 
     # -- from here to there --------------------------------------------------------------
@@ -104,7 +104,7 @@ class MetricsListener:
         return self
 
     def close(self) -> None:
-        """Stop listening to Spark, and let go of the port. The queries keep running, the file
+        """Stop listening to Spark, and release the port. The queries keep running, the file
         stays."""
         server, self._server = self._server, None
         if server is not None:

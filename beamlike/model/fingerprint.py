@@ -21,7 +21,7 @@ class Spelling:
     """How the caller of a check spells what its message advises.
 
     Args:
-        accumulation: The argument that says the accumulation mode.
+        accumulation: The argument for the accumulation mode.
         window: What gives a collection windows, or a trigger; ``{part}`` says which.
         remerge: What makes windows that a grouping merged, ``{window_fn}`` of the input
             ``{name}``, ready to be merged again.

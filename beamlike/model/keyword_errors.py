@@ -59,7 +59,7 @@ def by_name(
     others_first: bool = False,
     **examples: str,
 ) -> Callable[[Callable[Params, Answer]], Callable[Params, Answer]]:
-    """A function that says in words which argument there is not, has no name, or is missing.
+    """A function whose error names the argument that does not exist, has no name, or is missing.
 
     Python says the former in a TypeError that does not know what was meant.
 

@@ -46,7 +46,7 @@ def check_without_accumulation(
 
     Args:
         allowed_lateness: The one in force (ms).
-        given_lateness: What this window transform says, as it says it.
+        given_lateness: What this window transform sets, as it is written.
         spelling: How the advice is spelled.
 
     Raises:

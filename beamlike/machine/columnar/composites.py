@@ -1,4 +1,4 @@
-"""Triggers made of triggers, over columns: what the reference machine's `composites` say."""
+"""Triggers made of triggers, over columns: the rules of the reference machine's `composites`."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ __all__ = ["AfterAll", "AfterEach", "AfterFirst", "AfterWatermark", "OrFinally",
 class AfterWatermark(Trigger):
     """`AfterWatermark` with early or late firings.
 
-    The finished bit of the early child means: the end of the window has been dealt with.
+    The finished bit of the early child means: the end of the window was processed.
     """
 
     def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
@@ -37,7 +37,7 @@ class AfterWatermark(Trigger):
         early, *late = state.subs
         in_late_phase = early.finished
         passes_end = ~in_late_phase & now.end_reached
-        # The late trigger counts from here; what it saw meanwhile has just been emitted.
+        # The late trigger counts from here; what it got meanwhile has just been emitted.
         again = tuple(choose(in_late_phase | passes_end, sub.restarted(), sub) for sub in late)
         over = early.restarted()
         past_end = Nodes(in_late_phase | passes_end, over.value, over.subs)
@@ -188,7 +188,7 @@ class AfterEach(_Several):
             for at, sub in enumerate(self.subs)
         )
         if self.merging:
-            # The others listened too; what they saw has left with this pane.
+            # The others got elements too; what they waited for was emitted with this pane.
             subs = tuple(sub.cleared() for sub in subs)
         return Nodes(_all([sub.finished for sub in subs]), None, subs)
 

@@ -31,7 +31,7 @@ EARLY, ON_TIME, LATE = range(len(TIMINGS))
 def fire(
     rules: Rules, state: State, turns: FiringOrder, expires: Bools | None = None
 ) -> tuple[list[Panes], Table]:
-    """Fire the windows whose trigger is ready, and those that expire, whatever it says.
+    """Fire the windows whose trigger is ready, and those that expire, ready or not.
 
     Returns:
         The panes, and those of the windows that are left, as they are afterwards.

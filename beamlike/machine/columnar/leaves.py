@@ -1,4 +1,4 @@
-"""Triggers without children, over columns: what the reference machine's `leaves` say.
+"""Triggers without children, over columns: the rules of the reference machine's `leaves`.
 
 The rules are the same as there, once for all windows.
 """

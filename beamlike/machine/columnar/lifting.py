@@ -73,7 +73,7 @@ class ColumnarLifting:
         return lifted, drops
 
     def _unseen(self, key: Ints, watermark: int | None) -> State:
-        """Keys that no element came for yet."""
+        """Keys without elements so far."""
         at = MIN_TIMESTAMP if watermark is None else watermark
         keys, none = int(key.max(initial=-1)) + 1, np.zeros(0, np.int64)
         table = self._rules.new_windows(none, none, none)

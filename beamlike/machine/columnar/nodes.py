@@ -1,7 +1,7 @@
 """The state of a trigger's node for many windows at once, and the methods of a trigger on it.
 
-A `Nodes` is to a column what `TriggerState` is to one window. Every operation answers for all of
-its windows; where only some are concerned, a mask says which.
+A `Nodes` is to a column what `TriggerState` is to one window. Every operation covers all of its
+windows; where only some are concerned, a mask says which.
 """
 
 from abc import ABC, abstractmethod
@@ -41,7 +41,7 @@ class Nodes:
         return type(self)(self.finished, _nothing(self.value), subs)
 
     def restarted(self) -> Self:
-        """As on the first day, all the way down."""
+        """As at the start, all the way down."""
         subs = tuple(sub.restarted() for sub in self.subs)
         return type(self)(np.zeros(len(self), np.bool_), _nothing(self.value), subs)
 
@@ -58,7 +58,8 @@ def _nothing(value: Ints | None) -> Ints | None:
 
 @attrs.frozen(eq=False)
 class Now:
-    """All that a trigger may know: which windows are over, and processing time (ms)."""
+    """All that a trigger may use in a decision: which windows are over, and processing time
+    (ms)."""
 
     end_reached: Bools
     clock: int

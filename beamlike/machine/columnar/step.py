@@ -1,8 +1,8 @@
 """The step of many keys at once: the rules of the reference machine's step, over columns.
 
-The order is the same: drop what is expired, merge windows, add everything, and only then ask
-each touched window's trigger, once. What one key does never depends on another, so all of them
-take each part of the step together.
+The order is the same: drop what is expired, merge windows, add everything, and only then evaluate
+each touched window's trigger, once. What one key does never depends on another, so all of them take
+each part of the step together.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class ColumnarGrouping:
         self.trigger = self.rules.trigger
 
     def start(self, keys: int, watermark: int, clock: int) -> State:
-        """So many keys that no element came for yet."""
+        """So many keys without elements so far."""
         none = np.zeros(0, np.int64)
         table = self.rules.new_windows(none, none, none)
         return State(watermark, clock, np.full(keys, watermark, np.int64), table)

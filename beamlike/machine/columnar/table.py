@@ -96,7 +96,7 @@ class Table:
         folds: Sequence[Fold],
         keeps: Keeps,
     ) -> Self:
-        """Windows without elements, as on their first day."""
+        """Windows without elements, as at their start."""
         count = len(key)
         return cls(
             key,

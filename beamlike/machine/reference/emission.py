@@ -23,7 +23,7 @@ __all__ = ["expire", "fire", "is_ready"]
 
 
 def is_ready(work: StepContext, window: Window) -> bool:
-    """Whether the window's trigger wants to fire now."""
+    """Whether the window's trigger is ready to fire."""
     return work.trigger.ready(work.windows[window].trigger, work.now(window))
 
 
@@ -187,9 +187,9 @@ def _stands(state: WindowState, window: Window, value: Any) -> bool:
 def _session(work: StepContext, window: Window, state: WindowState) -> Window:
     """The name of the session whose pane comes now: that of the earliest pane it withdraws.
 
-    The first pane of a session names it after its window. If a session that still stands began
-    with that very window and has left it (bounded sessions may overlap, and beside a closed one
-    a new one may begin), the name begins a millisecond earlier. It never ends later than its
+    The first pane of a session names it after its window. If a session with panes not yet retracted
+    began with that very window and has left it (bounded sessions may overlap, and beside a closed
+    one a new one may begin), the name begins a millisecond earlier. It never ends later than its
     session: a session whose name no window keeps has expired, and its window with it.
     """
     if state.unretracted_panes:

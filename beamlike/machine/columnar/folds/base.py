@@ -19,7 +19,7 @@ Accumulators = tuple[Any, ...]
 class FunctionRaised(Exception):
     """A combine function raised while it folded many windows; its ``__cause__`` is what it raised.
 
-    For which element, only a machine that takes one key after the other can say.
+    For which element, only a machine that takes one key after the other can find.
     """
 
 
