@@ -122,7 +122,7 @@ def _added(
     first, counts = arrivals.first, arrivals.lengths
     if incoming.count is not None and len(counts):
         counts = np.add.reduceat(incoming.count[arrivals.items], first)
-    now = rules.now(state, rows)
+    now = rules.trigger_context(state, rows)
     needs_end_of_window_timer = ~now.end_reached & rules.trigger.needs_end_of_window_timer(
         rows.trigger
     )

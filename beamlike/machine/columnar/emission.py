@@ -37,7 +37,7 @@ def fire(
         The panes, and those of the windows that are left, as they are afterwards.
     """
     rows, forgotten = turns.rows, turns.forgotten
-    fires = rules.trigger.ready(rows.trigger, rules.now(state, rows))
+    fires = rules.trigger.ready(rows.trigger, rules.trigger_context(state, rows))
     if forgotten is not None:
         fires &= ~forgotten
     if expires is not None:
@@ -46,7 +46,7 @@ def fire(
     panes: list[Panes] = []
     if len(at):
         firing = rows if len(at) == len(rows) else take(rows, at)
-        trigger = rules.trigger.fired(firing.trigger, rules.now(state, firing))
+        trigger = rules.trigger.fired(firing.trigger, rules.trigger_context(state, firing))
         done = trigger.finished
         if expires is not None:
             trigger = choose(expires[at], firing.trigger, trigger)

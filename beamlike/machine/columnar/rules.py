@@ -74,7 +74,7 @@ class Rules:
         until = end - 1 + (self.strategy.allowed_lateness + self.retained_for)
         return np.minimum(until, END_OF_GLOBAL_WINDOW)
 
-    def now(self, state: State, rows: Table) -> Now:
+    def trigger_context(self, state: State, rows: Table) -> Now:
         """What a trigger may know of these windows."""
         return Now(state.watermark > rows.last, state.clock)
 

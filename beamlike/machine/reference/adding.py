@@ -25,7 +25,7 @@ def add(
     items = [item for _, item in arrived]
     accumulator = _accumulate(work, window, current, arrived, items)
     trigger = work.trigger.start() if current is None else current.trigger
-    now, count = work.now(window, items), count_of(items) if work.lifted else len(items)
+    now, count = work.trigger_context(window, items), count_of(items) if work.lifted else len(items)
     needs_end_of_window_timer = not now.end_reached and work.trigger.needs_end_of_window_timer(
         trigger
     )

@@ -68,7 +68,7 @@ class StepContext:
     def result(self) -> KeyState:
         return self.before.after(self.watermark, self.clock, self.windows)
 
-    def now(self, window: Window, items: Sequence[Item] = ()) -> Now:
+    def trigger_context(self, window: Window, items: Sequence[Item] = ()) -> Now:
         return Now(window, self.watermark, self.clock, items)
 
     def live(self) -> list[IntervalWindow]:

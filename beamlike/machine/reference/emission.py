@@ -24,12 +24,12 @@ __all__ = ["expire", "fire", "is_ready"]
 
 def is_ready(work: StepContext, window: Window) -> bool:
     """Whether the window's trigger is ready to fire."""
-    return work.trigger.ready(work.windows[window].trigger, work.now(window))
+    return work.trigger.ready(work.windows[window].trigger, work.trigger_context(window))
 
 
 def fire(work: StepContext, window: Window) -> None:
     """The trigger is ready: it fires, and may finish."""
-    state, now = work.windows[window], work.now(window)
+    state, now = work.windows[window], work.trigger_context(window)
     by = work.trigger.because(state.trigger, now) if work.tracing else ""
     again = work.strategy.accumulates and work.trigger.fires_when_empty(state.trigger, now)
     trigger = work.trigger.fired(state.trigger, now)

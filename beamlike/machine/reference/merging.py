@@ -96,7 +96,7 @@ def _alone(
 
 def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
     """Merge the state of the sources; False if they have to stay as they are."""
-    into, now = merge.into, work.now(merge.into)
+    into, now = merge.into, work.trigger_context(merge.into)
     parts = {
         window: work.windows[window]
         for window in merge.sources
