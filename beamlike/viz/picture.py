@@ -48,7 +48,7 @@ _ORDER: Final = [
     *(f"{timing} pane" for timing in ("early", "on time", "late", "withdrawn")),
     *("watermark", "window expires", "no delay at all"),
 ]
-_NOTE_LETTERS: Final = 125
+_NOTE_CHARACTERS: Final = 125
 _MOST_NOTE_LINES: Final = 3
 _FEW_LABELS: Final = 6
 """More labels than these may not all find room, and then a line says so."""
@@ -108,7 +108,7 @@ def figure(scenes: Scene | Sequence[Scene], note: str = "") -> "Figure":
     every = [scenes] if isinstance(scenes, Scene) else list(scenes)
     lines = wrap(
         every[0].note,
-        _NOTE_LETTERS,
+        _NOTE_CHARACTERS,
         max_lines=_MOST_NOTE_LINES,
         placeholder=" ...",
         break_on_hyphens=False,
