@@ -65,11 +65,11 @@ class UnsafeTriggerError(WindowingError):
 
 
 class WatermarkError(BeamlikeError, ValueError):
-    """A watermark or a clock was asked to go back."""
+    """A watermark or a clock would move back."""
 
 
 class TestStreamError(BeamlikeError, ValueError):
-    """A test stream was told something that no stream can do."""
+    """A test stream has an event that no stream can have."""
 
     __test__ = False  # the name starts with Test, but it is no test for pytest to collect
 
@@ -83,7 +83,7 @@ class TranscriptError(BeamlikeError, ValueError):
 
 
 class RecordingError(BeamlikeError, LookupError):
-    """A recorded run was asked for what is not in it, or does not happen again in memory."""
+    """A recorded run lacks what is looked up in it, or does not happen again in memory."""
 
 
 class ColumnError(BeamlikeError, ValueError):
@@ -99,7 +99,7 @@ class CombineError(BeamlikeError, ValueError):
 
 
 class InputRowError(BeamlikeError, ValueError):
-    """A row cannot be grouped, and the query was told to fail on such rows."""
+    """A row cannot be grouped, and the query is set to fail on such rows."""
 
 
 class OutgrownError(InputRowError):
@@ -135,11 +135,11 @@ class OutgrownError(InputRowError):
         return type(self)(self.aggregate, self.kind, self.problem, self.place, shown)
 
     def __str__(self) -> str:
-        place = f"; it was asked for {self.place}" if self.place else ""
+        place = f"; it was computed for {self.place}" if self.place else ""
         key = "" if self.key is None else f", key {self.key}"
         return (
             f'{self.reason}{place}{key}; on_error="drop" leaves out the rows that it cannot hold, '
-            "also in a query that goes on from its checkpoint; or cast its input column to "
+            "also in a query that restarts from its checkpoint; or cast its input column to "
             "decimal(38, 0) or double before the call, which takes a new checkpoint"
         )
 
@@ -149,7 +149,7 @@ class StateError(BeamlikeError, RuntimeError):
 
 
 class UnsupportedError(BeamlikeError, NotImplementedError):
-    """What was asked is meaningful, but this host or this version cannot do it."""
+    """The request has a meaning, but this host or this version does not support it."""
 
 
 class UserFunctionError(BeamlikeError, RuntimeError):
@@ -162,7 +162,7 @@ class UserFunctionError(BeamlikeError, RuntimeError):
         problem: What it raised, as ``TypeError: ...``.
         place: For which element or elements, and in which window.
         key: The key that they belong to, in words. A machine knows one key only and not its
-            name; whoever runs it adds it with `of_key`.
+            name; the caller that has it adds it with `of_key`.
     """
 
     def __init__(self, function: str, problem: str, place: str, key: str | None = None) -> None:
@@ -178,7 +178,7 @@ class UserFunctionError(BeamlikeError, RuntimeError):
     def __str__(self) -> str:
         key = "" if self.key is None else f", key {self.key}"
         return (
-            f"{self.function} raised {self.problem}; it was asked for {self.place}{key}; mend the "
+            f"{self.function} raised {self.problem}; it was called for {self.place}{key}; mend the "
             'function, or leave out what it cannot take with on_error="drop"'
         )
 
@@ -189,7 +189,7 @@ class UserStateError(BeamlikeError, ValueError):
 
 
 class PipelineError(BeamlikeError, ValueError):
-    """A pipeline was built, or asked to run, in a way that has no meaning."""
+    """A pipeline was built or run in a way that has no meaning."""
 
 
 class PipelineTypeError(PipelineError, TypeError):
@@ -264,7 +264,7 @@ class EnvironmentProblem(BeamlikeError, RuntimeError):
 
 
 class UnwiseStrategyWarning(UserWarning):
-    """What was asked can be done, and will not do what its author hopes for."""
+    """What was requested can be done, and will not do what its author expects."""
 
 
 class DurationWarning(UnwiseStrategyWarning):

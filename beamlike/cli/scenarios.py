@@ -111,7 +111,7 @@ def problem_of(error: Exception) -> str:
     """An error as one line. Of an error inside a Spark worker, the error and not the way."""
     if isinstance(error, UserFunctionError):
         # What its own text advises cannot be done in a file.
-        text = f"{error.function} raised {error.problem}; it was asked for {error.place}"
+        text = f"{error.function} raised {error.problem}; it was called for {error.place}"
         return visible(" ".join(f"{text}, key {error.key}".split()))
     text = str(error) if isinstance(error, BeamlikeError) else f"{type(error).__name__}: {error}"
     causes = _RAISED.findall(text)

@@ -1,6 +1,6 @@
 """The computer's own time. The only place in beamlike that reads the time of day.
 
-Machines are told what time it is, and a `TestStream` makes its time up. What runs live asks here.
+Machines get the time as an event, and a `TestStream` has a time of its own. Live runs read it here.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""What calls of the API describe while a test looks on: sources, groupings, and all that comes out.
+"""What calls of the API describe while a test runs: sources, groupings, and all that comes out.
 
 A test hands a user's function rows that it controls. The function describes a query and knows of no
 test. What the test has to know of that query is noted here: how far its watermarks trail, which
@@ -61,7 +61,7 @@ _noted: ContextVar[Described | None] = ContextVar("beamlike_described", default=
 
 
 def noted() -> Described | None:
-    """Where to note what is described; None if no test looks on."""
+    """Where to note what is described; None if no test runs."""
     return _noted.get()
 
 

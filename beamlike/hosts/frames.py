@@ -1,6 +1,6 @@
 """What becomes of the rows of a query before, between and after its groupings.
 
-The API describes a query in these words, and knows nothing of how rows are kept. A host that has
+The API describes a query with these operations, however rows are kept. A host that has
 rows as DataFrames of Spark says what that means in expressions of SQL, one that has them as tables
 says it in Arrow. Rows have the hidden column (see `beamlike.runtime.row_metadata`) from
 `Frames.source_rows` on, until `Frames.data` or `Frames.everything` takes it away.
@@ -29,7 +29,7 @@ How = Literal["inner", "left", "right", "full"]
 
 
 def frames_of(df: object) -> "Frames":
-    """The words of the host that has these rows.
+    """The operations of the host that has these rows.
 
     Raises:
         ColumnError: They are no rows.
@@ -54,7 +54,7 @@ def frames_of(df: object) -> "Frames":
 
 
 class Frames(ABC):
-    """Rows of one host. A frame never changes: each word makes another one."""
+    """Rows of one host. A frame never changes: each operation returns a new one."""
 
     # -- sources -------------------------------------------------------------------------------
 
@@ -129,7 +129,7 @@ class Frames(ABC):
             timestamp: The event-time column of a source, shown with rows that cannot be grouped;
                 None after a grouping.
             assign: Gives rows their windows; None: they have them, or the machine assigns.
-            untold: Columns that are not shown with rows that cannot be grouped.
+            hidden_columns: Columns that are not shown with rows that cannot be grouped.
         """
 
     @abstractmethod
@@ -198,7 +198,8 @@ class Frames(ABC):
     def side_rows(
         self, rows: Frame, renamed: Mapping[str, str], names: Sequence[str], as_: str
     ) -> Frame:
-        """Rows of a side input: the key as the main input calls it, the rest in one struct."""
+        """Rows of a side input: the key under the main input's name, the other columns in one
+        struct."""
 
     @abstractmethod
     def as_side(

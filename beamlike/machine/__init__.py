@@ -2,7 +2,7 @@
 
 Read in this order: `events` (what goes in and what comes out, the same for all machines),
 `failures` (what becomes of a function of the user's that raises), `assigning` (the windows of an
-element), `equality` (whether a pane says what the one before it said), `processing_timers` (which
+element), `equality` (whether a pane equals the one before it), `processing_timers` (which
 of them a grouping has to keep), `reference` (the executable specification of a grouping, one key at
 a time), `columnar` (the same for many keys at once, over arrays), `changelog` (retractions as
 changes of a table), `liftable` (what may be combined before it is grouped), `lifting` (doing so),

@@ -1,11 +1,11 @@
 """Retractions as changes of a table: rows that appear, change and disappear.
 
 In retracting mode a firing withdraws the panes that it replaces, one by one, and puts the new
-pane in their place. Whoever keeps a table of results wants to be told what becomes of its rows.
-What a row is called, is the difference between the two functions here: by its window, or by the
+pane in their place. A consumer that keeps a table of results needs these as changes of its rows.
+The two functions here differ in what identifies a row: its window, or the
 session (`Pane.session`), which keeps its name while it grows.
 
-Folding the changes, a row put or deleted by ``(key, identity)``, gives the panes that stand.
+Folding the changes, a row put or deleted by ``(key, identity)``, gives the panes that are in force.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,10 +30,10 @@ class Change:
 
 
 def changelog(effects: Iterable[Effect]) -> Iterator[Change]:
-    """The changes of a table whose rows are called by their windows.
+    """The changes of a table whose rows are identified by their windows.
 
     A pane of the window that it replaces is one change, other panes that it withdraws are
-    deleted before. Windows must tell apart what stands: those of sessions with a bound need
+    deleted before. Windows must identify the panes in force: those of sessions with a bound do
     not, see `upserts`.
 
     Args:
@@ -57,7 +57,7 @@ def changelog(effects: Iterable[Effect]) -> Iterator[Change]:
 
 
 def upserts(effects: Iterable[Effect]) -> Iterator[Change]:
-    """The changes of a table whose rows are called by the session that they tell of.
+    """The changes of a table whose rows are identified by their sessions.
 
     A session keeps its row as it grows. When sessions merge, the earliest keeps its row, and the
     others are deleted. Right for every window function.

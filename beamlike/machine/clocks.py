@@ -3,11 +3,11 @@
 The watermark of a stage is the least of its inputs'; a side input has one apart. A source's
 watermark trails the greatest event time that it has delivered. The watermark of a grouping before
 is that grouping's output watermark, sent by each of its shards: what it still holds back is not
-late here. `next_output_watermark` says where that stands. A host that knows the watermark itself,
+late here, see `next_output_watermark`. A host that knows the watermark itself,
 as Spark does for ``withWatermark`` and a test stream for its moves, gives it as one more update.
 
 One row whose clock is wrong must not end the windows of all others. No event is from the future,
-so a time ahead of the clock says that some clock is wrong. `is_far_ahead` says which rows are
+so a time ahead of the clock means that some clock is wrong. `is_far_ahead` decides which rows are
 refused for that. Any other row moves the watermark of its source to the clock at most (`believed`):
 events that happen now are still in time.
 
@@ -42,12 +42,12 @@ __all__ = [
 
 
 class Idle(Enum):
-    """What becomes of the watermark of a source that has fallen silent."""
+    """What happens to the watermark of a source that has become idle."""
 
     RELEASE = "release"
-    """The others no longer wait for it. If all are silent, nothing moves."""
+    """The others no longer wait for it. If all are idle, nothing moves."""
     ADVANCE = "advance"
-    """It goes on with the clock, as if the source delivered rows that are on time. The others no
+    """It advances with the clock, as if the source delivered rows that are on time. The others no
     longer wait for a source that has never delivered any."""
 
 
@@ -57,11 +57,11 @@ class SourceClock:
 
     Args:
         delay: How far event time may be out of order (ms).
-        idle_after: After how much processing time without a row it counts as silent (ms); None:
+        idle_after: After how much processing time without a row it counts as idle (ms); None:
             never.
         idle: What happens then.
         max_ahead: How far ahead of processing time an event time may lie (ms), see
-            `is_far_ahead`, which the host asks. Such a time moves the watermark to processing time
+            `is_far_ahead`, which the host calls. Such a time moves the watermark to processing time
             at most. None: event times may lie in the future, and move the watermark there.
     """
 
@@ -94,7 +94,7 @@ class SourceProgress:
 
 @attrs.frozen
 class ShardWatermark:
-    """A shard of a grouping before has this output watermark (ms) after its step."""
+    """The output watermark (ms) of a shard of an earlier grouping, after its step."""
 
     input: int
     shard: int
@@ -103,12 +103,12 @@ class ShardWatermark:
 
 @attrs.frozen
 class HostWatermark:
-    """The host knows where the watermark of all inputs stands (ms).
+    """The host reports the watermark of all inputs (ms).
 
     Args:
-        watermark: There.
-        begins: Whether it stood there before the elements of the micro-batch, which it judges;
-            else it moves there after them.
+        watermark: Where it is.
+        begins: Whether it was there before the elements of the micro-batch, and decides which are
+            late; else it moves there after them.
     """
 
     watermark: int
@@ -164,7 +164,7 @@ class Clocks:
             isinstance(clock, SourceClock) and clock.idle_after is not None for clock in self.inputs
         )
 
-    def listen(
+    def update(
         self,
         states: Sequence[InputState],
         updates: Iterable[SourceProgress | ShardWatermark],
@@ -174,13 +174,13 @@ class Clocks:
 
         Args:
             states: What was known after the step before; none at the first one.
-            heard: What the inputs told since then, in any order.
+            updates: What the inputs reported since then, in any order.
             clock: Processing time now (ms).
 
         Returns:
             The watermark may be less than before: keeping it from going back is the stage's.
         """
-        after = self._hear(states or self._start(clock), updates, clock)
+        after = self._updated(states or self._start(clock), updates, clock)
         return after, self._watermark(after, clock)
 
     def of_side(self, states: Sequence[InputState], watermark: int, clock: int) -> int | None:
@@ -188,8 +188,8 @@ class Clocks:
 
         Args:
             states: What is known of the inputs.
-            watermark: The input watermark (ms). Where nobody waits for the side input, it is
-                there too.
+            watermark: The input watermark (ms). While the side input is idle, its watermark is the
+                same.
             clock: Processing time now (ms).
         """
         if not self.side:
@@ -198,7 +198,7 @@ class Clocks:
         return watermark if known is None else known
 
     def _start(self, clock: int) -> tuple[InputState, ...]:
-        """Nothing heard yet; ``clock`` is the processing time of the first step (ms)."""
+        """No updates yet; ``clock`` is the processing time of the first step (ms)."""
         return tuple(
             InputState(None, clock, (MIN_TIMESTAMP,) * it.shards)
             if isinstance(it, StageClock)
@@ -206,7 +206,7 @@ class Clocks:
             for it in self.inputs
         )
 
-    def _hear(
+    def _updated(
         self,
         states: Sequence[InputState],
         updates: Iterable[SourceProgress | ShardWatermark],
@@ -230,27 +230,27 @@ class Clocks:
         main = [at for at in range(len(self.inputs)) if at not in self.side]
         known = self._least(main, states, clock)
         if known is None:
-            # Where nobody waits for the main input, the side input says how far all have come.
+            # While all main inputs are idle, the side input decides.
             known = self._least(self.side, states, clock)
         return MIN_TIMESTAMP if known is None else known
 
     def _least(
         self, positions: Iterable[int], states: Sequence[InputState], clock: int
     ) -> int | None:
-        """The least watermark of some inputs; None if nobody waits for any of them."""
+        """The least watermark of some inputs; None if all of them are idle."""
         known = (self._of(self.inputs[at], states[at], clock) for at in positions)
         return min((it for it in known if it is not None), default=None)
 
     def _of(self, it: InputClock, state: InputState, clock: int) -> int | None:
-        """The watermark of one input; None if nobody waits for it."""
+        """The watermark of one input; None if it is idle."""
         if isinstance(it, StageClock):
             return min(state.shards)
-        silent = 0 if it.idle_after is None else clock - state.active_at - it.idle_after
-        if silent > 0 and (it.idle is Idle.RELEASE or state.greatest is None):
+        idle_for = 0 if it.idle_after is None else clock - state.active_at - it.idle_after
+        if idle_for > 0 and (it.idle is Idle.RELEASE or state.greatest is None):
             return None
         if state.greatest is None:
             return MIN_TIMESTAMP
-        moved = max(0, silent) if it.idle is Idle.ADVANCE else 0
+        moved = max(0, idle_for) if it.idle is Idle.ADVANCE else 0
         return min(max(state.greatest - it.delay + moved, MIN_TIMESTAMP), MAX_TIMESTAMP)
 
 
@@ -284,7 +284,7 @@ def next_output_watermark(before: int, watermark: int, held: int | None) -> int:
     """The output watermark (ms) after a step, of a key or of all that a host keeps together.
 
     Args:
-        before: Where it stood before the step.
+        before: Its value before the step.
         watermark: The input watermark at its end.
         held: The earliest hold at its end; None: nothing holds it back.
     """

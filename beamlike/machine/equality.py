@@ -1,4 +1,4 @@
-"""Whether a pane says what the one before it said."""
+"""Whether a pane equals the one before it."""
 
 from typing import Any
 

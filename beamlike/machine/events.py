@@ -1,4 +1,4 @@
-"""What a machine is told, and what it answers. Values shared by every machine and host."""
+"""The inputs and outputs of a machine. Values shared by every machine and host."""
 
 from collections.abc import Callable
 from enum import Enum
@@ -70,7 +70,7 @@ Item = Element | Lifted
 
 @attrs.frozen
 class Bundle:
-    """Elements of one key that arrive together. Triggers are asked once, after all of them."""
+    """Elements of one key that arrive together. Triggers are evaluated once, after all of them."""
 
     elements: tuple[Item, ...]
 
@@ -120,7 +120,7 @@ def going_back(
 def _back(which: str, stands_at: int, to: int) -> str:
     return (
         f"{which} cannot go back: it stands at {show_instant(stands_at)} "
-        f"({stands_at} ms), asked for {show_instant(to)} ({to} ms)"
+        f"({stands_at} ms), requested {show_instant(to)} ({to} ms)"
     )
 
 
@@ -184,7 +184,7 @@ class Drop:
     ``missed_by`` is how many milliseconds earlier the watermark would have had to be for the
     window to accept it; None for the other reasons, where no time would have helped.
     ``nearest_session`` is the live session, as it would be after merging, that would have taken the
-    element in had the merged window been asked (see `LateCheck`); None if there is none.
+    element in had the merged window decided (see `LateCheck`); None if there is none.
 
     ``watermark`` is the input watermark (ms) when it happened, None if it happened where the
     watermark is not known: before the elements reached the machine. ``count`` says how many
@@ -240,7 +240,7 @@ class Fired:
 
 @attrs.frozen
 class Suppressed:
-    """A window's trigger fired, but nobody wanted the pane: it was empty, or as before."""
+    """A window's trigger fired, but no pane was emitted: it was empty, or as before."""
 
     window: Window
     by: str
@@ -250,6 +250,6 @@ class Suppressed:
 
 
 TraceEvent = Merged | Fired | Suppressed | Drop
-"""One sentence of a machine's story, in the order in which things happened."""
+"""One event of a machine's trace, in the order in which things happened."""
 
 OnEvent = Callable[[TraceEvent], None]

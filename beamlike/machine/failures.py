@@ -28,9 +28,9 @@ class OnFailure(Enum):
     """What to do when a function of the user's raises."""
 
     FAIL = "fail"
-    """Raise a `UserFunctionError` that says what failed, and for what."""
+    """Raise a `UserFunctionError` with what failed, and for what."""
     DROP = "drop"
-    """Drop what it raised for, as `DropReason.FAILED`, and go on as if it had never come."""
+    """Drop what it raised for, as `DropReason.FAILED`, and continue as if it had never come."""
 
 
 @attrs.frozen

@@ -55,7 +55,7 @@ class Jump:
 
     @property
     def describe(self) -> str:
-        """What a line of a log says of it."""
+        """The jump as a line of a log."""
         return f"the watermark jumps {show_duration(self.size)}, {self}"
 
 

@@ -10,10 +10,10 @@ __all__ = ["check_liftable", "check_lifted"]
 
 
 def check_liftable(strategy: WindowingStrategy, *, unjudged: bool = False) -> None:
-    """Refuse to combine early what has to be told apart later.
+    """Refuse to combine early what has to be kept apart later.
 
     Args:
-        unjudged: The elements are combined before anybody knows which of them are late.
+        unjudged: The elements are combined before it is known which of them are late.
 
     Raises:
         WindowingError: With the part of the strategy that needs each element.

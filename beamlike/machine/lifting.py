@@ -2,7 +2,7 @@
 
 Many elements of a key become a few `Lifted` ones, near their source or spread over workers that
 share a hot key. The grouping that they reach emits the panes that it would have emitted for the
-elements themselves, because all that it asks of a bundle is how many elements each window got.
+elements themselves, because all that it needs of a bundle is how many elements each window got.
 
 Source: Beam ``CombinePerKey`` with combiner lifting, ``withHotKeyFanout``.
 """

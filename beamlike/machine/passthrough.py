@@ -18,7 +18,7 @@ __all__ = ["PassThrough"]
 class PassThrough:
     """Each element comes out at once, once per window, as a pane that never fired.
 
-    An element that comes in a window keeps it. Trigger, lateness and accumulation have no say
+    An element that comes in a window keeps it. Trigger, lateness and accumulation have no effect
     before a grouping.
 
     Args:
@@ -35,7 +35,7 @@ class PassThrough:
         self.on_error = option(OnFailure, on_error, "on_error")
 
     def step(
-        self, state: KeyState, event: Event, tell: OnEvent | None = None
+        self, state: KeyState, event: Event, on_event: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         """A pane for each window of each element. Only the clocks are remembered.
 
@@ -59,10 +59,10 @@ class PassThrough:
             effects += (
                 Pane(window, element.value, element.timestamp, NO_FIRING) for window in windows
             )
-        if tell is not None:
+        if on_event is not None:
             for effect in effects:
                 if isinstance(effect, Drop):
-                    tell(effect)
+                    on_event(effect)
         return state.at(watermark, clock), tuple(effects)
 
     def next_timers(self, state: KeyState) -> NextTimers:

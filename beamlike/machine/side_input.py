@@ -96,7 +96,7 @@ class SideWindow:
 
 
 class SideInputs:
-    """Joins each element of a main input with the window of a side input that it looks into.
+    """Joins each element of a main input with its window of a side input.
 
     The elements of a bundle are `Main` and `Side` values, taken in order of arrival. A main
     element is taken for each of its windows apart. It comes out at once if its side window is
@@ -112,14 +112,14 @@ class SideInputs:
     A side window is forgotten when the watermarks of both inputs are past its end plus the
     allowed lateness of the main input, unless elements wait there. No main window that looks
     there ends later, so all of them have expired. An element that comes after that is dropped, in
-    its main window, and so is a side pane for which nobody waits, in its side window. An element
+    its main window, and so is a side pane that no element waits for, in its side window. An element
     whose own window has expired but whose side window has not is taken: what is not grouped is
     not late.
 
     The host feeds the watermarks of both inputs. The output watermark is that of the main input,
-    as far as nothing waits: a side input that is behind holds back those that wait for it, and
-    nobody else. Panes of the side input come before the watermark that let them out, and are then
-    seen by all that waited.
+    as far as nothing waits: a side input that is behind holds back only those that wait for it.
+    Panes of the side input come before the watermark that let them out, and are then seen by all
+    that waited.
 
     One thing is as in Beam for one key, and differs where several keys share a view. Here each
     key has its own: in Beam the first pane of any key makes the window ready for all, empty for
@@ -136,7 +136,7 @@ class SideInputs:
             ``"inner"``: ``(value, item)`` for each item, so nothing if there is none.
             ``"view"``: ``(value, [item, ...])``, once.
         on_error: What to do when a window function raises: ``"fail"`` or ``"drop"``, which
-            drops the main element that it was asked for.
+            drops the main element that it was called for.
         side_trigger: The trigger of the side input's grouping.
         side_allowed_lateness: How long after its end a side window may have its first pane; None:
             until its trigger must have fired.
@@ -179,14 +179,14 @@ class SideInputs:
         )
 
     def step(
-        self, state: KeyState, event: Event, tell: OnEvent | None = None
+        self, state: KeyState, event: Event, on_event: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
-        """Take one event to the next state, and say what comes out.
+        """Apply one event to the state; returns the next state and the effects.
 
         Args:
             state: Left as it is.
             event: What happens.
-            tell: Called with each drop, at the end of the step.
+            on_event: Called with each drop, at the end of the step.
 
         Raises:
             WatermarkError: A watermark or the clock would go back.
@@ -196,8 +196,8 @@ class SideInputs:
                 has no window of the side input to look into.
         """
         watermark, clock = clocks_after(state, event)
-        told = state.side_after(event) if isinstance(event, AdvanceWatermark) else None
-        side = state.at(watermark, clock, told).side
+        moved = state.side_after(event) if isinstance(event, AdvanceWatermark) else None
+        side = state.at(watermark, clock, moved).side
         work = _Step(self, state.windows.items(), min(watermark, side), side)
         if isinstance(event, Bundle):
             for element in elements_of(event, "a join with a side input"):
@@ -205,19 +205,20 @@ class SideInputs:
         elif isinstance(event, AdvanceWatermark):
             work.pass_deadlines()
         windows = work.result()
-        if tell is not None:
+        if on_event is not None:
             for effect in work.effects:
                 if isinstance(effect, Drop):
-                    tell(effect)
-        return state.after(watermark, clock, windows, told), tuple(work.effects)
+                    on_event(effect)
+        return state.after(watermark, clock, windows, moved), tuple(work.effects)
 
     def next_timers(self, state: KeyState) -> NextTimers:
-        """When a side window where elements wait is empty, the last look into one with content."""
+        """The timers of side windows: when one with waiting elements is empty, and the last
+        look."""
         event: int | None = None
         side: int | None = None
         for window, it in state.windows.items():
             at = self.empty_after(window) if it.end_timer_set else self.last_look(window)
-            # The last look is over when both are past it: the main input first, let us say.
+            # The last look is over when both are past it: by convention the main input first.
             if it.end_timer_set or state.watermark > at:
                 side = at if side is None else min(side, at)
             else:
@@ -298,8 +299,8 @@ class _Step:
             except WindowingError:
                 raise  # the two do not go together, whatever the element
             except Exception as cause:
-                asked = Failure.of(inputs.side_window_fn, "assign", cause, (plain,), window)
-                self.effects.append(left_out(element, asked, inputs.on_error, self.watermark))
+                failure = Failure.of(inputs.side_window_fn, "assign", cause, (plain,), window)
+                self.effects.append(left_out(element, failure, inputs.on_error, self.watermark))
                 continue
             looking = Element(value, element.timestamp, window)
             if drop := expired(element, window, inputs.last_look(side), self.watermark):
@@ -331,7 +332,7 @@ class _Step:
         seen.waiting = []
 
     def pass_deadlines(self) -> None:
-        """Forget what nobody may look into any more, and let go of those who see nothing."""
+        """Forget windows past their last look, and release elements whose side window is empty."""
         for window in sorted(self.windows, key=bounds):
             remembered = self.windows[window]
             if remembered.end_timer_set:

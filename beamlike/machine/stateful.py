@@ -1,7 +1,7 @@
 """A function with a memory: one state for each key and window, elements one by one.
 
 Nothing is grouped and there is no trigger. Each element is given to the function with the
-state that the element before it left, and what the function answers comes out at once.
+state that the element before it left, and what the function returns comes out at once.
 
 Source: Beam Java ``StatefulDoFnRunner``, Scio ``applyPerKeyDoFn``.
 """
@@ -47,10 +47,10 @@ class StatefulMap:
     function does not see it. The state is forgotten when its window expires.
 
     Args:
-        window_fn: The windows of elements that come in none. They must not merge: nobody could
-            say what two states become together.
+        window_fn: The windows of elements that come in none. They must not merge: two states have
+            no sum.
         fn: Called with the state (None at first), the value and the event time (ms) of an
-            element. Answers with the new state, None to forget it, and the outputs. It leaves
+            element. Returns the new state, None to forget it, and the outputs. It leaves
             the old state as it was: states are saved, loaded and compared.
         allowed_lateness: How long after its end a window still accepts elements.
         on_error: What to do when ``fn`` or the window function raises: ``"fail"`` or
@@ -90,14 +90,14 @@ class StatefulMap:
         self.on_error = option(OnFailure, on_error, "on_error")
 
     def step(
-        self, state: KeyState, event: Event, tell: OnEvent | None = None
+        self, state: KeyState, event: Event, on_event: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
-        """Take one event to the next state, and say what comes out.
+        """Apply one event to the state; returns the next state and the effects.
 
         Args:
             state: Left as it is, also if ``fn`` raises.
             event: What happens.
-            tell: Called with each drop, at the end of the step.
+            on_event: Called with each drop, at the end of the step.
 
         Raises:
             WatermarkError: The watermark or the clock would go back.
@@ -112,10 +112,10 @@ class StatefulMap:
                 effects += self._take(element, windows, watermark)
         elif isinstance(event, AdvanceWatermark):
             windows = {w: it for w, it in windows.items() if watermark <= self._expiry(w)}
-        if tell is not None:
+        if on_event is not None:
             for effect in effects:
                 if isinstance(effect, Drop):
-                    tell(effect)
+                    on_event(effect)
         return state.after(watermark, clock, windows), tuple(effects)
 
     def _take(

@@ -1,4 +1,4 @@
-"""What running queries count, for whoever watches them: lines, log lines and OpenMetrics.
+"""What running queries count, for those who operate them: lines, log lines and OpenMetrics.
 
 Read in this order: `progress` (one micro-batch, out of what Spark reports), `listening` (where
 Spark reports it), `readings` (a micro-batch with all that its groupings counted), `families`

@@ -39,7 +39,7 @@ class AllowedHosts:
 
     @classmethod
     def of_server(cls, host: str, allowed_hosts: Iterable[str] = ()) -> Self:
-        """What a server that listens on ``host`` answers to.
+        """The names that a server on ``host`` accepts.
 
         The name that it listens on is one of its names. On an address that other machines can
         reach, so is the name of this machine, short and in full.
@@ -63,7 +63,7 @@ class AllowedHosts:
 
 
 def _plain(name: str) -> str:
-    """A name as names are compared: in small letters, without the dot of the root."""
+    """A name as names are compared: in lower case, without the dot of the root."""
     return name.lower().removesuffix(".")
 
 

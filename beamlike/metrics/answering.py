@@ -22,7 +22,8 @@ _PATIENCE: Final = 10
 class Answering(BaseHTTPRequestHandler):
     """Answers one request, and closes the connection.
 
-    A class of its own for each server says who asks, in these attributes, and gives `get`.
+    A class of its own for each server has the origin of requests in these attributes, and gives
+    `get`.
 
     Attributes:
         allowed: The hosts that it answers to.

@@ -1,4 +1,4 @@
-"""Where Spark tells what its queries do. Importing this imports pyspark."""
+"""Spark's listener for what its queries do. Importing this imports pyspark."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -23,7 +23,8 @@ __all__ = ["Listener"]
 
 
 class QueryEvents(Protocol):
-    """Who is told: `MetricsListener`, or the history of a live view. Instants are epoch ms."""
+    """What gets the events: `MetricsListener`, or the history of a live view. Instants are epoch
+    ms."""
 
     def started(self, query: str, run: str, name: str | None, at: int) -> None: ...
 
@@ -33,13 +34,13 @@ class QueryEvents(Protocol):
 
 
 class Listener(StreamingQueryListener):
-    """Hands on what Spark tells, and decides nothing.
+    """Passes on Spark's events, and decides nothing.
 
     Args:
-        to: Who is told.
-        query: The id of the only query it is told of; None: of all.
-        read: What is told of a micro-batch, from the JSON of its progress; it has ``at``, when it
-            began (epoch ms).
+        to: What gets them.
+        query: The id of the only query whose events it passes on; None: of all.
+        read: What is passed on of a micro-batch, from the JSON of its progress; it has ``at``, when
+            it began (epoch ms).
     """
 
     def __init__(
@@ -64,14 +65,14 @@ class Listener(StreamingQueryListener):
         if self._wanted(event):
             self._to.ended(str(event.id), str(event.runId), event.exception, wall_clock_ms())
 
-    def _wanted(self, told: Any) -> bool:
-        with self._gate:  # not before `begin` is done, which tells of what was before
-            return self._query is None or str(told.id) == self._query
+    def _wanted(self, event: Any) -> bool:
+        with self._gate:  # not before `begin` is done, which passes on what was before
+            return self._query is None or str(event.id) == self._query
 
     def begin(self, streams: "StreamingQueryManager", running: "Sequence[StreamingQuery]") -> None:
         """Listen from now on, and catch up with what these queries have done so far.
 
-        Spark remembers the last of their micro-batches, 100 unless told otherwise.
+        Spark remembers the last of their micro-batches, 100 by default.
         """
         with self._gate:
             streams.addListener(self)
@@ -86,7 +87,7 @@ class Listener(StreamingQueryListener):
     def _catch_up(self, query: "StreamingQuery") -> None:
         known = str(query.id), str(query.runId)
         recent = [self._read(progress.json) for progress in query.recentProgress]
-        # Spark does not tell when it started; it ran by the first of these.
+        # Spark does not report when it started; it ran by the first of these.
         self._to.started(*known, query.name, recent[0].at if recent else wall_clock_ms())
         for progress in recent:
             self._to.progressed(progress)

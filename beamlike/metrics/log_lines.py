@@ -19,8 +19,8 @@ def line_of(name: str, reading: Reading) -> str:
         name: What the query is called.
         reading: The micro-batch.
     """
-    told = reading.progress
-    parts = [f"{name} batch {told.batch}: {how_many(told.rows, 'row')}, {told.took} ms"]
+    progress = reading.progress
+    parts = [f"{name} batch {progress.batch}: {how_many(progress.rows, 'row')}, {progress.took} ms"]
     parts += (f"{grouping}: {_words(it)}" for grouping, it in reading.groupings.items())
     return "; ".join(parts)
 
@@ -68,12 +68,12 @@ def log_batch(name: str, reading: Reading) -> None:
         LOGGER.debug("%s", line_of(name, reading))
     lossy = {at: it for at, it in reading.groupings.items() if any(it.dropped.values())}
     if lossy:
-        told = "; ".join(
+        losses = "; ".join(
             f"{grouping} dropped {_dropped(it)}"
             + (f" (for example: {it.example})" if it.example else "")
             for grouping, it in lossy.items()
         )
-        LOGGER.warning("%s, batch %d: %s", _called(name), reading.progress.batch, told)
+        LOGGER.warning("%s, batch %d: %s", _called(name), reading.progress.batch, losses)
     for grouping, it in reading.groupings.items():
         if it.jump is not None:
             jump = f"the watermark of {grouping} jumps {show_duration(it.jump)}, {it.jump_example}"

@@ -19,8 +19,8 @@ _DROPPED: Final = "dropped_"
 _WHOLE: Final = "triggerExecution"
 _DISK: Final = "rocksdbSstFileSize"
 _APART: Final = {"schema", "values"}
-_ASKING: Final = {"latestOffset", "getOffset"}
-"""What takes time while nothing is new: the sources are asked, and no more."""
+_POLLING: Final = {"latestOffset", "getOffset"}
+"""What takes time while nothing is new: the sources are polled, and no more."""
 
 
 def spark_instant_ms(text: str | None) -> int | None:
@@ -38,17 +38,19 @@ def spark_instant_ms(text: str | None) -> int | None:
     return round(datetime.fromisoformat(text).timestamp() * 1000) or None
 
 
-def observed_metrics(told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def observed_metrics(progress: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The observed metrics in a ``StreamingQueryProgress``, each by its name.
 
-    Spark Connect tells a listener of them as Spark does, and writes names and values apart where a
-    query is asked for its ``recentProgress``.
+    Spark Connect gives them to a listener as Spark does, and writes names and values apart in
+    ``recentProgress`` of a query.
 
     >>> schema = {"type": "struct", "fields": [{"name": "panes_late"}, {"name": "merges"}]}
     >>> observed_metrics({"observedMetrics": {"a": {"values": [1, 0], "schema": schema}}})
     {'a': {'panes_late': 1, 'merges': 0}}
     """
-    return {name: _named(row or {}) for name, row in (told.get("observedMetrics") or {}).items()}
+    return {
+        name: _named(row or {}) for name, row in (progress.get("observedMetrics") or {}).items()
+    }
 
 
 def _named(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,7 +62,7 @@ def _named(row: Mapping[str, Any]) -> dict[str, Any]:
 
 @attrs.frozen
 class Counts:
-    """What a grouping told of one micro-batch.
+    """What a grouping reported of one micro-batch.
 
     Attributes:
         panes: How many came out, by timing.
@@ -92,7 +94,7 @@ class Counts:
         return cls(panes, dropped, *stands, is_source=_WINDOWS_OPEN not in metrics)
 
     def then(self, after: "Counts") -> "Counts":
-        """What came after these; a grouping that was not stepped stands where it stood."""
+        """What came after these; a grouping that was not stepped keeps its status."""
         if after.windows_open is not None:
             return after
         return attrs.evolve(after, windows_open=self.windows_open, watermark=self.watermark)
@@ -117,8 +119,8 @@ class Progress:
         parts: What its time went to, ms; together at most ``took``.
         state_rows: Rows in Spark's state store, which are blobs with many windows in each.
         state_memory: Bytes of it in memory.
-        state_disk: Bytes of it in files, None if the store does not tell.
-        groupings: What each grouping told, by its name.
+        state_disk: Bytes of it in files, None if the store does not report it.
+        groupings: What each grouping reported, by its name.
     """
 
     query: str
@@ -141,32 +143,32 @@ class Progress:
     @classmethod
     def of(cls, text: str) -> Self:
         """From the JSON of a ``StreamingQueryProgress``. What is not in it counts as nothing."""
-        told: Mapping[str, Any] = json.loads(text)
-        parts = dict(told.get("durationMs") or {})
+        progress: Mapping[str, Any] = json.loads(text)
+        parts = dict(progress.get("durationMs") or {})
         took = parts.pop(_WHOLE, None)
         if took is None:
-            took = told.get("batchDuration") or sum(parts.values())
+            took = progress.get("batchDuration") or sum(parts.values())
         groupings = {
             name: counts
-            for name, metrics in observed_metrics(told).items()
+            for name, metrics in observed_metrics(progress).items()
             if (counts := Counts.of(metrics)) is not None
         }
-        times = told.get("eventTime") or {}
-        states = told.get("stateOperators") or []
+        times = progress.get("eventTime") or {}
+        states = progress.get("stateOperators") or []
         stores = [it.get("customMetrics") or {} for it in states]
         disks = [store[_DISK] for store in stores if _DISK in store]
         own = [it.watermark for it in groupings.values() if it.watermark is not None]
         watermark = spark_instant_ms(times.get("watermark"))
         return cls(
-            told["id"],
-            told["runId"],
-            told.get("name"),
-            told["batchId"],
-            spark_instant_ms(told["timestamp"]) or 0,
+            progress["id"],
+            progress["runId"],
+            progress.get("name"),
+            progress["batchId"],
+            spark_instant_ms(progress["timestamp"]) or 0,
             took,
-            told.get("numInputRows") or 0,
-            _number(told.get("processedRowsPerSecond")),
-            _number(told.get("inputRowsPerSecond")),
+            progress.get("numInputRows") or 0,
+            _number(progress.get("processedRowsPerSecond")),
+            _number(progress.get("inputRowsPerSecond")),
             min(own, default=None) if watermark is None else watermark,
             spark_instant_ms(times.get("max")),
             {name: parts[name] for name in sorted(parts, key=parts.__getitem__, reverse=True)},
@@ -179,10 +181,10 @@ class Progress:
     @property
     def ran(self) -> bool:
         """Whether it is the report of a micro-batch. Spark also reports while it waits for one."""
-        return not self.parts or not self.parts.keys() <= _ASKING
+        return not self.parts or not self.parts.keys() <= _POLLING
 
     def after(self, before: "Progress") -> "Progress":
-        """The same, where groupings that were not stepped stand where they stood before."""
+        """The same, where groupings that were not stepped keep their status."""
         groupings = {
             name: before.groupings[name].then(counts) if name in before.groupings else counts
             for name, counts in self.groupings.items()
@@ -190,11 +192,11 @@ class Progress:
         return attrs.evolve(self, groupings=groupings)
 
 
-def _number(told: Any) -> float | None:
+def _number(value: Any) -> float | None:
     """Spark divides by nothing now and then, and writes NaN or Infinity, also as a word."""
-    if not isinstance(told, int | float | str):
+    if not isinstance(value, int | float | str):
         return None
-    number = float(told)
+    number = float(value)
     return number if math.isfinite(number) else None
 
 
@@ -227,10 +229,10 @@ class Problem:
             found = [(at, m) for at, line in enumerate(lines) if (m := pattern.match(line))]
             if found:
                 at, match = found[-1]
-                told = [match[2]]
+                message = [match[2]]
                 for line in lines[at + 1 : at + _LINES]:
                     if _OVER.match(line):
                         break
-                    told.append(line)
-                return cls(match[1].rpartition(".")[2], "\n".join(told).strip()[:_LONG])
+                    message.append(line)
+                return cls(match[1].rpartition(".")[2], "\n".join(message).strip()[:_LONG])
         return cls("error", next((it.strip() for it in lines if it.strip()), "no words")[:_LONG])

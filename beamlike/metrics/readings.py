@@ -17,7 +17,7 @@ _ALWAYS: Final = frozenset(("panes_early", "panes_on_time", "panes_late"))
 
 @attrs.frozen
 class Counted:
-    """What a grouping counted in a micro-batch, and where it stands after it.
+    """What a grouping counted in a micro-batch, and its status after it.
 
     Attributes:
         elements: Rows that it was given, those that it dropped among them.

@@ -33,7 +33,7 @@ class MetricsServer:
         text: Returns the metrics as text.
         port: 0 for one that is free.
         host: The address to listen on.
-        allowed_hosts: Further names in the ``Host`` header that it answers to.
+        allowed_hosts: Further names in the ``Host`` header that it accepts.
 
     Raises:
         EnvironmentProblem: The port is taken, or none; or the names are none.
@@ -57,7 +57,7 @@ class MetricsServer:
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}{_PATH}"
 
     def close(self) -> None:
-        """Let go of the port."""
+        """Release the port."""
         self._listening.close()
 
 
@@ -76,10 +76,10 @@ def _handler(text: Callable[[], str], hosts: AllowedHosts) -> type[Answering]:
         def refused_host(self) -> None:
             # A scraper shows the status alone, so the log has the name. Any reader can send names:
             # each is logged once, and only so many of them.
-            asked = str(self.headers.get("Host"))[:_SHOWN]
-            if asked not in refused and len(refused) < _MOST_NAMES:
-                refused.add(asked)
-                _LOGGER.warning("a request for host %r was refused; %s", asked, _ADVICE)
+            name = str(self.headers.get("Host"))[:_SHOWN]
+            if name not in refused and len(refused) < _MOST_NAMES:
+                refused.add(name)
+                _LOGGER.warning("a request for host %r was refused; %s", name, _ADVICE)
             self.say(HTTPStatus.MISDIRECTED_REQUEST, words=f"the host is not known here; {_ADVICE}")
 
     return Handler

@@ -1,4 +1,4 @@
-"""What listens on a port of this machine: the port checked, a thread of its own, and an end."""
+"""A server on a port of this machine: the port checked, a thread of its own, and an end."""
 
 import logging
 import socket
@@ -70,7 +70,7 @@ class Listening:
         self._thread.start()
 
     def close(self) -> None:
-        """Let go of the port, of the connections and of all threads."""
+        """Release the port, the connections and all threads."""
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
@@ -107,7 +107,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         super().shutdown_request(request)
 
     def server_close(self) -> None:
-        # Wakes the threads that still wait for a word, and waits until they have ended.
+        # Ends the threads that still wait for a request, and waits for them.
         for connection in list(self._open):
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
@@ -116,6 +116,6 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             talk.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A reader that went away is no news; anything else is logged."""
+        """A reader that disconnected is not logged; anything else is."""
         if not isinstance(sys.exception(), GONE):
             self._logger.exception("the %s lost a connection", self._name)

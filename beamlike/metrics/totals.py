@@ -23,7 +23,7 @@ QUERIES: Final = 100
 
 @attrs.define
 class _Grouping:
-    """What a grouping counted since it is known, and where it stands."""
+    """What a grouping counted since it is known, and its status."""
 
     elements: int = 0
     panes: Counter[str] = attrs.field(factory=Counter)
@@ -41,7 +41,7 @@ class _Grouping:
         self.merges += counted.merges
         self.jumps += counted.jump is not None
         if counted.windows_open is not None:
-            self.stands = counted  # one that was not stepped stands where it stood
+            self.stands = counted  # one that was not stepped keeps its status
 
 
 @attrs.define
@@ -70,7 +70,7 @@ _OfGrouping = Callable[[_Query, _Grouping], "int | float | None"]
 
 
 class Totals:
-    """Counters and gauges of all queries. Several threads may tell it things, and ask it."""
+    """Counters and gauges of all queries. Several threads may write and read it."""
 
     def __init__(self) -> None:
         self._queries: dict[str, _Query] = {}
@@ -85,12 +85,12 @@ class Totals:
 
     def progressed(self, reading: Reading) -> bool:
         """A micro-batch is done; whether it is a new one, which counts."""
-        told = reading.progress
+        progress = reading.progress
         with self._lock:
-            query = self._of(told.query, told.run, told.name)
-            if not told.ran:
-                return False  # while it waits for data Spark tells the number of a batch to come
-            if query.last is not None and told.batch <= query.last.progress.batch:
+            query = self._of(progress.query, progress.run, progress.name)
+            if not progress.ran:
+                return False  # while it waits for data Spark reports the number of a batch to come
+            if query.last is not None and progress.batch <= query.last.progress.batch:
                 return False
             query.add(reading)
             return True
@@ -153,7 +153,7 @@ class Totals:
         yield Family(
             "beamlike_input_rows",
             "counter",
-            "Rows read from all sources, those that only wake the query among them.",
+            "Rows read from all sources, with the ticks of queries that wait on processing time.",
             one(lambda query: query.rows),
         )
         yield Family(

@@ -1,4 +1,4 @@
-"""Listens to the queries of a session, and hands on what they count."""
+"""Listens to the queries of a session, and passes on what they count."""
 
 import os
 import sys
@@ -56,7 +56,7 @@ class MetricsListener:
         """All metrics as they are now, in the text form of OpenMetrics."""
         return open_metrics(self._totals.families())
 
-    # -- what Spark tells ----------------------------------------------------------------
+    # -- what Spark reports --------------------------------------------------------------
 
     def started(self, query: str, run: str, name: str | None, at: int) -> None:
         """A query has started, at this clock (epoch ms)."""
@@ -89,7 +89,7 @@ class MetricsListener:
         try:
             _replace(self._file, self.text())
         except (OSError, UnicodeError) as error:
-            # The query is not to suffer; the next micro-batch tries again.
+            # The query must not fail; the next micro-batch tries again.
             LOGGER.error("the metrics cannot be written to %s: %s", self._file, error)
 
     # -- from here to there --------------------------------------------------------------
@@ -104,7 +104,8 @@ class MetricsListener:
         return self
 
     def close(self) -> None:
-        """Stop listening to Spark, and let go of the port. The queries go on, the file stays."""
+        """Stop listening to Spark, and release the port. The queries keep running, the file
+        stays."""
         server, self._server = self._server, None
         if server is not None:
             server.close()
@@ -125,12 +126,12 @@ class MetricsListener:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Write a file so that nobody ever reads half of it."""
+    """Write a file atomically: no reader gets half of it."""
     handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as out:
             out.write(text)
-        Path(name).chmod(_FOR_ALL)  # whoever collects it is another user
+        Path(name).chmod(_FOR_ALL)  # the collector is another user
         Path(name).replace(file)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -150,7 +150,7 @@ def max(column: str) -> Aggregate:
 
 
 def collect(column: str) -> Aggregate:
-    """All values of a column, in no promised order. Type: array of the column's type.
+    """All values of a column, in no guaranteed order. Type: array of the column's type.
 
     Nulls are left out, as by ``collect_list`` of Spark. ``Collect()``, which tests and pipelines
     take, keeps them, as Beam does.
@@ -165,7 +165,7 @@ def collect(column: str) -> Aggregate:
 def collect_set(column: str) -> Aggregate:
     """The different values of a column, the least first. Type: array of the column's type.
 
-    Nulls are left out, as by ``collect_set`` of Spark, which promises no order. NaN is one value,
+    Nulls are left out, as by ``collect_set`` of Spark, which guarantees no order. NaN is one value,
     greater than all numbers, and -0.0 is 0.0. An array or a struct is compared item by item, nulls
     first. In an accumulating pane all values of the window are in it, in a discarding one those of
     its own elements.
@@ -260,7 +260,7 @@ def sample(column: str, n: int, seed: int = 0) -> Aggregate:
     """``n`` values drawn without replacement. Type: array of the column's type.
 
     The same rows give the same sample, in the same order. Rows of equal value and equal event
-    time are drawn all or none: where rows must be told apart, sample a column that differs.
+    time are drawn all or none: where rows must be distinguished, sample a column that differs.
 
     Raises:
         CombineError: ``n`` is no whole number of 1 or more, or ``seed`` is no whole number.

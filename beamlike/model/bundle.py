@@ -1,6 +1,6 @@
 """A bundle: elements that travel together through a pipeline, as columns.
 
-An element object, and the object of a window, are made only for a function that asks for them.
+An element object, and the object of a window, are made only for a function that takes them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ class Windowed:
     timestamp: int
     """Event time, ms."""
     windows: tuple[Window, ...] = (GLOBAL_WINDOW,)
-    """The windows that it is in; several if they overlap and no function asked for its window."""
+    """The windows that it is in; several if they overlap and no function took its window."""
     pane: PaneInfo = NO_FIRING
 
 

@@ -128,7 +128,7 @@ class CoderRegistry:
     """The coders that were declared in this process.
 
     A pipeline takes those that are declared when it runs. They are used wherever a value of the
-    type goes from one process to another or rests in state, alone or inside other values, as
+    type goes from one process to another or is saved in state, alone or inside other values, as
     element and as key. In memory such values go to bytes and back too, where they come from a
     source and where they enter or leave what groups or remembers: a broken coder is found there.
 

@@ -34,7 +34,7 @@ __all__ = ["continuation", "guaranteed_firing", "unknown_trigger"]
 
 
 def continuation(trigger: Trigger) -> Trigger:
-    """The trigger of the grouping after one with this trigger, if nobody sets another.
+    """The trigger of the grouping after one with this trigger, unless another is set.
 
     The waiting was done by the grouping before. What it lets through shall not wait for a
     count or a delay once more, and not be called late.
@@ -81,7 +81,7 @@ def continuation(trigger: Trigger) -> Trigger:
 def guaranteed_firing(trigger: Trigger, window: Window) -> int:
     """The watermark (ms) beyond which a window that has no pane yet has had no data on time.
 
-    Whoever waits for the first pane of a window, a side input say, need not wait any longer.
+    What waits for the first pane of a window, such as a side input, need not wait any longer.
     `MAX_TIMESTAMP` for triggers that no watermark makes ready. For `Always`, of which Beam
     does not say, the end of the window.
 
@@ -108,7 +108,7 @@ def guaranteed_firing(trigger: Trigger, window: Window) -> int:
 
 
 def unknown_trigger(trigger: Trigger) -> UnsupportedError:
-    """The error for a trigger class of somebody's own, of which nothing is known here."""
+    """The error for a user's own trigger class, of which nothing is known here."""
     return UnsupportedError(
         f"{trigger!r} is not a trigger that beamlike knows; build it from those of "
         "beamlike.model.triggers"

@@ -1,7 +1,7 @@
-"""Triggers that Beam does not have: intervals, a count that goes on, a silence, a change of value.
+"""Triggers that Beam does not have: intervals, a running count, a pause, a change of value.
 
-They stand in a tree wherever Beam's do. How each one listens, gets ready, fires and merges stands
-in `beamlike.machine.reference.extra_leaves`.
+They may be used in a tree wherever Beam's may. How each one is notified, gets ready, fires and
+merges is in `beamlike.machine.reference.extra_leaves`.
 
 Source: Flink ``ContinuousEventTimeTrigger``, ``ContinuousProcessingTimeTrigger``,
 ``DeltaTrigger``, ``ProcessingTimeoutTrigger``; Apex ``TriggerOption``.
@@ -144,7 +144,7 @@ class EveryProcessingTime(_Every):
 
     def before_firing(self, clock: int) -> int:
         """With ``since_firing``: the instant (ms) that a window waits for which has not fired yet,
-        asked at ``clock``."""
+        evaluated at ``clock``."""
         ever = self.offset + self.interval
         return max(ever + -ever % self.tick, clock - clock % self.tick)
 
@@ -161,7 +161,7 @@ class EveryEventTime(_Every):
     """Fires whenever the watermark has passed a multiple of an interval. Never finishes.
 
     The first one is after the time of the element that came first, and never one that the watermark
-    has passed already. Several that the watermark passes in one step are one firing. It goes on
+    has passed already. Several that the watermark passes in one step are one firing. It continues
     after the end of the window for as long as the window lives; as an early trigger of
     `AfterWatermark` it ends there.
 
@@ -224,7 +224,7 @@ class EveryCount(Trigger):
 
     No firing begins the count anew, neither its own nor another one: ``Repeatedly(AfterCount(3))``
     counts the elements of a pane, and this those of the window. As the late trigger of
-    `AfterWatermark` it counts the elements before the end too. It is asked once per bundle.
+    `AfterWatermark` it counts the elements before the end too. It is evaluated once per bundle.
 
     Raises:
         TriggerError: The count is no whole number of 1 or more.
@@ -289,8 +289,8 @@ class AfterDelta(Trigger):
 
     The first element of a window is what the next ones are measured from; then that is each
     element that lies further away, also while it is the turn of another trigger. Of a bundle every
-    element is measured, and the trigger is asked once, after all of them. What is measured from
-    outlasts the firing: ``Repeatedly`` of it goes on from there.
+    element is measured, and the trigger is evaluated once, after all of them. What is measured from
+    outlasts the firing: ``Repeatedly`` of it continues from there.
 
     Args:
         threshold: What the distance must be more than; 0 or more.
@@ -301,7 +301,7 @@ class AfterDelta(Trigger):
         TriggerError: The threshold is no number of 0 or more, or ``delta`` is no function.
 
     Source: Flink ``DeltaTrigger``. In windows that merge, which Flink refuses, the merged window
-    goes on from the element of the first of them.
+    continues from the element of the first of them.
 
     >>> AfterDelta(5).is_far(100, 104), AfterDelta(5).is_far(100, 106)
     (False, True)
@@ -310,7 +310,7 @@ class AfterDelta(Trigger):
     threshold: float
     delta: DeltaOf
     read: Callable[[Any], Any] | None = attrs.field(default=None, eq=False, repr=False)
-    """How an element becomes what is measured, where elements rest as columns."""
+    """How an element becomes what is measured, where elements are stored as columns."""
 
     def __init__(self, threshold: float, delta: DeltaOf = difference) -> None:
         is_number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
@@ -328,7 +328,7 @@ class AfterDelta(Trigger):
         self.__attrs_init__(plain, delta)
 
     def reading(self, read: Callable[[Any], Any]) -> "AfterDelta":
-        """The same over elements that rest as columns, of which ``read`` tells what is measured."""
+        """The same over elements that are stored as columns; ``read`` gives what is measured."""
         trigger = object.__new__(type(self))
         trigger.__attrs_init__(self.threshold, self.delta, read)
         return trigger
@@ -355,7 +355,7 @@ class AfterDelta(Trigger):
 
 
 def reading(trigger: Trigger, read: Callable[[Any], Any]) -> Trigger:
-    """The same trigger over elements that rest as columns.
+    """The same trigger over elements that are stored as columns.
 
     Args:
         trigger: The trigger.

@@ -21,7 +21,7 @@ class Spelling:
     """How the caller of a check spells what its message advises.
 
     Args:
-        accumulation: The argument that says the accumulation mode.
+        accumulation: The argument for the accumulation mode.
         window: What gives a collection windows, or a trigger; ``{part}`` says which.
         remerge: What makes windows that a grouping merged, ``{window_fn}`` of the input
             ``{name}``, ready to be merged again.
@@ -63,8 +63,8 @@ def stable_repr(thing: Any) -> str:
         parameters = {field.name: getattr(thing, field.name) for field in fields}
     else:
         parameters = getattr(thing, "__dict__", {})
-    told = ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters.items())
-    return f"{type(thing).__qualname__}({told})"
+    fields = ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters.items())
+    return f"{type(thing).__qualname__}({fields})"
 
 
 def how_many(count: int, noun: str) -> str:
@@ -77,7 +77,7 @@ def how_many(count: int, noun: str) -> str:
 
 
 def visible(text: str) -> str:
-    """A text that somebody else wrote, fit for a terminal: nothing in it is a command to one.
+    """A text from elsewhere, fit for a terminal: nothing in it is a command to one.
 
     Line ends and tabs stay. What has no shape of its own is shown as Python would write it.
 

@@ -47,10 +47,10 @@ class RaisedFor(Exception):
 
 
 class Do(ABC):
-    """A function over elements, one by one, with the life of Beam's ``DoFn``.
+    """A function over elements, one by one, with the lifecycle of Beam's ``DoFn``.
 
-    Elements are given to it in bundles. It answers with the tag of an output and an element for
-    each element that it brings out.
+    Elements are given to it in bundles. It returns the tag of an output and an element for each
+    element that it brings out.
     """
 
     @property
@@ -191,7 +191,7 @@ class SideInputNode(Node):
 class StatefulMapNode(Node):
     """Pairs of key and value, given one by one to a function with a memory.
 
-    There is one state for each key and window. What the function answers is in the window, at
+    There is one state for each key and window. What the function returns is in the window, at
     the timestamp and of the pane of the pair. Source: Beam's stateful ``ParDo``.
 
     Args:

@@ -1,7 +1,7 @@
-"""Arguments by name: what is said of one that there is not, and of one that is missing.
+"""Arguments by name: the errors for one that does not exist, and for one that is missing.
 
 Systems that share a word give it other names: what is ``accumulation`` here is
-``accumulation_mode`` in Beam. Whoever writes the other one is told the name of this place.
+``accumulation_mode`` in Beam. The error for the other name gives the one used here.
 """
 
 import difflib
@@ -59,7 +59,7 @@ def by_name(
     others_first: bool = False,
     **examples: str,
 ) -> Callable[[Callable[Params, Answer]], Callable[Params, Answer]]:
-    """A function that says in words which argument there is not, has no name, or is missing.
+    """A function whose error names the argument that does not exist, has no name, or is missing.
 
     Python says the former in a TypeError that does not know what was meant.
 

@@ -75,7 +75,7 @@ class LateCheck(Enum):
     the gap.
 
     What Beam does at expiry happens then: what is left comes out, as the last pane of that
-    window. The session stays, silent: it holds back no watermark, and no clock wakes it. An
+    window. The session stays, silent: it holds back no watermark and sets no timer. An
     element that overlaps it makes a longer session, which is a window of its own, not expired,
     with all the elements and with panes counted from 0. So no pane ever follows a last one, and
     without such an element everything is as under ``assigned``. With ``accumulating`` panes the
@@ -86,7 +86,7 @@ class LateCheck(Enum):
     sessions do come closer where a bound of the sessions cuts them apart, where a trigger
     closes a window before it expires, and where windows come from a grouping before.
 
-    Source: the cure that apache/beam issue 18677 asks for."""
+    Source: the fix that apache/beam issue 18677 requests."""
 
 
 class Unchanged(Enum):
@@ -110,7 +110,7 @@ USUAL: Final[Mapping[str, Enum]] = MappingProxyType(
         "unchanged panes": Unchanged.RE_EMIT,
     }
 )
-"""The options that nobody needs to know of who has not chosen another one, in words."""
+"""The options that need no mention unless another value was chosen, in words."""
 
 Option = TypeVar("Option", bound=Enum)
 

@@ -60,7 +60,7 @@ def next_pane(
     Args:
         previous: The last emitted pane of this window, None if there was none.
         window_is_over: The input watermark is past the window's last instant.
-        output_moved_on: The key's output watermark is past it: nobody downstream waits any more.
+        output_moved_on: The key's output watermark is past it: downstream does not wait for it.
         is_last: The trigger finished with this firing, or the window expires.
     """
     only_early_so_far = previous is None or previous.timing is Timing.EARLY

@@ -1,4 +1,4 @@
-"""What can be said about a strategy before any data comes: questions, answers, and the fix.
+"""What a strategy alone shows, before any data comes: questions, answers, and the fix.
 
 Every answer is a `Finding`: yes or no, and a sentence that says why and which line to change.
 
@@ -136,7 +136,7 @@ class StrategyReport(metaclass=Readable):
             ("never fires", self.never_fires),
             ("empty on-time pane", self.may_emit_empty_on_time),
             ("empty last pane", self.may_emit_empty_last),
-            # No trigger of Beam's does, so it is only told of those that do.
+            # No trigger of Beam's does, so it is listed only for those that do.
             *([("fires unchanged", self.fires_unchanged)] if self.fires_unchanged else []),
             ("needs the clock", self.needs_clock),
             ("bounded state per key", self.bounded_state_per_key),
@@ -163,15 +163,15 @@ def report(strategy: WindowingStrategy, combine: CombineFn | None = None) -> Str
 
     Args:
         combine: How a pane's elements become its value. With it the answers about empty panes
-            tell what such a pane shows, and whether Scio would fail there.
+            state what such a pane shows, and whether Scio would fail there.
 
     Raises:
         WindowingError: This is no strategy.
         UnsupportedError: The trigger is none of beamlike's.
 
     >>> from beamlike.model.triggers import AfterCount
-    >>> told = report(WindowingStrategy(FixedWindows("1 minute"), AfterCount(5)))
-    >>> print(told.may_lose_data.because)  # doctest: +NORMALIZE_WHITESPACE
+    >>> found = report(WindowingStrategy(FixedWindows("1 minute"), AfterCount(5)))
+    >>> print(found.may_lose_data.because)  # doctest: +NORMALIZE_WHITESPACE
     AfterCount(5) may finish, and data that arrives afterwards would be dropped;
     write Repeatedly(AfterCount(5))
     """
@@ -199,10 +199,10 @@ def _with_value(empty: Finding, strategy: WindowingStrategy, combine: CombineFn 
         return empty
     if strategy.accumulates:
         return Finding(True, f"{empty.because}; it shows the value of the pane before again")
-    told = combine.on_empty
-    shows = f"{empty.because}; it shows {told.value!r}"
-    if told.scio_raises:
-        shows += f", where {told.scio_operation or 'one of these'} of Scio raises an error"
+    on_empty = combine.on_empty
+    shows = f"{empty.because}; it shows {on_empty.value!r}"
+    if on_empty.scio_raises:
+        shows += f", where {on_empty.scio_operation or 'one of these'} of Scio raises an error"
     return Finding(True, shows)
 
 
@@ -369,7 +369,7 @@ def _(window_fn: Sessions) -> Finding:
     if spans:
         return Finding(True, f"a window is at most {show_duration(min(spans))} long")
     return Finding(
-        False, f"a window of {window_fn} goes on while data comes without a longer pause"
+        False, f"a window of {window_fn} stays open while data comes without a longer pause"
     )
 
 
@@ -387,7 +387,7 @@ def outlives_its_end(strategy: WindowingStrategy) -> bool:
 def may_lose_data_in_beam_python(strategy: WindowingStrategy) -> bool:
     """Beam Python's answer to ``may_lose_data``, for pipelines that have to pass there too.
 
-    It asks every node of the tree, where Java asks the root: with no allowed lateness an
+    It checks every node of the tree, where Java checks the root: with no allowed lateness an
     `AfterWatermark` loses nothing anywhere in the tree, and `AfterFirst` and `AfterAll` are
     safe if any, or all, of their parts are.
 

@@ -20,7 +20,7 @@ from beamlike.model.windows import IntervalWindow, bounds
 __all__ = ["GapOf", "Sessions", "merge_overlapping"]
 
 GapOf = Callable[[Any], DurationLike]
-"""From an element's value to the silence that it asks for, more than 0."""
+"""From an element's value to the gap after it, more than 0."""
 
 
 @attrs.frozen(init=False)
@@ -45,8 +45,8 @@ class Sessions(MergingWindowFn):
     With ``max_elements`` no session holds more than so many. The windows are visited in the
     same order, and each joins the session before it if both together have few enough elements
     (exactly ``max_elements`` are few enough); if not, it opens the next session. Only the
-    session just before it is asked. One thing can make a session too large: elements cannot be
-    told apart whose windows are equal. Those of one bundle stay together, however many they
+    session just before it is considered. One thing can make a session too large: elements whose
+    windows are equal are not distinguished. Those of one bundle stay together, however many they
     are, and one whose window has exactly the bounds of an open session goes there.
 
     Sessions that exist are never split. This makes bounded sessions depend on the order of
@@ -217,7 +217,7 @@ def merge_overlapping(
     runs: list[list[IntervalWindow]] = []
     start = reach = held = 0
     for window in sorted(set(windows), key=bounds):
-        # Only the last run is asked. A window that would make it too long would make those
+        # Only the last run is considered. A window that would make it too long would make those
         # before it too long as well; and runs that are neighbours have spans of their own,
         # where a window that found room in an earlier run might make two spans equal.
         fits = longest is None or window.end - start <= longest

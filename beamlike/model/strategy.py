@@ -91,16 +91,16 @@ class WindowingStrategy(metaclass=Readable):
     """Everything that decides which panes a grouping emits.
 
     `WindowingStrategy` takes any combination that has a meaning, and takes every part as
-    said. `declared` is the door for pipelines and refuses what Beam refuses.
+    given. `declared` is the door for pipelines and refuses what Beam refuses.
 
     ``allowed_lateness`` is in milliseconds. ``already_merged`` says that a grouping has merged
     these windows. Elements then come with the windows that came of it, which stay as they are
-    until `remerge` or a new window function. ``said`` names the parts that somebody chose; it
+    until `remerge` or a new window function. ``said`` names the parts that were set; it
     decides which combinations are refused, never which panes come out, and two strategies that
     differ only in it are equal.
 
     Raises:
-        WindowingError: A part is of the wrong kind; ``late_check`` is ``retain`` and nobody knows
+        WindowingError: A part is of the wrong kind; ``late_check`` is ``retain`` without a bound on
             how long; ``unchanged`` is ``omit`` where nothing is withdrawn.
         TimeError: The allowed lateness cannot be read.
 
@@ -163,7 +163,7 @@ class WindowingStrategy(metaclass=Readable):
 
     @classmethod
     def unwindowed(cls) -> Self:
-        """The strategy of a collection that nobody windowed: global, and nothing said.
+        """The strategy of a collection without a window transform: global, with nothing set.
 
         Source: Beam Java, ``WindowingStrategy.globalDefault``.
         """
@@ -216,7 +216,7 @@ class WindowingStrategy(metaclass=Readable):
 
         Raises:
             WindowingError: A trigger without accumulation mode, or without allowed lateness
-                outside the global window; windows that cannot be told apart; parts that do not
+                outside the global window; windows that cannot be distinguished; parts that do not
                 go together.
             TimeError: The allowed lateness cannot be read.
 
@@ -226,8 +226,8 @@ class WindowingStrategy(metaclass=Readable):
         given = {part: value for part, value in given.items() if value is not None}
         allowed_lateness = parts.get("allowed_lateness")
         if allowed_lateness is not None:
-            asked = duration_ms(allowed_lateness, "allowed_lateness")
-            given["allowed_lateness"] = max(self.allowed_lateness, asked)
+            lateness = duration_ms(allowed_lateness, "allowed_lateness")
+            given["allowed_lateness"] = max(self.allowed_lateness, lateness)
         kept = {part: getattr(self, part) for part in _PARTS}
         strategy = type(self)(**(kept | given))._with(
             said=self.said | given.keys(),
@@ -379,7 +379,7 @@ class WindowingStrategy(metaclass=Readable):
 
         The same as `beamlike.model.windows.expiry`.
         """
-        # Written out: it is asked several times for each element.
+        # Written out: it is called several times for each element.
         return min(window.end - 1 + self.allowed_lateness, END_OF_GLOBAL_WINDOW)
 
     def forgotten(self, window: Window) -> int:

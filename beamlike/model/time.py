@@ -111,7 +111,7 @@ def duration_ms(value: DurationLike, argument: str) -> int:
                     f"{argument} must be whole milliseconds, got {value!r}; round it first"
                 )
         case str() if value.strip().startswith("-"):
-            # Whatever number of them it is, "-0 s" too, it is told as negative.
+            # Whatever number of them it is, "-0 s" too, it is reported as negative.
             milliseconds = None if _parse_duration(value.strip()[1:]) is None else -1
         case str():
             milliseconds = _parse_duration(value)
@@ -128,7 +128,7 @@ def duration_ms(value: DurationLike, argument: str) -> int:
         raise TimeError(f"{argument} must not be negative, got {_shown(value)}; give 0 or more")
     if milliseconds > _LONGEST:
         raise TimeError(
-            f"{argument} is longer than 64 bits can tell: {_shown(value)}; give {_LONGEST} ms or "
+            f"{argument} is longer than 64 bits can hold: {_shown(value)}; give {_LONGEST} ms or "
             "less"
         )
     return milliseconds
@@ -208,11 +208,11 @@ def show_instant(milliseconds: int) -> str:
     if 0 <= seconds < 86_400:
         return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction}"
     try:
-        moment = _EPOCH + timedelta(seconds=seconds)
+        instant = _EPOCH + timedelta(seconds=seconds)
     except OverflowError:
         return f"{milliseconds} ms"
     # strftime would write the year 1 with one digit.
-    return f"{moment.replace(tzinfo=None).isoformat(' ')}{fraction}"
+    return f"{instant.replace(tzinfo=None).isoformat(' ')}{fraction}"
 
 
 def show_duration(milliseconds: int) -> str:
@@ -284,6 +284,6 @@ def _clock_ms(match: re.Match[str]) -> int:
     )
 
 
-def _epoch_ms(moment: datetime) -> int:
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def _epoch_ms(instant: datetime) -> int:
+    aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
     return (aware - _EPOCH) // _MILLISECOND

@@ -1,4 +1,4 @@
-"""What a trigger can and cannot do, told from its tree alone.
+"""What a trigger can and cannot do, read from its tree alone.
 
 A no of `can_fire`, `can_close`, `can_stay_open` and `fires_on_arrival` is certain; a yes means
 that nothing rules it out. A yes of `lets_go` and `closes` is certain.

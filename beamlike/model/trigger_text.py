@@ -96,8 +96,8 @@ def _every(name: str, parts: list[str]) -> Trigger:
     interval, *options = parts
     given: dict[str, Any] = {}
     for option in options:
-        said, _, value = option.partition("=")
-        given[said] = True if value == "True" else value
+        option_name, _, value = option.partition("=")
+        given[option_name] = True if value == "True" else value
     return _INTERVALS[name](interval, **given)
 
 
@@ -132,9 +132,9 @@ def _transform(text: str) -> spec.Delay | spec.AlignTo:
 def _parts(text: str) -> Iterator[str]:
     """What stands between the commas that are in no parentheses."""
     depth = start = 0
-    for at, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
             yield text[start:at].strip()
             start = at + 1
     if text[start:].strip():

@@ -1,6 +1,6 @@
 """Triggers: when a window's content is emitted. A tree of frozen values.
 
-A trigger here only says *what* was asked for. How each one listens, gets ready, fires and
+A trigger here only describes *what* is wanted. How each one is notified, gets ready, fires and
 merges stands in `beamlike.machine.reference`, files `leaves` and `composites`, one class per
 trigger. Triggers that Beam does not have are in `beamlike.model.extra_triggers`.
 
@@ -301,7 +301,7 @@ class AfterSynchronizedProcessingTime(Trigger):
 class AfterCount(Trigger):
     """Fires once the pane holds at least ``count`` elements.
 
-    It is asked once per bundle: three elements that arrive together make one pane of three,
+    It is evaluated once per bundle: three elements that arrive together make one pane of three,
     also with a count of two.
 
     Source: Beam Java ``AfterPane.elementCountAtLeast``, Beam Python ``AfterCount``.

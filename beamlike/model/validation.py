@@ -22,7 +22,7 @@ __all__ = [
 
 
 def check_without_lateness(window_fn: WindowFn, trigger: Trigger) -> None:
-    """Refuse a trigger outside the global window while nobody has chosen an allowed lateness.
+    """Refuse a trigger outside the global window while no allowed lateness is set.
 
     Raises:
         WindowingError: These need one.
@@ -42,11 +42,11 @@ def check_without_accumulation(
     given_lateness: DurationLike | None,
     spelling: Spelling,
 ) -> None:
-    """Refuse what may emit several panes of a window while nobody has chosen what is in them.
+    """Refuse what may emit several panes of a window while no accumulation mode is set.
 
     Args:
         allowed_lateness: The one in force (ms).
-        given_lateness: What this window transform says, as it says it.
+        given_lateness: What this window transform sets, as it is written.
         spelling: How the advice is spelled.
 
     Raises:
@@ -70,7 +70,7 @@ def check_without_accumulation(
 
 
 def check_retained(window_fn: WindowFn) -> None:
-    """Refuse to retain expired sessions if nobody knows how long.
+    """Refuse to retain expired sessions without a bound on how long.
 
     Raises:
         WindowingError: The window of one element may be of any length.

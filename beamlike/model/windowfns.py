@@ -83,8 +83,8 @@ class WindowFn(metaclass=ReadableABC):
     def longest_own_window(self) -> int | None:
         """How long a window can be that one element opens, before any merging (ms).
 
-        None: not known. ``late_check="retain"`` asks for windows that merge. Streams ask what it
-        takes for a jump of the watermark to be worth a warning.
+        None: not known. ``late_check="retain"`` needs windows that merge. Streams compare it to
+        a jump of the watermark, to see whether that is worth a warning.
         """
         return None
 
@@ -136,7 +136,7 @@ class MergingWindowFn(WindowFn):
         over while they are open.
 
         Args:
-            windows: Each once, in no promised order; perhaps an iterator, so read it once.
+            windows: Each once, in no guaranteed order; perhaps an iterator, so read it once.
 
         Source: Beam Java, ``WindowFn.mergeWindows``, ``MergingActiveWindowSet``.
         """
@@ -145,18 +145,18 @@ class MergingWindowFn(WindowFn):
     def merge_touching(self) -> bool:
         """Whether windows merge that share no millisecond, where one begins as the other ends.
 
-        Only ``late_check="retain"`` asks: a window can then be reached for a millisecond longer.
+        Only ``late_check="retain"`` needs it: then a window is reachable for a millisecond longer.
         """
         return False
 
     @property
     def needs_sizes(self) -> bool:
         """Whether the plan depends on how many elements the windows hold. Then the machine
-        counts them, and asks `merge_sized` with these counts."""
+        counts them, and calls `merge_sized` with these counts."""
         return False
 
     def merge_sized(self, sizes: Mapping[IntervalWindow, int]) -> tuple[Merge, ...]:
-        """The plan of `merge`, for windows that hold so many elements. Asked in its place if
+        """The plan of `merge`, for windows that hold so many elements. Called in its place if
         ``needs_sizes``.
 
         Args:
@@ -236,7 +236,7 @@ class FixedWindows(WindowFn):
 
 
 def default_period(size: int) -> int:
-    """How often sliding windows start when nobody says (ms).
+    """How often sliding windows start by default (ms).
 
     Source: Beam Java, ``SlidingWindows.getDefaultPeriod``.
     """

@@ -1,7 +1,7 @@
 """Shards: what steps the groupings of a query, whatever hosts it. Nothing here needs Spark.
 
 A shard is some of the keys of a grouping. It takes Arrow tables of elements and the watermark and
-gives out effects or rows; between two steps its state rests as bytes in a store of four methods.
+gives out effects or rows; between two steps its state is saved as bytes in a store of four methods.
 
 Read in this order. Scripts: `script` (the steps of a test, and the record of a run), `memory` (the
 reference machine runs it, key by key), `by_clock` (scripts of elements with both of their times).
@@ -11,7 +11,7 @@ is too much), `operation` (what a stage does, and how its values lie among colum
 it can be given besides its windows), `changes` (what may differ at the next start), `plan` (what a
 worker knows, and the aggregation of a grouping), `look_up` (a main input that looks into a side
 input), `values` (which value a window function is given), `row_metadata` (the hidden column of rows
-between stages), `output` (panes and drops as rows), `store` (state at rest), `logs` (what shards
+between stages), `output` (panes and drops as rows), `store` (saved state), `logs` (what shards
 log), `jumps` (whether rows make a watermark jump), `arrivals` (elements out of tables, also
 combined ones), `lift` (rows combined before they reach their shard).
 

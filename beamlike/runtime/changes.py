@@ -1,7 +1,7 @@
 """What of a grouping may change between two starts of a query from one checkpoint.
 
-Saved state says in words what it depends on (`Plan.identity`), and each start compares them with
-its own before it takes any row. Words that differ in one of these ways go on:
+Saved state lists what it depends on (`Plan.identity`), and each start compares the list with its
+own before it takes any row. State continues under words that differ in one of these ways:
 
 ====================  ==========================================================================
 word                  may differ, and what follows
@@ -13,14 +13,14 @@ trigger               in its counts and delays, while the tree is made of the sa
                       window that has enough elements by the new count fires with its next one; a
                       delay that runs already runs as it began
 late check            between ``assigned``, ``merged`` and ``element``: it judges rows that come
-closing behavior,     either way: they are asked when a pane comes out, and nothing is saved
+closing behavior,     either way: they apply when a pane comes out, and nothing is saved
 on-time behavior,     by them
 unchanged panes
 ====================  ==========================================================================
 
 Everything else is refused, because what is saved was made by it: windows by their window function,
-accumulators by their aggregates and the accumulation mode, holds by the timestamp combiner, rows at
-rest by the keys' types, their places by shards and buckets. A late check ``retain`` keeps sessions
+accumulators by their aggregates and the accumulation mode, holds by the timestamp combiner, saved
+rows by the keys' types, their places by shards and buckets. A late check ``retain`` keeps sessions
 that the others forget.
 
 What is in no word may change freely: how panes are rendered, which rows are delivered, what happens
@@ -50,7 +50,7 @@ _CLOSING: Final = "closing behavior"
 _ON_TIME: Final = "on-time behavior"
 _UNCHANGED: Final = "unchanged panes"
 
-_ASKED_LATER: Final = frozenset((_CLOSING, _ON_TIME, _UNCHANGED))
+_APPLIED_LATER: Final = frozenset((_CLOSING, _ON_TIME, _UNCHANGED))
 
 
 def strategy_words(strategy: WindowingStrategy) -> dict[str, str]:
@@ -78,14 +78,14 @@ def unnumbered(label: str) -> str:
 
 
 def continues(saved: Words, now: Words) -> bool:
-    """Whether state goes on under other words than it was saved with.
+    """Whether state continues under other words than it was saved with.
 
     Args:
         saved: The words of the state.
         now: Those of the query.
 
     Returns:
-        True if they differ, and what is saved has to be looked at anew: deadlines may be others.
+        True if they differ, and deadlines have to be computed again.
 
     Raises:
         StateError: A difference that the state cannot follow; names each of them.
@@ -124,11 +124,12 @@ def refused(saved: Words, now: Words) -> Iterator[str]:
     for what in dict.fromkeys((*now, *saved)):
         had, has = saved.get(what), now.get(what)
         if had != has and not _may_differ(what, saved, now):
-            yield f"{what}: the checkpoint has {_told(what, had)}, the query has {_told(what, has)}"
+            before, after = _readable(what, had), _readable(what, has)
+            yield f"{what}: the checkpoint has {before}, the query has {after}"
 
 
-def _told(what: str, words: str | None) -> str:
-    """The words of one side, in those of people: lateness rests as a number (ms)."""
+def _readable(what: str, words: str | None) -> str:
+    """The words of one side, readable: lateness is saved as a number (ms)."""
     if words is None:
         return "none"
     number = words.removesuffix(" ms")
@@ -140,7 +141,7 @@ def _told(what: str, words: str | None) -> str:
 def _may_differ(what: str, saved: Words, now: Words) -> bool:
     if what not in saved or what not in now or _TRIGGER not in saved or _TRIGGER not in now:
         return False  # only groupings have a trigger; nothing else follows any change
-    if what in _ASKED_LATER:
+    if what in _APPLIED_LATER:
         return True
     if what == _TRIGGER:
         return _is_same_tree(saved[what], now[what])

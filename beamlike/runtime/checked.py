@@ -1,6 +1,6 @@
 """Combine functions that refuse what could not be saved or emitted, at the element that causes it.
 
-An accumulator rests in columns of declared types, and a result becomes one. Machines combine
+An accumulator is saved in columns of declared types, and a result becomes one. Machines combine
 first, and all at once; whether everything fits is seen when it is saved. If something does not, the
 step is done once more with these functions, whose refusal the reference machine treats as the
 failure of a function of the user's: see `beamlike.machine.failures`.
@@ -29,7 +29,7 @@ class Checked(CombineFn):
     Args:
         name: The aggregate's, for messages.
         fn: The function.
-        columns: How its accumulators rest.
+        columns: How its accumulators are saved.
         result: The type of its results.
     """
 

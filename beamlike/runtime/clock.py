@@ -14,7 +14,7 @@ __all__ = ["Clock"]
 
 @attrs.frozen
 class Clock:
-    """The clocks of a group at the end of a step, and what its inputs told.
+    """The clocks of a group at the end of a step, and what its inputs reported.
 
     =============  =========================================  ============================
     field          stored                                     cleared
@@ -25,7 +25,7 @@ class Clock:
     ``inputs``     what is known of each input's own          never, see `InputState`
                    watermark; none if the host knows it
     ``side``       the watermark of the side input, ms; None  never, only forward
-                   if there is none, or it is not told apart
+                   if there is none, or it is not known apart
     =============  =========================================  ============================
     """
 
@@ -44,14 +44,14 @@ class Clock:
 
         Args:
             plan: What the group works on.
-            heard: What the inputs of the plan, and the host, say of the watermark.
+            updates: What the inputs of the plan, and the host, report of the watermark.
             clock: Processing time (ms).
         """
         clock, inputs, watermark, side = max(clock, self.clock), self.inputs, self.watermark, None
         if plan.clocks is not None:
             of_inputs = [it for it in updates if not isinstance(it, HostWatermark)]
-            inputs, told = plan.clocks.listen(inputs, of_inputs, clock)
-            watermark = max(watermark, told)
+            inputs, of_all = plan.clocks.update(inputs, of_inputs, clock)
+            watermark = max(watermark, of_all)
             side = plan.clocks.of_side(inputs, watermark, clock)
         for it in updates:
             if isinstance(it, HostWatermark):
@@ -63,7 +63,7 @@ class Clock:
 
     @property
     def side_at(self) -> int:
-        """Where the side input stands (ms): where all inputs do, if it is not told apart."""
+        """The watermark of the side input (ms): that of all inputs, if it is not known apart."""
         return self.watermark if self.side is None else self.side
 
     def to_json(self) -> dict[str, Any]:
@@ -74,5 +74,5 @@ class Clock:
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Self:
         inputs = tuple(map(InputState.from_json, saved["inputs"]))
-        # It was not always saved: the next step tells it.
+        # Older layouts lack it: the next step sets it.
         return cls(saved["watermark"], saved["clock"], inputs, saved.get("side"))

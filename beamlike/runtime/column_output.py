@@ -1,6 +1,6 @@
 """Panes in columns as output rows: what `beamlike.runtime.output` does one by one.
 
-Rows that were dropped are few, and each has its own story: these are told one by one here too,
+Rows that were dropped are few, and each has its own reason: these are rendered one by one here too,
 and so are renderings of retractions, which follow each key's history.
 """
 
@@ -30,10 +30,10 @@ from beamlike.runtime.store.state import Key
 __all__ = [
     "ColumnOutput",
     "key_names",
+    "keyed_drops",
+    "keyed_merges",
+    "keyed_panes",
     "panes_as_they_are",
-    "told_drops",
-    "told_merges",
-    "told_panes",
 ]
 
 
@@ -47,7 +47,7 @@ class ColumnOutput:
         self.schema = self._one_by_one.schema
 
     def build(self, stepped: ColumnsStepped, report: tuple[int, int] | None) -> pa.Table | None:
-        """One row for each pane and each drop; None if there is nothing to say.
+        """One row for each pane and each drop; None if there is nothing to emit.
 
         Args:
             report: Position and output watermark (ms) of the shard, for the next stage.
@@ -55,10 +55,10 @@ class ColumnOutput:
         effects: list[KeyedEffect] = []
         tables = []
         if self._renders:
-            effects += told_panes(self.plan, stepped)
+            effects += keyed_panes(self.plan, stepped)
         else:
             tables += [self._panes(one, stepped.keys) for one in stepped.panes]
-        effects += told_drops(self.plan, stepped.drops, stepped.arrived, stepped.judged_at)
+        effects += keyed_drops(self.plan, stepped.drops, stepped.arrived, stepped.judged_at)
         if effects or report is not None:
             tables.append(self._one_by_one.build(effects, report))
         return pa.concat_tables(tables) if tables else None
@@ -96,7 +96,7 @@ class ColumnOutput:
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
 
-def told_panes(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
+def keyed_panes(plan: Plan, stepped: ColumnsStepped) -> list[KeyedEffect]:
     """The panes as values, key by key."""
     names = key_names(plan, stepped.keys)
     pairs = chain.from_iterable(panes_of(one, _rows(plan, one)) for one in stepped.panes)
@@ -111,7 +111,7 @@ def panes_as_they_are(plan: Plan, stepped: ColumnsStepped) -> Iterator[KeyedEffe
         yield from ((names[key], pane) for key, pane in panes_of(one, values))
 
 
-def told_merges(plan: Plan, stepped: ColumnsStepped) -> list[KeyedMerge]:
+def keyed_merges(plan: Plan, stepped: ColumnsStepped) -> list[KeyedMerge]:
     """The merges as values."""
     if stepped.merges is None or not len(stepped.merges.key):
         return []
@@ -125,7 +125,7 @@ def key_names(plan: Plan, keys: Numbered) -> list[Key]:
     return list(zip(*columns, strict=True)) if plan.keys else [()]
 
 
-def told_drops(
+def keyed_drops(
     plan: Plan, drops: Iterable[Drops], arrived: pa.Table | None, judged_at: int
 ) -> Iterator[tuple[Key, Drop]]:
     """The drops as values, with the elements that were dropped.
@@ -139,8 +139,8 @@ def told_drops(
     for one in drops:
         assert arrived is not None, "what is dropped has arrived"
         lost = list(arriving(plan, arrived.take(pa.array(one.row))))
-        told = drops_of(one, [item for _, item in lost], judged_at)
-        yield from zip((key for key, _ in lost), told, strict=True)
+        effects = drops_of(one, [item for _, item in lost], judged_at)
+        yield from zip((key for key, _ in lost), effects, strict=True)
 
 
 def _values(plan: Plan, panes: Panes) -> Iterator[pa.Array]:

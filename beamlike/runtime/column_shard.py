@@ -1,7 +1,7 @@
 """One shard's step by the columnar machine: all of its keys in one pass.
 
-The order within a step is that of `beamlike.runtime.shard`, and so are index and state: a
-query may go on with the other machine where this one stopped.
+The order within a step is that of `beamlike.runtime.shard`, and so are index and state: a query may
+continue with the other machine where this one stopped.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from beamlike.runtime.store.state import with_bucket
 __all__ = ["ARRIVAL", "CLOCK", "WATERMARK", "ColumnShard", "ColumnsStepped"]
 
 CLOCK, ARRIVAL, WATERMARK = range(3)
-"""In this order a micro-batch moves a shard whose watermark comes by messages."""
+"""In this order a micro-batch moves a shard whose watermark comes from updates."""
 
 Emitted = tuple[int, Panes]
 """Panes, and what brought them out."""
@@ -51,7 +51,7 @@ class ColumnsStepped:
     arrived: pa.Table | None
     judged_at: int
     output_watermark: int
-    standing: ShardStatus
+    status: ShardStatus
 
 
 class ColumnShard:
@@ -94,10 +94,10 @@ class ColumnShard:
         if touched:
             pages = Pages(self._schema, store, index.contents)
             rows = pages.read()
-            resting = self._resting(rows, index)
-            deadlines = next_timers(self.machine.rules, resting)
+            saved_state = self._saved_state(rows, index)
+            deadlines = next_timers(self.machine.rules, saved_state)
             active, keys = self._active(rows, deadlines, arrived, to)
-            before = self._wake(rows, resting, active, keys)
+            before = self._load(rows, saved_state, active, keys)
             after, panes, drops, merges = self._run(before, keys.number, arrived, judged_at, to)
             index.merges = 0 if merges is None else merges.merged_away
             bucket = self._buckets(rows, active, before, keys, buckets)
@@ -106,9 +106,9 @@ class ColumnShard:
             pages.replace(rows, np.nonzero(active)[0], saved)
             index.contents = pages.contents
             index.forget_deadlines()
-            rests = rows.lives & ~active
+            inactive = rows.lives & ~active
             bucket_of_row = rows.table.column("bucket").to_numpy()
-            _note(index, resting, deadlines, bucket_of_row, rests)
+            _note(index, saved_state, deadlines, bucket_of_row, inactive)
             everywhere = np.ones(len(after.table), np.bool_)
             _note(index, after, next_timers(self.machine.rules, after), bucket, everywhere)
         if touched or to != index.at:
@@ -123,16 +123,14 @@ class ColumnShard:
             arrived,
             judged_at,
             index.output,
-            index.standing,
+            index.status,
         )
 
-    def _resting(self, rows: Rows, index: Index) -> State:
-        """What all rows wait for, also those that are gone, each as if it had its own key."""
+    def _saved_state(self, rows: Rows, index: Index) -> State:
+        """The timers and holds of all rows, also deleted ones, each as if it had its own key."""
         own = np.arange(len(rows.lives))
-        promised = rows.table.column("output_watermark").to_numpy()
-        return State(
-            index.at.watermark, index.at.clock, promised, self.layout.waits(rows.table, own)
-        )
+        output = rows.table.column("output_watermark").to_numpy()
+        return State(index.at.watermark, index.at.clock, output, self.layout.waits(rows.table, own))
 
     def _active(
         self,
@@ -156,16 +154,16 @@ class ColumnShard:
         active = rows.lives & (number != UNKNOWN)
         return active, attrs.evolve(keys, number=np.append(keys.number, number))
 
-    def _wake(self, rows: Rows, resting: State, active: Bools, keys: Numbered) -> State:
+    def _load(self, rows: Rows, saved_state: State, active: Bools, keys: Numbered) -> State:
         """The windows of these keys."""
         at = np.nonzero(active)[0]
         number = keys.number[len(keys.number) - len(active) :][at]
-        # A key without windows has promised nothing: it starts at the watermark.
-        promised = np.full(keys.count, resting.watermark, np.int64)
-        promised[number] = resting.promised[at]
+        # A key without windows starts at the watermark.
+        output = np.full(keys.count, saved_state.watermark, np.int64)
+        output[number] = saved_state.output_watermark[at]
         table = self.layout.load(rows.table.take(pa.array(at)), number)
-        state = State(resting.watermark, resting.clock, promised, table)
-        # Keys that nothing woke for a while have not said yet what they promise by now.
+        state = State(saved_state.watermark, saved_state.clock, output, table)
+        # Keys that had no step for a while have an old output watermark.
         return self.machine.at(state, state.watermark, state.clock)
 
     def _run(
@@ -222,8 +220,8 @@ def _note(
 ) -> None:
     """What the index has to know of the windows that count: their deadlines and holds."""
     table, (event, timer) = state.table, deadlines
-    # What a key has promised already, it cannot hold back again.
-    hold = np.maximum(table.hold, state.promised[table.key])
+    # A hold cannot be behind the key's output watermark.
+    hold = np.maximum(table.hold, state.output_watermark[table.key])
     hold = np.where(table.hold == NOTHING, NEVER, hold)
     of_bucket = bucket_of_key[table.key[counts]]
     for least, column in ((index.event, event), (index.timer, timer), (index.hold, hold)):

@@ -1,7 +1,7 @@
 """Accumulators as Arrow columns, so that state can be read without running user code.
 
 Each built-in combine function has a layout of one or two typed columns. A function of a user's
-own may declare the type of its accumulators; those of the others rest as pickles in one binary
+own may declare the type of its accumulators; those of the others are saved as pickles in one binary
 column. What was encoded comes back equal, or is refused.
 """
 
@@ -38,7 +38,7 @@ class AccumulatorColumns(ABC):
     """How the accumulators of one combine function lie in a table."""
 
     pickles: ClassVar[bool] = False
-    """Whether values have no Arrow type and rest as pickles."""
+    """Whether values have no Arrow type and are saved as pickles."""
 
     @abstractmethod
     def types(self) -> dict[str, pa.DataType]:

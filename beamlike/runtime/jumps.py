@@ -29,11 +29,11 @@ __all__ = [
 _GAPS: Final = 16
 """So many gaps between event times are remembered of some rows, the largest."""
 _EXAMPLE: Final = 300
-"""Letters of an example at most: it stands in the query's progress, and in log lines."""
+"""The most characters of an example: it is part of the query's progress, and of log lines."""
 
 
 def delivered_by(source: int, times: Ints, last: str) -> Delivered:
-    """What rows with these event times say of them.
+    """The delivery of rows with these event times.
 
     Args:
         source: See `Delivered`.
@@ -75,33 +75,33 @@ def delivered_rows(plan: Plan, table: pa.Table, times: pa.ChunkedArray, at: int)
     return [delivered_by(at, times.drop_null().to_numpy(), last)]
 
 
-def jump_of(plan: Plan, rows: Iterable[Delivered], standing: ShardStatus) -> Jump | None:
+def jump_of(plan: Plan, rows: Iterable[Delivered], status: ShardStatus) -> Jump | None:
     """The jump of a stage, if these rows make its watermark do one.
 
     Args:
         plan: The stage.
         rows: Those that its sources delivered in this micro-batch.
-        standing: Where a shard stands after it.
+        status: The status of a shard after it.
     """
     wait = longest_wait(plan.strategy)
     if wait is None:
         return None
     if plan.clocks is not None:
-        return jump_of_stage(plan.clocks, rows, standing, wait)
-    return None if plan.source is None else _jump_of_query(plan.source, rows, standing, wait)
+        return jump_of_stage(plan.clocks, rows, status, wait)
+    return None if plan.source is None else _jump_of_query(plan.source, rows, status, wait)
 
 
 def _jump_of_query(
-    source: SourceClock, rows: Iterable[Delivered], standing: ShardStatus, wait: int
+    source: SourceClock, rows: Iterable[Delivered], status: ShardStatus, wait: int
 ) -> Jump | None:
     """The jump that these rows make Spark's watermark do, which is that of the next micro-batch."""
-    if standing.watermark == MIN_TIMESTAMP:
+    if status.watermark == MIN_TIMESTAMP:
         return None
-    return jump_over(source, rows, standing.watermark + source.delay, standing.clock, wait)
+    return jump_over(source, rows, status.watermark + source.delay, status.clock, wait)
 
 
 def jump_of_stage(
-    clocks: Clocks, rows: Iterable[Delivered], standing: ShardStatus, wait: int
+    clocks: Clocks, rows: Iterable[Delivered], status: ShardStatus, wait: int
 ) -> Jump | None:
     """The jump that the watermark of a stage has done whose inputs have clocks of their own.
 
@@ -110,7 +110,7 @@ def jump_of_stage(
     Args:
         clocks: Those of the inputs.
         rows: See `jump_of`.
-        standing: See there.
+        status: See there.
         wait: See `beamlike.machine.jumps.longest_wait`.
     """
     of_source: dict[int, list[Delivered]] = {}
@@ -118,10 +118,10 @@ def jump_of_stage(
         of_source.setdefault(it.source, []).append(it)
     for at, own in of_source.items():
         source = clocks.inputs[at]
-        known = standing.known[at] if standing.known else None
+        known = status.known[at] if status.known else None
         if isinstance(source, SourceClock) and known is not None and known > MIN_TIMESTAMP:
-            jump = jump_over(source, own, known, standing.clock, wait)
-            if jump is not None and jump.after == standing.watermark:
+            jump = jump_over(source, own, known, status.clock, wait)
+            if jump is not None and jump.after == status.watermark:
                 return jump
     return None
 

@@ -17,7 +17,7 @@ from beamlike.machine.columnar.lifting import ColumnarLifting
 from beamlike.machine.events import Drop, Element, Lifted
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.arrivals import elements_in
-from beamlike.runtime.column_output import told_drops
+from beamlike.runtime.column_output import keyed_drops
 from beamlike.runtime.key_numbers import Numbered, number_keys
 from beamlike.runtime.part_folds import arrivals_of, fold_of_part
 from beamlike.runtime.plan import Plan
@@ -66,7 +66,7 @@ def _schema(plan: Plan) -> pa.Schema:
 
 
 class _Careful:
-    """All at once; or if something does not fit, with an eye on each element."""
+    """All at once; or if something does not fit, with a check of each element."""
 
     def __init__(self, plan: Plan, at_once: Lifter) -> None:
         self._at_once, self._one_by_one = at_once, _KeyByKey(plan, checks=True)
@@ -95,7 +95,7 @@ class _InColumns:
         arrivals = arrivals_of(plan, self._folds, arrived, keys.number)
         lifted, drops = self._lifting.lift(arrivals, watermark)
         at = MIN_TIMESTAMP if watermark is None else watermark
-        dropped = list(told_drops(plan, drops, arrived, at))
+        dropped = list(keyed_drops(plan, drops, arrived, at))
         return self._table(lifted, keys, arrived.column("hash").to_numpy()), dropped
 
     def _table(self, lifted: LiftedArrivals, keys: Numbered, hashes: Ints) -> pa.Table:

@@ -1,7 +1,7 @@
 """What shards log: merges, panes and drops, each with its key and window.
 
 Drops are lost data, and logged at INFO; that a watermark jumps over rows to come, as a WARNING;
-all else at DEBUG. Where the lines go is the host's affair.
+all else at DEBUG. Where the lines go is up to the host.
 """
 
 import logging
@@ -43,12 +43,12 @@ def log_jump(stage: str, jump: Jump) -> None:
 
 
 def logs_drops() -> bool:
-    """Whether somebody wants to read of each drop."""
+    """Whether each drop is logged."""
     return _LOGGER.isEnabledFor(logging.INFO)
 
 
 def logs_all() -> bool:
-    """Whether somebody wants to read of each pane and each merge, too."""
+    """Whether each pane and each merge is logged, too."""
     return _LOGGER.isEnabledFor(logging.DEBUG)
 
 
@@ -63,7 +63,7 @@ def log_rows(stage: str, keys: Sequence[str], rows: pa.Table) -> None:
     if not logs_all():
         kind = pc.struct_field(rows.column(MARKS), "kind")
         rows = rows.filter(pc.equal(kind, DROPPED_ROW))
-    for row in _told(rows, keys):
+    for row in _fields(rows, keys):
         marks = row[MARKS] or {}
         key = ", ".join(f"{name}={row[name]!r}" for name in keys)
         if marks.get("kind") == DROPPED_ROW:
@@ -76,8 +76,9 @@ def log_rows(stage: str, keys: Sequence[str], rows: pa.Table) -> None:
             _log_pane(stage, key, _of_row(row["window"]), None if withdrawn else pane)
 
 
-def _told(rows: pa.Table, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """What a line tells of each row. Other columns may hold times that no Python datetime can."""
+def _fields(rows: pa.Table, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The fields of each row in a line. Other columns may hold times that no Python datetime
+    can."""
     marks = (MARKS, "window", "pane", "retraction")
     columns = {name: rows.column(name).to_pylist() for name in marks if name in rows.column_names}
     columns |= {name: readable(rows.column(name)) for name in keys}

@@ -41,12 +41,12 @@ class MemoryStage:
         watermark: int = MIN_TIMESTAMP,
         clock: int = 0,
     ) -> None:
-        # A stage that goes on from where another one was has nothing of its record.
+        # A stage that continues another one's state starts with an empty record.
         self._machine = machine
         self._states: dict[Hashable, KeyState] = dict(states or {})
         self._script: list[ScriptStep] = []
         self._outputs: list[Output] = []
-        # Of a step of a key all at once: objects are made for those who ask.
+        # Of a step of a key all at once: objects are made on access.
         self._story: list[tuple[int, Hashable, list[TraceEvent]]] = []
         self.watermark, self.clock = watermark, clock
         self.side_watermark: int | None = None
@@ -66,10 +66,10 @@ class MemoryStage:
 
     @property
     def output_watermark(self) -> int:
-        """What the next stage is promised (ms): only late panes are stamped before it."""
+        """The output watermark (ms): only late panes have timestamps before it."""
         # Every key saw every clock move; one that has not come yet will start at the watermark.
-        promised = (state.output_watermark for state in self._states.values())
-        return min(promised, default=self.watermark)
+        output_watermarks = (state.output_watermark for state in self._states.values())
+        return min(output_watermarks, default=self.watermark)
 
     def play(self, step: ScriptStep) -> tuple[Output, ...]:
         """Let one step happen; what came out of it.
@@ -108,7 +108,7 @@ class MemoryStage:
         Raises:
             WatermarkError: The watermark or the clock would go back.
         """
-        # The machine refuses it too, but it has no say while there is no key.
+        # The machine refuses it too, but not while there is no key.
         if isinstance(step, Arrive):
             return
         stands_at = self.watermark if isinstance(step, AdvanceWatermark) else self.clock

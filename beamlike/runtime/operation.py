@@ -22,12 +22,12 @@ class Operation(ABC):
     @property
     @abstractmethod
     def machine(self) -> Machine:
-        """A new one; a plan asks once."""
+        """A new one; a plan calls this once."""
 
     @property
     @abstractmethod
     def accumulator(self) -> AccumulatorColumns:
-        """How the accumulator of a window rests."""
+        """How the accumulator of a window is saved."""
 
     @property
     @abstractmethod

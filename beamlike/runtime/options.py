@@ -1,4 +1,4 @@
-"""What a stage can be told besides its windows, and what holds if nothing is said.
+"""The options of a stage besides its windows, and their defaults.
 
 Apart from `beamlike.runtime.plan`, so that it can be read without loading Arrow.
 """
@@ -25,7 +25,7 @@ SHARDS: Final = 8
 BUCKETS: Final = 64
 """Parts of each shard's keys that are looked at apart from each other."""
 WAKE_EVERY: Final = "5 seconds"
-"""How often a query is woken that waits on processing time."""
+"""How often a query that waits on processing time gets a micro-batch."""
 MAX_AHEAD: Final = "1 hour"
 """How far ahead of the clock the event time of a stream's row may lie. Clocks that are kept right
 differ by seconds, and one that missed the end of summer time by an hour. What is further ahead was

@@ -133,8 +133,8 @@ class OutputTable:
         if report is not None:
             shard, watermark = report
             nothing = (None,) * len(self.plan.keys)
-            told = {"kind": REPORT, "shard": shard, "watermark": watermark}
-            rows.append(_Row(nothing, None, told))
+            dropped = {"kind": REPORT, "shard": shard, "watermark": watermark}
+            rows.append(_Row(nothing, None, dropped))
         panes = [row.pane for row in rows]
         columns: list[Any] = [[row.key[at] for row in rows] for at in range(len(self.plan.keys))]
         columns.append([row.window and _span(row.window) for row in rows])
@@ -187,7 +187,7 @@ class OutputTable:
         element, fields = drop.element, dict(zip(self.plan.keys, key, strict=True))
         if isinstance(element, Element):
             fields |= self.plan.operation.fields(element.value)
-        told = {
+        dropped = {
             "stage": self.plan.name,
             "reason": drop.reason.value,
             "timestamp": element and _micros(element.timestamp),
@@ -199,12 +199,12 @@ class OutputTable:
             "error": drop.error,
             "element": json.dumps(_plain(fields), default=show_json, allow_nan=False),
         }
-        return _Row(key, drop.window, {"kind": DROPPED_ROW, "dropped": told})
+        return _Row(key, drop.window, {"kind": DROPPED_ROW, "dropped": dropped})
 
     def refused(self, rows: Sequence[dict[str, Any]]) -> pa.Table:
         """Rows that could not be grouped at all, as drops; see `beamlike.hosts.spark.pack`."""
         keys = {name: [row["key"][name] for row in rows] for name in self.plan.keys}
-        told = [
+        dropped = [
             {
                 "stage": self.plan.name,
                 "reason": row["reason"],
@@ -214,17 +214,17 @@ class OutputTable:
             }
             for row in rows
         ]
-        return self._only_dropped(told, keys)
+        return self._only_dropped(dropped, keys)
 
     def dropped_before(self, dropped: Sequence[Any]) -> pa.Table:
         """Rows that a grouping before this one has dropped: they pass by."""
         return self._only_dropped([row.as_py() for row in dropped], {})
 
-    def _only_dropped(self, told: Sequence[Any], keys: Mapping[str, list[Any]]) -> pa.Table:
-        """Rows that tell of what was dropped. The other columns are null, but for these keys."""
-        columns: dict[str, list[Any]] = {name: [None] * len(told) for name in self.schema.names}
+    def _only_dropped(self, dropped: Sequence[Any], keys: Mapping[str, list[Any]]) -> pa.Table:
+        """Rows for what was dropped. The other columns are null, but for these keys."""
+        columns: dict[str, list[Any]] = {name: [None] * len(dropped) for name in self.schema.names}
         columns |= keys
-        columns[MARKS] = [{"kind": DROPPED_ROW, "dropped": one} for one in told]
+        columns[MARKS] = [{"kind": DROPPED_ROW, "dropped": one} for one in dropped]
         arrays = [pa.array(columns[field.name], field.type) for field in self.schema]
         return pa.Table.from_arrays(arrays, schema=self.schema)
 

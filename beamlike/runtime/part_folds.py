@@ -28,7 +28,7 @@ _BUILT_IN = frozenset(
 
 
 def fold_of_part(part: Part, values: Mapping[str, pa.DataType]) -> Fold:
-    """The fold of an aggregate over the plan's values, resting in the columns that it has.
+    """The fold of an aggregate over the plan's values, saved in the columns that it has.
 
     Raises:
         UnsupportedError: Its function evicts elements.

@@ -99,8 +99,8 @@ class Aggregation(Operation):
         if at is None:
             return ""
         values = list(self.values.items())
-        told = [values[each] for each in (at if isinstance(at, tuple) else (at,))]
-        return f" of {' and '.join(f'{name} {kind}' for name, kind in told)}"
+        inputs = [values[each] for each in (at if isinstance(at, tuple) else (at,))]
+        return f" of {' and '.join(f'{name} {kind}' for name, kind in inputs)}"
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         return rows
@@ -178,9 +178,9 @@ class Plan:
 
     ``clocks`` are those of the inputs when each has a watermark of its own; None: Spark's
     watermark is that of the only input, and ``source`` says how it follows its rows; None: that is
-    not known. With ``reports`` each shard tells its output watermark
-    to the stage after this one. ``render`` says how retractions are shown, ``name`` is
-    the stage's own in drops and in Spark's query progress.
+    not known. With ``reports`` each shard reports its output watermark to the stage after this one.
+    ``render`` says how retractions are shown, ``name`` is the stage's own in drops and in Spark's
+    query progress.
 
     Elements are combined before they reach their shard with ``lift``, where they are read, or
     with a ``fanout`` of so many groups, among which they are dealt out. ``machine_name`` says
@@ -189,7 +189,7 @@ class Plan:
     the next one needs.
 
     ``clock`` is the processing time (ms) at which a query starts that gets its time from a script,
-    in the blobs that wake its shards; None: each micro-batch has the time of day.
+    in the blobs that trigger its shards; None: each micro-batch has the time of day.
     """
 
     strategy: WindowingStrategy
@@ -288,7 +288,7 @@ class Plan:
 
     @cached_property
     def about(self) -> dict[str, str | int | None]:
-        """For whoever opens saved state (`beamlike.hosts.spark.saved`). Nothing depends on it."""
+        """For readers of saved state (`beamlike.hosts.spark.saved`). Nothing depends on it."""
         about: dict[str, str | int | None] = {"stage": self.name}
         if isinstance(self.machine, Grouping):
             strategy = self.machine.strategy
@@ -312,8 +312,8 @@ class Plan:
         """Refuse state that another plan has written; see `beamlike.runtime.changes`.
 
         Returns:
-            Whether the state goes on under other words, so that its deadlines have to be asked
-            for anew.
+            Whether the state continues under other words, so that its deadlines have to be computed
+            again.
 
         Raises:
             StateError: Naming each difference.

@@ -2,7 +2,7 @@
 
 It says what kind of row it is. Most are data and carry their event time, and after a grouping
 their window; where no grouping can follow they carry nothing, and the column is null. Others have
-no columns of their own and only pass by: a row that was dropped before, what a shard tells about
+no columns of their own and only pass by: a row that was dropped before, what a shard reports about
 its watermark, how many windows there are, a row that was left out and still moves the watermark.
 They survive what users do to the columns because every verb keeps this one.
 
@@ -20,7 +20,7 @@ field           type    holds
 ``dropped``     struct  what was dropped, see `beamlike.runtime.output`; on a row with the
                         status of shards only ``element``: one dropped element, in words
 ``counts``      array   on one of many rows: how many of them are what, see `COUNTED`; on a row
-                        that tells where shards stand, more of them: see `STOOD`
+                        with the status of shards, more of them: see `STOOD`
 ==============  ======  ================================================================
 """
 
@@ -108,8 +108,8 @@ STOOD: Final = (
     *("elements", "merges", "windows_open"),
     *("watermark", "deadline", "clock_deadline", "watermark_jump"),
 )
-"""What shards tell of a step together: sums of the first three, the least of the others; those are
-null for none. A jump is reported by one shard alone."""
+"""What shards report of a step together: sums of the first three, the least of the others; those
+are null for none. A jump is reported by one shard alone."""
 
 SOURCE_MARKS: Final = ("kind", "ts")
 STAGE_MARKS: Final = (*SOURCE_MARKS, "start", "end", "shard", "watermark", "dropped")

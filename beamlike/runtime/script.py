@@ -1,6 +1,6 @@
 """A script: what happens to one stage, step by step, and the record of what came out.
 
-The same script runs on every host, and every host answers with the same kind of `Run`.
+The same script runs on every host, and every host returns the same kind of `Run`.
 """
 
 from collections.abc import Hashable
@@ -35,7 +35,7 @@ class Machine(Protocol):
         ...
 
     def step(
-        self, state: KeyState, event: Event, tell: OnEvent | None = None
+        self, state: KeyState, event: Event, on_event: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]: ...
 
     def next_timers(self, state: KeyState) -> NextTimers: ...
@@ -69,7 +69,7 @@ class Output:
 
 @attrs.frozen
 class TracedEvent:
-    """One sentence of a key's story and the step it belongs to."""
+    """One event of a key's trace and the step it belongs to."""
 
     step: int
     key: Any
@@ -80,7 +80,7 @@ class TracedEvent:
 class Run:
     """A script and everything that came out of it, in order of emission.
 
-    ``trace`` is what the machine told; hosts that were not asked to listen leave it empty.
+    ``trace`` is what the machine traced; hosts that do not trace leave it empty.
     """
 
     script: Script

@@ -162,7 +162,7 @@ class OverPickles(Operation):
 
 
 def _part_of(fn: CombineFn, values: Sequence[Any]) -> tuple[Part, pa.DataType]:
-    """The part of a plan for a combine function over these values, and the type they rest in."""
+    """The part of a plan for a combine function over these values, and their saved type."""
     column = as_column(values)
     if column is not None and _is_exact(fn, values):
         found = columns_of(fn, column.type)

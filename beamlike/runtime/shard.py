@@ -53,7 +53,7 @@ class Stepped:
     effects: list[KeyedEffect]
     merges: list[KeyedMerge]
     output_watermark: int
-    standing: ShardStatus
+    status: ShardStatus
 
 
 class Shard:
@@ -79,13 +79,13 @@ class Shard:
         updates: Sequence[WatermarkUpdate],
         clock: int,
     ) -> Stepped:
-        """Take one shard through one micro-batch.
+        """Step one shard through one micro-batch.
 
         Args:
             store: The shard's state; read, and written where something changed.
             arrivals: Rows with the key columns, ``ts`` (ms), the value columns, ``bucket`` and,
                 if they come in windows, ``start`` and ``end`` (ms), in order of arrival.
-            heard: Updates of the watermark. A lower one than before is ignored: a restarted query
+            updates: Updates of the watermark. A lower one than before is ignored: a restarted query
                 may report an older watermark at first.
             clock: Processing time now (ms), likewise.
 
@@ -108,7 +108,7 @@ class Shard:
         if touched or to != index.at:
             index.move(to)
             store.write_index(index.dump(self.plan))
-        return Stepped(effects, merges, index.output, index.standing)
+        return Stepped(effects, merges, index.output, index.status)
 
     def _step_buckets(
         self,
@@ -121,7 +121,7 @@ class Shard:
     ) -> tuple[list[KeyedEffect], list[KeyedMerge]]:
         """Step the keys of some buckets, write what changed, and note it in the index."""
         pages = Pages(self._schema, store, index.contents)
-        states, gone, rows = self._wake(pages, touched, index)
+        states, gone, rows = self._load(pages, touched, index)
         encoded: list[pa.Table] = []
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()
         for bucket in sorted(touched):
@@ -138,7 +138,7 @@ class Shard:
                 effects += out
                 merges += merged
                 deadlines.append(next_timers)
-            encoded.append(self._rest(bucket, of_bucket))
+            encoded.append(self._save(bucket, of_bucket))
             _note(index, bucket, of_bucket, deadlines)
         pages.replace(rows, gone, pa.concat_tables(encoded))
         index.contents = pages.contents
@@ -183,8 +183,8 @@ class Shard:
         if arrived:
             state = state.at(at.watermark, to.clock)
             before, trace = state, list[TraceEvent]()
-            tell = trace.append if self._merges else None
-            state, out = machine.step(state, Bundle(tuple(arrived)), tell)
+            on_event = trace.append if self._merges else None
+            state, out = machine.step(state, Bundle(tuple(arrived)), on_event)
             merges = list(_live(before, trace))
             effects += out
             next_timers = None
@@ -197,7 +197,7 @@ class Shard:
         states[key] = state
         return [(key, effect) for effect in effects], [(key, it) for it in merges], next_timers
 
-    def _wake(
+    def _load(
         self, pages: Pages, touched: set[int], index: Index
     ) -> tuple[dict[int, dict[Key, KeyState]], Ints, Rows]:
         """The states of the keys in some buckets, the places of their rows, and all rows."""
@@ -210,7 +210,7 @@ class Shard:
             states[each] = self.layout.decode(own, known.watermark, known.clock, known.side)
         return states, at, rows
 
-    def _rest(self, bucket: int, states: dict[Key, KeyState]) -> pa.Table:
+    def _save(self, bucket: int, states: dict[Key, KeyState]) -> pa.Table:
         table = self.layout.encode(states)
         buckets = pa.array(np.full(table.num_rows, bucket, np.int32))
         return table.append_column("bucket", buckets)
@@ -229,11 +229,11 @@ def _live(before: KeyState, trace: Iterable[TraceEvent]) -> Iterator[Merged]:
 def _note(
     index: Index, bucket: int, states: dict[Key, KeyState], deadlines: list[NextTimers]
 ) -> None:
-    """What a bucket holds after its keys were stepped, and when it has to be asked again."""
+    """What a bucket holds after its keys were stepped, and when its next timers are."""
     index.event[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
     index.timer[bucket] = min((w.clock for w in deadlines if w.clock is not None), default=NEVER)
     index.side[bucket] = min((w.side for w in deadlines if w.side is not None), default=NEVER)
-    # What a key has promised already, it cannot hold back again.
+    # A hold cannot be behind the key's output watermark.
     holds = (
         max(held, state.output_watermark)
         for state in states.values()

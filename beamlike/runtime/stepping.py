@@ -18,9 +18,9 @@ from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.folds import FunctionRaised
 from beamlike.runtime.column_output import (
     ColumnOutput,
+    keyed_drops,
+    keyed_merges,
     panes_as_they_are,
-    told_drops,
-    told_merges,
 )
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.key_numbers import can_number
@@ -37,7 +37,7 @@ from beamlike.runtime.store.state import StateLayout, with_bucket
 __all__ = ["ONE_BY_ONE", "Choice", "Stepper", "choose_machine", "stepper_of"]
 
 ONE_BY_ONE: Final = (WindowError, OutgrownError, CombineError, FunctionRaised)
-"""What some element of a step may cause of which only the reference machine can say which: a time
+"""What an element of a step may cause; only the reference machine can find which element: a time
 beyond the calendar, an aggregate that outgrows its type or the one that its user declared, a
 function of the user's that raises."""
 
@@ -48,7 +48,7 @@ Result = TypeVar("Result")
 class Stepper:
     """Steps the shards of one plan, by the columnar machine if that can do it.
 
-    A step in which something does not fit is done once more, key by key, with an eye on each
+    A step in which something does not fit is done once more, key by key, with a check of each
     element, and the log of the worker says so. Of the first attempt nothing stays: both machines
     read the same state.
 
@@ -73,15 +73,15 @@ class Stepper:
     ) -> _Out:
         """Take one shard through one micro-batch.
 
-        Returns what comes out as rows, None if nothing does, and where the shard stands then.
+        Returns what comes out as rows, None if nothing does, and the status of the shard then.
 
         Args:
             store: See `beamlike.runtime.shard.Shard.step`, as for the next three.
             arrivals: Rows, or combined elements, in order of arrival.
-            heard: Updates of the watermark.
+            updates: Updates of the watermark.
             clock: Processing time (ms).
-            shard: Its position among all. If it is told to the stage after this one where the
-                shard's output watermark is, the report carries it.
+            shard: Its position among all. The report to the stage after this one carries it, if
+                there is one.
 
         Raises:
             UnsupportedError: The shard cannot hold what it is given, or what comes out of it.
@@ -91,8 +91,8 @@ class Stepper:
             stepped = columns.step(trial, arrivals, updates, clock)
             table = self._output.build(stepped, self._report(shard, stepped.output_watermark))
             if logs_all():
-                self._log(told_merges(self._plan, stepped))
-            return table, stepped.standing
+                self._log(keyed_merges(self._plan, stepped))
+            return table, stepped.status
 
         def by_key(keys: Shard, trial: Store) -> _Out:
             out = keys.step(trial, arrivals, updates, clock)
@@ -101,12 +101,12 @@ class Stepper:
             table = None if silent else self._rows.build(out.effects, report)
             if logs_all():
                 self._log(out.merges)
-            return table, out.standing
+            return table, out.status
 
-        with in_room(self._plan, shard, lambda: [*arrivals, *self._resting(store)]):
-            table, standing = self.attempt(store, by_columns, by_key)
+        with in_room(self._plan, shard, lambda: [*arrivals, *self._saved(store)]):
+            table, status = self.attempt(store, by_columns, by_key)
             check_blob(table)
-        return table, standing
+        return table, status
 
     def effects(
         self,
@@ -119,7 +119,7 @@ class Stepper:
 
         def by_columns(columns: ColumnShard, trial: Store) -> list[KeyedEffect]:
             stepped = columns.step(trial, arrivals, updates, clock)
-            dropped = told_drops(self._plan, stepped.drops, stepped.arrived, stepped.judged_at)
+            dropped = keyed_drops(self._plan, stepped.drops, stepped.arrived, stepped.judged_at)
             return [*dropped, *panes_as_they_are(self._plan, stepped)]
 
         def by_key(keys: Shard, trial: Store) -> list[KeyedEffect]:
@@ -153,7 +153,7 @@ class Stepper:
         trial.keep()
         return out
 
-    def _resting(self, store: Store) -> Iterator[pa.Table]:
+    def _saved(self, store: Store) -> Iterator[pa.Table]:
         """All rows of the shard's state, if they can be read."""
         contents = Index.load(self._plan, store.read_index()).contents
         schema = with_bucket(StateLayout(self._plan).schema)
@@ -183,7 +183,7 @@ def choose_machine(plan: Plan) -> Choice:
     """The columnar machine for all that it can do, the reference machine for the rest.
 
     Raises:
-        UnsupportedError: The plan asks for the columnar machine, and that cannot do it.
+        UnsupportedError: The plan requires the columnar machine, and that cannot do it.
     """
     found = _in_columns(plan)
     return found if isinstance(found, Choice) else Choice("columnar")
@@ -198,7 +198,7 @@ def stepper_of(plan: Plan) -> Stepper:
 def _in_columns(plan: Plan) -> ColumnShard | Choice:
     """The columnar machine over this plan, or why it is not chosen; see `choose_machine`."""
     if plan.machine_name == "reference":
-        return Choice("reference", 'machine="reference" asks for it')
+        return Choice("reference", 'machine="reference" is set')
     try:
         return _column_shard(plan)
     except UnsupportedError as error:

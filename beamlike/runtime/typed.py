@@ -40,7 +40,7 @@ def as_column(values: Sequence[Any]) -> pa.Array | None:
 
 
 def columns_of(fn: CombineFn, kind: pa.DataType) -> tuple[AccumulatorColumns, pa.DataType] | None:
-    """How a function's accumulators rest over values of a type, and the type of its results.
+    """How a function's accumulators are saved over values of a type, and the type of its results.
 
     None if it is a function of a user's own, or is not exact over this type.
     """

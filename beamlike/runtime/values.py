@@ -1,6 +1,6 @@
 """What a window function gets to see of an element on Spark.
 
-A plan carries an element as a tuple of columns, which is nobody's value. Scripts carry one
+A plan carries an element as a tuple of columns, which is no user's value. Scripts carry one
 pickled value in it; of DataFrames the user names the columns that the window function is given.
 """
 
@@ -40,7 +40,7 @@ class Picked:
 
 
 def reading(window_fn: WindowFn, read: Read) -> WindowFn:
-    """The same window function over elements that rest as columns."""
+    """The same window function over elements that are stored as columns."""
     if isinstance(window_fn, MergingWindowFn):
         return _ReadingMerging(window_fn, read)
     return _Reading(window_fn, read)

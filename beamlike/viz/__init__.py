@@ -1,12 +1,12 @@
 """Pictures of what happened: `table` and `timeline` as text, `picture` as an image.
 
 Of a timeline, `columns` has the axis and `thinning` what makes a long one short; `cells` knows how
-wide letters are, and `shortening` how the values of a column are cut. A picture shows a `scene` of
-plain values, which `staging` makes of a run: `key_history` knows what became of elements and
+wide characters are, and `shortening` how the values of a column are cut. A picture shows a `scene`
+of plain values, which `staging` makes of a run: `key_history` knows what became of elements and
 windows, `run_index` what a run says of a key. `painting` puts it on an `axis` of folded time, with
 `dots` for elements, `labels` that keep clear of each other, and a `palette`.
 
-`recording` is a run with everything in between, for whoever wants to know more; `document` has it
+`recording` is a run with everything in between, for closer reading; `document` has it
 as plain values, and `page` makes them a page for a browser.
 
 In words: `explain` says what happened in a recording and why, with what `narrative` says of one

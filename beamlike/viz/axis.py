@@ -93,7 +93,7 @@ def _labelled(instants: Sequence[int], distance: int, zone: tzinfo) -> list[tupl
     texts, shown_date = [], ""
     for instant in instants:
         text = show_instant(instant) if zone is UTC else _in_zone(instant, zone)
-        # What no calendar has is told in other words, which have spaces too.
+        # Instants that no calendar has are written in other words, which have spaces too.
         date, _, time = text.partition(" ") if ":" in text else (text, "", "")
         if time and distance >= DAY:
             text = date

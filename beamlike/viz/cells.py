@@ -1,5 +1,5 @@
-"""Texts in the columns of a terminal: most letters take one, ideographs and emoji two, accents
-that combine with the letter before them none."""
+"""Texts in the columns of a terminal: most characters take one, ideographs and emoji two, accents
+that combine with the character before them none."""
 
 from unicodedata import category, east_asian_width
 
@@ -29,32 +29,32 @@ def cut(text: str, room: int) -> str:
     if columns(text) <= room:
         return text
     kept, taken = "", 3
-    for letter in text:
-        taken += _columns(letter)
+    for character in text:
+        taken += _columns(character)
         if taken > room:
             break
-        kept += letter
+        kept += character
     return kept + "..."
 
 
 def cells(text: str) -> list[str]:
-    """A text as what each column shows; the second column of a wide letter shows nothing more.
+    """A text as what each column shows; the second column of a wide character shows nothing more.
 
     >>> cells("a茶")
     ['a', '茶', '']
     """
     shown: list[str] = []
-    for letter in text:
-        width = _columns(letter)
+    for character in text:
+        width = _columns(character)
         if width == 0 and shown:
             at = len(shown) - 1 if shown[-1] else len(shown) - 2
-            shown[at] += letter
+            shown[at] += character
         else:
-            shown += [letter, ""][: max(width, 1)]
+            shown += [character, ""][: max(width, 1)]
     return shown
 
 
-def _columns(letter: str) -> int:
-    if category(letter) in ("Mn", "Me", "Cf"):
+def _columns(character: str) -> int:
+    if category(character) in ("Mn", "Me", "Cf"):
         return 0
-    return 2 if east_asian_width(letter) in ("W", "F") else 1
+    return 2 if east_asian_width(character) in ("W", "F") else 1

@@ -100,9 +100,9 @@ def _windows(run: Run) -> Iterator[Window]:
     for output in run.outputs:
         if output.effect.window is not None:
             yield output.effect.window
-    for told in run.trace:
-        if isinstance(told.happening, Merged):
-            yield from told.happening.sources
+    for traced in run.trace:
+        if isinstance(traced.happening, Merged):
+            yield from traced.happening.sources
 
 
 def assigned(elements: Iterable[Element], window_fn: WindowFn | None) -> Iterator[Window]:

@@ -105,8 +105,8 @@ class Comparison:
         strategies = [recording.strategy for recording in self.recordings.values()]
         lines: list[str] = []
         for at, (name, strategy) in enumerate(zip(self.recordings, strategies, strict=True)):
-            told = str(strategy) if not at else _changes(strategies[0], strategy)
-            lines += wrapped(f"{name}: {told}", "", "  ")
+            text = str(strategy) if not at else _changes(strategies[0], strategy)
+            lines += wrapped(f"{name}: {text}", "", "  ")
         table = self._table() if self.rows else ["(nothing came out, nothing was dropped)"]
         return "\n".join([*lines, "", *table, "", *self.summary])
 
@@ -135,7 +135,7 @@ class Comparison:
     def _side_by_side(self, names: list[str], starts: list[str], room: int) -> Iterator[str]:
         yield _line(starts[0], [cut(name, room) for name in names], room)
         for start, row in zip(starts[1:], self.rows, strict=True):
-            cells = [_told(cell) for cell in row.cells]
+            cells = [_text(cell) for cell in row.cells]
             if not row.differs:
                 cells = [cells[0], *[_SAME] * (len(names) - 1)]
             shown = [_set(cell, room) for cell in cells]
@@ -151,14 +151,14 @@ class Comparison:
             if row.differs:
                 yield from self._each(names, row)
             else:
-                yield f"     all: {cut(_told(row.cells[0]), _WIDTH - 10)}"
+                yield f"     all: {cut(_text(row.cells[0]), _WIDTH - 10)}"
 
     def _each(self, names: list[str], row: Row) -> Iterator[str]:
         width = min(max(map(columns, names)), _NARROWEST)
         for name, cell in zip(names, row.cells, strict=True):
             shown = cut(name, width)
             before = " " * (5 + width - columns(shown))
-            yield f"{before}{shown}: {cut(_told(cell), _WIDTH - width - 7)}"
+            yield f"{before}{shown}: {cut(_text(cell), _WIDTH - width - 7)}"
 
 
 def compare(recordings: Mapping[str, Recording]) -> Comparison:
@@ -233,7 +233,7 @@ def _is_same(one: Effect | None, other: Effect | None) -> bool:
 # -- words -------------------------------------------------------------------------------------
 
 
-def _told(effect: Effect | None) -> str:
+def _text(effect: Effect | None) -> str:
     if effect is None:
         return _NOTHING
     if isinstance(effect, Drop):

@@ -224,7 +224,7 @@ class _Stream:
 
     def _reasons(self, moment: Moment) -> dict[tuple[Window, PaneInfo], str]:
         """Which part of the trigger each pane came by. A host may emit in another order."""
-        fired = (told.happening for told in moment.trace)
+        fired = (traced.happening for traced in moment.trace)
         return {(it.window, it.pane.info): it.by for it in fired if isinstance(it, Fired)}
 
     def _emitted(self, moment: Moment) -> list[Pane]:
@@ -243,7 +243,7 @@ class _Stream:
             for window in [window for window in lives if window not in there]:
                 fate = "merged" if window in merged else "expired"
                 yield lives.pop(window) | {"end": moment.step, "fate": fate}
-            # A window may come and go in one step, and only its panes tell of it. One that
+            # A window may come and go in one step, and only its panes show it. One that
             # withdraws may be of a window that merged long ago.
             panes = [it for it in self._emitted(moment) if not it.retraction]
             panes = [pane for pane in panes if pane.window not in known]
@@ -297,9 +297,9 @@ class _Stream:
         for pane in self._emitted(moment):
             by = reasons.get((pane.window, pane.info), "")
             yield _emission(pane, by) if self.recording.is_grouped else _passed(pane)
-        for told in moment.trace:
-            if isinstance(told.happening, Suppressed):
-                name, by = _name(told.happening.window), told.happening.by
+        for traced in moment.trace:
+            if isinstance(traced.happening, Suppressed):
+                name, by = _name(traced.happening.window), traced.happening.by
                 yield ["quiet", f"{name} fired by {by}, had nothing new, no pane."]
         for life in self.lives:
             if (life["end"], life["fate"]) == (moment.step, "expired"):

@@ -9,7 +9,7 @@ from beamlike.errors import RecordingError
 from beamlike.machine.events import Drop
 from beamlike.model.time import InstantLike, instant_ms
 from beamlike.model.windows import GlobalWindow, IntervalWindow, Window, bounds
-from beamlike.viz.narrative import Teller
+from beamlike.viz.narrative import Narrator
 from beamlike.viz.recording import Recording
 from beamlike.viz.sentences import KeyStory, Sentence, wrapped
 from beamlike.viz.table import lost_elements, shorten, show_window
@@ -29,7 +29,7 @@ class Explanation:
 
     Args:
         title: How the run was windowed.
-        keys: The keys that were asked for.
+        keys: The keys to explain.
     """
 
     title: str
@@ -67,7 +67,7 @@ def explain(recording: Recording, key: Any = None, window: WindowLike | None = N
         TimeError: A bound of the window cannot be read.
     """
     keys = recording.keys if key is None else (recording.known_key(key),)
-    stories = [Teller(recording.of_key(one)) for one in keys]
+    stories = [Narrator(recording.of_key(one)) for one in keys]
     title = str(recording.strategy)
     if not recording.is_grouped:
         title = f"{recording.strategy.window_fn}, not grouped"
@@ -109,7 +109,7 @@ def _no_window(
         value = lost_elements(missed, _SHOWN_KEY)
         of_key += f": it would have come to be, had {value} not been dropped"
     elif key is not None:
-        others = [it for it in recording.keys if wanted in Teller(recording.of_key(it)).windows()]
+        others = [it for it in recording.keys if wanted in Narrator(recording.of_key(it)).windows()]
         if others:
             some = ", ".join(shorten(it, _SHOWN_KEY) for it in others[:_NEAREST])
             more = f" and {len(others) - _NEAREST} more" if len(others) > _NEAREST else ""

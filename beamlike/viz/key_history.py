@@ -31,7 +31,7 @@ _LABEL: Final = 60
 
 @attrs.define
 class _Open:
-    """A window whose life goes on."""
+    """A window that is still open."""
 
     window: Window
     opened: float
@@ -44,7 +44,7 @@ class _Open:
 
 
 class Happened:
-    """One key of a run. Where steps lie is told later, to `play`."""
+    """One key of a run. `play` gets the positions of the steps later."""
 
     def __init__(self, run: Run, strategy: WindowingStrategy | None, key: Any) -> None:
         self.run, self.strategy, self.key = run, strategy, key
@@ -57,8 +57,8 @@ class Happened:
             for number, step in enumerate(run.script)
             if isinstance(step, Arrive) and (mine := _of_key(step, key))
         }
-        self._effects, self._told = by_step(run, key)
-        self.loud = {*self._arrived, *self._effects, *self._told}
+        self._effects, self._traced = by_step(run, key)
+        self.loud = {*self._arrived, *self._effects, *self._traced}
         """The steps in which something happened to this key."""
 
     def levels(self, step: int) -> int:
@@ -132,7 +132,7 @@ class Happened:
     # -- windows -----------------------------------------------------------------------------
 
     def _merge(self, number: int, row: float, taken: Counter[Window]) -> None:
-        trace = self._told.get(number, ())
+        trace = self._traced.get(number, ())
         merges = [(it.sources, it.into) for it in trace if isinstance(it, Merged)]
         if not self.run.trace:
             merges = list(self._planned(taken))
@@ -161,7 +161,7 @@ class Happened:
     def _planned(
         self, taken: Counter[Window]
     ) -> Iterable[tuple[tuple[IntervalWindow, ...], IntervalWindow]]:
-        """The merges of a step that nobody told."""
+        """The merges of a step that is not in the trace."""
         if self.strategy is None or not self.strategy.is_merging or not taken:
             return
         window_fn = self.strategy.window_fn
@@ -198,7 +198,7 @@ class Happened:
 
     def _fire(self, number: int, row: float, watermark: int) -> None:
         panes = [it for it in self._effects.get(number, ()) if isinstance(it, Pane)]
-        reasons = iter([it.by for it in self._told.get(number, ()) if isinstance(it, Fired)])
+        reasons = iter([it.by for it in self._traced.get(number, ()) if isinstance(it, Fired)])
         for pane in panes:
             if pane.retraction:
                 self._withdraw(pane, row)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import attrs
 
-__all__ = ["Labels", "Place", "missing_letters", "shortened"]
+__all__ = ["Labels", "Place", "missing_characters", "shortened"]
 
 _AIR: Final = 1.5
 """Pixels that stay free around a label."""
@@ -54,10 +54,10 @@ class Labels:
 
         font = FontProperties(size=size, style=style)
         measure = self._renderer.get_text_width_height_descent
-        with missing_letters():
+        with missing_characters():
             lines = [measure(line or " ", font, False) for line in words.split("\n")]
             tallest = measure("lp|", font, False)[1]
-        # Slanted letters lean out of their measure.
+        # Slanted characters are wider than measured.
         slant = 1.04 if style == "italic" else 1.0
         return slant * max(line[0] for line in lines), 1.15 * tallest * len(lines)
 
@@ -133,8 +133,8 @@ class Labels:
 
 
 @contextmanager
-def missing_letters() -> Iterator[None]:
-    """Let the font lack a letter of somebody's value in peace: a box stands for it."""
+def missing_characters() -> Iterator[None]:
+    """Ignore that the font lacks a character of a value: a box stands for it."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield

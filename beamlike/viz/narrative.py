@@ -1,4 +1,4 @@
-"""The story of one key, told from a recording: a sentence for each happening, and the reason."""
+"""The narrative of one key from a recording: a sentence for each event, and the reason."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -26,13 +26,13 @@ from beamlike.viz.table import lost_elements, shorten
 from beamlike.viz.trigger_words import spoken
 from beamlike.viz.what_if import Rescue
 
-__all__ = ["Teller"]
+__all__ = ["Narrator"]
 
 _SHOWN_VALUE: Final = 60
 
 
-class Teller:
-    """Tells the story of a recording of one key."""
+class Narrator:
+    """Writes the narrative of a recording of one key."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
@@ -53,9 +53,9 @@ class Teller:
         for moment in self._recording.moments:
             found |= {view.window for view in moment.windows.get(self.key, ())}
             found |= {o.effect.window for o in moment.outputs if o.effect.window is not None}
-            for told in moment.trace:
-                if isinstance(told.happening, Merged):
-                    found |= {told.happening.into, *told.happening.sources}
+            for traced in moment.trace:
+                if isinstance(traced.happening, Merged):
+                    found |= {traced.happening.into, *traced.happening.sources}
         return found
 
     def all(self) -> KeyStory:
@@ -150,7 +150,7 @@ class Teller:
             self._before = {view.window: view for view in views}
 
     def _step(self, moment: Moment) -> Iterator[Sentence]:
-        happenings = [told.happening for told in moment.trace]
+        happenings = [traced.happening for traced in moment.trace]
         drops = [it for it in happenings if isinstance(it, Drop)]
         merges = [it for it in happenings if isinstance(it, Merged)]
         self._fresh = {at: view.waiting for at, view in self._before.items() if not view.closed}
@@ -169,10 +169,10 @@ class Teller:
             elif effect.retraction:
                 withdrawn.append(effect)
             else:
-                told = next(panes)
+                fired = next(panes)
                 for old in withdrawn:
-                    yield self._withdrawn(moment, told, old)
-                yield self._fired(moment, told)
+                    yield self._withdrawn(moment, fired, old)
+                yield self._fired(moment, fired)
                 withdrawn = []
         for it in happenings:
             if isinstance(it, Suppressed):
@@ -193,9 +193,9 @@ class Teller:
         came = self._taken_in(moment, drops, home)
         views = {view.window: view for view in moment.windows.get(self.key, ())}
         fired = {
-            told.happening.window
-            for told in moment.trace
-            if isinstance(told.happening, Fired | Suppressed)
+            traced.happening.window
+            for traced in moment.trace
+            if isinstance(traced.happening, Fired | Suppressed)
         }
         yield from self._homeless(moment, drops)
         for merge in merges:
@@ -227,7 +227,7 @@ class Teller:
         return came
 
     def _homeless(self, moment: Moment, drops: Sequence[Drop]) -> Iterator[Sentence]:
-        """Elements that the window function gave no window. Nothing else tells of them."""
+        """Elements that the window function gave no window. Nothing else reports them."""
         lost = {id(drop.element) for drop in drops}
         if isinstance(moment.event, Arrive) and self.is_grouped:
             nowhere = [
@@ -240,7 +240,7 @@ class Teller:
                 text = (
                     f"{because.listed(nowhere)} {'is' if one else 'are'} in no window: "
                     f"{self._strategy.window_fn} has none there. As in Beam, no pane and no drop "
-                    f"tells of {'it' if one else 'them'}."
+                    f"reports {'it' if one else 'them'}."
                 )
                 yield Sentence(moment.step, "homeless", (), text)
 
@@ -308,52 +308,52 @@ class Teller:
 
     # -- what comes out --------------------------------------------------------------------
 
-    def _fired(self, moment: Moment, told: Fired) -> Sentence:
-        pane, info = told.pane, told.pane.info
-        before = self._before.get(told.window)
+    def _fired(self, moment: Moment, fired: Fired) -> Sentence:
+        pane, info = fired.pane, fired.pane.info
+        before = self._before.get(fired.window)
         name = f"{info.timing.value} pane {info.index}"
         name = f"its last pane, {info.timing.value} {info.index}" if info.is_last else name
-        text = f"{named(told.window)} emits {name}: {shorten(pane.value, _SHOWN_VALUE)}"
-        if pane.timestamp != told.window.max_timestamp:
+        text = f"{named(fired.window)} emits {name}: {shorten(pane.value, _SHOWN_VALUE)}"
+        if pane.timestamp != fired.window.max_timestamp:
             text += f" stamped {show_instant(pane.timestamp)}"
-        why = because.fired_because(told.by, told.window, moment, before, self._strategy)
-        text += f", by {told.by}: {why}."
-        if not self._fresh.get(told.window, 0):
-            text += f" {because.empty_because(told, self._strategy)}"
-        if info.index == 0 and told.window in self._grew:
+        why = because.fired_because(fired.by, fired.window, moment, before, self._strategy)
+        text += f", by {fired.by}: {why}."
+        if not self._fresh.get(fired.window, 0):
+            text += f" {because.empty_because(fired, self._strategy)}"
+        if info.index == 0 and fired.window in self._grew:
             text += " Its panes are counted from 0 again, because the session has grown."
-        text += f" {because.held_because(told)}".rstrip()
-        if any(view.window == told.window for view in moment.windows[self.key]) and (
-            told.by == because.EXPIRY
+        text += f" {because.held_because(fired)}".rstrip()
+        if any(view.window == fired.window for view in moment.windows[self.key]) and (
+            fired.by == because.EXPIRY
         ):
             reach = because.reaching(self._strategy.window_fn, "overlap", "touch")
-            text += f' It is kept at rest, for what may still {reach} it (late_check="retain").'
-        if info.is_last and told.by != because.EXPIRY:
+            text += f' It is retained, for what may still {reach} it (late_check="retain").'
+        if info.is_last and fired.by != because.EXPIRY:
             text += f" {because.closed_to(self._strategy)}"
-        self._grew.discard(told.window)
-        self._showed.add(told.window)
-        return Sentence(moment.step, "fired", (told.window,), text)
+        self._grew.discard(fired.window)
+        self._showed.add(fired.window)
+        return Sentence(moment.step, "fired", (fired.window,), text)
 
-    def _withdrawn(self, moment: Moment, told: Fired, old: Pane) -> Sentence:
+    def _withdrawn(self, moment: Moment, fired: Fired, old: Pane) -> Sentence:
         name = f"{old.info.timing.value} pane {old.info.index}"
         whose = f"its {name}"
-        if old.window != told.window:
+        if old.window != fired.window:
             whose = f"{name} of {named(old.window)}, which it grew from"
         value = shorten(old.value, _SHOWN_VALUE)
-        text = f"{named(told.window)} withdraws {whose}: {value}."
-        return Sentence(moment.step, "withdrawn", (told.window, old.window), text)
+        text = f"{named(fired.window)} withdraws {whose}: {value}."
+        return Sentence(moment.step, "withdrawn", (fired.window, old.window), text)
 
     def _passed(self, moment: Moment, pane: Pane) -> Sentence:
         what = f"{shorten(pane.value, _SHOWN_VALUE)} at {show_instant(pane.timestamp)}"
         text = f"{what} comes out at once, in {named(pane.window)}: nothing is grouped."
         return Sentence(moment.step, "passed", (pane.window,), text)
 
-    def _silent(self, moment: Moment, told: Suppressed) -> Sentence:
-        why = because.silent_because(told.by, self._fresh.get(told.window, 0), self._strategy)
-        verb = "expires without a pane" if told.by == because.EXPIRY else "fires without a pane"
-        path = "" if told.by == because.EXPIRY else f" by {told.by}"
-        text = f"{named(told.window)} {verb}{path}: {why}."
-        return Sentence(moment.step, "suppressed", (told.window,), text)
+    def _silent(self, moment: Moment, fired: Suppressed) -> Sentence:
+        why = because.silent_because(fired.by, self._fresh.get(fired.window, 0), self._strategy)
+        verb = "expires without a pane" if fired.by == because.EXPIRY else "fires without a pane"
+        path = "" if fired.by == because.EXPIRY else f" by {fired.by}"
+        text = f"{named(fired.window)} {verb}{path}: {why}."
+        return Sentence(moment.step, "suppressed", (fired.window,), text)
 
     def _forgotten(self, moment: Moment, happenings: Iterable[object]) -> Iterator[Sentence]:
         if not isinstance(moment.event, AdvanceWatermark):
@@ -377,7 +377,10 @@ class Teller:
                 text = f"{name} is closed: its trigger has finished, and it takes nothing in."
             elif view.resting:
                 reach = because.reaching(self._strategy.window_fn, "overlaps", "touches")
-                text = f"{name} has expired and rests: only an element that {reach} it wakes it."
+                text = (
+                    f"{name} has expired and is retained: only an element that {reach} it reopens "
+                    "it."
+                )
             else:
                 came = "nothing new"
                 if view.waiting:

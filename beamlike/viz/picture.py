@@ -23,7 +23,7 @@ from beamlike.extras import missing
 from beamlike.model.fingerprint import how_many
 from beamlike.runtime.script import Run
 from beamlike.viz.axis import round_instants
-from beamlike.viz.labels import missing_letters
+from beamlike.viz.labels import missing_characters
 from beamlike.viz.painting import Panel, single_window
 from beamlike.viz.run_index import busiest, identity, keys_of
 from beamlike.viz.scene import End, Fate, Scene
@@ -48,7 +48,7 @@ _ORDER: Final = [
     *(f"{timing} pane" for timing in ("early", "on time", "late", "withdrawn")),
     *("watermark", "window expires", "no delay at all"),
 ]
-_NOTE_LETTERS: Final = 125
+_NOTE_CHARACTERS: Final = 125
 _MOST_NOTE_LINES: Final = 3
 _FEW_LABELS: Final = 6
 """More labels than these may not all find room, and then a line says so."""
@@ -108,7 +108,7 @@ def figure(scenes: Scene | Sequence[Scene], note: str = "") -> "Figure":
     every = [scenes] if isinstance(scenes, Scene) else list(scenes)
     lines = wrap(
         every[0].note,
-        _NOTE_LETTERS,
+        _NOTE_CHARACTERS,
         max_lines=_MOST_NOTE_LINES,
         placeholder=" ...",
         break_on_hyphens=False,
@@ -205,10 +205,10 @@ def _write_file(made: Any, target: Path) -> None:
 def figure_text(scenes: Scene | Sequence[Scene], note: str = "") -> str:
     """A picture in sentences, for those who cannot see it."""
     every = [scenes] if isinstance(scenes, Scene) else list(scenes)
-    told = [scene.text() for scene in every]
+    sentences = [scene.text() for scene in every]
     if every[0].note:
-        told.append(f"Windowing: {every[0].note}.")
-    return " ".join([*told, f"{note[0].upper()}{note[1:]}."] if note else told)
+        sentences.append(f"Windowing: {every[0].note}.")
+    return " ".join([*sentences, f"{note[0].upper()}{note[1:]}."] if note else sentences)
 
 
 def _kinds(scenes: Sequence[Scene]) -> set[Any]:
@@ -260,7 +260,7 @@ def _legend(made: Any, height: float) -> None:
 
 
 def _save(made: Any, target: Any, **options: Any) -> None:
-    with missing_letters():
+    with missing_characters():
         made.savefig(target, **{"dpi": _SAVED_DPI, **options})
 
 

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 EXPIRY = "expiry of the window"
-"""What the machine says in place of a path where the trigger was not asked."""
+"""What the trace has in place of a path where the trigger was not evaluated."""
 
 _SHOWN_VALUE = 40
 _MOST_NAMED = 3
@@ -199,7 +199,7 @@ def _reasons(by: str, tree: TriggerView | None, window: Window, moment: Moment) 
     for leaf in tree.walk() if tree else ():
         if leaf.subs or not re.search(rf"{re.escape(leaf.name)}(?![.\[\w(])", by):
             continue
-        # Of several with one name, the one that was asked.
+        # Of several with one name, the one that was evaluated.
         if leaf.name not in leaves or not (leaf.finished or leaf.waits_for == "its turn"):
             leaves[leaf.name] = leaf
     for leaf in leaves.values():
@@ -221,7 +221,7 @@ def _reasons(by: str, tree: TriggerView | None, window: Window, moment: Moment) 
         elif "ProcessingTime" in leaf.name:
             yield _passed(leaf, "the clock")
         elif leaf.name == "Always":
-            yield "it fires whenever it is asked"
+            yield "it fires whenever it is evaluated"
         else:
             yield _end_passed(window, moment)
 
@@ -252,9 +252,9 @@ def _expired(window: Window, strategy: WindowingStrategy) -> str:
     return f"the watermark has reached {until}, its end plus the allowed lateness of {late}"
 
 
-def held_because(told: Fired) -> str:
+def held_because(fired: Fired) -> str:
     """Why the first pane after the end is a late one; nothing if it is not so."""
-    info = told.pane.info
+    info = fired.pane.info
     if info.timing is not Timing.LATE or info.nonspeculative_index:
         return ""
     return (
@@ -274,9 +274,9 @@ def closed_to(strategy: WindowingStrategy) -> str:
     )
 
 
-def empty_because(told: Fired, strategy: WindowingStrategy) -> str:
+def empty_because(fired: Fired, strategy: WindowingStrategy) -> str:
     """Why a pane with nothing new came out."""
-    on_time = told.pane.info.timing is Timing.ON_TIME
+    on_time = fired.pane.info.timing is Timing.ON_TIME
     if on_time and strategy.on_time_behavior is OnTimeBehavior.FIRE_ALWAYS:
         rule = 'on_time_behavior="fire_always"'
     else:

@@ -1,7 +1,7 @@
 """A run with everything in between: what each window remembered and waited for, step by step.
 
-Any host's run can be recorded. It is replayed in memory by the reference machine, which tells the
-story that the host may not have told, and what came out is compared.
+Any host's run can be recorded. It is replayed in memory by the reference machine, which gives the
+trace that the host may lack, and what came out is compared.
 """
 
 import difflib
@@ -48,9 +48,9 @@ class WindowView:
         waiting: Elements that came since its last pane.
         last_pane: Its last pane; None if it has had none. A closed one no longer knows.
         expires: The last watermark (ms) at which it accepts data. One that is kept although the
-            watermark is past it is at rest, see `LateCheck.RETAIN`.
-        wakes: When it will be asked again although no element comes: once the watermark, or the
-            clock, is strictly past these (ms).
+            watermark is past it is retained, see `LateCheck.RETAIN`.
+        next_timers: When it changes although no element comes: once the watermark, or the clock, is
+            strictly past these (ms).
         resting: It has expired, and is kept for what may still reach it.
     """
 
@@ -83,17 +83,17 @@ class WindowView:
 
 @attrs.frozen
 class Moment:
-    """How things stand after a step of the script.
+    """The state after a step of the script.
 
     Args:
         step: The number of the step, from 0.
         event: The step.
         watermark: The input watermark (ms).
         clock: Processing time (ms).
-        output_watermark: What the next stage is promised (ms).
+        output_watermark: The output watermark (ms).
         windows: The windows that are remembered of each key, in order of start and end. A key
             is here from its first element on.
-        story: What the step brought about.
+        trace: What happened in the step.
         outputs: What came out in the step.
     """
 
@@ -109,10 +109,10 @@ class Moment:
 
 @attrs.frozen
 class Recording:
-    """A run, with its story, and with how things stood after each of its steps.
+    """A run, with its trace, and with the state after each of its steps.
 
     Args:
-        run: What came out, and the story of it.
+        run: What came out, and its trace.
         strategy: How it was windowed.
         moments: One for each step of the script.
         is_grouped: False if the elements passed by.
@@ -158,12 +158,12 @@ class Recording:
             clocks = stage.watermark, stage.clock, stage.output_watermark
             moments.append(Moment(number, step, *clocks, seen, (), came))
         trace = stage.run.trace
-        told = _by_step(trace)
+        traced = _by_step(trace)
         outputs = tuple(output for moment in moments for output in moment.outputs)
         return cls(
             attrs.evolve(run, outputs=outputs, trace=trace),
             strategy,
-            tuple(attrs.evolve(it, trace=tuple(told.get(it.step, ()))) for it in moments),
+            tuple(attrs.evolve(it, trace=tuple(traced.get(it.step, ()))) for it in moments),
             is_grouped=combine is not None,
         )
 
@@ -183,8 +183,8 @@ class Recording:
                     mine.elements.setdefault(moment.step, []).append(pair)
             for output in moment.outputs:
                 found[identity(output.key)].outputs.setdefault(moment.step, []).append(output)
-            for told in moment.trace:
-                found[identity(told.key)].trace.setdefault(moment.step, []).append(told)
+            for traced in moment.trace:
+                found[identity(traced.key)].trace.setdefault(moment.step, []).append(traced)
         return found
 
     def of_key(self, key: Hashable) -> "Recording":
@@ -198,7 +198,7 @@ class Recording:
         run = Run(
             tuple(moment.event for moment in moments),
             tuple(output for moment in moments for output in moment.outputs),
-            tuple(told for moment in moments for told in moment.trace),
+            tuple(traced for moment in moments for traced in moment.trace),
         )
         return attrs.evolve(self, run=run, moments=moments)
 
@@ -283,7 +283,7 @@ def _by_step(items: Iterable[Item]) -> dict[int, list[Item]]:
 
 
 def _in_order(step: int, given: Sequence[Output], again: Sequence[Output]) -> tuple[Output, ...]:
-    """What came out in a step, in the order of the replay: hosts promise none between keys.
+    """What came out in a step, in the order of the replay: hosts guarantee none between keys.
 
     Raises:
         RecordingError: It is not the same.
@@ -292,10 +292,10 @@ def _in_order(step: int, given: Sequence[Output], again: Sequence[Output]) -> tu
     for output in again:
         at = next((at for at, one in enumerate(rest) if _is_same_output(one, output)), None)
         if at is None:
-            raise _differs(step, f"{_told(output)} came out of the replay, and not of the run")
+            raise _differs(step, f"{_text(output)} came out of the replay, and not of the run")
         ordered.append(rest.pop(at))
     if rest:
-        raise _differs(step, f"{_told(rest[0])} came out of the run, and not of the replay")
+        raise _differs(step, f"{_text(rest[0])} came out of the run, and not of the replay")
     return tuple(ordered)
 
 
@@ -308,14 +308,14 @@ def _is_same_output(one: Output, other: Output) -> bool:
         same_place = place == (its.window, its.timestamp, its.info, its.retraction)
         return same_place and is_same_value(mine.value, its.value)
     if isinstance(mine, Drop) and isinstance(its, Drop):
-        # What a function raised is told in other words where it ran elsewhere.
+        # What a function raised is worded differently where it ran elsewhere.
         facts = (mine.window, mine.timestamp, mine.reason, mine.missed_by, mine.count)
         same_facts = facts == (its.window, its.timestamp, its.reason, its.missed_by, its.count)
         return same_facts and is_same_value(mine.value, its.value)
     return False
 
 
-def _told(output: Output) -> str:
+def _text(output: Output) -> str:
     effect = output.effect
     value = shorten(effect.value, _SHOWN_KEY)
     key = f"key {shorten(output.key, _SHOWN_KEY)}"
@@ -328,7 +328,7 @@ def _told(output: Output) -> str:
 
 def _differs(step: int, difference: str) -> RecordingError:
     return RecordingError(
-        f"the run cannot be told step by step, because it does not happen again in memory: in "
+        f"the run cannot be shown step by step, because it does not happen again in memory: in "
         f"step {step} {difference}; give the strategy and the aggregation that the run had, and "
         "functions that always give the same answer"
     )

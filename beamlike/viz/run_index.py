@@ -52,16 +52,16 @@ def busiest(run: Run, keys: Sequence[Any], most: int) -> list[Any]:
 
 
 def by_step(run: Run, key: Any) -> tuple[dict[int, list[Effect]], dict[int, list[TraceEvent]]]:
-    """The outputs and the story of one key, by the step that they belong to."""
+    """The outputs and the trace of one key, by the step that they belong to."""
     wanted = identity(key)
     effects: dict[int, list[Effect]] = {}
     for output in run.outputs:
         if identity(output.key) == wanted:
             effects.setdefault(output.step, []).append(output.effect)
     trace: dict[int, list[TraceEvent]] = {}
-    for told in run.trace:
-        if identity(told.key) == wanted:
-            trace.setdefault(told.step, []).append(told.happening)
+    for traced in run.trace:
+        if identity(traced.key) == wanted:
+            trace.setdefault(traced.step, []).append(traced.happening)
     return effects, trace
 
 
@@ -105,7 +105,7 @@ def is_dropped(element: Element, drop: Drop) -> bool:
 
 
 def is_same_value(one: Any, other: Any) -> bool:
-    """Equal, where a list is what it holds: nobody promises its order."""
+    """Equal, where a list is what it holds: its order is not guaranteed."""
     if is_same(one, other):
         return True
     if not isinstance(one, list | tuple) or not isinstance(other, list | tuple):

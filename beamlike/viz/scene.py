@@ -1,7 +1,7 @@
 """Everything that a picture of one key's run shows, as plain values.
 
 Event time goes across, in milliseconds. What happened goes upwards in *rows*: one for each step
-of a script, so that steps which share a reading of the clock are still told apart; between
+of a script, so that steps which share a reading of the clock are still distinct; between
 two readings as far apart as they are long, within reason. A drawing only has to put these
 values on paper, and a test can read them.
 """
@@ -43,7 +43,7 @@ class End(Enum):
 
 @attrs.frozen
 class Mark:
-    """An element, or several that came together and cannot be told apart.
+    """An element, or several that came together and cannot be distinguished.
 
     ``event`` is its event time (ms), ``at`` its row, ``label`` its value in words, ``reason``
     why and by how much it was dropped, or from which of its windows.
@@ -185,7 +185,7 @@ class Scene:
             + f"; {how_many(len({life.window for life in self.lives}), 'window')}, "
             f"{how_many(len(self.boxes), 'pane')}.",
         ]
-        sentences += _some([_told(box) for box in self.boxes], "pane")
+        sentences += _some([_text(box) for box in self.boxes], "pane")
         merges = [life for life in self.lives if len(life.sources) > 1]
         sentences += _some(
             [f"{how_many(len(it.sources), 'window')} merged into {it.window}." for it in merges],
@@ -208,7 +208,7 @@ class Scene:
         return " ".join(sentences)
 
 
-def _told(box: Box) -> str:
+def _text(box: Box) -> str:
     where = "" if isinstance(box.window, GlobalWindow) else f" of {box.window}"
     withdrawn = "" if box.withdrawn is None else ", withdrawn later"
     return f"Pane {box.name}{where}: {box.label}{withdrawn}."

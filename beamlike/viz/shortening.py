@@ -213,7 +213,7 @@ def _to_the_end(text: str, head: str, room: int) -> str:
 
 
 def _start(texts: Sequence[str], head: str, room: int) -> int | None:
-    """From where texts go on after their head: before they differ, and as early as all fit.
+    """From where texts continue after their head: before they differ, and as early as all fit.
 
     None if that is so near to the head that nothing can be left out.
     """
@@ -227,6 +227,6 @@ def _start(texts: Sequence[str], head: str, room: int) -> int | None:
 
 
 def _shared(texts: Sequence[str]) -> int:
-    """How many letters all of them begin with."""
+    """How many characters all of them begin with."""
     pairs = zip(min(texts), max(texts), strict=False)
     return next((at for at, (one, other) in enumerate(pairs) if one != other), len(min(texts)))

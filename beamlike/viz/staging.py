@@ -34,9 +34,9 @@ def scenes_of(
     """A scene for each of these keys, with the same rows and the same event time.
 
     Args:
-        run: A run of any host. Where it tells no story, merges are worked out from the strategy.
-        strategy: How it was windowed; without it windows show from their first pane on, and nobody
-            knows when they expire.
+        run: A run of any host. Where it has no trace, merges are worked out from the strategy.
+        strategy: How it was windowed; without it windows show from their first pane on, and without
+            their expiry.
         keys: The keys.
     """
     parts = [Happened(run, strategy, key) for key in keys]

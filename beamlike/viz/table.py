@@ -221,7 +221,7 @@ def _lost(drop: Drop, show: Callable[[int], str], room: int) -> str:
 
 
 def show_window(window: Window) -> str:
-    """A window by its times, the date told once."""
+    """A window by its times, the date shown once."""
     if not isinstance(window, IntervalWindow):
         return str(window)
     return f"[{show_instant(window.start)}, {_after(window.start, window.end)})"

@@ -114,6 +114,6 @@ def _left_out(entries: Sequence[Entry]) -> str:
         (sum(entry.panes for entry in entries), "pane"),
         (sum(entry.drops for entry in entries), "drop"),
     ]
-    told = ", ".join(how_many(count, noun) for count, noun in counts if count)
+    left_out = ", ".join(how_many(count, noun) for count, noun in counts if count)
     steps = f"steps {entries[0].first} to {entries[-1].last}"
-    return f"... {steps} left out{': ' + told if told else ''}"
+    return f"... {steps} left out{': ' + left_out if left_out else ''}"

@@ -38,7 +38,7 @@ __all__ = ["LEGEND", "text_timeline"]
 
 LEGEND: Final = "* element   o behind the watermark   x dropped   [--) window   | watermark"
 _OFF_AXIS: Final = "< > off the axis"
-"""Told only where it is drawn."""
+"""Shown only where it is drawn."""
 
 _GUTTER: Final = 24
 _INDENT: Final = 6
@@ -53,12 +53,12 @@ _MOST_REASON_LINES: Final = 3
 def text_timeline(run: Run, width: int = 100, *, window_fn: WindowFn | None = None) -> str:
     """Draw a run: elements, windows, the watermark and what came out, step by step.
 
-    A key with a long story gets some 120 lines, fewer among many: steps of which nothing came are
+    A key with a long trace gets some 120 lines, fewer among many: steps of which nothing came are
     drawn together, and if that is not enough, the middle is left out. Of many keys the busiest are
-    drawn. What is left out is said.
+    drawn. What is left out is counted.
 
     Args:
-        run: If its host listened to the story, merges and the reasons of firings show too.
+        run: If its host traced it, merges and the reasons of firings show too.
         width: Characters in a line, at least 60.
         window_fn: If given, windows show from the element on that opened them, else from
             their first merge or pane on.

@@ -1,4 +1,4 @@
-"""What is told of a window's trigger: only what somebody wrote, and what still counts."""
+"""What is shown of a window's trigger: only what was written, and what still counts."""
 
 from typing import Final
 
@@ -10,11 +10,11 @@ __all__ = ["OVER", "spoken"]
 
 OVER: Final = "nothing: the early phase is over"
 """What an early trigger waits for after the end of its window."""
-_UNSAID: Final = "Never"
+_DEFAULT_EARLY: Final = "Never"
 
 
 def spoken(view: TriggerView) -> TriggerView:
-    """The tree without the early trigger that nobody wrote.
+    """The tree without an early trigger that was not written.
 
     One that was written is over once the end of the window has been dealt with. What is below
     it counts no more, and is left out.
@@ -22,7 +22,7 @@ def spoken(view: TriggerView) -> TriggerView:
     subs = []
     for sub in view.subs:
         if view.name == "AfterWatermark" and sub.path == f"{view.path}.early":
-            if sub.name == _UNSAID:
+            if sub.name == _DEFAULT_EARLY:
                 continue
             if sub.finished:
                 subs.append(attrs.evolve(sub, waits_for=OVER, subs=()))

@@ -63,7 +63,7 @@ class Rescue:
 
         Args:
             step: The step in which it was dropped.
-            drop: As the reference machine told it.
+            drop: As the reference machine reported it.
             live: The windows that were open before that step.
         """
         if drop.reason is DropReason.FAILED:

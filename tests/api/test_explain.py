@@ -102,7 +102,7 @@ def test_why_it_is_the_reference_machine_is_told(events: Any) -> None:
     of_mine = counted(events, aggregate={"longest": bl.combine(Longest(), "v", returns="long")})
 
     assert headline(counted(events, machine="reference")) == (
-        'beamlike: reference machine, because machine="reference" asks for it'
+        'beamlike: reference machine, because machine="reference" is set'
     )
     assert headline(by_value).startswith(
         "beamlike: reference machine, because Sessions(gap_of) asks"
@@ -127,7 +127,7 @@ def test_a_stream_tells_of_each_of_its_groupings_in_order(events: Any) -> None:
     assert bl.explain_plan(rows) == "nothing is grouped here"
     assert headlines == [
         "by key: columnar machine",
-        'in all: reference machine, because machine="reference" asks for it',
+        'in all: reference machine, because machine="reference" is set',
     ]
     # Its frame knows of the last one.
     assert headline(both.rows) == headlines[1]

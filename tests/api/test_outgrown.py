@@ -54,7 +54,7 @@ def test_a_stream_that_failed_goes_on_from_its_checkpoint_without_the_row(
         sales.send(sale("ann", "00:02", 1), sale("bob", "00:02", 1))
     sales.stop()
     assert (
-        f"beamlike.errors.OutgrownError: {TOO_MUCH}; it was asked for the element (1,) at "
+        f"beamlike.errors.OutgrownError: {TOO_MUCH}; it was computed for the element (1,) at "
         "2020-01-01 00:02:00 (1577836920000 ms), window [2020-01-01 00:00:00, 2020-01-01 "
         "01:00:00), key ('ann',); on_error=\"drop\" leaves out the rows that it cannot hold, also "
         "in a query that goes on from its checkpoint; or cast its input column to decimal(38, 0) "

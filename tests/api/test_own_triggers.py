@@ -47,7 +47,7 @@ def test_they_are_asked_key_by_key(events: Any, early: Trigger) -> None:
 
     told = " ".join(bl.explain_plan(panes).split())
     assert told.startswith("beamlike: reference machine")
-    assert f"{early} is asked key by key" in told
+    assert f"{early} runs key by key" in told
 
 
 def test_a_distance_needs_to_know_of_which_column(events: Any) -> None:

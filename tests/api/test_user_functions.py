@@ -321,7 +321,7 @@ def test_a_batch_that_shall_fail_says_what_for(spark: Any) -> None:
         windowed(frame, on_error="fail").collect()
     assert (
         "beamlike.errors.UserFunctionError: add of the aggregates n, sum raised ValueError: 13 is "
-        "unlucky; it was asked for the element (13,) at 2020-01-01 00:02:00 (1577836920000 ms), "
+        "unlucky; it was called for the element (13,) at 2020-01-01 00:02:00 (1577836920000 ms), "
         "window [2020-01-01 00:00:00, 2020-01-01 00:10:00), key ('ann',); mend the function, or "
         'leave out what it cannot take with on_error="drop"'
     ) in str(failed.value)
@@ -343,7 +343,7 @@ def test_a_stream_that_shall_fail_says_what_for(feed: MakeFeed) -> None:
     with pytest.raises(StreamingQueryException) as failed:
         visits.send(visit("bob", "00:02", "odd", 2))
     assert (
-        f"beamlike.errors.UserFunctionError: {NONSENSE}; it was asked for the element ('odd', 2) "
+        f"beamlike.errors.UserFunctionError: {NONSENSE}; it was called for the element ('odd', 2) "
         "at 2020-01-01 00:02:00 (1577836920000 ms), key ('bob',); mend the function, or leave out "
         'what it cannot take with on_error="drop"'
     ) in str(failed.value)
@@ -356,7 +356,7 @@ def test_a_flatten_that_shall_fail_says_what_for(spark: Any) -> None:
     with pytest.raises(PySparkException) as failed:
         flat(spark, on_error="fail").collect()
     assert (
-        f"beamlike.errors.UserFunctionError: {NONSENSE}; it was asked for the element ('odd', 2) "
+        f"beamlike.errors.UserFunctionError: {NONSENSE}; it was called for the element ('odd', 2) "
         "at 2020-01-01 00:04:00 (1577837040000 ms), key ('ann',); mend the function, or leave out "
         'what it cannot take with on_error="drop"'
     ) in str(failed.value)

@@ -247,7 +247,7 @@ def test_a_scenario_that_fails_is_reported_and_the_others_run(
 == words: a minute of points
 FixedWindows(1m), DefaultTrigger(), discarding, allowed lateness 0ms; sum of each pane
 failed: Sum().add raised TypeError: unsupported operand type(s) for +: 'int' and 'str'; it was \
-asked for the element 'one' at 00:00:00.001 (1 ms), window [00:00:00, 00:01:00), key 'joe'
+called for the element 'one' at 00:00:00.001 (1 ms), window [00:00:00, 00:01:00), key 'joe'
 
 == minute: a minute of points
 """)
@@ -309,7 +309,8 @@ def test_json_keeps_differences_and_failures_to_standard_error(
     assert status == 1
     problem = (
         "Sum().add raised TypeError: unsupported operand type(s) for +: 'int' and 'str'; it was "
-        "asked for the element 'one' at 00:00:00.001 (1 ms), window [00:00:00, 00:01:00), key 'joe'"
+        "called for the element 'one' at 00:00:00.001 (1 ms), window [00:00:00, 00:01:00), key "
+        "'joe'"
     )
     assert json.loads(out)["scenarios"][1] == {"id": "words", "error": problem}
     assert err == (

@@ -77,8 +77,8 @@ def test_the_columnar_machine_steps_most_streams_of_other_systems() -> None:
 
     assert choices == {
         "columnar": 65,
-        "asked key by key": 11,
-        "asked about one element at a time": 2,
+        "runs key by key": 11,
+        "called for one element at a time": 2,
         "evicts elements": 1,
     }
 
@@ -86,5 +86,5 @@ def test_the_columnar_machine_steps_most_streams_of_other_systems() -> None:
 def _short(choice: Choice) -> str:
     if choice.machine == "columnar":
         return "columnar"
-    reasons = ("asked key by key", "asked about one element at a time", "evicts elements")
+    reasons = ("runs key by key", "called for one element at a time", "evicts elements")
     return next(reason for reason in reasons if reason in choice.why)

@@ -248,5 +248,5 @@ def test_a_clock_does_not_go_back() -> None:
     harness = flink.key_by().window(windows).reduce(add).harness()
     harness.set_processing_time(3)
 
-    with pytest.raises(WatermarkError, match=r"it stands at 00:00:00.003 \(3 ms\), asked for 0"):
+    with pytest.raises(WatermarkError, match=r"it stands at 00:00:00.003 \(3 ms\), requested 0"):
         harness.set_processing_time(2)

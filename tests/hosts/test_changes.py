@@ -267,7 +267,7 @@ def test_with_shorter_lateness_a_window_ends_at_once_and_takes_nothing_more() ->
     both.step(table(Row(3)), watermark=0)
     assert told(both.step(watermark=15)) == [(0, "ON_TIME", 0, 1, False)]
     both.step(table(Row(12), Row(25)), watermark=15)
-    assert both.standing.windows_open == 3
+    assert both.status.windows_open == 3
 
     shorter = again(both, allowed_lateness=0, closing_behavior="fire_always")
 
@@ -275,7 +275,7 @@ def test_with_shorter_lateness_a_window_ends_at_once_and_takes_nothing_more() ->
         (0, "LATE", 1, 1, True),
         ("expired",),
     ]
-    assert shorter.standing.windows_open == 2
+    assert shorter.status.windows_open == 2
     assert told(shorter.step(watermark=20)) == [(10, "ON_TIME", 0, 1, True)]
 
 
@@ -288,22 +288,22 @@ def test_with_shorter_lateness_a_window_ends_also_if_nothing_comes_and_nothing_m
     shorter = again(both, trigger=AfterWatermark(late=AfterCount(2)), allowed_lateness=0)
 
     assert told(shorter.step(watermark=15)) == [(0, "LATE", 1, 2, True)]
-    assert shorter.standing.windows_open == 0
+    assert shorter.status.windows_open == 0
 
 
 def test_with_longer_lateness_open_windows_stay_and_one_that_had_ended_opens_anew() -> None:
     both = BothMachines(plan(allowed_lateness=0))
     both.step(table(Row(3), Row(13)), watermark=12)
-    assert both.standing.windows_open == 1
+    assert both.status.windows_open == 1
 
     longer = again(both, allowed_lateness=20)
 
     assert told(longer.step(table(Row(4)), watermark=12)) == [(0, "LATE", 0, 1, False)]
     assert told(longer.step(watermark=25)) == [(10, "ON_TIME", 0, 1, False)]
     assert told(longer.step(table(Row(14)), watermark=29)) == [(10, "LATE", 1, 2, False)]
-    assert longer.standing.windows_open == 2
+    assert longer.status.windows_open == 2
     assert longer.step(watermark=30) == []
-    assert longer.standing.windows_open == 1
+    assert longer.status.windows_open == 1
 
 
 def test_a_lower_count_is_reached_with_the_next_element() -> None:

@@ -88,7 +88,7 @@ def first(columns: Sequence[Any]) -> Any:
 def test_a_window_function_of_the_users_is_asked_by_the_reference_machine() -> None:
     shifts = Shifts("8 hours")
 
-    assert why(plan_of(shifts)).startswith(f"{shifts} asks a function of yours")
+    assert why(plan_of(shifts)).startswith(f"{shifts} calls a function of yours")
 
 
 def test_a_gap_that_depends_on_the_element_is_asked_by_the_reference_machine() -> None:
@@ -96,10 +96,10 @@ def test_a_gap_that_depends_on_the_element_is_asked_by_the_reference_machine() -
     over_columns: Any = reading(sessions, first)
 
     assert why(plan_of(sessions)) == (
-        f"the gap of {sessions} is a function of yours, which is asked about one element at a time"
+        f"the gap of {sessions} is a function of yours, which is called for one element at a time"
     )
     # What reads the columns of a row is nothing that a user knows of.
-    assert why(plan_of(over_columns)).startswith(f"{sessions} asks a function of yours")
+    assert why(plan_of(over_columns)).startswith(f"{sessions} calls a function of yours")
 
 
 @attrs.frozen
@@ -154,7 +154,7 @@ def test_a_look_up_groups_nothing() -> None:
 
 
 def test_the_reference_machine_does_what_it_is_asked_to() -> None:
-    assert why(plan_of(machine="reference")) == 'machine="reference" asks for it'
+    assert why(plan_of(machine="reference")) == 'machine="reference" is set'
 
 
 def test_asked_for_the_columnar_machine_does_it_or_says_that_it_cannot() -> None:
@@ -165,7 +165,7 @@ def test_asked_for_the_columnar_machine_does_it_or_says_that_it_cannot() -> None
 
     assert str(refused.value) == (
         'machine="columnar" cannot do this: the gap of Sessions(gap_of) is a function of yours, '
-        "which is asked about one element at a time; leave the argument out"
+        "which is called for one element at a time; leave the argument out"
     )
 
 
@@ -208,6 +208,4 @@ def test_a_stage_is_told_with_its_machine_and_all_that_its_state_depends_on() ->
 def test_why_it_is_the_reference_machine_is_in_the_first_line() -> None:
     told = str(StagePlan.of(attrs.evolve(plan_of(machine="reference"), name="visits")))
 
-    assert told.splitlines()[0] == (
-        'visits: reference machine, because machine="reference" asks for it'
-    )
+    assert told.splitlines()[0] == ('visits: reference machine, because machine="reference" is set')

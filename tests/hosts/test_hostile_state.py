@@ -18,7 +18,7 @@ from beamlike.hosts.spark.saved.stage import SavedStage
 from beamlike.machine.events import Element
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import FixedWindows
-from beamlike.runtime.graph.keys import told_key
+from beamlike.runtime.graph.keys import readable_key
 from beamlike.runtime.script import Arrive
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 from beamlike.runtime.store.index import open_index
@@ -104,7 +104,7 @@ def test_told_to_it_opens_the_pickle(tmp_path: Path) -> None:
     ],
 )
 def test_the_key_of_a_pipeline_is_told_without_its_class(blob: bytes) -> None:
-    told = told_key(blob)
+    told = readable_key(blob)
 
     # A text, or a tuple that has its words in it; nothing that these words could have made.
     assert isinstance(told, str | tuple)

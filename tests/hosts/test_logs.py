@@ -161,7 +161,7 @@ def test_of_a_merge_of_many_windows_some_are_shown(caplog: pytest.LogCaptureFixt
 def test_no_merge_is_put_in_words_if_nobody_listens(
     machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("log_merges", "told_merges"):
+    for name in ("log_merges", "keyed_merges"):
         monkeypatch.setattr(f"beamlike.runtime.stepping.{name}", None)
     step_sessions(machine)
 

@@ -88,7 +88,7 @@ def test_such_a_row_is_reported_with_its_key():
     with pytest.raises(UserFunctionError) as error:
         list(pack(iter([rows(("joe", 4, 4), ("ann", 5, 5))])))
     assert str(error.value) == (
-        "Sessions(gap_of).assign raised KeyError: 'five'; it was asked for the element (5,) at "
+        "Sessions(gap_of).assign raised KeyError: 'five'; it was called for the element (5,) at "
         "00:00:00.005 (5 ms), key ('ann',); mend the function, or leave out what it cannot take "
         'with on_error="drop"'
     )

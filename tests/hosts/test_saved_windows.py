@@ -24,7 +24,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
-from beamlike.runtime.graph.keys import key_bytes, told_key
+from beamlike.runtime.graph.keys import key_bytes, readable_key
 from beamlike.runtime.look_up import SIDE, LookUp
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.plan import Plan
@@ -345,7 +345,7 @@ def test_a_pickle_that_cannot_be_opened_says_why() -> None:
 def test_the_keys_of_a_pipeline_are_told_without_their_classes() -> None:
     keys = ["ann", ("ann", 1, None), 1.5, frozenset({2}), Timing.LATE]
 
-    assert [str(told_key(key_bytes(key))) for key in keys] == [
+    assert [str(readable_key(key_bytes(key))) for key in keys] == [
         "ann",
         "('ann', 1, None)",
         "1.5",
@@ -353,10 +353,10 @@ def test_the_keys_of_a_pipeline_are_told_without_their_classes() -> None:
         "beamlike.model.panes.Timing.LATE",
     ]
     assert (
-        str(told_key(b'["onowhere:Place city number", "sRome", "i3"]'))
+        str(readable_key(b'["onowhere:Place city number", "sRome", "i3"]'))
         == "nowhere.Place('Rome', 3)"
     )
-    assert str(told_key(b"\xff is no key")) == "\\xff is no key"
+    assert str(readable_key(b"\xff is no key")) == "\\xff is no key"
 
 
 def test_the_bytes_of_rows_are_those_of_everything_in_them() -> None:

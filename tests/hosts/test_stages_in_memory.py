@@ -18,7 +18,7 @@ from pyspark.sql import Row
 
 from beamlike.errors import WindowingError
 from beamlike.hosts.spark.fanout import FanoutProcessor
-from beamlike.hosts.spark.pack import packer, waker
+from beamlike.hosts.spark.pack import packer, tick_packer
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.machine.clocks import Clocks, Idle, InputClock, SourceClock, StageClock
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element, Pane
@@ -119,7 +119,7 @@ class Stage:
             for partition in partitions
             for batch in packer(plan, at)(iter(partition))
         ]
-        packed += waker(plan)(iter(()))
+        packed += tick_packer(plan)(iter(()))
         rows = [Row(**row) for batch in packed for row in batch.to_pylist()]
         if plan.fanout:
             rows = self._run(FanoutProcessor, plan, self._groups, rows, clock)

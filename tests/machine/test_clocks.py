@@ -15,7 +15,7 @@ from beamlike.runtime.script import Arrive, Run, ScriptStep
 MACHINE = Grouping(WindowingStrategy(FixedWindows(10)), Collect())
 ELEMENT = Arrive((("k", Element(5, 5)),))
 WATERMARK_REFUSED = (
-    "the watermark cannot go back: it stands at 00:00:00.008 (8 ms), asked for 00:00:00.007 (7 ms)"
+    "the watermark cannot go back: it stands at 00:00:00.008 (8 ms), requested 00:00:00.007 (7 ms)"
 )
 CLOCK_REFUSED = WATERMARK_REFUSED.replace("the watermark", "processing time")
 
@@ -61,7 +61,7 @@ def test_clocks_may_stand_still():
 
 def test_processing_time_begins_at_zero():
     assert refusal(AdvanceClock(-1)) == (
-        "processing time cannot go back: it stands at 00:00:00 (0 ms), asked for "
+        "processing time cannot go back: it stands at 00:00:00 (0 ms), requested "
         "1969-12-31 23:59:59.999 (-1 ms)"
     )
 

@@ -23,7 +23,7 @@ def after(clocks: Clocks, *batches: tuple[int, list[WatermarkUpdate]]) -> list[i
     states: tuple[InputState, ...] = ()
     watermarks = []
     for clock, updates in batches:
-        states, watermark = clocks.listen(states, updates, clock)
+        states, watermark = clocks.update(states, updates, clock)
         watermarks.append(watermark)
     return watermarks
 
@@ -94,7 +94,7 @@ def test_a_side_input_has_a_watermark_of_its_own_before_that_of_the_main_input_o
     states: tuple[InputState, ...] = ()
     watermarks = []
     for clock, updates in told:
-        states, watermark = clocks.listen(states, updates, clock)
+        states, watermark = clocks.update(states, updates, clock)
         watermarks.append((watermark, clocks.of_side(states, watermark, clock)))
     assert watermarks == [
         (MIN_TIMESTAMP, MIN_TIMESTAMP),
@@ -112,9 +112,9 @@ def test_where_nobody_waits_for_one_of_main_and_side_input_the_other_says_how_fa
         patience = [10 if at == silent else None for at in (0, 1)]
         inputs = tuple(SourceClock(0, idle_after=it) for it in patience)
         clocks = Clocks(inputs, side=frozenset({0}))
-        states, watermark = clocks.listen((), [SourceProgress(0, 5), SourceProgress(1, 90)], 0)
+        states, watermark = clocks.update((), [SourceProgress(0, 5), SourceProgress(1, 90)], 0)
         assert (watermark, clocks.of_side(states, watermark, 0)) == (90, 5)
-        states, watermark = clocks.listen(states, [], 11)
+        states, watermark = clocks.update(states, [], 11)
         both = 90 if silent == 0 else 5
         assert (watermark, clocks.of_side(states, watermark, 11)) == (both, both)
 
@@ -193,11 +193,11 @@ def test_what_is_heard_in_one_step_counts_in_any_order(
     clocks = Clocks((SourceClock(7, idle_after=50), StageClock(3)))
     shuffled = list(updates)
     order.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert clocks.listen((), updates, 3) == clocks.listen((), shuffled, 3)
+    assert clocks.update((), updates, 3) == clocks.update((), shuffled, 3)
 
 
 @given(updates=st.lists(heard_from, max_size=10))
 def test_what_is_known_survives_its_saved_form(updates: list[WatermarkUpdate]) -> None:
     clocks = Clocks((SourceClock(7), StageClock(3)))
-    states, _ = clocks.listen((), updates, 3)
+    states, _ = clocks.update((), updates, 3)
     assert tuple(InputState.from_json(state.to_json()) for state in states) == states

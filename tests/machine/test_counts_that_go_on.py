@@ -158,7 +158,7 @@ def test_what_is_known_of_it_before_anything_runs() -> None:
     assert not loses_in_beam_python(trigger, 5)
     assert continuation(trigger) == Repeatedly(AfterCount(1))
     assert guaranteed_firing(trigger, IntervalWindow(0, 10)) == MAX_TIMESTAMP
-    with pytest.raises(UnsupportedError, match=r"EveryCount\(3\) is asked key by key"):
+    with pytest.raises(UnsupportedError, match=r"EveryCount\(3\) runs key by key"):
         run_over_columns(trigger, False)
 
 

@@ -87,7 +87,7 @@ def refused(strategy, combine, *steps):
 def test_an_element_that_cannot_be_added_is_reported_with_its_key_and_window(method):
     error = refused(TEN, Picky((method,)), bundle(4, 5, 6))
     assert str(error) == (
-        f"Picky().{method} raised ValueError: no [5]; it was asked for the element 5 at "
+        f"Picky().{method} raised ValueError: no [5]; it was called for the element 5 at "
         "00:00:00.005 (5 ms), window [00:00:00, 00:00:00.010), key 'k'; mend the function, or "
         'leave out what it cannot take with on_error="drop"'
     )
@@ -103,7 +103,7 @@ def gap_of(value):
 def test_an_element_that_has_no_window_is_reported():
     error = refused(WindowingStrategy(Sessions(gap_of)), Sum(), bundle(5))
     assert str(error) == (
-        "Sessions(gap_of).assign raised KeyError: 'five'; it was asked for the element 5 at "
+        "Sessions(gap_of).assign raised KeyError: 'five'; it was called for the element 5 at "
         "00:00:00.005 (5 ms), key 'k'; mend the function, or leave out what it cannot take with "
         'on_error="drop"'
     )
@@ -118,7 +118,7 @@ def test_an_error_of_beamlike_s_own_is_a_failure_of_the_function_that_caused_it(
 def test_windows_that_cannot_be_merged_are_reported_with_the_element_that_joins_them():
     error = refused(SESSIONS, Picky(("merge",)), bundle(-6), bundle(5), bundle(0))
     assert str(error) == (
-        "Picky().merge raised ValueError: no [5]; it was asked for the element 0 at 00:00:00 "
+        "Picky().merge raised ValueError: no [5]; it was called for the element 0 at 00:00:00 "
         "(0 ms), window [1969-12-31 23:59:59.994, 00:00:00.015), key 'k'; mend the function, or "
         'leave out what it cannot take with on_error="drop"'
     )
@@ -127,7 +127,7 @@ def test_windows_that_cannot_be_merged_are_reported_with_the_element_that_joins_
 def test_a_value_that_cannot_be_had_is_reported_with_the_window():
     error = refused(TEN, Picky(("extract",)), bundle(5), END)
     assert str(error) == (
-        "Picky().extract raised ValueError: no [5]; it was asked for window "
+        "Picky().extract raised ValueError: no [5]; it was called for window "
         "[00:00:00, 00:00:00.010), key 'k'; mend the function, or leave out what it cannot take "
         'with on_error="drop"'
     )
@@ -303,7 +303,7 @@ def test_a_plan_that_no_element_spoils_alone_takes_them_all(play):
         "2 [0,10) ON_TIME #0/0 first last [0] @9",
     ]
     error = refused(WindowingStrategy(Crowded(10)), Sum(), bundle(0), bundle(5, 7))
-    assert "too many; it was asked for 2 elements together, key 'k'" in str(error)
+    assert "too many; it was called for 2 elements together, key 'k'" in str(error)
 
 
 def test_a_late_element_is_dropped_as_late_though_the_plan_fails_for_it():
@@ -319,7 +319,8 @@ def test_combined_elements_are_dropped_together():
     assert drop == Drop(item, item.window, DropReason.FAILED, count=2)
     assert pane.value == [1]
     error = refused(TEN, Picky(("merge",)), arrive)
-    assert "asked for 2 elements combined before, the last one at 00:00:00.005 (5 ms)" in str(error)
+    together = "called for 2 elements combined before, the last one at 00:00:00.005 (5 ms)"
+    assert together in str(error)
 
 
 def test_elements_that_only_fail_together_get_in_one_after_the_other(play):
@@ -332,7 +333,7 @@ def test_elements_that_only_fail_together_get_in_one_after_the_other(play):
     assert play(TEN, [1, 2], END, combine=OneByOne(), on_error="drop") == [
         "1 [0,10) ON_TIME #0/0 first last [1, 2] @9"
     ]
-    assert "asked for 2 elements together" in str(refused(TEN, OneByOne(), bundle(1, 2)))
+    assert "called for 2 elements together" in str(refused(TEN, OneByOne(), bundle(1, 2)))
 
 
 def test_an_aggregation_that_cannot_begin_takes_nothing():
@@ -439,7 +440,7 @@ class OutOfAccumulators(CollectByTimestamp):
 def test_a_window_that_cannot_begin_anew_after_a_pane_is_reported():
     error = refused(DISCARDING, OutOfAccumulators((1,)), bundle(5))
     assert str(error) == (
-        "OutOfAccumulators().create raised ValueError: none left; it was asked for window "
+        "OutOfAccumulators().create raised ValueError: none left; it was called for window "
         "[00:00:00, 00:00:00.010), key 'k'; mend the function, or leave out what it cannot take "
         'with on_error="drop"'
     )

@@ -351,7 +351,7 @@ def test_a_distance_is_known_by_its_name_alone() -> None:
 
 @pytest.mark.parametrize("trigger", OWN, ids=str)
 def test_the_columnar_machine_leaves_them_to_the_other(trigger: Trigger) -> None:
-    with pytest.raises(UnsupportedError, match="is asked key by key"):
+    with pytest.raises(UnsupportedError, match="runs key by key"):
         run_over_columns(Repeatedly(trigger), False)
 
 

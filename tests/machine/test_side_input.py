@@ -595,7 +595,7 @@ def test_a_main_window_that_cannot_be_had_is_reported_for_the_value_itself() -> 
 
     assert refusal(UserFunctionError, lambda: machine.step(KeyState(), Bundle((main(0, 3),)))) == (
         "FixedWindows(10ms).assign raised ZeroDivisionError: integer division or modulo by zero; "
-        "it was asked for the element 0 at 00:00:00.003 (3 ms); mend the function, or "
+        "it was called for the element 0 at 00:00:00.003 (3 ms); mend the function, or "
         'leave out what it cannot take with on_error="drop"'
     )
 

@@ -243,7 +243,7 @@ def test_elements_that_were_combined_are_refused() -> None:
 def test_clocks_do_not_go_back(back: AdvanceWatermark | AdvanceClock) -> None:
     machine = StatefulMap(FixedWindows(10), running_total)
 
-    with pytest.raises(WatermarkError, match=rf"cannot go back.*asked for.*{back.to}"):
+    with pytest.raises(WatermarkError, match=rf"cannot go back.*requested.*{back.to}"):
         machine.step(KeyState(5, 7), back)
 
 
@@ -267,7 +267,7 @@ def test_a_function_that_raises_is_reported_and_nothing_has_happened() -> None:
         machine.step(state, Bundle((Element(2, 1), Element(-1, 14))), told.append)
 
     assert str(reported.value) == (
-        "picky raised ZeroDivisionError: negative; it was asked for the element -1 at "
+        "picky raised ZeroDivisionError: negative; it was called for the element -1 at "
         "00:00:00.014 (14 ms), window [00:00:00.010, 00:00:00.020); mend "
         'the function, or leave out what it cannot take with on_error="drop"'
     )

@@ -400,7 +400,7 @@ class Growing(WindowFn):
         ),
         (
             VISIT,
-            "no: a window of Sessions(10ms) goes on while data comes without a longer pause",
+            "no: a window of Sessions(10ms) stays open while data comes without a longer pause",
         ),
         (SHORT_VISIT, "yes: a window is at most 30ms long"),
         (Sessions(10, max_elements=5), "yes: a window is at most 50ms long"),
@@ -408,7 +408,7 @@ class Growing(WindowFn):
         (Sessions(10, max_duration=90, max_elements=5), "yes: a window is at most 50ms long"),
         (
             Sessions(gap_of_number, max_elements=5),
-            "no: a window of Sessions(gap_of_number, max_elements=5) goes on while data comes "
+            "no: a window of Sessions(gap_of_number, max_elements=5) stays open while data comes "
             "without a longer pause",
         ),
         (EVERYTHING, "no: the global window does not end"),

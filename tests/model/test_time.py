@@ -231,9 +231,9 @@ LONG = "9" * 5_000
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (2**63, "gap is longer than 64 bits can tell: 9223372036854775808; give "),
-        ("20000000000 weeks", "gap is longer than 64 bits can tell: '20000000000 weeks'; give "),
-        (10**5_000, "gap is longer than 64 bits can tell: a number of 16,610 bits; give "),
+        (2**63, "gap is longer than 64 bits can hold: 9223372036854775808; give "),
+        ("20000000000 weeks", "gap is longer than 64 bits can hold: '20000000000 weeks'; give "),
+        (10**5_000, "gap is longer than 64 bits can hold: a number of 16,610 bits; give "),
         (-(10**5_000), "gap must not be negative, got a number of 16,610 bits; give 0 or more"),
         (LONG, f"gap is not a duration: '{LONG[:119]}... (5,002 characters); write 600000 "),
         (f"{LONG} ms", f"gap is not a duration: '{LONG[:119]}... (5,005 characters); write "),

@@ -51,8 +51,8 @@ def test_what_takes_one_key_after_the_other_says_why() -> None:
     pairs | "look" >> beam.Map(lambda pair, seen: (pair, seen), beam.pvalue.AsList(numbers))
 
     assert headlines(pipeline) == [
-        "GroupByKey: reference machine, because EveryTen() asks a function of yours, and that "
-        "about one element at a time",
+        "GroupByKey: reference machine, because EveryTen() calls a function of yours for one "
+        "element at a time",
         "look/View0/Items: columnar machine",
         "look/View0: reference machine, because SideInputs takes one key after the other",
     ]

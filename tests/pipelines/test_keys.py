@@ -18,7 +18,7 @@ from beamlike.errors import PipelineError, StateError
 from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.model.panes import Timing
 from beamlike.model.windows import IntervalWindow
-from beamlike.runtime.graph.keys import key_bytes, key_of, told_key
+from beamlike.runtime.graph.keys import key_bytes, key_of, readable_key
 from tests.support.pipelines.in_layers import run_in_letters
 
 
@@ -208,4 +208,4 @@ def test_an_object_that_says_what_it_is_made_of_may_be_a_key(host: Any) -> None:
     came = pipeline.run(host).out_of(groups.edge)
     assert [it.element.value for it in came] == [(0, [0, 2]), (1, [1, 3])]
     blob = key_bytes(Restored(3))
-    assert (key_of(blob).value, str(told_key(blob))) == (3, f"{__name__}.Restored(3)")
+    assert (key_of(blob).value, str(readable_key(blob))) == (3, f"{__name__}.Restored(3)")

@@ -44,7 +44,7 @@ def test_an_element_that_cannot_be_added_is_reported_by_default(host: dict[str, 
 
     assert str(raised.value) == (
         "Sum().add raised TypeError: unsupported operand type(s) for +: 'int' and 'str'; it was "
-        "asked for the element 'two' at 00:00:10 (10000 ms), window [00:00:00, 00:01:00), key "
+        "called for the element 'two' at 00:00:10 (10000 ms), window [00:00:00, 00:01:00), key "
         "'joe'; mend the function, or leave out what it cannot take with on_error=\"drop\""
     )
 
@@ -92,7 +92,7 @@ def test_an_element_without_a_gap_is_reported_by_default(host: dict[str, Any]) -
 
     assert str(raised.value) == (
         "Sessions(patience).assign raised LookupError: no patience for film: Stalker; it was "
-        "asked for the element 'film: Stalker' at 12:02:00 (43320000 ms), key 'ann'; mend the "
+        "called for the element 'film: Stalker' at 12:02:00 (43320000 ms), key 'ann'; mend the "
         'function, or leave out what it cannot take with on_error="drop"'
     )
 

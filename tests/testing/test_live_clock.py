@@ -110,7 +110,7 @@ def test_a_live_watermark_does_not_go_back_before_any_element_came() -> None:
 
     assert str(refused.value) == (
         "the watermark cannot go back: it stands at 00:05:00 (300000 ms), "
-        "asked for 00:04:00 (240000 ms)"
+        "requested 00:04:00 (240000 ms)"
     )
 
 

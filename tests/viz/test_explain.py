@@ -351,8 +351,8 @@ key 'a'
     - [00:00:00, 00:18:00) emits its last pane, ON_TIME 0: [1, 2, 4], by expiry of the window: the
       watermark has reached 00:18:00, and there is no allowed lateness.
     - [00:16:00, 00:26:00) emits its last pane, ON_TIME 0: [3], by expiry of the window: the
-      watermark has reached 00:26:00, and there is no allowed lateness. It is kept at rest, for what
-      may still overlap it (late_check="retain").
+      watermark has reached 00:26:00, and there is no allowed lateness. It is retained, for what may
+      still overlap it (late_check="retain").
   step 5: an element arrives, the watermark at 00:30:00
     - 5 at 00:24:00 stretches the session [00:16:00, 00:26:00) to [00:16:00, 00:34:00): 8m after its
       last element, less than the gap of 10m.
@@ -360,10 +360,10 @@ key 'a'
   step 6: the watermark moves to 00:40:00
     - [00:16:00, 00:34:00) emits its last pane, ON_TIME 0: [3, 5], by expiry of the window: the
       watermark has reached 00:34:00, and there is no allowed lateness. Its panes are counted from 0
-      again, because the session has grown. It is kept at rest, for what may still overlap it
+      again, because the session has grown. It is retained, for what may still overlap it
       (late_check="retain").
   at the end, the watermark at 00:40:00
-    - [00:16:00, 00:34:00) has expired and rests: only an element that overlaps it wakes it.
+    - [00:16:00, 00:34:00) has expired and is retained: only an element that overlaps it reopens it.
 """
     )
 
@@ -589,7 +589,7 @@ SlidingWindows(1m, period=5m), DefaultTrigger(), discarding, allowed lateness 0m
 key 'k'
   step 0: 2 elements arrive, before any watermark
     - 'a' at 12:01:00 and 'b' at 12:01:00 are in no window: SlidingWindows(1m, period=5m) has none
-      there. As in Beam, no pane and no drop tells of them.
+      there. As in Beam, no pane and no drop reports them.
   step 1: an element arrives, before any watermark
     - 'c' at 12:00:10 opens [12:00:00, 12:01:00).
     - Nothing comes out yet: [12:00:00, 12:01:00) waits for the watermark to reach 12:01:00.

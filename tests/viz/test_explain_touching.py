@@ -65,8 +65,8 @@ key 'a'
     - [00:00:00, 00:20:00) emits its last pane, ON_TIME 0: [0, 10], by expiry of the window: the
       watermark has reached 00:20:00, and there is no allowed lateness.
     - [00:30:00, 00:40:00) emits its last pane, ON_TIME 0: [30], by expiry of the window: the
-      watermark has reached 00:40:00, and there is no allowed lateness. It is kept at rest, for what
-      may still overlap or touch it (late_check="retain").
+      watermark has reached 00:40:00, and there is no allowed lateness. It is retained, for what may
+      still overlap or touch it (late_check="retain").
   step 4: an element arrives, the watermark at 00:40:00
     - 40 at 00:40:00 stretches the session [00:30:00, 00:40:00) to [00:30:00, 00:50:00): 10m after
       its last element, no more than the gap of 10m.
@@ -74,11 +74,11 @@ key 'a'
   step 5: the watermark moves to 00:50:00
     - [00:30:00, 00:50:00) emits its last pane, ON_TIME 0: [30, 40], by expiry of the window: the
       watermark has reached 00:50:00, and there is no allowed lateness. Its panes are counted from 0
-      again, because the session has grown. It is kept at rest, for what may still overlap or touch
-      it (late_check="retain").
+      again, because the session has grown. It is retained, for what may still overlap or touch it
+      (late_check="retain").
   at the end, the watermark at 00:50:00
-    - [00:30:00, 00:50:00) has expired and rests: only an element that overlaps or touches it wakes
-      it.
+    - [00:30:00, 00:50:00) has expired and is retained: only an element that overlaps or touches it
+      reopens it.
 """
     )
 

@@ -278,7 +278,7 @@ def test_a_run_that_does_not_happen_again_is_refused_with_the_first_difference(
         Recording.of(attrs.evolve(run, outputs=change(*run.outputs)), EARLY_AND_LATE, Collect())
 
     assert str(refused.value) == (
-        "the run cannot be told step by step, because it does not happen again in memory: in "
+        "the run cannot be shown step by step, because it does not happen again in memory: in "
         f"step 1 {difference}; give the strategy and the aggregation that the run had, and "
         "functions that always give the same answer"
     )

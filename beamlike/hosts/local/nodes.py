@@ -1,8 +1,8 @@
 """Nodes of a pipeline on the local host: a grouping is stepped as a shard of production is, and so
 is a function with states and timers.
 
-Its state rests as bytes between any two steps. The other nodes that keep state take one key after
-the other in production, too: they are those of `beamlike.runtime.graph.staged`.
+Its state is saved as bytes between any two steps. The other nodes that keep state take one key
+after the other in production, too: they are those of `beamlike.runtime.graph.staged`.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
 """Scripts on the local host.
 
 A stage is stepped as a shard is in a streaming query: its elements come as Arrow tables, its state
-rests as bytes between any two steps, and the columnar machine steps it wherever it can.
+is saved as bytes between any two steps, and the columnar machine steps it wherever it can.
 """
 
 from beamlike.errors import UnsupportedError, UserFunctionError, WatermarkError

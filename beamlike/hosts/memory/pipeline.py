@@ -3,12 +3,12 @@
 A step is one event of a source: elements, a move of its watermark or of the clock. It runs
 through the graph once, in the order of the nodes, before the next one happens. A node that
 groups first sees the clock, then the elements as one bundle for each key, at the watermark that
-it has had so far, and then the watermark becomes the least output watermark of its sources. So
-what one watermark lets out is on time for whoever groups it next, as in Beam. A node that looks
-into a side input is told the watermark of that one apart.
+it has had so far, and then the watermark becomes the least output watermark of its sources. So what
+one watermark lets out is on time for the next grouping, as in Beam. A node with a side input gets
+the watermark of that one separately.
 
-Sources that end by themselves come first, each in one step. Those that tell of their watermark
-take turns, one event each; of several nobody knows in Beam which comes first.
+Sources that end by themselves come first, each in one step. Those that report a watermark take
+turns, one event each; Beam does not define which of several comes first.
 """
 
 from collections import defaultdict
@@ -59,7 +59,7 @@ class DroppedElement:
 
 
 class OutOf(Sequence[OutputElement]):
-    """All elements that came out of an edge. Objects are made of them for those who look."""
+    """All elements that came out of an edge. Their objects are made on access."""
 
     def __init__(self) -> None:
         self._steps: list[int] = []
@@ -219,13 +219,13 @@ def steps_of(nodes: Iterable[Node]) -> Iterator[Step]:
     """
     sources = [node for node in nodes if isinstance(node, ReadNode)]
     scripts = {source: _script_of(source) for source in sources}
-    clock, told = 0, dict.fromkeys(sources, 0)
+    clock, clocks = 0, dict.fromkeys(sources, 0)
     for source, events in _turns(scripts):
         for event in events:
             if isinstance(event, AdvanceClock):
-                # Each moves the clock on; none knows of the moves of the others.
-                clock += event.to - told[source]
-                told[source] = event.to
+                # Each moves the clock on, independently of the others.
+                clock += event.to - clocks[source]
+                clocks[source] = event.to
         yield Step(source, events, clock)
 
 
@@ -233,9 +233,9 @@ def _turns(scripts: Mapping[ReadNode, Script]) -> Iterator[tuple[ReadNode, Scrip
     for source, script in scripts.items():
         if source.bounded:
             yield source, script
-    telling = [(source, script) for source, script in scripts.items() if not source.bounded]
-    for at in range(max((len(script) for _, script in telling), default=0)):
-        for source, script in telling:
+    unbounded = [(source, script) for source, script in scripts.items() if not source.bounded]
+    for at in range(max((len(script) for _, script in unbounded), default=0)):
+        for source, script in unbounded:
             if at < len(script):
                 yield source, script[at : at + 1]
 

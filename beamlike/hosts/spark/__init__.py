@@ -3,7 +3,7 @@
 What steps a shard is `beamlike.runtime`; here is how Spark calls it. Read in this order: `pack`
 (rows to blobs), `unpack` (blobs to rows), `workers` (what a Python worker does once), `processor`
 and `query` (a shard as a group of Spark's), `fanout` (groups that combine the rows of hot keys
-first), `ticks` (what wakes a query without data), `scripted_time` (watermarks and a clock from the
+first), `ticks` (micro-batches without data), `scripted_time` (watermarks and a clock from the
 script of a test). The edges: `inputs` (columns of a DataFrame and their types), `equality` (types
 whose values are compared as Spark compares them), `expressions` (stars and generators among them),
 `pane_conditions` (which panes a condition leaves), `aggregates` (what each aggregate needs of

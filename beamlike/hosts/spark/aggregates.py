@@ -175,7 +175,7 @@ def _user_made(name: str, wanted: Aggregate, kinds: Sequence[T.DataType], read: 
     result = _declared(name, "returns", returns, read)
     fn = UserMade(name, wanted.fn, result, returns, wanted.accumulator)
     state: AccumulatorColumns = PickledColumn()
-    # What is wrong with the empty pane is better said before the query runs.
+    # Raise what is wrong with the empty pane before the query runs.
     fresh = fn.create()
     if wanted.accumulator is not None:
         kind = _declared(name, "accumulator", wanted.accumulator, read)

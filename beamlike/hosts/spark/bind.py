@@ -71,7 +71,7 @@ def bind(
 ) -> tuple[Plan, dict[str, Input]]:
     """The plan of a grouping over ``df``, and the inputs of its aggregates by value name.
 
-    Columns in ``window_input`` and ``carry`` go along as inputs that no aggregate asks for. A
+    Columns in ``window_input`` and ``carry`` are passed on as inputs that no aggregate reads. A
     window function is given its columns as they are, whatever an aggregate makes of them; those
     inputs are called as their columns are. The plan ``corrects`` if some rows withdraw others.
 
@@ -223,13 +223,13 @@ def source_rows(
     for name in (_EVENT_TIME, _MILLIS, _PROBLEM, MOVES, MARKS):
         if name in df.columns:
             raise ColumnError(f"the name {name!r} is needed here; rename that column of df")
-    moment, raw = event_time(df, timestamp), column(timestamp)
+    instant, raw = event_time(df, timestamp), column(timestamp)
     # Columns of their own below the watermark, so that Spark never makes the hidden column just to
     # take it apart again: it does not merge computations across a watermark.
     problem = F.when(raw.isNull(), F.lit(RowProblem.NULL_TIMESTAMP.value)).when(
         column(_EVENT_TIME).isNull(), F.lit(RowProblem.BAD_TIMESTAMP.value)
     )
-    timed = df.withColumns({_EVENT_TIME: moment})
+    timed = df.withColumns({_EVENT_TIME: instant})
     time = scripted_time()
     if time is not None and delay is not None:
         clock = SourceClock(delay, max_ahead=max_ahead)
@@ -302,14 +302,14 @@ def packer_columns(
 ) -> "DataFrame":
     """The columns that the packer reads, see `beamlike.hosts.spark.pack`.
 
-    The event time goes on as a plain number. Were the watermark's own column still there,
+    The event time is passed on as a plain number. Were the watermark's own column still there,
     Spark would drop late rows before the machine could judge them.
 
     Args:
         df: Rows with the hidden column.
         timestamp: The event-time column of a source, shown with rows that cannot be grouped;
             None after a grouping.
-        untold: Columns that are not shown with them.
+        hidden_columns: Columns that are not shown with them.
     """
     # First of all: such a row must not move a watermark, whatever else is wrong with it.
     far_future = F.lit(RowProblem.FAR_FUTURE.value)
@@ -321,13 +321,13 @@ def packer_columns(
     for given in inputs.values():
         unreadable = column(given.source).isNotNull() & given.expression.isNull()
         reason = reason.when(unreadable, F.lit("bad_value"))
-    told = [*plan.keys, *(given.source for given in inputs.values())]
+    shown = [*plan.keys, *(given.source for given in inputs.values())]
     if timestamp in df.columns:
-        told.insert(len(plan.keys), timestamp)
-    told_struct = F.struct(
-        *(column(name) for name in dict.fromkeys(told) if name not in hidden_columns)
+        shown.insert(len(plan.keys), timestamp)
+    shown_struct = F.struct(
+        *(column(name) for name in dict.fromkeys(shown) if name not in hidden_columns)
     )
-    element = F.to_json(told_struct, {"ignoreNullFields": "false"})
+    element = F.to_json(shown_struct, {"ignoreNullFields": "false"})
     # Numbered, because not every name can be the name of a column on the way to Python.
     keys = [_clean_key(df, name).alias(f"key_{at}") for at, name in enumerate(plan.keys)]
     values = [given.expression.alias(f"value_{at}") for at, given in enumerate(inputs.values())]

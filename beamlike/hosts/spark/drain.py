@@ -57,7 +57,7 @@ class Log:
 
         Raises:
             StateError: Nothing is, it is the checkpoint of a pipeline, or of a version of Spark
-                that notes things otherwise; or nobody can read there.
+                that records things otherwise; or it cannot be read.
         """
         with _reaching(path):
             return cls._read(path)
@@ -182,7 +182,7 @@ def _run(query: "StreamingQuery") -> None:
 
 @contextmanager
 def _reaching(path: str) -> Iterator[None]:
-    """Tell what keeps somebody from the files of a checkpoint.
+    """Raise what prevents reading the files of a checkpoint.
 
     Raises:
         StateError: They cannot be read, or written.

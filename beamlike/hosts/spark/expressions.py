@@ -54,7 +54,7 @@ def check_expression(df: "DataFrame", given: "Column") -> None:
     """Refuse what does not make one value of one row, or reads the hidden column by accident.
 
     Args:
-        df: The rows that it is asked of.
+        df: The rows that it is selected from.
 
     Raises:
         ColumnError: With what to write instead.
@@ -75,7 +75,7 @@ def check_expression(df: "DataFrame", given: "Column") -> None:
 def _shape(df: "DataFrame", given: "Column") -> _Shape:
     # Spark Connect shows texts without quotes, but what it sends to the server can be looked at.
     # Classic Spark has no such thing, and its texts are quoted.
-    # A column answers to any name, with a field of its own: only the module tells the kind.
+    # A column has an attribute for any name, its fields: only the module shows the kind.
     if type(given).__module__.startswith("pyspark.sql.connect."):
         sent: Any = given
         return _shape_of_message(sent.to_plan(df.sparkSession.client))

@@ -13,7 +13,7 @@ from pyspark.sql import Row
 from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
-from beamlike.hosts.spark.pack import Arrived, heard_blobs, packed_shards, read_blobs
+from beamlike.hosts.spark.pack import Arrived, packed_shards, read_blobs, update_blobs
 from beamlike.hosts.spark.processor import GroupProcessor
 from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.model.time import MIN_TIMESTAMP
@@ -51,14 +51,14 @@ class FanoutGroup:
             group: Its grouping key.
             before: Where they stood.
             arrived: What it was sent.
-            heard: As of `GroupProcessor.step`, as are the others.
+            updates: As of `GroupProcessor.step`, as are the others.
         """
         before = before.begin(updates)
         passed = self.pass_on(group, arrived, before.watermark)
         return passed, before.after(self._plan, updates, clock)
 
     def pass_on(self, group: int, arrived: Arrived, watermark: int) -> pa.Table:
-        """Blobs for the shards: all of them are woken, and hear what the group heard."""
+        """Blobs for the shards: all of them are stepped, and get the updates of the group."""
         plan, shards, blobs = self._plan, list(self._plan.shard_ids), []
         batches = []
         if arrived.tables:
@@ -69,7 +69,7 @@ class FanoutGroup:
                 blobs.append(pack_blob(OutputTable(plan).build(dropped), {"kind": "out"}))
         blobs += arrived.finished
         ids = [shards[0]] * len(blobs) + shards
-        blobs += heard_blobs(plan, arrived.updates, arrived.elements, len(shards), arrived.clock)
+        blobs += update_blobs(plan, arrived.updates, arrived.elements, len(shards), arrived.clock)
         columns = [pa.array(ids, pa.int32()), pa.array(blobs, pa.binary())]
         batches.append(pa.RecordBatch.from_arrays(columns, ["shard", "blob"]))
         return pa.Table.from_batches(batches)

@@ -36,9 +36,9 @@ __all__ = [
     "type_of",
 ]
 
-# PySpark 4.3 asks for the zone of timestamps; before that it was always UTC.
-_ASKS_FOR_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
-_IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _ASKS_FOR_ZONE else {}
+# PySpark 4.3 requires the zone of timestamps; before that it was always UTC.
+_TAKES_ZONE = "timezone" in inspect.signature(to_arrow_type).parameters
+_IN_UTC: dict[str, Any] = {"timezone": "UTC"} if _TAKES_ZONE else {}
 
 _NEEDED = (MARKS, "dropped")
 

@@ -11,7 +11,7 @@ A blob's header says what it carries:
 Among the blobs ``out`` is one without rows that says which event times were delivered, for the
 stages after the shards: see `beamlike.machine.jumps`.
 
-An empty blob carries nothing and only wakes its shard: every shard takes part in every
+An empty blob carries nothing and only triggers a step of its shard: every shard takes part in every
 micro-batch, so that all of them see every watermark and every clock.
 """
 
@@ -48,17 +48,17 @@ __all__ = [
     "PACKED",
     "Arrived",
     "clock_packer",
-    "heard_blobs",
     "packed_shards",
     "packer",
     "read_blobs",
-    "waker",
+    "tick_packer",
+    "update_blobs",
 ]
 
 PACKED = "shard int, blob binary"
 """The Spark schema of packed rows."""
 
-_WAKE = b""
+_EMPTY = b""
 
 _ROWS_OF_A_BLOB = 200_000
 """So many rows are gathered before they are packed, over all shards."""
@@ -107,7 +107,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
             # Rows of a source lack the columns that only a grouping has something for.
             table = pa.Table.from_batches(gathered)
             table = table.rename_columns(names[: table.num_columns])
-            updates += _hear(plan, table, at)
+            updates += _updates_of(plan, table, at)
             delivered += delivered_rows(plan, table, _believed_times(table), at)
             elements += table.column("kind").null_count
             table, finished = _sort_out(plan, table)
@@ -122,7 +122,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
                 else:
                     yield from _spread(plan, table, order, lifter)
         receivers = list(plan.fanout_ids or plan.shard_ids)
-        yield _packed(receivers, heard_blobs(plan, updates, elements, len(receivers)))
+        yield _packed(receivers, update_blobs(plan, updates, elements, len(receivers)))
         if delivered:
             header = {"kind": "out", "delivered": list(map(delivered_to_json, delivered))}
             yield _packed(receivers[:1], [pack_blob(pa.table({}), header)])
@@ -143,8 +143,8 @@ def _gathered(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
         yield gathered
 
 
-def _hear(plan: Plan, table: pa.Table, at: int) -> list[WatermarkUpdate]:
-    """What these rows tell about the watermark of their input."""
+def _updates_of(plan: Plan, table: pa.Table, at: int) -> list[WatermarkUpdate]:
+    """The updates of the watermark of their input in these rows."""
     if plan.clocks is None or not table.num_rows:
         return []
     if isinstance(plan.clocks.inputs[at], SourceClock):
@@ -164,23 +164,25 @@ def _believed_times(table: pa.Table) -> pa.ChunkedArray:
     return times
 
 
-def heard_blobs(
+def update_blobs(
     plan: Plan,
     updates: Sequence[WatermarkUpdate],
     elements: int,
     count: int,
     clock: int | None = None,
 ) -> list[bytes]:
-    """A blob for each receiver with what was heard. The first counts the elements for all."""
+    """A blob for each receiver with these updates. The first counts the elements for all."""
     sources = [[it.input, it.greatest] for it in updates if isinstance(it, SourceProgress)]
     shards = [
         [it.input, it.shard, it.watermark] for it in updates if isinstance(it, ShardWatermark)
     ]
-    told: dict[str, Any] = {"kind": "updates", "sources": sources, "shards": shards}
+    fields: dict[str, Any] = {"kind": "updates", "sources": sources, "shards": shards}
     if clock is not None:
-        told["clock"] = clock
-    usual = pack_blob(pa.table({}), told) if plan.clocks is not None or "clock" in told else _WAKE
-    first = pack_blob(pa.table({}), told | {"elements": elements}) if elements else usual
+        fields["clock"] = clock
+    usual = (
+        pack_blob(pa.table({}), fields) if plan.clocks is not None or "clock" in fields else _EMPTY
+    )
+    first = pack_blob(pa.table({}), fields | {"elements": elements}) if elements else usual
     return [first, *[usual] * (count - 1)]
 
 
@@ -237,7 +239,7 @@ def _asked(
             # The machine does not know the key's name.
             raise error.of_key(key) from error.__cause__
         if isinstance(windows, Drop):
-            # Asked for the row's columns, shown as what the stage makes of them.
+            # Computed from the row's columns, shown as what the stage makes of them.
             dropped.append((key, attrs.evolve(windows, element=element)))
             continue
         for window in windows:
@@ -271,7 +273,7 @@ def _dealt(plan: Plan, table: pa.Table, order: list[int]) -> pa.RecordBatch:
 def _spread(plan: Plan, table: pa.Table, order: list[int], lifter: Lifter | None) -> Batches:
     """The rows as one blob for each shard, combined before by the lifter if there is one."""
     if lifter is not None:
-        # Nobody is late here, but a function of the user's may raise.
+        # Nothing is late here, but a function of the user's may raise.
         table, failed = lifter.lift([table], None)
         if failed:
             yield _out(plan, OutputTable(plan).build(failed))
@@ -319,30 +321,31 @@ def _refuse(plan: Plan, refused: pa.Table) -> pa.RecordBatch:
     return _out(plan, OutputTable(plan).refused(rows))
 
 
-def waker(plan: Plan) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` that turns ticks of a clock into wakes of all shards."""
+def tick_packer(plan: Plan) -> Callable[[Batches], Batches]:
+    """The function for ``mapInArrow`` that turns ticks of a clock into blobs for all shards."""
 
-    def wake(batches: Batches) -> Batches:
+    def pack(batches: Batches) -> Batches:
         ease_worker()
         for _ in batches:
             pass
         receivers = plan.fanout_ids or plan.shard_ids
-        yield _packed(list(receivers), [_WAKE] * len(receivers))
+        yield _packed(list(receivers), [_EMPTY] * len(receivers))
 
-    return wake
+    return pack
 
 
 def clock_packer(plan: Plan) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` that has rows with processing time (ms) wake all shards."""
+    """The function for ``mapInArrow`` that turns rows with processing time (ms) into blobs for all
+    shards."""
 
-    def wake(batches: Batches) -> Batches:
+    def pack(batches: Batches) -> Batches:
         ease_worker()
         times = [time for batch in batches for time in batch.column("clock").to_pylist()]
         if times:
             receivers = list(plan.fanout_ids or plan.shard_ids)
-            yield _packed(receivers, heard_blobs(plan, [], 0, len(receivers), max(times)))
+            yield _packed(receivers, update_blobs(plan, [], 0, len(receivers), max(times)))
 
-    return wake
+    return pack
 
 
 @attrs.frozen
@@ -370,15 +373,15 @@ def read_blobs(blobs: Iterator[bytes]) -> Arrived:
     elements = 0
     clock = None
     for blob in blobs:
-        if blob == _WAKE:
+        if blob == _EMPTY:
             continue
         table, header = unpack_blob(blob)
         match header["kind"]:
             case "out":
                 finished.append(blob)
             case "updates":
-                updates += (SourceProgress(*told) for told in header["sources"])
-                updates += (ShardWatermark(*told) for told in header["shards"])
+                updates += (SourceProgress(*one) for one in header["sources"])
+                updates += (ShardWatermark(*one) for one in header["shards"])
                 elements += header.get("elements", 0)
                 clock = header.get("clock", clock)
             case _:

@@ -27,8 +27,8 @@ _MARKS: Final = {
     "is_last": _IS.format(_IN_PANE.format("is_last")),
     "on_time": _equal("timing", "'?on_time'?"),
 }
-"""Of each mark of `beamlike.model.repetition.Repetition`, how a condition says it. Without blanks
-and in small letters, as SQL, and as classic Spark and Spark Connect show a column."""
+"""Of each mark of `beamlike.model.repetition.Repetition`, its form in a condition. Without blanks
+and in lower case, as SQL, and as classic Spark and Spark Connect show a column."""
 
 _RETRACTION: Final = re.compile(r"\bretraction\b", re.IGNORECASE)
 _CALLED: Final = re.compile(r"and\((.*)\)", re.DOTALL)
@@ -49,8 +49,8 @@ def marks_of_all(condition: "Column | str") -> frozenset[str]:
     parts = [re.sub(r"\s+", "", part).lower() for part in _all_of(text.strip())]
     marks = (
         mark
-        for mark, said in _MARKS.items()
-        if any(re.fullmatch(said, part) is not None for part in parts)
+        for mark, form in _MARKS.items()
+        if any(re.fullmatch(form, part) is not None for part in parts)
     )
     named = ("retraction",) if _RETRACTION.search(text) else ()
     return frozenset((*marks, *named))
@@ -87,12 +87,12 @@ def _cut(text: str, between: re.Pattern[str]) -> list[str]:
 def _masked(text: str) -> str:
     """The text with underscores for what stands in brackets or in quotes."""
     shown, quote, depth = [], "", 0
-    for letter in text:
-        depth -= letter == ")" and not quote
-        shown.append("_" if quote or depth else letter)
+    for character in text:
+        depth -= character == ")" and not quote
+        shown.append("_" if quote or depth else character)
         if quote:
-            quote = "" if letter == quote else quote
-        elif letter in _QUOTES:
-            quote = letter
-        depth += letter == "(" and not quote
+            quote = "" if character == quote else quote
+        elif character in _QUOTES:
+            quote = character
+        depth += character == "(" and not quote
     return "".join(shown)

@@ -27,8 +27,8 @@ __all__ = [
     "SparkStore",
     "beam_watermark",
     "blobs_of",
+    "register_watermark_timer",
     "stepped_shard",
-    "wake_at_next_watermark",
 ]
 
 
@@ -73,13 +73,13 @@ class SparkStore:
 
 def blobs_of(handle: StatefulProcessorHandle, *place: str) -> Any:
     """The state of a `SparkStore`, with names for what comes before the number."""
-    # As text, Spark would have to be asked in each task what the types mean.
+    # As text, each task would have to look up in Spark what the types mean.
     names = [T.StructField(name, T.IntegerType()) for name in (*place, "number")]
     blob = T.StructType([T.StructField("blob", T.BinaryType())])
     return handle.getMapState("blobs", T.StructType(names), blob)
 
 
-def wake_at_next_watermark(handle: StatefulProcessorHandle, spark_watermark: int) -> None:
+def register_watermark_timer(handle: StatefulProcessorHandle, spark_watermark: int) -> None:
     """Have the group called whenever the watermark moves.
 
     The shard's own index knows what is due; Spark only has to call. A single timer just
@@ -122,12 +122,12 @@ class GroupProcessor(StatefulProcessor, ABC):
             # The query is drained: all inputs have come to their end.
             updates.append(HostWatermark(MAX_TIMESTAMP))
         elif self._plan.clocks is None:
-            wake_at_next_watermark(self._handle, spark_watermark)
+            register_watermark_timer(self._handle, spark_watermark)
             # Spark's watermark follows from the micro-batches before: it is there first.
             updates.append(HostWatermark(beam_watermark(spark_watermark), begins=True))
         else:
-            # Its inputs tell how far they are, and wake it. Only if it is drained nobody does. Once
-            # would do; to ask whether it has been done takes as long as to do it again.
+            # Updates of its inputs trigger its steps, but for the drain, which needs a timer. One
+            # would do; to check that it is set takes as long as to set it again.
             self._handle.registerTimer(MAX_TIMESTAMP)
         clock = self._plan.clock if arrived.clock is None else arrived.clock
         if clock is None:
@@ -151,7 +151,7 @@ class GroupProcessor(StatefulProcessor, ABC):
         Args:
             group: Its grouping key.
             arrived: What it was sent.
-            heard: Updates of the watermark.
+            updates: Updates of the watermark.
             clock: Processing time (ms).
         """
 
@@ -168,9 +168,9 @@ def stepped_shard(
     clock: int,
 ) -> bytes:
     """One shard's micro-batch: what comes out of it, as a blob. For the arguments see `Stepper`."""
-    out, standing = stepper.step(store, arrived.tables, updates, clock, shard)
-    told = {"kind": "out", "elements": arrived.elements, "standing": attrs.astuple(standing)}
-    return pack_blob(_NOTHING if out is None else out, told)
+    out, status = stepper.step(store, arrived.tables, updates, clock, shard)
+    header = {"kind": "out", "elements": arrived.elements, "standing": attrs.astuple(status)}
+    return pack_blob(_NOTHING if out is None else out, header)
 
 
 class ShardProcessor(GroupProcessor):
@@ -189,7 +189,8 @@ class ShardProcessor(GroupProcessor):
     ) -> Iterator[Row]:
         yield from (Row(blob=blob) for blob in arrived.finished)
         if group not in self._plan.shard_ids:
-            # Another number of shards has written it, which is then told as what it is.
+            # The state was written with a different shard count; loading the index raises the right
+            # error.
             Index.load(self._plan, self._store.read_index())
         shard = self._plan.shard_ids.index(group)
         with paused_gc():

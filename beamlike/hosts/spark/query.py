@@ -13,7 +13,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from beamlike.hosts.spark.fanout import FanoutProcessor, bounded_fanout
 from beamlike.hosts.spark.inputs import mark
-from beamlike.hosts.spark.pack import PACKED, clock_packer, packer, read_blobs, waker
+from beamlike.hosts.spark.pack import PACKED, clock_packer, packer, read_blobs, tick_packer
 from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.hosts.spark.scripted_time import scripted_time
 from beamlike.hosts.spark.ticks import ticks
@@ -57,8 +57,8 @@ def _pack(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
 def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataFrame:
     """The output of a streaming grouping, hidden column and all.
 
-    A plan that waits on processing time is woken every ``wake_every_ms`` milliseconds, also
-    while no data arrives. Where the time comes from a script, that wakes it.
+    A plan that waits on processing time gets a micro-batch every ``wake_every_ms`` milliseconds,
+    also while no data arrives. Where the time comes from a script, the script does that.
     """
     time = scripted_time()
     if time is not None:
@@ -68,7 +68,7 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
         moves = time.clock_rows.mapInArrow(clock_packer(plan), PACKED)
         packed = packed.unionByName(moves)
     elif plan.needs_ticks:
-        packed = packed.unionByName(_wakes(packed.sparkSession, plan, wake_every_ms))
+        packed = packed.unionByName(_ticked(packed.sparkSession, plan, wake_every_ms))
     if plan.fanout:
         packed = packed.groupBy("shard").transformWithState(
             FanoutProcessor(plan), PACKED, "append", "EventTime"
@@ -79,8 +79,8 @@ def streaming(inputs: Sequence[Packed], plan: Plan, wake_every_ms: int) -> DataF
     return stepped.mapInArrow(unpacker(plan), output_schema(plan))
 
 
-def _wakes(spark: "SparkSession", plan: Plan, every_ms: int) -> DataFrame:
-    return ticks(spark, every_ms).mapInArrow(waker(plan), PACKED)
+def _ticked(spark: "SparkSession", plan: Plan, every_ms: int) -> DataFrame:
+    return ticks(spark, every_ms).mapInArrow(tick_packer(plan), PACKED)
 
 
 def bounded(inputs: Sequence[Packed], plan: Plan) -> DataFrame:
@@ -124,23 +124,23 @@ def counters() -> Iterator[Column]:
     is the least of their input watermarks (ms), ``deadline`` the least event time that a window
     waits for the watermark to pass (ms), and ``clock_deadline`` the same of processing time. They
     are null while there is none, and where no shard was stepped, as in a micro-batch that Spark
-    makes for a watermark that nobody asks for. ``drop_example`` tells of one dropped element, with
-    its key and window, null if none was dropped. ``watermark_jump`` is how far the watermark jumps
-    because of the rows of this micro-batch (ms), see `beamlike.machine.jumps`, and ``jump_example``
-    from where to where and by which row; null if it does not.
+    makes for a watermark that nothing waits for. ``drop_example`` describes one dropped element,
+    with its key and window, null if none was dropped. ``watermark_jump`` is how far the watermark
+    jumps because of the rows of this micro-batch (ms), see `beamlike.machine.jumps`, and
+    ``jump_example`` from where to where and by which row; null if it does not.
     """
     for at, (what, which) in enumerate(COUNTED):
         name = f"{what}_{which.lower()}" if which else what
         yield F.coalesce(F.sum(_count(at)), F.lit(0)).alias(name)
-    # Only rows that tell where shards stand have as many.
+    # Only rows with the status of shards have as many.
     elements, merges, windows, *least = enumerate(STOOD, len(COUNTED))
     for at, name in (elements, merges):
         yield F.coalesce(F.sum(_count(at)), F.lit(0)).alias(name)
     yield F.sum(_count(windows[0])).alias(windows[1])
     for at, name in least:
         yield F.min(_count(at)).alias(name)
-    told = F.when(_count(elements[0]).isNotNull(), mark("dropped.element"))
-    yield F.max(told).alias("drop_example")
+    example = F.when(_count(elements[0]).isNotNull(), mark("dropped.element"))
+    yield F.max(example).alias("drop_example")
     yield F.max(F.when(_count(elements[0]).isNotNull(), mark("problem"))).alias("jump_example")
 
 

@@ -68,13 +68,13 @@ def run_on_spark(
 ) -> Run:
     """Run one script on a streaming query whose own watermark the script moves.
 
-    Every element step is a micro-batch. Returns what `run_in_memory` returns, without story.
+    Every element step is a micro-batch. Returns what `run_in_memory` returns, without trace.
 
     Args:
         on_error: What a strategy does when a function of the user's raises, as `Grouping`.
 
     Raises:
-        UnsupportedError: The strategy's state has no layout on Spark, the script tells the
+        UnsupportedError: The strategy's state has no layout on Spark, the script moves the
             watermark of a side input, or its watermarks lie further apart than Spark's time
             reaches.
         UserFunctionError: A function of the user's raised, and that is to be reported. What it
@@ -88,8 +88,8 @@ def replay_on_spark(stages: Sequence[Stage], spark: "SparkSession | None" = None
     """Run many scripts side by side in one streaming query, in their order.
 
     Raises:
-        UnsupportedError: A strategy's state has no layout on Spark, or a script tells the
-            watermark of a side input.
+        UnsupportedError: A strategy's state has no layout on Spark, or a script moves the watermark
+            of a side input.
         UserFunctionError: A function of the user's raised.
     """
     return _replayer(spark).run(stages, spark_watermark=False)
@@ -163,7 +163,7 @@ class Replayer:
         )
 
     def usable_with(self, spark: "SparkSession | None") -> bool:
-        """Whether the query still runs, in the session that is asked for."""
+        """Whether the query still runs, in the session that is given."""
         return self._query.isActive and (spark is None or spark is self._given)
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
 """Scripts on a real streaming query: what happens on Spark's workers.
 
 Each stage of a script is a *lane* with a state of its own. A step of the script is one
-micro-batch: rows with elements, and one control row that tells which step it is and what the
-clocks of the lanes say. Each lane then steps as a shard does in production.
+micro-batch: rows with elements, and one control row with the number of the step and the clocks of
+the lanes. Each lane then steps as a shard does in production.
 """
 
 import json
@@ -17,7 +17,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from beamlike.errors import StateError, UserFunctionError
 from beamlike.hosts.spark.pack import Batches
-from beamlike.hosts.spark.processor import SparkStore, blobs_of, wake_at_next_watermark
+from beamlike.hosts.spark.processor import SparkStore, blobs_of, register_watermark_timer
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -121,13 +121,14 @@ class LaneProcessor(StatefulProcessor):
         spark_watermark = times.getCurrentWatermarkInMs()
         scale = control["scale"] and WatermarkScale(*control["scale"])
         if scale:
-            wake_at_next_watermark(self._handle, spark_watermark)
-        for lane, told in ((int(lane), told) for lane, told in control["lanes"].items()):
-            if told["stage"] is not None:
-                self._stages.updateValue((lane,), (bytes.fromhex(told["stage"]),))
-            watermark = scale.to_beam(spark_watermark) if scale else told["watermark"]
+            register_watermark_timer(self._handle, spark_watermark)
+        for number, lane_control in control["lanes"].items():
+            lane = int(number)
+            if lane_control["stage"] is not None:
+                self._stages.updateValue((lane,), (bytes.fromhex(lane_control["stage"]),))
+            watermark = scale.to_beam(spark_watermark) if scale else lane_control["watermark"]
             updates = [HostWatermark(watermark, begins=bool(scale))]
-            stepped = self._step_lane(lane, arrivals.get(lane, []), updates, told["clock"])
+            stepped = self._step_lane(lane, arrivals.get(lane, []), updates, lane_control["clock"])
             effects: list[tuple[int | None, Any]] = (
                 [(None, stepped)]
                 if isinstance(stepped, UserFunctionError)

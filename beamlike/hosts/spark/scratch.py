@@ -1,6 +1,6 @@
 """Folders of queries that leave nothing behind.
 
-Spark goes on writing for a while after a query has stopped: up to a minute later it saves a
+Spark keeps writing for a while after a query has stopped: up to a minute later it saves a
 snapshot of the query's state, and makes anew whatever folder is gone.
 """
 

@@ -3,7 +3,7 @@
 In production the watermark of a source follows from its rows, and processing time is the time of
 day. A test moves both. A move of a watermark is a row of a stream beside the source: it has an
 event time and is no element, as a row that `Stream.where` leaves out. A move of the clock is a row
-that wakes all shards and carries the time. Everything else of the query is as in production.
+that reaches all shards and carries the time. Everything else of the query is as in production.
 """
 
 import json
@@ -103,14 +103,14 @@ class ScriptedTime:
         return [name for name in self._inputs if f"{self._home}/rows/{name}]" in plan]
 
     def with_moves(
-        self, df: "DataFrame", timestamp: str, moment: str, clock: SourceClock
+        self, df: "DataFrame", timestamp: str, instant: str, clock: SourceClock
     ) -> "DataFrame":
         """The rows of a source, and beside them those that move its watermark.
 
         Args:
             df: Its rows.
             timestamp: The column of the user's that has their event time.
-            moment: The column that has it as a time.
+            instant: The column that has it as a time.
             clock: How the watermark of the source follows its rows.
         """
         inputs = self.inputs_of(df)
@@ -118,7 +118,7 @@ class ScriptedTime:
         assert described is not None, "only what a test describes has its time from a script"
         described.sources.append(Source(inputs, timestamp, clock))
         moves = self._moves.filter(F.col("input").isin(inputs)).select(
-            F.timestamp_millis(F.col("to") + clock.delay).alias(moment), F.lit(True).alias(MOVES)
+            F.timestamp_millis(F.col("to") + clock.delay).alias(instant), F.lit(True).alias(MOVES)
         )
         return df.unionByName(moves, allowMissingColumns=True)
 

@@ -1,4 +1,4 @@
-"""A Spark session that can host beamlike, and a clear word where none can be had."""
+"""A Spark session that can host beamlike, and a clear error where there is none."""
 
 import os
 import re
@@ -27,9 +27,9 @@ CHECKPOINT_FILES = "spark.sql.streaming.checkpointFileManagerClass"
 RENAMED_IN_PROCESS = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
-"""How files of a checkpoint get their names. Spark's own choice for a local disk asks a command,
-``readlink``, about every file that it renames: some 40 processes in each micro-batch, 100 to
-200 ms. This one renames in the process itself, which is atomic on local disks."""
+"""How files of a checkpoint get their names. Spark's own choice for a local disk calls a command,
+``readlink``, about every file that it renames: some 40 processes in each micro-batch, 100 to 200
+ms. This one renames in the process itself, which is atomic on local disks."""
 AVAILABLE_NOW_WRAPPER = "spark.sql.streaming.triggerAvailableNowWrapper.enabled"
 
 
@@ -77,10 +77,10 @@ def check_spark_version() -> None:
 def java_version(java: str) -> int | None:
     """The major version that a ``java`` command reports, None if it cannot be read."""
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+        version = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
     except OSError:
         return None
-    match = re.search(r'version "(\d+)(?:\.(\d+))?', told.stderr)
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', version.stderr)
     if match is None:
         return None
     return int(match[2] or 0) if match[1] == "1" else int(match[1])
@@ -105,7 +105,7 @@ def check_available_now(spark: "SparkSession") -> None:
     """Refuse a session in which a source of ticks would undo ``trigger(availableNow=True)``.
 
     Where a single source does not support it, Spark takes the whole backlog as one micro-batch,
-    and leaves out the micro-batch that the watermark asks for: no pane comes out. A Python source
+    and leaves out the micro-batch that the watermark needs: no pane comes out. A Python source
     can support it since Spark 4.2. Before that a setting has Spark wrap such sources. With Spark
     Connect the version of the server counts.
 

@@ -1,8 +1,8 @@
-"""A source of ticks: it wakes a query that waits on processing time while no data arrives.
+"""A source of ticks: micro-batches for a query that waits on processing time while no data arrives.
 
-It has no watermark, so the data's own stays undisturbed, and its rows carry nothing: which
-time it is, the machine learns from the micro-batch. Spark's ``rate`` source would do, but
-for its pace: with a new row every second a query on a slow machine never comes to rest.
+It has no watermark, so the data's own stays undisturbed, and its rows carry nothing: the machine
+gets the time from the micro-batch. Spark's ``rate`` source would do, but for its pace: with a new
+row every second a query on a slow machine never becomes idle.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ try:
 except ImportError:  # PySpark 4.1: Spark has to wrap the source, see `check_available_now`
 
     class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
-        """What PySpark 4.2 and later ask a reader for that ends with the backlog."""
+        """What PySpark 4.2 and later require of a reader that ends with the backlog."""
 
 
 __all__ = ["TickSource", "ticks"]
@@ -55,8 +55,8 @@ class TickSource(DataSource):
 class TickReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """How far the ticks are, in stretches since 1970.
 
-    With ``trigger(availableNow=True)`` they stand still at the query's start, so that it ends. One
-    tick is left of all that passed since the query last ran: the first micro-batch then wakes all
+    With ``trigger(availableNow=True)`` they stop at the query's start, so that it ends. One
+    tick is left of all that passed since the query last ran: the first micro-batch then steps all
     shards, and what came due in between comes out also if no data has arrived.
     """
 
@@ -67,7 +67,7 @@ class TickReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> dict[str, int]:
         return {"tick": self._tick()}
 
-    # PySpark 4.1 gives no arguments. What the checkpoint says of the start does not count: another
+    # PySpark 4.1 gives no arguments. The start in the checkpoint does not count: another
     # ``wake_every`` may have counted it.
     def latestOffset(self, start: Any = None, limit: Any = None) -> dict[str, int]:
         return {"tick": self._tick()}

@@ -24,28 +24,28 @@ from beamlike.runtime.store.index import ShardStatus
 __all__ = ["unpacker"]
 
 _EXAMPLE: Final = 300
-"""Letters of an example at most: it stands in the query's progress, and in log lines."""
+"""The most characters of an example: it is part of the query's progress, and of log lines."""
 
 
 def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that turns output blobs into output rows.
 
     One row of each blob says how many of them are what. So Spark adds up a few numbers for its
-    progress; to look at every row for them takes it longer than all the rest of this. One more
-    row at the end tells where the shards stand, which has to be known also when nothing comes out.
+    progress; to look at every row for them takes it longer than all the rest of this. One more row
+    at the end has the status of the shards, also when nothing comes out.
     """
 
     def unpack(batches: Batches) -> Batches:
         ease_worker()
         prepare_logs()
-        standing: list[ShardStatus] = []
+        status: list[ShardStatus] = []
         delivered: list[Delivered] = []
         elements, example = 0, None
         for batch in batches:
             for blob in batch.column("blob").to_pylist():
                 table, header = unpack_blob(blob)
                 if "standing" in header:
-                    standing.append(ShardStatus(*header["standing"]))
+                    status.append(ShardStatus(*header["standing"]))
                     elements += header["elements"]
                 delivered += map(delivered_from_json, header.get("delivered", ()))
                 if table.num_rows:
@@ -55,30 +55,30 @@ def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
                     if lost is not None and example is None:
                         example = _in_words(plan, table.slice(lost, 1))
                     yield from table.to_batches()
-        if standing:
-            jump = jump_of(plan, delivered, standing[0])  # all shards see the same watermark
+        if status:
+            jump = jump_of(plan, delivered, status[0])  # all shards see the same watermark
             if jump is not None:
                 log_jump(plan.name, jump)
-            yield from _told(plan, standing, elements, example, jump).to_batches()
+            yield from _status_rows(plan, status, elements, example, jump).to_batches()
 
     return unpack
 
 
-def _told(
+def _status_rows(
     plan: Plan,
-    standing: list[ShardStatus],
+    status: list[ShardStatus],
     elements: int,
     example: str | None,
     jump: Jump | None,
 ) -> pa.Table:
     """Where these shards stand together, as a row that only passes by."""
-    watermark = min(one.watermark for one in standing)
-    deadlines = [one.deadline for one in standing if one.deadline is not None]
-    of_clock = [one.clock_deadline for one in standing if one.clock_deadline is not None]
+    watermark = min(one.watermark for one in status)
+    deadlines = [one.deadline for one in status if one.deadline is not None]
+    of_clock = [one.clock_deadline for one in status if one.clock_deadline is not None]
     stood = (
         elements,
-        sum(one.merges for one in standing),
-        sum(one.windows_open for one in standing),
+        sum(one.merges for one in status),
+        sum(one.windows_open for one in status),
         None if watermark == MIN_TIMESTAMP else watermark,
         min(deadlines, default=None),
         min(of_clock, default=None),
@@ -114,8 +114,8 @@ def _counted(table: pa.Table, stage: str) -> tuple[pa.Table, int | None]:
     if lost is not None:
         lost = pc.indices_nonzero(is_dropped)[lost].as_py()
     kind = fields["counts"].type
-    told = pa.array([[found[what] for what in COUNTED]], kind)
-    fields["counts"] = pa.concat_arrays([told, pa.nulls(table.num_rows - 1, kind)])
+    counts = pa.array([[found[what] for what in COUNTED]], kind)
+    fields["counts"] = pa.concat_arrays([counts, pa.nulls(table.num_rows - 1, kind)])
     unmarked = pc.is_null(marks).to_numpy(zero_copy_only=False).copy()
     unmarked[0] = False
     marks = pa.StructArray.from_arrays(
@@ -138,10 +138,10 @@ def _withdrawing(table: pa.Table) -> int:
 
 def _in_words(plan: Plan, row: pa.Table) -> str:
     """One dropped element: why, with which key, out of which window."""
-    (told,) = row.to_pylist()
-    dropped: Mapping[str, Any] = told[MARKS]["dropped"]
+    (fields,) = row.to_pylist()
+    dropped: Mapping[str, Any] = fields[MARKS]["dropped"]
     words = [dropped["reason"]]
-    words += (f"{name}={reprlib.repr(told[name])}" for name in plan.keys)
+    words += (f"{name}={reprlib.repr(fields[name])}" for name in plan.keys)
     if dropped["window"]:
         start, end = (_instant(dropped["window"][side]) for side in ("start", "end"))
         words.append(f"window [{start}, {end})")
@@ -150,5 +150,5 @@ def _in_words(plan: Plan, row: pa.Table) -> str:
     return ", ".join(words)[:_EXAMPLE]
 
 
-def _instant(moment: datetime | None) -> str:
-    return "?" if moment is None else moment.isoformat()
+def _instant(instant: datetime | None) -> str:
+    return "?" if instant is None else instant.isoformat()

@@ -1,4 +1,4 @@
-"""What a Python worker of Spark does once: log what it was asked to, and not work between tasks.
+"""What a Python worker of Spark does once: log what is configured, and not work between tasks.
 
 Workers are processes of their own, and know nothing of the logging that the driver has set up.
 Their standard error goes where that of the executor goes: to ``stderr`` of the executor in the work
@@ -48,7 +48,7 @@ def ease_worker() -> None:
 
 
 def prepare_logs() -> None:
-    """Have this worker log what it was asked to, once in its life.
+    """Have this worker log what is configured, once in its life.
 
     Raises:
         EnvironmentProblem: There is no such level.

@@ -1,20 +1,20 @@
 """The columnar machine: the steps of many keys at once, as operations on arrays.
 
-It says what the reference machine says, window by window and step by step; random scenarios are
-run through both. Where the two differ, the reference is read by a person, and one of them mended.
+It gives what the reference machine gives, window by window and step by step; random scenarios
+run through both. Where the two differ, a person reads the reference, and one of them is fixed.
 What has to call a function of the user's about windows or triggers is left to the reference.
 
 Read in this order: `arrays` (columns of any kind), `order` (sorting them, and finding in them),
-`nodes` (a trigger's state as columns, and what a trigger is asked), `leaves` and `composites` (how
-each trigger answers), `triggers` (from a trigger to its running form), `folds` (combine functions
+`nodes` (a trigger's state as columns, and the methods of a trigger), `leaves` and `composites` (how
+each trigger works), `triggers` (from a trigger to its running form), `folds` (combine functions
 over columns), `table` (what is remembered), `columns` (what goes in and comes out).
 
 Then a step: `assign` (windows of elements), `incoming` (a bundle's elements with their windows),
 `sweep` (which windows become one), `rules` (what all parts of a step need of the strategy), `late`
 (what makes an element late), `target_windows` (the windows that a bundle concerns), `merging` (what
 becomes of the state of windows that merge), `adding` (elements that reach their window),
-`session_ids` (sessions that can be told apart), `equality` (panes that are as before), `emission`
+`session_ids` (names of sessions), `equality` (panes that are as before), `emission`
 (panes, and what is left after them), `step` (a bundle, a watermark, the clock), `next_timers` (when
-windows have to be asked again), `effects` (panes and drops one by one), `lifting` (elements
+windows need the next step), `effects` (panes and drops one by one), `lifting` (elements
 combined before they arrive).
 """

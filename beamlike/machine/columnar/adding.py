@@ -122,7 +122,7 @@ def _added(
     first, counts = arrivals.first, arrivals.lengths
     if incoming.count is not None and len(counts):
         counts = np.add.reduceat(incoming.count[arrivals.items], first)
-    now = rules.moment(state, rows)
+    now = rules.trigger_context(state, rows)
     needs_end_of_window_timer = ~now.end_reached & rules.trigger.needs_end_of_window_timer(
         rows.trigger
     )
@@ -152,7 +152,7 @@ def _hold(rules: Rules, state: State, rows: Table, incoming: Incoming, arrivals:
     if combiner is TimestampCombiner.END_OF_WINDOW:
         return np.where(over, held, rows.last)
     at, first = incoming.at[arrivals.items], arrivals.first
-    behind = at < np.repeat(state.promised[rows.key], arrivals.lengths)
+    behind = at < np.repeat(state.output_watermark[rows.key], arrivals.lengths)
     holds = np.where(behind, NOTHING, at)
     if combiner is TimestampCombiner.EARLIEST:
         new = least(holds, first)

@@ -41,13 +41,11 @@ def check_assignable(window_fn: WindowFn) -> None:
     if type(window_fn) not in _OWN:
         # One that is made from beamlike's is shown like it.
         made_from = isinstance(window_fn, tuple(_OWN))
-        whose = f"yours, {type(window_fn).__name__}" if made_from else "yours"
-        raise UnsupportedError(
-            f"{window_fn} asks a function of {whose}, and that about one element at a time"
-        )
+        whose = f"yours, {type(window_fn).__name__}," if made_from else "yours"
+        raise UnsupportedError(f"{window_fn} calls a function of {whose} for one element at a time")
     if isinstance(window_fn, Sessions) and callable(window_fn.gap):
         raise UnsupportedError(
-            f"the gap of {window_fn} is a function of yours, which is asked about one element "
+            f"the gap of {window_fn} is a function of yours, which is called for one element "
             "at a time"
         )
 

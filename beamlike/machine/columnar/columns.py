@@ -1,4 +1,4 @@
-"""What a columnar machine is told and what it answers, in columns."""
+"""The inputs and outputs of a columnar machine, in columns."""
 
 import attrs
 
@@ -32,7 +32,7 @@ class Merges:
 
 @attrs.frozen(eq=False)
 class State:
-    """All keys of a pass. ``promised`` is each key's output watermark (ms), by its number.
+    """All keys of a pass. ``output_watermark`` is each key's output watermark (ms), by its number.
 
     ``merges`` are the live windows that the event that led here made part of another, None if it
     was none that can.
@@ -40,7 +40,7 @@ class State:
 
     watermark: int
     clock: int
-    promised: Ints
+    output_watermark: Ints
     table: Table
     merges: Merges | None = None
 

@@ -1,11 +1,11 @@
-"""Triggers made of triggers, over columns: what the reference machine's `composites` say."""
+"""Triggers made of triggers, over columns: the rules of the reference machine's `composites`."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from beamlike.machine.columnar.arrays import Bools, Ints, choose
-from beamlike.machine.columnar.nodes import Moment, Nodes, Parts, Trigger
+from beamlike.machine.columnar.nodes import Nodes, Now, Parts, Trigger
 
 __all__ = ["AfterAll", "AfterEach", "AfterFirst", "AfterWatermark", "OrFinally", "Repeatedly"]
 
@@ -13,11 +13,11 @@ __all__ = ["AfterAll", "AfterEach", "AfterFirst", "AfterWatermark", "OrFinally",
 class AfterWatermark(Trigger):
     """`AfterWatermark` with early or late firings.
 
-    The finished bit of the early child means: the end of the window has been dealt with.
+    The finished bit of the early child means: the end of the window was processed.
     """
 
-    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Moment) -> Nodes:
-        # Windows that merge may fall back into the early phase, so both children listen.
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
+        # Windows that merge may fall back into the early phase, so both children get elements.
         late = state.subs[0].finished
         phases = (~late, late)
         subs = tuple(
@@ -26,25 +26,25 @@ class AfterWatermark(Trigger):
         )
         return Nodes(state.finished, None, subs)
 
-    def ready(self, state: Nodes, now: Moment) -> Bools:
+    def ready(self, state: Nodes, now: Now) -> Bools:
         early, *late = (
             sub.ready(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
         )
         in_late_phase = late[0] if late else np.zeros(len(state), np.bool_)
         return np.where(state.subs[0].finished, in_late_phase, early | now.end_reached)
 
-    def fired(self, state: Nodes, now: Moment) -> Nodes:
+    def fired(self, state: Nodes, now: Now) -> Nodes:
         early, *late = state.subs
         in_late_phase = early.finished
         passes_end = ~in_late_phase & now.end_reached
-        # The late trigger counts from here; what it saw meanwhile has just been emitted.
+        # The late trigger counts from here; what it got meanwhile has just been emitted.
         again = tuple(choose(in_late_phase | passes_end, sub.restarted(), sub) for sub in late)
         over = early.restarted()
         past_end = Nodes(in_late_phase | passes_end, over.value, over.subs)
         finished = state.finished | passes_end if not late else state.finished
         return Nodes(finished, None, (choose(in_late_phase, early, past_end), *again))
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
         past_end = parts.sub(0).all_finished() & now.end_reached
         merged = self._merge_child(0, own, parts, now)
         over = merged.restarted()
@@ -58,7 +58,7 @@ class AfterWatermark(Trigger):
         late = choose(past_end, self._merge_child(1, own, parts, now), own.subs[1].restarted())
         return Nodes(np.zeros(len(own), np.bool_), None, (early, late))
 
-    def _merge_child(self, at: int, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+    def _merge_child(self, at: int, own: Nodes, parts: Parts, now: Now) -> Nodes:
         merged = self.subs[at].on_merge(own.subs[at], parts.sub(at), now)
         # Early and late triggers repeat: one that is finished by the merge starts over.
         return choose(merged.finished, merged.restarted(), merged)
@@ -68,18 +68,18 @@ class AfterWatermark(Trigger):
 
 
 class Repeatedly(Trigger):
-    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Moment) -> Nodes:
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
         sub = self.subs[0].on_elements(state.subs[0], counts, on, now)
         return Nodes(state.finished, None, (sub,))
 
-    def ready(self, state: Nodes, now: Moment) -> Bools:
+    def ready(self, state: Nodes, now: Now) -> Bools:
         return self.subs[0].ready(state.subs[0], now)
 
-    def fired(self, state: Nodes, now: Moment) -> Nodes:
+    def fired(self, state: Nodes, now: Now) -> Nodes:
         sub = self.subs[0].fired(state.subs[0], now)
         return Nodes(state.finished, None, (choose(sub.finished, sub.restarted(), sub),))
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
         sub = self.subs[0].on_merge(own.subs[0], parts.sub(0), now)
         return Nodes(np.zeros(len(own), np.bool_), None, (sub,))
 
@@ -88,15 +88,15 @@ class Repeatedly(Trigger):
 
 
 class _Several(Trigger):
-    """What triggers with several children share: each child is asked with its own state."""
+    """What triggers with several children share: each child is called with its own state."""
 
-    def _hears(self, state: Nodes, at: int) -> Bools:
+    def _is_notified(self, state: Nodes, at: int) -> Bools:
         """Where child ``at`` sees the elements that come now."""
         return np.ones(len(state), np.bool_)
 
-    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Moment) -> Nodes:
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
         subs = tuple(
-            sub.on_elements(sub_state, counts, on & self._hears(state, at), now)
+            sub.on_elements(sub_state, counts, on & self._is_notified(state, at), now)
             for at, (sub, sub_state) in enumerate(zip(self.subs, state.subs, strict=True))
         )
         return Nodes(state.finished, state.value, subs)
@@ -104,31 +104,31 @@ class _Several(Trigger):
     def needs_end_of_window_timer(self, state: Nodes) -> Bools:
         return _any(
             [
-                self._hears(state, at) & sub.needs_end_of_window_timer(state.subs[at])
+                self._is_notified(state, at) & sub.needs_end_of_window_timer(state.subs[at])
                 for at, sub in enumerate(self.subs)
             ]
         )
 
-    def _ready(self, state: Nodes, now: Moment) -> list[Bools]:
+    def _ready(self, state: Nodes, now: Now) -> list[Bools]:
         return [
             sub.ready(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
         ]
 
-    def _ready_or_finished(self, state: Nodes, now: Moment) -> list[Bools]:
+    def _ready_or_finished(self, state: Nodes, now: Now) -> list[Bools]:
         ready = self._ready(state, now)
         return [sub.finished | one for sub, one in zip(state.subs, ready, strict=True)]
 
-    def _merge_children(self, own: Nodes, parts: Parts, now: Moment) -> tuple[Nodes, ...]:
+    def _merge_children(self, own: Nodes, parts: Parts, now: Now) -> tuple[Nodes, ...]:
         return tuple(
             sub.on_merge(own.subs[at], parts.sub(at), now) for at, sub in enumerate(self.subs)
         )
 
 
 class AfterFirst(_Several):
-    def ready(self, state: Nodes, now: Moment) -> Bools:
+    def ready(self, state: Nodes, now: Now) -> Bools:
         return _any(self._ready_or_finished(state, now))
 
-    def fired(self, state: Nodes, now: Moment) -> Nodes:
+    def fired(self, state: Nodes, now: Now) -> Nodes:
         # What a child that is not ready was waiting for has left with this pane.
         subs = tuple(
             choose(ready, sub.fired(sub_state, now), sub_state.cleared())
@@ -138,25 +138,25 @@ class AfterFirst(_Several):
         )
         return Nodes(np.ones(len(state), np.bool_), None, subs)
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
         subs = self._merge_children(own, parts, now)
         return Nodes(_any([sub.finished for sub in subs]), None, subs)
 
 
 class AfterAll(_Several):
-    def _hears(self, state: Nodes, at: int) -> Bools:
+    def _is_notified(self, state: Nodes, at: int) -> Bools:
         return ~state.subs[at].finished
 
-    def ready(self, state: Nodes, now: Moment) -> Bools:
+    def ready(self, state: Nodes, now: Now) -> Bools:
         return _all(self._ready_or_finished(state, now))
 
-    def fired(self, state: Nodes, now: Moment) -> Nodes:
+    def fired(self, state: Nodes, now: Now) -> Nodes:
         subs = tuple(
             sub.fired(sub_state, now) for sub, sub_state in zip(self.subs, state.subs, strict=True)
         )
         return Nodes(np.ones(len(state), np.bool_), None, subs)
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
         subs = self._merge_children(own, parts, now)
         return Nodes(_all([sub.finished for sub in subs]), None, subs)
 
@@ -170,11 +170,11 @@ class AfterEach(_Several):
             return before & ~finished[at]
         return ~finished[0] | _all(finished)
 
-    def _hears(self, state: Nodes, at: int) -> Bools:
-        # Windows that merge may go back to an earlier child, so all of them listen.
+    def _is_notified(self, state: Nodes, at: int) -> Bools:
+        # Windows that merge may go back to an earlier child, so all of them get elements.
         return np.ones(len(state), np.bool_) if self.merging else self._is_current(state, at)
 
-    def ready(self, state: Nodes, now: Moment) -> Bools:
+    def ready(self, state: Nodes, now: Now) -> Bools:
         return _any(
             [
                 self._is_current(state, at) & ready
@@ -182,17 +182,17 @@ class AfterEach(_Several):
             ]
         )
 
-    def fired(self, state: Nodes, now: Moment) -> Nodes:
+    def fired(self, state: Nodes, now: Now) -> Nodes:
         subs = tuple(
             choose(self._is_current(state, at), sub.fired(state.subs[at], now), state.subs[at])
             for at, sub in enumerate(self.subs)
         )
         if self.merging:
-            # The others listened too; what they saw has left with this pane.
+            # The others got elements too; what they waited for was emitted with this pane.
             subs = tuple(sub.cleared() for sub in subs)
         return Nodes(_all([sub.finished for sub in subs]), None, subs)
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
         subs: list[Nodes] = []
         before = np.ones(len(own), np.bool_)
         for at, sub in enumerate(self.subs):
@@ -203,10 +203,10 @@ class AfterEach(_Several):
 
 
 class OrFinally(_Several):
-    def ready(self, state: Nodes, now: Moment) -> Bools:
+    def ready(self, state: Nodes, now: Now) -> Bools:
         return _any(self._ready(state, now))
 
-    def fired(self, state: Nodes, now: Moment) -> Nodes:
+    def fired(self, state: Nodes, now: Now) -> Nodes:
         main, until = state.subs
         ends = self.subs[1].ready(until, now)
         # `until` is not cleared: it judges all that the window received since it started.
@@ -216,7 +216,7 @@ class OrFinally(_Several):
         )
         return Nodes(subs[0].finished | subs[1].finished, None, subs)
 
-    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
         subs = self._merge_children(own, parts, now)
         return Nodes(subs[0].finished | subs[1].finished, None, subs)
 

@@ -1,6 +1,6 @@
 """Panes, drops and merges in columns as the values that the reference machine would have emitted.
 
-For those who follow single windows: stories, renderings of retractions, comparisons.
+For uses that follow single windows: narratives, renderings of retractions, comparisons.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,7 +39,7 @@ def panes_of(panes: Panes, values: Iterable[Any]) -> Iterator[tuple[int, Pane]]:
 
 
 def infos_of(panes: Panes) -> Iterator[PaneInfo]:
-    """What each pane says of itself: one object for all that say the same."""
+    """The pane info of each pane: one object for all equal ones."""
     columns = (panes.timing, panes.index, panes.nonspeculative, panes.is_last)
     known: dict[tuple[int, int, int, bool], PaneInfo] = {}
     for row in zip(*(column.tolist() for column in columns), strict=True):

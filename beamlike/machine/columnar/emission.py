@@ -31,13 +31,13 @@ EARLY, ON_TIME, LATE = range(len(TIMINGS))
 def fire(
     rules: Rules, state: State, turns: FiringOrder, expires: Bools | None = None
 ) -> tuple[list[Panes], Table]:
-    """Fire the windows whose trigger is ready, and those that expire, whatever it says.
+    """Fire the windows whose trigger is ready, and those that expire, ready or not.
 
     Returns:
         The panes, and those of the windows that are left, as they are afterwards.
     """
     rows, forgotten = turns.rows, turns.forgotten
-    fires = rules.trigger.ready(rows.trigger, rules.moment(state, rows))
+    fires = rules.trigger.ready(rows.trigger, rules.trigger_context(state, rows))
     if forgotten is not None:
         fires &= ~forgotten
     if expires is not None:
@@ -46,23 +46,23 @@ def fire(
     panes: list[Panes] = []
     if len(at):
         firing = rows if len(at) == len(rows) else take(rows, at)
-        trigger = rules.trigger.fired(firing.trigger, rules.moment(state, firing))
-        rests = trigger.finished
+        trigger = rules.trigger.fired(firing.trigger, rules.trigger_context(state, firing))
+        done = trigger.finished
         if expires is not None:
             trigger = choose(expires[at], firing.trigger, trigger)
-            rests = trigger.finished | expires[at]
-        panes, firing = _emit(rules, state, firing, rests, turns, at)
+            done = trigger.finished | expires[at]
+        panes, firing = _emit(rules, state, firing, done, turns, at)
         if forgotten is None or not forgotten[at].all():
-            left = _after_firing(rules, state, firing, trigger, rests)
+            left = _after_firing(rules, state, firing, trigger, done)
             rows = left if len(at) == len(rows) else put(rows, at, left)
     return panes, rows if forgotten is None else keep(rows, ~forgotten)
 
 
-def _after_firing(rules: Rules, state: State, rows: Table, trigger: Nodes, rests: Bools) -> Table:
-    """The windows that fired. One that rests is closed, or has expired and is retained."""
+def _after_firing(rules: Rules, state: State, rows: Table, trigger: Nodes, done: Bools) -> Table:
+    """The windows that fired. One that is done is closed, or has expired and is retained."""
     count, finished = len(rows), trigger.finished
-    if rests.any():
-        trigger = choose(rests, trigger.cleared(), trigger)
+    if done.any():
+        trigger = choose(done, trigger.cleared(), trigger)
     accumulators, unretracted_panes, processing_timers, size = (
         *(rows.accumulators, rows.unretracted_panes, rows.processing_timers, rows.size),
     )
@@ -75,7 +75,7 @@ def _after_firing(rules: Rules, state: State, rows: Table, trigger: Nodes, rests
         unretracted_panes = _emptied(unretracted_panes, finished)
     if processing_timers is not None:
         processing_timers = rules.processing_timers(
-            state.clock, _emptied(processing_timers, rests), trigger
+            state.clock, _emptied(processing_timers, done), trigger
         )
     if size is not None:
         size = np.where(finished, 0, size)
@@ -85,10 +85,10 @@ def _after_firing(rules: Rules, state: State, rows: Table, trigger: Nodes, rests
         accumulators=accumulators,
         new_elements=np.zeros(count, np.int64),
         hold=nothing(count),
-        end_timer_set=rows.end_timer_set & ~rests,
-        timing=np.where(rests, NO_PANE, rows.timing),
-        index=np.where(rests, NOTHING, rows.index),
-        nonspeculative=np.where(rests, NOTHING, rows.nonspeculative),
+        end_timer_set=rows.end_timer_set & ~done,
+        timing=np.where(done, NO_PANE, rows.timing),
+        index=np.where(done, NOTHING, rows.index),
+        nonspeculative=np.where(done, NOTHING, rows.nonspeculative),
         unretracted_panes=unretracted_panes,
         processing_timers=processing_timers,
         size=size,
@@ -111,7 +111,7 @@ def _emit(
         of: Their places among those that had their turn.
     """
     over = state.watermark > rows.last
-    moved_on = state.promised[rows.key] > rows.last
+    moved_on = state.output_watermark[rows.key] > rows.last
     is_new = rows.timing == NO_PANE
     only_early = is_new | (rows.timing == EARLY)
     timing = np.where(moved_on | ~only_early, LATE, np.where(over, ON_TIME, EARLY))
@@ -196,13 +196,13 @@ def _withdrawing(
         **{name: getattr(panes, name) for name in own}, session_start=names[0], session_end=names[1]
     )
     stands = Lists(stays.astype(np.int64), keep(record, stays))
-    said = unretracted_panes.followed_by(stands)
-    retraction = np.ones(len(said.items), np.bool_)
-    retraction[(said.first + said.lengths - 1)[stays]] = False
+    emitted = unretracted_panes.followed_by(stands)
+    retraction = np.ones(len(emitted.items), np.bool_)
+    retraction[(emitted.first + emitted.lengths - 1)[stays]] = False
     fields = {
-        field.name: getattr(said.items, field.name) for field in attrs.fields(UnretractedPanes)
+        field.name: getattr(emitted.items, field.name) for field in attrs.fields(UnretractedPanes)
     }
-    return Panes(key=panes.key[said.owner], retraction=retraction, **fields), stands
+    return Panes(key=panes.key[emitted.owner], retraction=retraction, **fields), stands
 
 
 def _stands(rules: Rules, rows: Table, wanted: Bools) -> Bools:

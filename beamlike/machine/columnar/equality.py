@@ -1,4 +1,4 @@
-"""Whether values of panes are equal, as `beamlike.machine.equality` says."""
+"""Whether values of panes are equal, as in `beamlike.machine.equality`."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -19,7 +19,7 @@ __all__ = ["closed", "split_expired", "split_expired_after_merging"]
 
 
 def split_expired(rules: Rules, state: State, incoming: Incoming) -> tuple[Incoming, list[Drops]]:
-    """What goes on to be merged, and the drops of what is late before that."""
+    """What is passed on to be merged, and the drops of what is late before that."""
     missed = state.watermark - _deadline(rules, incoming)
     if incoming.judged is not None:
         missed[incoming.judged] = 0
@@ -34,7 +34,7 @@ def split_expired(rules: Rules, state: State, incoming: Incoming) -> tuple[Incom
 
 
 def _deadline(rules: Rules, incoming: Incoming) -> Ints:
-    """The last watermark (ms) at which an element may go on to be merged."""
+    """The last watermark (ms) at which an element may still be merged."""
     strategy = rules.strategy
     match strategy.late_check:
         case LateCheck.ELEMENT:
@@ -51,7 +51,7 @@ def _deadline(rules: Rules, incoming: Incoming) -> Ints:
 def split_expired_after_merging(
     rules: Rules, state: State, incoming: Incoming, home: Ints, home_end: Ints
 ) -> tuple[Incoming, Ints, list[Drops]]:
-    """The elements whose merged window has not expired, their homes, and the drops of the rest."""
+    """The elements whose merged window is live, their windows, and the drops of the others."""
     if rules.strategy.late_check is not LateCheck.MERGED:
         return incoming, home, []
     missed = state.watermark - rules.expiry(home_end[home])

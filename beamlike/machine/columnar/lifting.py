@@ -22,7 +22,7 @@ class ColumnarLifting:
     """Combines elements of many keys that arrive together. Keeps nothing between calls.
 
     It takes a bundle in as a grouping does that no element came to before, and goes no further:
-    no trigger is asked.
+    no trigger is evaluated.
 
     Args:
         strategy: That of the grouping that follows.
@@ -73,7 +73,7 @@ class ColumnarLifting:
         return lifted, drops
 
     def _unseen(self, key: Ints, watermark: int | None) -> State:
-        """Keys that no element came for yet."""
+        """Keys without elements so far."""
         at = MIN_TIMESTAMP if watermark is None else watermark
         keys, none = int(key.max(initial=-1)) + 1, np.zeros(0, np.int64)
         table = self._rules.new_windows(none, none, none)

@@ -23,7 +23,7 @@ def merged(rules: Rules, state: State, into: Table, parts: Lists) -> Table:
         parts: For each its live parts, rows of the state's table in order of start; not empty.
     """
     table, rows, first = state.table, parts.items, parts.first
-    now = rules.moment(state, into)
+    now = rules.trigger_context(state, into)
     nodes = Parts(take(table.trigger, rows), first)
     trigger = rules.trigger.on_merge(into.trigger, nodes, now)
     accumulators = take(table.accumulators, rows)

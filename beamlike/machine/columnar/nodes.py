@@ -1,7 +1,7 @@
-"""The state of a trigger's node for many windows at once, and what a trigger is asked about them.
+"""The state of a trigger's node for many windows at once, and the methods of a trigger on it.
 
-A `Nodes` is to a column what `TriggerState` is to one window. Every operation answers for all of
-its windows; where only some are concerned, a mask says which.
+A `Nodes` is to a column what `TriggerState` is to one window. Every operation covers all of its
+windows; where only some are concerned, a mask says which.
 """
 
 from abc import ABC, abstractmethod
@@ -13,7 +13,7 @@ import numpy as np
 
 from beamlike.machine.columnar.arrays import Bools, Ints, nothing
 
-__all__ = ["Moment", "Nodes", "Parts", "Trigger"]
+__all__ = ["Nodes", "Now", "Parts", "Trigger"]
 
 
 @attrs.frozen(eq=False)
@@ -41,7 +41,7 @@ class Nodes:
         return type(self)(self.finished, _nothing(self.value), subs)
 
     def restarted(self) -> Self:
-        """As on the first day, all the way down."""
+        """As at the start, all the way down."""
         subs = tuple(sub.restarted() for sub in self.subs)
         return type(self)(np.zeros(len(self), np.bool_), _nothing(self.value), subs)
 
@@ -57,8 +57,9 @@ def _nothing(value: Ints | None) -> Ints | None:
 
 
 @attrs.frozen(eq=False)
-class Moment:
-    """All that a trigger may know: which windows are over, and processing time (ms)."""
+class Now:
+    """All that a trigger may use in a decision: which windows are over, and processing time
+    (ms)."""
 
     end_reached: Bools
     clock: int
@@ -105,19 +106,19 @@ class Trigger(ABC):
         return Nodes(np.zeros(count, np.bool_), value, subs)
 
     @abstractmethod
-    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Moment) -> Nodes:
+    def on_elements(self, state: Nodes, counts: Ints, on: Bools, now: Now) -> Nodes:
         """``counts`` elements of one bundle were added to the windows that are ``on``."""
 
     @abstractmethod
-    def ready(self, state: Nodes, now: Moment) -> Bools:
+    def ready(self, state: Nodes, now: Now) -> Bools:
         """Which windows are to fire now. Does not look at the node's own finished bit."""
 
     @abstractmethod
-    def fired(self, state: Nodes, now: Moment) -> Nodes:
+    def fired(self, state: Nodes, now: Now) -> Nodes:
         """The state of each window, had its pane been emitted."""
 
     @abstractmethod
-    def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
+    def on_merge(self, own: Nodes, parts: Parts, now: Now) -> Nodes:
         """The state in the merged windows; ``own`` is what they had before, fresh if nothing."""
 
     def needs_end_of_window_timer(self, state: Nodes) -> Bools:

@@ -85,10 +85,10 @@ def among(key: Ints, start: Ints, end: Ints, keys: Ints, starts: Ints, ends: Int
     return np.where(place[count:] < count, place[count:], -1)
 
 
-def count_before(keys: Ints, known: Ints, key: Ints, asked: Ints, *, ties: bool) -> Ints:
-    """How many known instants come before each one asked for, by key; equal ones if ``ties``."""
+def count_before(keys: Ints, known: Ints, key: Ints, instants: Ints, *, ties: bool) -> Ints:
+    """How many known instants come before each of these, by key; equal ones if ``ties``."""
     tag = np.concatenate([np.full(len(keys), not ties), np.full(len(key), ties)])
-    columns = (np.concatenate([keys, key]), np.concatenate([known, asked]), tag.astype(np.int64))
+    columns = (np.concatenate([keys, key]), np.concatenate([known, instants]), tag.astype(np.int64))
     order = order_of(*columns)
     before = np.cumsum(order < len(keys))
     counts = np.empty(len(order), np.int64)

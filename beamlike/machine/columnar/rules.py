@@ -12,7 +12,7 @@ from beamlike.machine.columnar.arrays import Ints, Lists
 from beamlike.machine.columnar.assign import check_assignable
 from beamlike.machine.columnar.columns import State
 from beamlike.machine.columnar.folds import Fold, shown
-from beamlike.machine.columnar.nodes import Moment, Nodes, Trigger
+from beamlike.machine.columnar.nodes import Nodes, Now, Trigger
 from beamlike.machine.columnar.order import order_of, starts_of_runs
 from beamlike.machine.columnar.sweep import Sweep
 from beamlike.machine.columnar.table import Keeps, Table
@@ -77,9 +77,9 @@ class Rules:
         until = end - 1 + (self.strategy.allowed_lateness + self.retained_for)
         return np.minimum(until, END_OF_GLOBAL_WINDOW)
 
-    def moment(self, state: State, rows: Table) -> Moment:
+    def trigger_context(self, state: State, rows: Table) -> Now:
         """What a trigger may know of these windows."""
-        return Moment(state.watermark > rows.last, state.clock)
+        return Now(state.watermark > rows.last, state.clock)
 
     def targets(self, trigger: Nodes) -> list[Ints]:
         """The processing times that triggers wait for, a column for each node that does."""
@@ -90,7 +90,7 @@ class Rules:
         ]
 
     def processing_timers(self, clock: int, pending: Lists | None, trigger: Nodes) -> Lists | None:
-        """The alarms of windows after their triggers listened or fired; None if none are kept."""
+        """The processing-time timers of windows after a bundle or a firing; None: none are kept."""
         if pending is None:
             return None
         owner, times = [pending.owner], [pending.items]

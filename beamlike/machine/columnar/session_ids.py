@@ -36,15 +36,15 @@ def sessions_of(rules: Rules, turns: FiringOrder, at: Ints) -> tuple[Ints, Ints]
     rows = turns.rows
     assert rows.unretracted_panes is not None, "only panes that can be withdrawn have a session"
     start, end = rows.start[at], rows.end[at]
-    standing = rows.unretracted_panes.take(at)
-    named = np.nonzero(standing.lengths)[0]
+    kept = rows.unretracted_panes.take(at)
+    named = np.nonzero(kept.lengths)[0]
     if len(named):
-        panes: UnretractedPanes = standing.items
+        panes: UnretractedPanes = kept.items
         if len(panes) > len(named):
-            order = order_of_windows(standing.owner, panes.start, panes.end)
-            panes = take(panes, order[np.nonzero(starts_of_runs(standing.owner))[0]])
+            order = order_of_windows(kept.owner, panes.start, panes.end)
+            panes = take(panes, order[np.nonzero(starts_of_runs(kept.owner))[0]])
         start[named], end[named] = panes.session_start, panes.session_end
-    unnamed = np.nonzero(standing.lengths == 0)[0]
+    unnamed = np.nonzero(kept.lengths == 0)[0]
     if rules.sweep is not None and len(unnamed):
         for key in _keys_with_taken_names(turns, at[unnamed]):
             for place, name in _in_turn(turns, at, int(key)).items():

@@ -1,8 +1,8 @@
 """The step of many keys at once: the rules of the reference machine's step, over columns.
 
-The order is the same: drop what is expired, merge windows, add everything, and only then ask
-each touched window's trigger, once. What one key does never depends on another, so all of them
-take each part of the step together.
+The order is the same: drop what is expired, merge windows, add everything, and only then evaluate
+each touched window's trigger, once. What one key does never depends on another, so all of them take
+each part of the step together.
 """
 
 from collections.abc import Sequence
@@ -47,13 +47,13 @@ class ColumnarGrouping:
         self.trigger = self.rules.trigger
 
     def start(self, keys: int, watermark: int, clock: int) -> State:
-        """So many keys that no element came for yet."""
+        """So many keys without elements so far."""
         none = np.zeros(0, np.int64)
         table = self.rules.new_windows(none, none, none)
         return State(watermark, clock, np.full(keys, watermark, np.int64), table)
 
     def at(self, state: State, watermark: int, clock: int) -> State:
-        """The same keys after clock moves that woke none of their windows."""
+        """The same keys after clock moves that fired no timer of their windows."""
         return _settled(attrs.evolve(state, watermark=watermark, clock=clock), state.table)
 
     def targets(self, table: Table) -> list[Ints]:
@@ -100,11 +100,11 @@ class ColumnarGrouping:
         expired = to > expiry
         expires, forgotten = expired & ~table.closed, expired
         if rules.retained_for:
-            # A window at rest has given its last pane.
+            # A retained window has emitted its last pane.
             expires &= (table.new_elements > 0) | (before <= expiry)
             forgotten = expired & (table.closed | (to > rules.forgotten(table.end)))
-        woken = ~expired & table.end_timer_set & (to > table.last)
-        return self._turn(state, expires | forgotten | woken, expires, forgotten)
+        at_end = ~expired & table.end_timer_set & (to > table.last)
+        return self._turn(state, expires | forgotten | at_end, expires, forgotten)
 
     def advance_clock(self, state: State, to: int) -> tuple[State, list[Panes]]:
         """Processing time becomes ``to``."""
@@ -151,9 +151,9 @@ class ColumnarGrouping:
 
 
 def _settled(state: State, table: Table) -> State:
-    """The state after a step: each key promises what its windows do not hold back."""
-    held = np.full(len(state.promised), state.watermark, np.int64)
+    """The state after a step: each key's output watermark, held back by its windows."""
+    held = np.full(len(state.output_watermark), state.watermark, np.int64)
     holds = table.hold != NOTHING
     np.minimum.at(held, table.key[holds], table.hold[holds])
-    promised = np.maximum(state.promised, held)
-    return State(state.watermark, state.clock, promised, table)
+    output = np.maximum(state.output_watermark, held)
+    return State(state.watermark, state.clock, output, table)

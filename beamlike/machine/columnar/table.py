@@ -59,13 +59,13 @@ class Keeps:
 
 @attrs.frozen(eq=False)
 class Table:
-    """Windows in rows. ``key`` is the number of a key; whoever calls knows which is which.
+    """Windows in rows. ``key`` is the number of a key; the caller knows which is which.
 
     ``unretracted_panes`` holds lists of `UnretractedPanes` and is there in retracting mode only.
     ``processing_timers`` holds lists of processing times (ms, ascending) and is there only if a
     timer matters although its trigger no longer waits for it; else the timers of a window are its
     triggers' targets that the clock has not passed. ``size`` is there only if the window
-    function asks how many elements a window holds.
+    function needs how many elements a window holds.
     """
 
     key: Ints
@@ -96,7 +96,7 @@ class Table:
         folds: Sequence[Fold],
         keeps: Keeps,
     ) -> Self:
-        """Windows without elements, as on their first day."""
+        """Windows without elements, as at their start."""
         count = len(key)
         return cls(
             key,

@@ -39,7 +39,7 @@ def find_target_windows(
 ) -> tuple[TargetWindows, Incoming, list[Drops]]:
     """The windows that elements go to, the elements that get there, and the drops of the others."""
     table = state.table
-    gets = np.zeros(len(state.promised), np.bool_)
+    gets = np.zeros(len(state.output_watermark), np.bool_)
     gets[incoming.key] = True
     concerned = gets[table.key]
     if rules.sweep is not None:

@@ -41,7 +41,7 @@ def run_trigger(trigger: spec.Trigger, merging: bool) -> Trigger:
 @run_trigger.register(own.AfterSilence)
 @run_trigger.register(own.AfterDelta)
 def _(trigger: spec.Trigger, merging: bool) -> Trigger:
-    raise UnsupportedError(f"{trigger} is asked key by key, and not over columns")
+    raise UnsupportedError(f"{trigger} runs key by key, and not over columns")
 
 
 @run_trigger.register

@@ -25,7 +25,7 @@ def add(
     items = [item for _, item in arrived]
     accumulator = _accumulate(work, window, current, arrived, items)
     trigger = work.trigger.start() if current is None else current.trigger
-    now, count = work.moment(window, items), count_of(items) if work.lifted else len(items)
+    now, count = work.trigger_context(window, items), count_of(items) if work.lifted else len(items)
     needs_end_of_window_timer = not now.end_reached and work.trigger.needs_end_of_window_timer(
         trigger
     )
@@ -98,8 +98,8 @@ def _added(combine: CombineFn, accumulator: Any, elements: Sequence[Element]) ->
 def _one_by_one(
     work: StepContext, current: WindowState | None, arrived: Sequence[Arrival], together: Failure
 ) -> Any:
-    """Who made it fail. If nobody does alone, the elements get in one after the other, unless
-    a failure is to be reported."""
+    """Find the arrivals that make it fail. If none does alone, the elements are added one after the
+    other, unless a failure is to be reported."""
     combine, window = work.combine, together.window
     failed: list[tuple[Arrival, Failure]] = []
 

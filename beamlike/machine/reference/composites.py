@@ -1,8 +1,8 @@
 """Triggers made of triggers: early and late, repetition, sequence, first, all, finally.
 
-Source: Beam Java, ``runners/core-java/.../triggers/*StateMachine``, with two accidents left out:
+Source: Beam Java, ``runners/core-java/.../triggers/*StateMachine``, without two of its quirks:
 an early or late trigger starts over completely after each pane, and when windows merge only live
-windows are asked.
+windows are evaluated.
 """
 
 from collections.abc import Sequence
@@ -19,20 +19,20 @@ __all__ = ["AfterAll", "AfterEach", "AfterFirst", "AfterWatermark", "OrFinally",
 class AfterWatermark(Running):
     """`AfterWatermark` with early or late firings.
 
-    The finished bit of the early child means: the end of the window has been dealt with.
+    The finished bit of the early child means: the end of the window was processed.
     """
 
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
-        # Windows that merge may fall back into the early phase, so both children listen.
-        listening = [self.merging or at == self._phase(state) for at in range(len(self.subs))]
+        # Windows that merge may fall back into the early phase, so both children get elements.
+        notified = [self.merging or at == self._phase(state) for at in range(len(self.subs))]
         return TriggerState(
             state.finished,
             state.value,
             tuple(
                 sub.on_elements(sub_state, count, now)
-                if listens
+                if is_notified
                 else sub.on_skipped_elements(sub_state, count, now)
-                for sub, sub_state, listens in zip(self.subs, state.subs, listening, strict=True)
+                for sub, sub_state, is_notified in zip(self.subs, state.subs, notified, strict=True)
             ),
         )
 
@@ -57,7 +57,7 @@ class AfterWatermark(Running):
             early = self.subs[0].restarted(early, now)
             return TriggerState(state.finished, state.value, (early, *late))
         past_end = attrs.evolve(self.subs[0].ended(early), finished=True)
-        # The late trigger counts from here; what it saw meanwhile has just been emitted.
+        # The late trigger counts from here; what it got meanwhile has just been emitted.
         return TriggerState(not late, None, (past_end, *self._late(late, now)))
 
     def _late(self, states: Sequence[TriggerState], now: Now) -> list[TriggerState]:
@@ -73,7 +73,9 @@ class AfterWatermark(Running):
         else:
             early = attrs.evolve(early, finished=False)
             late = [
-                self._merge_child(1, own, parts, now) if self.subs[1].hears_all else sub.forgotten()
+                self._merge_child(1, own, parts, now)
+                if self.subs[1].observes_all
+                else sub.forgotten()
                 for sub in own.subs[1:]
             ]
         return TriggerState(past_end and not late, None, (early, *late))
@@ -92,7 +94,7 @@ class AfterWatermark(Running):
         if self._phase(state) == 0 and now.end_reached:
             return f"{self.name}[end of window]"
         current = self._current(state)
-        assert current is not None, "asked for a reason although not ready"
+        assert current is not None, "a reason was requested although it is not ready"
         phase = self._role(self._phase(state))
         return f"{self.name}.{phase}[{current[0].because(current[1], now)}]"
 
@@ -101,7 +103,7 @@ class AfterWatermark(Running):
         of_child = current and current[0].waits_for(current[1], now)
         return of_child if self._phase(state) else _joined(" or ", [end_of(now.window), of_child])
 
-    def _asks(self, state: TriggerState, at: int) -> bool:
+    def _is_active(self, state: TriggerState, at: int) -> bool:
         return at == self._phase(state)
 
     def _role(self, at: int) -> str:
@@ -139,16 +141,16 @@ class Repeatedly(Running):
 
 
 class _Several(Running):
-    """What triggers with several children share: each child is asked with its own state."""
+    """What triggers with several children share: each child is called with its own state."""
 
-    def _hears(self, state: TriggerState, at: int) -> bool:
+    def _is_notified(self, state: TriggerState, at: int) -> bool:
         """Whether child ``at`` sees the elements that come now."""
         return True
 
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         subs = tuple(
             sub.on_elements(sub_state, count, now)
-            if self._hears(state, at)
+            if self._is_notified(state, at)
             else sub.on_skipped_elements(sub_state, count, now)
             for at, (sub, sub_state) in enumerate(zip(self.subs, state.subs, strict=True))
         )
@@ -156,7 +158,7 @@ class _Several(Running):
 
     def needs_end_of_window_timer(self, state: TriggerState) -> bool:
         return any(
-            self._hears(state, at) and sub.needs_end_of_window_timer(state.subs[at])
+            self._is_notified(state, at) and sub.needs_end_of_window_timer(state.subs[at])
             for at, sub in enumerate(self.subs)
         )
 
@@ -214,7 +216,7 @@ class AfterFirst(_Several):
 
 
 class AfterAll(_Several):
-    def _hears(self, state: TriggerState, at: int) -> bool:
+    def _is_notified(self, state: TriggerState, at: int) -> bool:
         return not state.subs[at].finished
 
     def ready(self, state: TriggerState, now: Now) -> bool:
@@ -237,8 +239,8 @@ class AfterEach(_Several):
     def _current(self, state: TriggerState) -> int:
         return next((at for at, sub in enumerate(state.subs) if not sub.finished), 0)
 
-    def _hears(self, state: TriggerState, at: int) -> bool:
-        # Windows that merge may go back to an earlier child, so all of them listen.
+    def _is_notified(self, state: TriggerState, at: int) -> bool:
+        # Windows that merge may go back to an earlier child, so all of them get elements.
         return self.merging or at == self._current(state)
 
     def ready(self, state: TriggerState, now: Now) -> bool:
@@ -250,7 +252,7 @@ class AfterEach(_Several):
         subs = list(state.subs)
         subs[at] = self.subs[at].fired(subs[at], now)
         if self.merging:
-            # The others listened too; what they saw has left with this pane.
+            # The others got elements too; what they waited for was emitted with this pane.
             subs = [sub.cleared(state, now) for sub, state in zip(self.subs, subs, strict=True)]
         return TriggerState(all(sub.finished for sub in subs), None, tuple(subs))
 
@@ -259,7 +261,7 @@ class AfterEach(_Several):
         for at, sub in enumerate(self.subs):
             if all(before.finished for before in subs):
                 subs.append(sub.on_merge(own.subs[at], [part.subs[at] for part in parts], now))
-            elif sub.hears_all:
+            elif sub.observes_all:
                 merged = sub.on_merge(own.subs[at], [part.subs[at] for part in parts], now)
                 subs.append(sub.cleared(merged, now))
             else:
@@ -274,7 +276,7 @@ class AfterEach(_Several):
         at = self._current(state)
         return self.subs[at].waits_for(state.subs[at], now)
 
-    def _asks(self, state: TriggerState, at: int) -> bool:
+    def _is_active(self, state: TriggerState, at: int) -> bool:
         return at == self._current(state)
 
 

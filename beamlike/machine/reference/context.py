@@ -29,7 +29,7 @@ def count_of(items: Iterable[Item]) -> int:
 
 
 class Failed(Exception):
-    """A function of the user's raised while a bundle was taken in.
+    """A function of the user's raised while a bundle was added.
 
     ``arrivals`` are those that it raised for, each with its failure. What was done for the
     bundle is to be undone.
@@ -43,13 +43,13 @@ class Failed(Exception):
 class StepContext:
     """The working copy. ``effects`` and ``trace`` are in the order in which things happened."""
 
-    def __init__(self, grouping: "Grouping", state: KeyState, *, listening: bool) -> None:
+    def __init__(self, grouping: "Grouping", state: KeyState, *, tracing: bool) -> None:
         self.strategy = grouping.strategy
         self.combine = grouping.combine
         self.trigger = grouping.trigger
         self.needs_clock = grouping.needs_clock
         self.keeps_processing_timers = grouping.keeps_processing_timers
-        self.needs_marks = grouping.needs_marks
+        self.needs_event_time_timers = grouping.needs_event_time_timers
         self.merging_fn = grouping.merging_fn
         self.needs_sizes = grouping.needs_sizes
         self.on_error = grouping.on_error
@@ -61,14 +61,14 @@ class StepContext:
         self.windows = dict(state.windows)
         self.effects: list[Effect] = []
         self.trace: list[TraceEvent] = []
-        self.listening = listening
+        self.tracing = tracing
         self.lifted = False
         """Whether elements were combined before they arrived: a shortcut where none were."""
 
     def result(self) -> KeyState:
         return self.before.after(self.watermark, self.clock, self.windows)
 
-    def moment(self, window: Window, items: Sequence[Item] = ()) -> Now:
+    def trigger_context(self, window: Window, items: Sequence[Item] = ()) -> Now:
         return Now(window, self.watermark, self.clock, items)
 
     def live(self) -> list[IntervalWindow]:
@@ -93,27 +93,27 @@ class StepContext:
     ) -> None:
         if count is None:
             count = item.count if isinstance(item, Lifted) else 1
-        self.lose(
+        self.record_drop(
             Drop(item, window, reason, missed_by, nearest_session, self.watermark, count, error)
         )
 
-    def lose(self, drop: Drop) -> None:
+    def record_drop(self, drop: Drop) -> None:
         self.effects.append(drop)
-        self.tell(drop)
+        self.trace_event(drop)
 
-    def tell(self, happening: TraceEvent) -> None:
-        """Put it down, if anybody listens. Often nobody does: ask before you make it."""
-        if self.listening:
-            self.trace.append(happening)
+    def trace_event(self, event: TraceEvent) -> None:
+        """Record it if the step is traced. Check `tracing` before you make one."""
+        if self.tracing:
+            self.trace.append(event)
 
-    def marks(self) -> tuple[int, int]:
+    def savepoint(self) -> tuple[int, int]:
         return len(self.effects), len(self.trace)
 
-    def rollback(self, marks: tuple[int, int]) -> None:
-        """Back to the windows before the step, and to the effects as they were at the marks."""
+    def rollback(self, savepoint: tuple[int, int]) -> None:
+        """Back to the windows before the step, and to the effects as they were at the savepoint."""
         self.windows = dict(self.before.windows)
-        del self.effects[marks[0] :]
-        del self.trace[marks[1] :]
+        del self.effects[savepoint[0] :]
+        del self.trace[savepoint[1] :]
 
     def fail(self, failure: Failure) -> NoReturn:
         raise failure.error from failure.cause
@@ -121,7 +121,7 @@ class StepContext:
     # -- what a window waits for, and holds ----------------------------------------------
 
     def processing_timers(self, pending: tuple[int, ...], trigger: TriggerState) -> tuple[int, ...]:
-        """The alarms of a window after its trigger listened or fired."""
+        """The processing-time timers of a window after a bundle or a firing."""
         if not self.needs_clock:
             return ()
         targets = {at for at in self.trigger.targets(trigger) if at >= self.clock}

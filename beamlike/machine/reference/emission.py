@@ -24,14 +24,14 @@ __all__ = ["expire", "fire", "is_ready"]
 
 
 def is_ready(work: StepContext, window: Window) -> bool:
-    """Whether the window's trigger wants to fire now."""
-    return work.trigger.ready(work.windows[window].trigger, work.moment(window))
+    """Whether the window's trigger is ready to fire."""
+    return work.trigger.ready(work.windows[window].trigger, work.trigger_context(window))
 
 
 def fire(work: StepContext, window: Window) -> None:
     """The trigger is ready: it fires, and may finish."""
-    state, now = work.windows[window], work.moment(window)
-    by = work.trigger.because(state.trigger, now) if work.listening else ""
+    state, now = work.windows[window], work.trigger_context(window)
+    by = work.trigger.because(state.trigger, now) if work.tracing else ""
     again = work.strategy.accumulates and work.trigger.fires_when_empty(state.trigger, now)
     trigger = work.trigger.fired(state.trigger, now)
     keeps = work.strategy.accumulates and not trigger.finished
@@ -58,8 +58,8 @@ def fire(work: StepContext, window: Window) -> None:
 
 
 def expire(work: StepContext, window: Window, before: int) -> None:
-    """The watermark is past the window's expiry. Whatever is left comes out, the trigger is not
-    asked, and the window is forgotten: at once, or when nothing can touch it any more.
+    """The watermark is past the window's expiry. What is left is emitted without the
+    trigger, and the window is forgotten: at once, or when nothing can change it any more.
 
     Args:
         before: Where the watermark was before (ms).
@@ -67,9 +67,9 @@ def expire(work: StepContext, window: Window, before: int) -> None:
     state, strategy = work.windows[window], work.strategy
     retained = strategy.forgotten(window) > strategy.expiry(window)
     forgets = state.closed or work.watermark > strategy.forgotten(window)
-    has_rested = retained and before > strategy.expiry(window)
-    # A window at rest has given its last pane. It has elements only if that pane failed.
-    if not state.closed and (state.new_elements or not has_rested):
+    was_expired = retained and before > strategy.expiry(window)
+    # An expired window has emitted its last pane. It has elements only if that pane failed.
+    if not state.closed and (state.new_elements or not was_expired):
         keeps = strategy.accumulates or forgets
         by = "expiry of the window"
         emitted = _emit(work, window, state, is_last=True, keeps=keeps, by=by)
@@ -122,16 +122,16 @@ def _emit(
         is_last=is_last,
     )
     if state.new_elements == 0 and not again and not _wants_empty(strategy, info.timing, is_last):
-        if work.listening:
-            work.tell(Suppressed(window, by))
+        if work.tracing:
+            work.trace_event(Suppressed(window, by))
         return state if keeps else attrs.evolve(state, accumulator=left)
     try:
         value = combine.extract(state.accumulator)
     except Exception as cause:
         return _failed(work, window, "extract", cause)
     if strategy.unchanged is Unchanged.OMIT and _stands(state, window, value):
-        if work.listening:
-            work.tell(Suppressed(window, by))
+        if work.tracing:
+            work.trace_event(Suppressed(window, by))
         return state if keeps else attrs.evolve(state, accumulator=left)
     vacant = isinstance(combine, Corrected) and combine.is_vacant(state.accumulator)
     if vacant and strategy.accumulates and _nothing_stands(strategy, state):
@@ -157,8 +157,8 @@ def _emit(
         pane, unretracted_panes = Pane(window, value, timestamp, info), ()
     if unretracted_panes or strategy.accumulation is not AccumulationMode.RETRACTING:
         work.effects.append(pane)
-    if work.listening:
-        work.tell(Fired(window, by, pane))
+    if work.tracing:
+        work.trace_event(Fired(window, by, pane))
     return WindowState(
         state.trigger,
         left,
@@ -201,10 +201,10 @@ def _stands(state: WindowState, window: Window, value: Any) -> bool:
 def _session(work: StepContext, window: Window, state: WindowState) -> Window:
     """The name of the session whose pane comes now: that of the earliest pane it withdraws.
 
-    The first pane of a session names it after its window. If a session that still stands began
-    with that very window and has left it (bounded sessions may overlap, and beside a closed one
-    a new one may begin), the name begins a millisecond earlier. It never ends later than its
-    session: so a session with a name that is kept by nobody has expired, and its window with it.
+    The first pane of a session names it after its window. If a session with panes not yet retracted
+    began with that very window and has left it (bounded sessions may overlap, and beside a closed
+    one a new one may begin), the name begins a millisecond earlier. It never ends later than its
+    session: a session whose name no window keeps has expired, and its window with it.
     """
     if state.unretracted_panes:
         named = min(state.unretracted_panes, key=lambda pane: bounds(pane.window)).session

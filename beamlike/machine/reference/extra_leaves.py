@@ -41,7 +41,7 @@ class _Every(Running):
         return TriggerState(state.finished, self._armed(now))
 
     def fired(self, state: TriggerState, now: Now) -> TriggerState:
-        # If nothing new is needed the rhythm goes on by itself, else with the next element.
+        # If nothing new is needed the next interval starts by itself, else with the next element.
         return TriggerState(value=self._next(state.value, now) if self.fires_unchanged else None)
 
     def cleared(self, state: TriggerState, now: Now) -> TriggerState:
@@ -134,7 +134,7 @@ class EveryEventTime(_Every):
     def ready(self, state: TriggerState, now: Now) -> bool:
         return state.value is not None and now.watermark > state.value
 
-    def marks(self, state: TriggerState) -> Iterator[int]:
+    def event_time_timers(self, state: TriggerState) -> Iterator[int]:
         if state.value is not None:
             yield state.value
 
@@ -146,7 +146,7 @@ class EveryEventTime(_Every):
 
 
 class EveryCount(Running):
-    """The value is how many elements came since the last multiple that somebody was told of."""
+    """The value is how many elements came since the last multiple that was emitted."""
 
     keeps_value = True
     observes_all_elements = True

@@ -1,4 +1,4 @@
-"""What makes an element late, and what it nearly joined."""
+"""What makes an element late, and which session it nearly joined."""
 
 from collections.abc import Iterable
 from typing import assert_never
@@ -16,7 +16,7 @@ __all__ = ["arrivals_of", "deadline_before_merging"]
 
 
 def deadline_before_merging(strategy: WindowingStrategy, window: Window, timestamp: int) -> int:
-    """The last watermark (ms) at which an element for ``window`` may go on to be merged."""
+    """The last watermark (ms) at which an element for ``window`` may still be merged."""
     match strategy.late_check:
         case LateCheck.ASSIGNED | LateCheck.RETAIN:
             # The element's own window decides: a live session that would have taken the
@@ -61,7 +61,7 @@ def _windows_of(work: StepContext, item: Item) -> tuple[Window, ...]:
         return (item.window,)
     windows = windows_of(item, work.strategy.window_fn, work.on_error, work.watermark)
     if isinstance(windows, Drop):
-        work.lose(windows)
+        work.record_drop(windows)
         return ()
     return windows
 

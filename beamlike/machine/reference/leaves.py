@@ -63,7 +63,7 @@ class AfterEndOfWindow(_AtEnd):
         return FINISHED
 
     def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
-        # A part that has not fired has data that nobody saw on time yet.
+        # A part that has not fired has data that was in no on-time pane yet.
         done = all(part.finished for part in parts) and now.end_reached
         return TriggerState(finished=done)
 

@@ -20,10 +20,10 @@ def merging_fn(strategy: WindowingStrategy) -> MergingWindowFn | None:
 
 
 def merge_windows(work: StepContext, arrivals: list[Arrival]) -> dict[Window, Window]:
-    """Merge live windows and arriving ones; says where each merged window went.
+    """Merge live windows and arriving ones; returns the window that each merged into.
 
     Raises:
-        Failed: A function of the user's raised, for the arrivals that called for it.
+        Failed: A function of the user's raised, for the arrivals that caused the merge.
     """
     window_fn = work.merging_fn
     if window_fn is None or not arrivals:
@@ -55,10 +55,10 @@ def _plan(
     work: StepContext, window_fn: MergingWindowFn, arrivals: list[Arrival]
 ) -> tuple[Merge, ...]:
     try:
-        return _ask(work, window_fn, arrivals)
+        return _merges(work, window_fn, arrivals)
     except Exception as cause:
-        # Live windows have merged as far as they want to: it is an arriving one that calls for
-        # something new. Each is tried beside them; if none fails alone, it is all together.
+        # Live windows have merged already, so an arriving one causes the failure. Each is tried
+        # with them; if none fails alone, they fail together.
         alone = {window: _alone(work, window_fn, window, arrivals) for window, _ in arrivals}
         blamed = [(one, alone[one[0]] or cause) for one in arrivals if alone[one[0]]]
         if blamed:
@@ -71,7 +71,7 @@ def _plan(
         raise Failed(failures) from cause
 
 
-def _ask(
+def _merges(
     work: StepContext, window_fn: MergingWindowFn, arrivals: Iterable[Arrival]
 ) -> tuple[Merge, ...]:
     live = work.live()
@@ -88,15 +88,15 @@ def _alone(
     work: StepContext, window_fn: MergingWindowFn, window: Window, arrivals: list[Arrival]
 ) -> Exception | None:
     try:
-        _ask(work, window_fn, [one for one in arrivals if one[0] == window])
+        _merges(work, window_fn, [one for one in arrivals if one[0] == window])
     except Exception as cause:
         return cause
     return None
 
 
 def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
-    """Fold the state of the sources; False if they have to stay as they are."""
-    into, now = merge.into, work.moment(merge.into)
+    """Merge the state of the sources; False if they have to stay as they are."""
+    into, now = merge.into, work.trigger_context(merge.into)
     parts = {
         window: work.windows[window]
         for window in merge.sources
@@ -117,8 +117,8 @@ def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
             return False
         failure = Failure.of(work.combine, "merge", cause, [item for _, item in callers], into)
         raise Failed([(one, failure) for one in callers or arrivals]) from cause
-    if work.listening:
-        work.tell(Merged(merge.sources, into))
+    if work.tracing:
+        work.trace_event(Merged(merge.sources, into))
     if not parts:
         return True  # only new windows: the result starts afresh, or is closed and stays so
     own = parts.get(into)

@@ -1,4 +1,4 @@
-"""When a key has to be asked again. Timers are a function of the state, kept nowhere else."""
+"""When a key needs its next step. Timers are a function of the state, stored nowhere else."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ __all__ = ["NextTimers", "next_timers"]
 
 
 class NextTimers(NamedTuple):
-    """When a key has to be asked again: once the clock in question is strictly past this."""
+    """When a key needs its next step: once the clock in question is strictly past this."""
 
     event: int | None
     """Earliest event time (ms), None if no watermark will change anything."""
@@ -24,7 +24,7 @@ class NextTimers(NamedTuple):
         return self.event is not None and self.event < watermark
 
     def clock_due(self, clock: int) -> bool:
-        """Whether processing time is strictly past the earliest alarm."""
+        """Whether processing time is strictly past the earliest timer."""
         return self.clock is not None and self.clock < clock
 
     def side_due(self, watermark: int) -> bool:
@@ -35,14 +35,14 @@ class NextTimers(NamedTuple):
 def next_timers(
     strategy: WindowingStrategy, state: KeyState, trigger: Running | None = None
 ) -> NextTimers:
-    """Every wish to be woken that a key's windows have, as the earliest of each clock.
+    """The earliest timer of a key's windows, for each clock.
 
-    In event time: each window's expiry, its end if a trigger waits for it, the marks of its
-    trigger, and once it has expired and is retained, when it is forgotten. In processing time: its
-    alarms. A closed window waits for its expiry only.
+    In event time: each window's expiry, its end if a trigger waits for it, the event-time timers of
+    its trigger, and once it has expired and is retained, when it is forgotten. In processing time:
+    its processing-time timers. A closed window waits for its expiry only.
 
     Args:
-        trigger: The running form of the trigger; None if it has no marks.
+        trigger: The running form of the trigger; None if it has no event-time timers.
     """
     event: int | None = None
     clock: int | None = None
@@ -51,8 +51,8 @@ def next_timers(
         if at < state.watermark:
             at = strategy.forgotten(window)
         elif trigger is not None:
-            marks = trigger.marks(remembered.trigger)
-            at = min([at, *(mark for mark in marks if mark >= state.watermark)])
+            timers = trigger.event_time_timers(remembered.trigger)
+            at = min([at, *(timer for timer in timers if timer >= state.watermark)])
         if remembered.end_timer_set and window.max_timestamp < at:
             at = window.max_timestamp
         if event is None or at < event:

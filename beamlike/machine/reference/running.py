@@ -1,8 +1,8 @@
-"""What a trigger in action is asked: the contract of `leaves` and `composites`.
+"""The methods of a running trigger: the contract of `leaves` and `composites`.
 
 A running trigger holds no state: `TriggerState` values go in and come out. It sets no
-timers either; it says what it waits for (`needs_end_of_window_timer`, `targets`), and a window that
-is gone no longer says anything. To people it says the same in words (`TriggerView`).
+timers either; it returns what it waits for (`needs_end_of_window_timer`, `targets`), so a window
+that is gone has no timers. `TriggerView` describes the same for people.
 """
 
 from abc import ABC, abstractmethod
@@ -32,8 +32,8 @@ class Blamed(Exception):
 
 @attrs.frozen
 class Now:
-    """All that a trigger may know when it is asked. ``items`` are what has just been added to the
-    window, in order of arrival, if it is told of that."""
+    """All that a trigger may use in a decision. ``items`` are what has just been added to the
+    window, in order of arrival, in methods about that."""
 
     window: Window
     watermark: int
@@ -59,10 +59,10 @@ class TriggerView:
         path: Where it stands in the tree, as ``AfterWatermark.late``. No two nodes of a tree stand
             in the same place.
         name: What it is, as ``AfterCount(3)``. Of a trigger made of triggers only its kind.
-        finished: It has fired for the last time. An early trigger is finished once the end of
-            the window has been dealt with.
-        ready: Asked now, it would fire. A node that is finished, or whose turn has not come, is
-            not asked.
+        finished: It has fired for the last time. An early trigger is finished once the end of the
+            window was processed.
+        ready: It would fire now. A node that is finished, or whose turn has not come, is not
+            evaluated.
         waits_for: What has to happen before it gets ready, as ``1 more element (2 of 3)``.
         subs: The nodes below it, in order.
     """
@@ -87,17 +87,19 @@ class Running(ABC):
     keeps_value: ClassVar[bool] = False
     """Whether the node's state has a ``value``: a count, or a target of a clock."""
     observes_all_elements: ClassVar[bool] = False
-    """Whether it has to hear of all elements of the window, also while its turn has not come."""
+    """Whether it has to get all elements of the window, also while its turn has not come."""
     keeps_element: ClassVar[bool] = False
     """Whether the node's state has ``kept`` the value of an element."""
     waits_for_watermark: ClassVar[bool] = False
-    """Whether the node waits for instants in event time of its own, see `marks`."""
+    """Whether the node waits for instants in event time of its own, see `event_time_timers`."""
 
     def __init__(self, name: str, subs: Sequence["Running"] = (), merging: bool = False) -> None:
         self.name = name
         self.subs = tuple(subs)
         self.merging = merging
-        self.hears_all: bool = self.observes_all_elements or any(sub.hears_all for sub in self.subs)
+        self.observes_all: bool = self.observes_all_elements or any(
+            sub.observes_all for sub in self.subs
+        )
 
     def start(self) -> TriggerState:
         return TriggerState(subs=tuple(sub.start() for sub in self.subs))
@@ -107,9 +109,9 @@ class Running(ABC):
         """``count`` elements of one bundle were added to the window."""
 
     def on_skipped_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
-        """Elements were added while it is not its turn: it takes note of them if it has to hear of
-        all, and gets ready by none."""
-        if not self.hears_all:
+        """Elements were added while it is not its turn: it counts them if it observes all, and gets
+        ready by none."""
+        if not self.observes_all:
             return state
         return self.cleared(self.on_elements(state, count, now), now)
 
@@ -138,16 +140,16 @@ class Running(ABC):
         for sub, sub_state in zip(self.subs, state.subs, strict=True):
             yield from sub.targets(sub_state)
 
-    def marks(self, state: TriggerState) -> Iterator[int]:
+    def event_time_timers(self, state: TriggerState) -> Iterator[int]:
         """The event times (ms) it waits for, besides the end of the window; each is due once the
         watermark is past it."""
         for sub, sub_state in zip(self.subs, state.subs, strict=True):
-            yield from sub.marks(sub_state)
+            yield from sub.event_time_timers(sub_state)
 
     def fires_when_empty(self, state: TriggerState, now: Now) -> bool:
-        """Whether what is ready wants its pane also if nothing is new. Asked if it is ready."""
+        """Whether it emits a pane also if nothing is new. Called if it is ready."""
         return any(
-            self._asks(state, at)
+            self._is_active(state, at)
             and not state.subs[at].finished
             and sub.ready(state.subs[at], now)
             and sub.fires_when_empty(state.subs[at], now)
@@ -172,7 +174,7 @@ class Running(ABC):
         )
 
     def ended(self, state: TriggerState) -> TriggerState:
-        """The end of its window has been dealt with, and it only comes back if the window grows."""
+        """The end of its window was processed; it starts again only if the window grows."""
         subs = zip(self.subs, state.subs, strict=True)
         return TriggerState(subs=tuple(sub.ended(sub_state) for sub, sub_state in subs))
 
@@ -189,11 +191,11 @@ class Running(ABC):
     # -- for people --------------------------------------------------------------------------
 
     def waits_for(self, state: TriggerState, now: Now) -> str | None:
-        """What has to happen before it gets ready; None if nothing can. Asked if it is not."""
+        """What has to happen before it gets ready; None if nothing can. Called if it is not."""
         return None
 
-    def _asks(self, state: TriggerState, at: int) -> bool:
-        """Whether the answer of child ``at`` counts now."""
+    def _is_active(self, state: TriggerState, at: int) -> bool:
+        """Whether child ``at`` decides now."""
         return True
 
     def _role(self, at: int) -> str:
@@ -202,16 +204,16 @@ class Running(ABC):
 
     def view(self, state: TriggerState, now: Now) -> TriggerView:
         """The whole tree, described."""
-        return self._view(state, now, self.name, is_root=True, is_asked=True)
+        return self._view(state, now, self.name, is_root=True, is_active=True)
 
     def _view(
-        self, state: TriggerState, now: Now, path: str, *, is_root: bool, is_asked: bool
+        self, state: TriggerState, now: Now, path: str, *, is_root: bool, is_active: bool
     ) -> TriggerView:
-        is_asked = is_asked and not state.finished
-        ready = is_asked and self.ready(state, now)
+        is_active = is_active and not state.finished
+        ready = is_active and self.ready(state, now)
         if state.finished:
             waits_for = "nothing: it has finished"
-        elif not is_asked:
+        elif not is_active:
             waits_for = "its turn"
         elif ready:
             waits_for = "the next element: it is ready" if is_root else "nothing more: it is ready"
@@ -223,7 +225,7 @@ class Running(ABC):
                 now,
                 f"{path}.{self._role(at)}",
                 is_root=False,
-                is_asked=is_asked and self._asks(state, at),
+                is_active=is_active and self._is_active(state, at),
             )
             for at, sub in enumerate(self.subs)
         )

@@ -31,7 +31,7 @@ class TriggerState:
                                                                          clears it or is
                                                                          closed; an interval
                                                                          then moves on, and a
-                                                                         count that goes on
+                                                                         running count
                                                                          keeps the rest
     ``subs``      the same, of children
     ``kept``      the value that a delta    that of the first part       with the window, or
@@ -52,7 +52,7 @@ class TriggerState:
         return TriggerState(self.finished, None, tuple(sub.cleared() for sub in self.subs))
 
     def forgotten(self) -> "TriggerState":
-        """As on the first day, all the way down."""
+        """As at the start, all the way down."""
         return TriggerState(False, None, tuple(sub.forgotten() for sub in self.subs))
 
 
@@ -73,7 +73,7 @@ class WindowState:
     ``element_hold``       where new elements hold    end of window: again  each pane
                            the output watermark, ms   for the result;
                                                       else min / max
-    ``end_timer_set``      a trigger waits for the    asked again           when the watermark
+    ``end_timer_set``      a trigger waits for the    decided again         when the watermark
                            window's end                                     passes the end
     ``processing_timers``  processing-time timers,    those of the result,  each when the clock
                            ms, ascending              if it was a part;     has passed it; at a
@@ -86,7 +86,7 @@ class WindowState:
                            (retracting only)                                them by itself
     ``size``               elements since the window  added up              with the window
                            opened; 0 unless the
-                           window function asks
+                           window function needs
     =====================  =========================  ====================  ===================
 
     Beam keeps one more hold, at the instant of expiry. It can never be the smallest: while
@@ -119,12 +119,12 @@ class KeyState:
     ``watermark``         the input watermark, ms; with a side input     never, only forward
                           that of the main input
     ``clock``             processing time, ms                            never, only forward
-    ``output_watermark``  what the key promised downstream: the largest  never, only forward
+    ``output_watermark``  where the key's output stands: the largest     never, only forward
                           so far of min(watermark, all element holds)
     ``windows``           every window with state, closed ones too       each at its expiry,
                                                                          or later if retained
     ``side_watermark``    the watermark of the side input, ms; None      never, only forward
-                          while nobody told it apart
+                          until it is reported apart
     ====================  =============================================  ==================
     """
 
@@ -136,22 +136,22 @@ class KeyState:
 
     @classmethod
     def unseen(cls, watermark: int, clock: int, side: int | None = None) -> "KeyState":
-        """A key that no element came for yet. It promised nothing: it starts at the watermark."""
+        """A key without elements so far. Its output watermark starts at the watermark."""
         return cls(watermark, clock, watermark, side_watermark=side)
 
     @property
     def side(self) -> int:
-        """Where the side input stands (ms): where all inputs do, if nobody told it apart."""
+        """The watermark of the side input (ms): that of all inputs until it is reported apart."""
         return self.watermark if self.side_watermark is None else self.side_watermark
 
     def side_after(self, move: AdvanceWatermark) -> int | None:
-        """The watermark of the side input (ms) after a move; None if nobody told it apart yet."""
+        """The watermark of the side input (ms) after a move; None until it is reported apart."""
         if move.side is None and self.side_watermark is not None:
             return max(self.side_watermark, move.to)
         return move.side
 
     def at(self, watermark: int, clock: int, side: int | None = None) -> "KeyState":
-        """The same key after clock moves that woke none of its windows.
+        """The same key after clock moves that fired no timer of its windows.
 
         A host that steps a key only when something is due catches up with this.
         """
@@ -167,11 +167,11 @@ class KeyState:
         """The same key after a step that ended with these clocks and windows.
 
         Args:
-            side: The watermark of the side input (ms); None: it was not told anew.
+            side: The watermark of the side input (ms); None: it has not changed.
         """
-        promised = next_output_watermark(self.output_watermark, watermark, earliest_hold(windows))
+        output = next_output_watermark(self.output_watermark, watermark, earliest_hold(windows))
         side = self.side_watermark if side is None else side
-        return KeyState(watermark, clock, promised, windows, side)
+        return KeyState(watermark, clock, output, windows, side)
 
 
 def earliest_hold(windows: Mapping[Window, WindowState]) -> int | None:

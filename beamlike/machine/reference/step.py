@@ -3,10 +3,10 @@
 Rules and their order follow Beam Java's ``ReduceFnRunner``. What hosts rely on:
 
 * An element step is one bundle: drop what is expired, merge windows, add everything, and
-  only then ask each touched window's trigger, once.
-* The output watermark is the key's own and stands still during a step.
+  only then evaluate each touched window's trigger, once.
+* The output watermark is the key's own and does not move during a step.
 * Timers are a function of the state, see `next_timers`.
-* A step that raises has not happened: nothing was told, and the state given is left as it is.
+* A step that raises has no effect: nothing was traced, and the state given is left as it is.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -69,24 +69,24 @@ class Grouping:
         self.combine = combine
         self.on_error = option(OnFailure, on_error, "on_error")
         self.drops_failures = self.on_error is OnFailure.DROP
-        # As in Beam Java a trigger asks whether the window function merges, and not whether the
-        # grouping does: triggers of windows that merged before keep the books of merging ones.
+        # As in Beam Java a trigger depends on whether the window function merges, not on whether
+        # the grouping does: triggers of windows that merged before keep the state of merging ones.
         self.trigger = run_trigger(strategy.trigger, strategy.window_fn.is_merging)
         self.needs_clock = strategy.trigger.needs_clock
         self.keeps_processing_timers = minds_stale_processing_timers(strategy.trigger)
-        self.needs_marks = any(node.waits_for_watermark for node in self.trigger.walk())
+        self.needs_event_time_timers = any(node.waits_for_watermark for node in self.trigger.walk())
         self.merging_fn = merging_fn(strategy)
         self.needs_sizes = self.merging_fn is not None and self.merging_fn.needs_sizes
 
     def step(
-        self, state: KeyState, event: Event, tell: OnEvent | None = None
+        self, state: KeyState, event: Event, on_event: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
-        """Take one event to the next state, and say what comes out.
+        """Apply one event to the state; returns the next state and the effects.
 
         Args:
             state: Left as it is.
             event: What happens.
-            tell: Called with each `TraceEvent` of the story, in order, at the end of the step.
+            on_event: Called with each `TraceEvent`, in order, at the end of the step.
 
         Raises:
             WatermarkError: The watermark or the clock would go back.
@@ -94,7 +94,7 @@ class Grouping:
                 needs the time of each.
             UserFunctionError: A function of the user's raised, and that is to be reported.
         """
-        work = StepContext(self, state, listening=tell is not None)
+        work = StepContext(self, state, tracing=on_event is not None)
         match event:
             case Bundle(elements):
                 _add_bundle(work, elements)
@@ -104,14 +104,16 @@ class Grouping:
                 _advance_clock(work, event)
             case _:
                 assert_never(event)
-        if tell is not None:
-            for happening in work.trace:
-                tell(happening)
+        if on_event is not None:
+            for traced in work.trace:
+                on_event(traced)
         return work.result(), tuple(work.effects)
 
     def next_timers(self, state: KeyState) -> NextTimers:
         """The deadlines of a key, see `next_timers`."""
-        return next_timers(self.strategy, state, self.trigger if self.needs_marks else None)
+        return next_timers(
+            self.strategy, state, self.trigger if self.needs_event_time_timers else None
+        )
 
 
 # -- a bundle --------------------------------------------------------------------------------
@@ -119,23 +121,23 @@ class Grouping:
 
 def _add_bundle(work: StepContext, items: Iterable[Item]) -> None:
     arrivals = arrivals_of(work, items)
-    marks = work.marks()
+    savepoint = work.savepoint()
     touched: list[Window] = []
     while arrivals:
         try:
-            touched = _take_in(work, arrivals)
+            touched = _apply_bundle(work, arrivals)
             break
         except Failed as failed:
-            # What they called for is undone, so that the others find all as if they had not come.
-            work.rollback(marks)
+            # What they caused is undone, so that the others find all as if they had not come.
+            work.rollback(savepoint)
             arrivals = _without(work, arrivals, failed)
-            marks = work.marks()
+            savepoint = work.savepoint()
     ready = [window for window in touched if is_ready(work, window)]
     for window in ready:
         fire(work, window)
 
 
-def _take_in(work: StepContext, arrivals: list[Arrival]) -> list[Window]:
+def _apply_bundle(work: StepContext, arrivals: list[Arrival]) -> list[Window]:
     """Merge windows and add the elements; the windows that got any, or were merged."""
     home = merge_windows(work, arrivals)
     if work.strategy.late_check is LateCheck.MERGED:
@@ -202,16 +204,18 @@ def _advance_watermark(work: StepContext, move: AdvanceWatermark) -> None:
         at_end = state.end_timer_set and move.to > window.max_timestamp
         if at_end:
             work.windows[window] = attrs.evolve(state, end_timer_set=False)
-        if (at_end or _passes_mark(work, state, before)) and is_ready(work, window):
+        if (at_end or _passes_event_time_timer(work, state, before)) and is_ready(work, window):
             fire(work, window)
 
 
-def _passes_mark(work: StepContext, state: WindowState, before: int) -> bool:
+def _passes_event_time_timer(work: StepContext, state: WindowState, before: int) -> bool:
     """Whether the watermark has passed an event time that the trigger waits for, other than the
     end of the window; ``before`` is where it was (ms)."""
-    if not work.needs_marks or state.closed:
+    if not work.needs_event_time_timers or state.closed:
         return False
-    return any(before <= at < work.watermark for at in work.trigger.marks(state.trigger))
+    return any(
+        before <= at < work.watermark for at in work.trigger.event_time_timers(state.trigger)
+    )
 
 
 def _advance_clock(work: StepContext, move: AdvanceClock) -> None:

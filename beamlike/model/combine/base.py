@@ -48,7 +48,7 @@ class CombineFn(metaclass=ReadableABC):
 
     Accumulators are values: ``add``, ``merge`` and ``compact`` return new ones and leave their
     arguments as they were. ``merge(a, b)`` must equal adding b's elements after a's, and a fresh
-    accumulator must be neutral: windows merge in an order that nobody promises. The result of an
+    accumulator must be neutral: windows merge in no guaranteed order. The result of an
     empty pane is that of a fresh accumulator.
 
     Saved state belongs to a function by ``str``. By default that is its class and its
@@ -105,8 +105,8 @@ class CombineFn(metaclass=ReadableABC):
     def after_pane(self, accumulator: Any) -> Any:
         """What stays of it once its pane has been given out; by default all of it.
 
-        Asked for every pane of a window that accumulates; one that discards keeps nothing. Not
-        for a pane that nobody wants. What is left out is in no later pane.
+        Called for every pane of a window that accumulates; one that discards keeps nothing. Not
+        called for a pane that is not emitted. What is left out is in no later pane.
 
         Source: Flink ``Evictor.evictAfter``.
         """

@@ -69,7 +69,7 @@ class CollectSet(_Distinct):
     Raises:
         CombineError: In ``add``: a value is not plain data.
 
-    Source: SQL ``collect_set``, which promises no order; Beam Python ``ToSet``.
+    Source: SQL ``collect_set``, which guarantees no order; Beam Python ``ToSet``.
 
     >>> fn = CollectSet()
     >>> fn.extract(fn.add(fn.create(), ["tea", None, "milk", "tea"], [0, 0, 0, 0]))

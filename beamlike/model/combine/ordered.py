@@ -16,7 +16,7 @@ __all__ = ["Collect", "CollectByTimestamp", "First", "Last", "Latest", "Top", "T
 
 @attrs.frozen
 class Collect(CombineFn):
-    """All values as a list, in no promised order. Empty pane: the empty list.
+    """All values as a list, in no guaranteed order. Empty pane: the empty list.
 
     Args:
         keep_nulls: Whether a null value is an item. Beam keeps it; SQL's ``collect_list``,

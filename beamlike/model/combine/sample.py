@@ -25,7 +25,7 @@ class Sample(CombineFn):
     windows. Another seed gives another sample.
 
     Elements of equal value and equal time share a place: all of them are drawn, or none, as far
-    as there is room. Where elements must be told apart, sample values that differ, with an id
+    as there is room. Where elements must be distinguished, sample values that differ, with an id
     in them. Equal values are those of Python: 1 and 1.0 are equal, and all NaN are.
 
     The sample of an accumulating pane changes as little as it must: an element that is left out

@@ -21,7 +21,7 @@ __all__ = ["ApproxDistinct", "ApproxQuantiles"]
 
 _EMPTY = b""
 _MOST = 65_535
-"""The largest sketch: the library keeps its size in 16 bits. It tells no more quantiles apart."""
+"""The largest sketch: the library keeps its size in 16 bits, and has no more quantiles."""
 
 
 def _library(needed_by: str) -> Any:

@@ -102,7 +102,7 @@ def as_combine_fn(given: Any) -> CombineFn | None:
 
 
 def empty_pane(cause: Exception, is_empty: str = "is empty") -> ValueError:
-    """What a function is told that knows no result of no elements.
+    """The error of a function that has no result for no elements.
 
     Args:
         cause: What it raised.

@@ -8,7 +8,7 @@ column                type                  holds
                                             plain type, else on the wire
 ``ts``                int64                 event time, ms
 ``start``, ``end``    int64                 its window, ms
-``bucket``            int32                 where its key rests, see `Plan`
+``bucket``            int32                 of its key, see `Plan`
 ``first``             bool                  whether it comes before the others of a micro-batch
 ====================  ====================  ====================================================
 """

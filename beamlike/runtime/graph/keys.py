@@ -25,7 +25,7 @@ from beamlike.errors import BeamlikeError, PipelineError, StateError
 from beamlike.model.coders import Coder, Coders, type_name
 from beamlike.runtime.graph.wire import decoded, encoded
 
-__all__ = ["UncertainKeyError", "UnfitKeyError", "key_bytes", "key_of", "told_key"]
+__all__ = ["UncertainKeyError", "UnfitKeyError", "key_bytes", "key_of", "readable_key"]
 
 _NO_CODERS: Final = Coders()
 _TEXT: Final = b'"s'
@@ -61,11 +61,11 @@ def key_bytes(key: Any, coders: Coders = _NO_CODERS) -> bytes:
         coders: The declared coders.
 
     Raises:
-        UnfitKeyError: It is something else, of which nobody knows when two are equal.
+        UnfitKeyError: It is something else, whose equality is not known.
         UncertainKeyError: Its coder, or that of something in it, is not deterministic.
         CoderError: Its coder raised, or what it brings back is another value.
 
-    Source: Beam ``Coder.verifyDeterministic``, which ``GroupByKey`` asks for.
+    Source: Beam ``Coder.verifyDeterministic``, which ``GroupByKey`` calls.
     """
     if type(key) is str:  # most are
         return encode_basestring_ascii("s" + key).encode()
@@ -85,36 +85,36 @@ def key_of(blob: bytes, coders: Coders = _NO_CODERS) -> Any:
     except BeamlikeError:
         raise
     except Exception as cause:
-        told = blob.decode(errors="backslashreplace")
+        shown = blob.decode(errors="backslashreplace")
         raise StateError(
-            f"the key {told} was kept by an earlier run, and cannot be made again here: "
+            f"the key {shown} was kept by an earlier run, and cannot be made again here: "
             f"{type(cause).__name__}: {cause}; bring back the class as it was, or start the query "
             "with a new checkpoint"
         ) from cause
 
 
-class _Told(str):
-    """What stands for an object in a key that is only told."""
+class _Readable(str):
+    """An object in a key that is only shown."""
 
     __repr__ = str.__str__
 
 
-def told_key(blob: bytes) -> Any:
-    """The key that has these bytes, for people to read: no class is imported, no coder asked.
+def readable_key(blob: bytes) -> Any:
+    """The key that has these bytes, for people to read: no class is imported, no coder called.
 
     An object is a text, as ``orders.Place('Rome', 3)``. What is no key is its bytes as text.
     """
     try:
-        return _told(json.loads(blob))
+        return _readable(json.loads(blob))
     except Exception:  # whatever it is, there is something to see
-        return _Told(blob.decode(errors="backslashreplace"))
+        return _Readable(blob.decode(errors="backslashreplace"))
 
 
-def _told(plain: Any) -> Any:
+def _readable(plain: Any) -> Any:
     if isinstance(plain, str):
         return _LEAVES[plain[0]](plain[1:])
     head, *rest = plain
-    parts = tuple(map(_told, rest))
+    parts = tuple(map(_readable, rest))
     name = head[1:].partition(" ")[0].replace(":", ".")
     match head[0]:
         case "(":
@@ -128,8 +128,8 @@ def _told(plain: Any) -> Any:
         case "m":
             return dict(zip(parts[::2], parts[1::2], strict=True))
         case "e":
-            return _Told(f"{name}.{parts[0]}")
-    return _Told(f"{name}({', '.join(map(repr, parts))})")
+            return _Readable(f"{name}.{parts[0]}")
+    return _Readable(f"{name}({', '.join(map(repr, parts))})")
 
 
 def _plain(key: Any, coders: Coders) -> Any:
@@ -217,7 +217,7 @@ def _restores_itself(kind: type) -> bool:
 def _fields_of(kind: Any) -> Mapping[str, str] | None:
     """The fields that an object is made of, each with the argument that it is given as.
 
-    None: nobody knows them.
+    None: they are not known.
     """
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return {name: name for name in kind._fields}

@@ -1,4 +1,4 @@
-"""How a graph is cut into layers, and who reads what."""
+"""How a graph is cut into layers, and what reads what."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from beamlike.model.graph import (
 from beamlike.runtime.graph.messages import Messages
 from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
-from beamlike.runtime.store.room import check_letter
+from beamlike.runtime.store.room import check_message
 
 __all__ = ["STAGED", "Layers", "Reader"]
 
@@ -36,7 +36,7 @@ _PARTS: Final = ("nodes", "wanted", "clocks", "wire")
 
 @attrs.frozen
 class Reader:
-    """Who reads an edge: a node by its number, and as which of its sources."""
+    """What reads an edge: a node by its number, and as which of its sources."""
 
     node: int
     source: int
@@ -78,7 +78,7 @@ class Layers:
         nodes = tuple(in_order([*ends, *(edge.node for edge in wanted)]))
         clocks = {at: clock_of(node) for at, node in enumerate(nodes) if isinstance(node, ReadNode)}
         layers = cls(nodes, tuple(dict.fromkeys(wanted)), clocks, Wire.declared())
-        # What is wrong with a function is said here: Spark hides it in an error of its own.
+        # Raise here what is wrong with a function: Spark hides it in an error of its own.
         _ = layers.packed
         return layers
 
@@ -155,7 +155,7 @@ class Layers:
 
     @cached_property
     def roots(self) -> Sequence[frozenset[int]]:
-        """Of each node the sources that it stands on."""
+        """Of each node the sources that it depends on."""
         found: list[frozenset[int]] = []
         for at, node in enumerate(self.nodes):
             own = {at} if isinstance(node, ReadNode) else set()
@@ -164,41 +164,41 @@ class Layers:
             )
         return found
 
-    def dump(self, mail: Messages) -> bytes:
-        """As a letter.
+    def dump(self, messages: Messages) -> bytes:
+        """As a message.
 
         Raises:
             PipelineError: An element cannot go to another process; says which node has it.
-            UnsupportedError: All of them together are more than a letter can hold.
+            UnsupportedError: All of them together are more than a message can hold.
         """
         try:
-            letter = mail.dump(self.wire)
-            check_letter(letter)
-            return letter
+            message = messages.dump(self.wire)
+            check_message(message)
+            return message
         except CoderError:
-            for label, value in self._labelled(mail):
+            for label, value in self._labelled(messages):
                 try:
                     self.wire.dumps(value)
                 except CoderError as error:
                     raise PipelineError(f"{label!r}: {error}") from error
             raise
 
-    def _labelled(self, mail: Messages) -> Iterator[tuple[str, Any]]:
-        for (node, _), bundle in mail.out.items():
+    def _labelled(self, messages: Messages) -> Iterator[tuple[str, Any]]:
+        for (node, _), bundle in messages.out.items():
             yield from ((self.nodes[node].label, value) for value in bundle.values)
-        for (node, source), bundle in mail.addressed.items():
+        for (node, source), bundle in messages.addressed.items():
             label = self.nodes[node].sources[source].node.label
             yield from ((label, value) for value in bundle.values)
-        for wanted, bundle in mail.came.items():
+        for wanted, bundle in messages.came.items():
             yield from ((self.wanted[wanted].node.label, value) for value in bundle.values)
 
-    def load(self, letters: Iterable[bytes]) -> Messages:
-        """All letters as one, in their order.
+    def load(self, messages: Iterable[bytes]) -> Messages:
+        """All messages as one, in their order.
 
         Raises:
             StateError: Something in them has no class or no coder here.
         """
-        return Messages.load(letters, self.wire)
+        return Messages.load(messages, self.wire)
 
     @cached_property
     def packed(self) -> bytes:

@@ -1,4 +1,4 @@
-"""What travels through the query: bundles with an address, what clocks say, what came out.
+"""What travels through the query: bundles with an address, watermarks, what came out.
 
 A message is one pickle of columns: an object for each element would take longer than everything
 else that is done with it.
@@ -31,7 +31,7 @@ __all__ = ["Messages", "NodeDrop", "Reached"]
 class Reached:
     """How far a source, or a shard of a node that keeps state, has come: its watermark (ms).
 
-    For a source that does not tell its watermark, the greatest event time (ms) in some rows.
+    For a source that does not report its watermark, the greatest event time (ms) in some rows.
     """
 
     node: int
@@ -63,7 +63,7 @@ class Messages:
     tables of `beamlike.runtime.graph.keyed`.
 
     ``clock`` is processing time (ms) as the scripts of some sources say it; without one, Spark's
-    counts. ``order`` puts the letters to one receiver in order. In ``metrics`` a node goes
+    counts. ``order`` puts the messages to one receiver in order. In ``metrics`` a node goes
     by its number, because pipelines that run side by side may give one name twice. ``tallies``
     has what nodes count, by their numbers, and ``noted`` what happened inside of groupings, if
     that is wanted. ``delivered`` has the event times of rows, by the numbers of their sources.
@@ -88,7 +88,7 @@ class Messages:
         self.tallies[node] = tally if known is None else known.with_other(tally)
 
     def dump(self, wire: Wire) -> bytes:
-        """As a letter.
+        """As one message in bytes.
 
         Raises:
             CoderError: The value of an element cannot be bytes.
@@ -118,14 +118,14 @@ class Messages:
         )
 
     @classmethod
-    def load(cls, letters: Iterable[bytes], wire: Wire) -> Self:
-        """All letters as one, in their order.
+    def load(cls, messages: Iterable[bytes], wire: Wire) -> Self:
+        """All messages as one, in their order.
 
         Raises:
             StateError: Something in them has no class or no coder here.
         """
         whole = cls()
-        for one in sorted(map(wire.loads, letters), key=itemgetter(-1)):
+        for one in sorted(map(wire.loads, messages), key=itemgetter(-1)):
             *front, reached, lost, metrics, tallies, noted, delivered, clock, _ = _of_this_version(
                 one
             )
@@ -147,11 +147,11 @@ class Messages:
         return whole
 
 
-def _of_this_version(letter: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A letter that waited in a checkpoint may be older; then it only says what was reached."""
-    if isinstance(letter[0], list):
-        return letter
-    _out, _addressed, _came, _arriving, reached, *_, order = letter
+def _of_this_version(message: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A message that waited in a checkpoint may be older; then only its watermarks are read."""
+    if isinstance(message[0], list):
+        return message
+    _out, _addressed, _came, _arriving, reached, *_, order = message
     return [{}, {}, {}], {}, reached, [], Recorder(), {}, [], [], {}, order
 
 

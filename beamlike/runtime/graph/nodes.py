@@ -1,6 +1,6 @@
 """What each kind of node of a graph does.
 
-Those that remember are `beamlike.runtime.graph.staged`; the others are here.
+Those that keep state are `beamlike.runtime.graph.staged`; the others are here.
 """
 
 from collections.abc import Callable, Sequence

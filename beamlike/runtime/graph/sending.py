@@ -1,4 +1,4 @@
-"""The functions of a pipeline as bytes for other processes, and which of them is none."""
+"""The functions of a pipeline as bytes for other processes, and which of them cannot be sent."""
 
 import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -22,7 +22,7 @@ from beamlike.model.graph import GroupNode, Node, SideInputNode, StatefulParDoNo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
 from beamlike.runtime.changes import strategy_words, unnumbered
-from beamlike.runtime.column_output import key_names, told_drops, told_merges
+from beamlike.runtime.column_output import key_names, keyed_drops, keyed_merges
 from beamlike.runtime.column_shard import ARRIVAL, ColumnsStepped
 from beamlike.runtime.columns import AccumulatorColumns, PickledColumn
 from beamlike.runtime.graph.keyed import read_values
@@ -46,7 +46,7 @@ __all__ = ["SeenKeys", "Stage", "StageStepped", "plan_of"]
 class _Does(OverPickles):
     """The machine of a node, which saved state depends on.
 
-    ``typed`` is how its accumulators rest, where the type of its values is declared.
+    ``typed`` is how its accumulators are saved, where the type of its values is declared.
     """
 
     node: Node
@@ -66,18 +66,18 @@ class _Does(OverPickles):
 
     @property
     def words(self) -> Mapping[str, str]:
-        told = {"machine": type(self.of).__name__, "transform": unnumbered(self.node.label)}
+        fields = {"machine": type(self.of).__name__, "transform": unnumbered(self.node.label)}
         if isinstance(self.node, GroupNode):
-            told |= strategy_words(self.node.strategy) | {"combine": str(self.node.combine)}
+            fields |= strategy_words(self.node.strategy) | {"combine": str(self.node.combine)}
             if self.typed is not None and self.node.value_type is not None:
-                told["values"] = self.node.value_type.__name__
+                fields["values"] = self.node.value_type.__name__
         elif isinstance(self.node, SideInputNode):
-            told |= {"main": str(self.node.main), "side": str(self.node.side)}
+            fields |= {"main": str(self.node.main), "side": str(self.node.side)}
         elif isinstance(self.node, StatefulParDoNode):
             fn = self.node.fn
-            told["states"] = ", ".join(sorted(spec.words for spec in fn.states.values())) or "none"
-            told["timers"] = ", ".join(sorted(spec.words for spec in fn.timers.values())) or "none"
-        return told
+            fields["states"] = ", ".join(sorted(it.words for it in fn.states.values())) or "none"
+            fields["timers"] = ", ".join(sorted(it.words for it in fn.timers.values())) or "none"
+        return fields
 
     def fields(self, value: Any) -> Mapping[str, Any]:
         return {"value": value}
@@ -171,18 +171,18 @@ class StageStepped:
         out: The elements that its panes become.
         drops: What was dropped, by key.
         merges: The merges of live windows, by key.
-        output_watermark: Where it stands after the step (ms).
-        standing: Where the shard stands then.
-        outputs: Says for notes in which phase what came out of which key, see `ShardTrace`.
-        story: Likewise what the machine said.
-        panes: Says which panes came out of which key, for a log.
+        output_watermark: Its value after the step (ms).
+        status: The status of the shard then.
+        outputs: For traces: what came out of which key in which phase, see `ShardTrace`.
+        trace: Likewise what the machine traced.
+        panes: Which panes came out of which key, for a log.
     """
 
     out: Bundle
     drops: list[tuple[Any, Drop]]
     merges: list[tuple[Any, Merged]]
     output_watermark: int
-    standing: ShardStatus
+    status: ShardStatus
     outputs: Callable[[], list[Any]]
     trace: list[Any]
     panes: Callable[[], list[tuple[Any, Pane]]]
@@ -213,7 +213,7 @@ class Stage:
         wire: How keys and values are bytes.
         notes: Whether it is noted what happens inside.
         seen: The keys that have come, where panes come out in the order of their keys as on the
-            memory host; None: no order is promised.
+            memory host; None: the order is not defined.
     """
 
     worker: StagedWorker
@@ -242,7 +242,7 @@ class Stage:
         Args:
             store: Its state.
             tables: What arrives.
-            heard: What its origins say of their watermarks.
+            updates: What its origins report of their watermarks.
             clock: Processing time (ms).
 
         Raises:
@@ -271,13 +271,13 @@ class Stage:
             if self.seen is not None:
                 found = found.at(self._in_order(phase, panes, blobs))
             out.extend(found)
-        drops = list(told_drops(plan, stepped.drops, stepped.arrived, stepped.judged_at))
+        drops = list(keyed_drops(plan, stepped.drops, stepped.arrived, stepped.judged_at))
         return StageStepped(
             out,
             [(self.key_of(blob), drop) for (blob,), drop in drops],
-            [*self._named(told_merges(plan, stepped))],
+            [*self._named(keyed_merges(plan, stepped))],
             stepped.output_watermark,
-            stepped.standing,
+            stepped.status,
             lambda: [*((ARRIVAL, blob, drop) for (blob,), drop in drops), *_panes(stepped, blobs)],
             [],
             lambda: [(self.key_of(blob), pane) for _, blob, pane in _panes(stepped, blobs)],
@@ -310,9 +310,9 @@ class Stage:
                 out.append(self.worker.shown(key, effect))
         merges = [*self._named(stepped.merges)]
         outputs, trace = shard.taken() if isinstance(shard, TracedShard) else ([], [])
-        standing, watermark = stepped.standing, stepped.output_watermark
+        status, watermark = stepped.status, stepped.output_watermark
         return StageStepped(
-            out, drops, merges, watermark, standing, lambda: outputs, trace, lambda: panes
+            out, drops, merges, watermark, status, lambda: outputs, trace, lambda: panes
         )
 
     def given(self, tables: Sequence[pa.Table]) -> Iterator[tuple[bytes, Any, Element]]:
@@ -341,8 +341,8 @@ class Stage:
             yield
         except UserFunctionError as error:
             blobs = (blob for table in tables for blob in table.column("key_key").to_pylist())
-            said = {reprlib.repr((blob,)): blob for blob in blobs}
-            blob = said.get(error.key or "") or _blob_in(error.key or "")
+            by_name = {reprlib.repr((blob,)): blob for blob in blobs}
+            blob = by_name.get(error.key or "") or _blob_in(error.key or "")
             if blob is None:
                 raise
             raise error.of_key(self.key_of(blob)) from error.__cause__
@@ -358,7 +358,7 @@ def _blob_in(words: str) -> bytes | None:
 
 
 class _Keys(dict[int, Hashable]):
-    """The keys by their numbers; each is made when it is first asked for."""
+    """The keys by their numbers; each is made when it is first needed."""
 
     def __init__(self, blobs: Sequence[bytes], key_of: Callable[[bytes], Hashable]) -> None:
         super().__init__()

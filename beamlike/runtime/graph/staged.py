@@ -1,4 +1,4 @@
-"""Nodes that remember: each has a machine, and a stage that keeps its state by key."""
+"""Nodes that keep state: each has a machine, and a stage that keeps its state by key."""
 
 import reprlib
 from abc import abstractmethod
@@ -43,7 +43,7 @@ class Keyed:
 
 
 class StagedWorker(Worker, Recorded):
-    """A node with a machine, which remembers."""
+    """A node with a machine, which keeps state."""
 
     def __init__(self, label: str, machine: Machine) -> None:
         super().__init__(label)
@@ -68,7 +68,7 @@ class StagedWorker(Worker, Recorded):
                 for step in run.script
             ),
             tuple(attrs.evolve(output, key=self._keys[output.key]) for output in run.outputs),
-            tuple(attrs.evolve(told, key=self._keys[told.key]) for told in run.trace),
+            tuple(attrs.evolve(traced, key=self._keys[traced.key]) for traced in run.trace),
         )
 
     def clock(self, to: int) -> Tagged:
@@ -118,8 +118,8 @@ class StagedWorker(Worker, Recorded):
             outputs = self._stage.play(step)
         except UserFunctionError as error:
             # The stage knows the key by another name.
-            said = {reprlib.repr(known): key for known, key in self._keys.items()}
-            raise error.of_key(said[error.key or ""]) from error.__cause__
+            by_name = {reprlib.repr(known): key for known, key in self._keys.items()}
+            raise error.of_key(by_name[error.key or ""]) from error.__cause__
         for output in outputs:
             key = self._keys[output.key]
             if isinstance(output.effect, Drop):

@@ -1,6 +1,6 @@
 """What the nodes of a pipeline count in a micro-batch, for the progress that Spark reports.
 
-A letter is opaque to Spark, so the counts of all nodes leave the pipeline in a small column beside
+A message is opaque to Spark, so the counts of all nodes leave the pipeline in a small column beside
 it, in a row for each task of the last stage. Spark adds them up while these rows pass by.
 """
 
@@ -35,7 +35,7 @@ _ARROW: Final = pa.map_(
 SUMS: Final = 3
 """So many of `STOOD` are added up. Of the others the least counts."""
 _EXAMPLE: Final = 300
-"""Letters of an example at most: it stands in the query's progress, and in log lines."""
+"""The most characters of an example: it is part of the query's progress, and of log lines."""
 
 
 @attrs.frozen
@@ -60,7 +60,7 @@ class Tally:
         elements: int,
         drops: Iterable[tuple[Any, Drop]],
         panes: Iterable[PaneInfo] = (),
-        standing: ShardStatus | None = None,
+        status: ShardStatus | None = None,
         jump: Jump | None = None,
     ) -> Self:
         """Count what happened.
@@ -69,7 +69,7 @@ class Tally:
             elements: How many elements it was given.
             drops: What it dropped, by key.
             panes: What came out.
-            standing: Where it stands, if it keeps windows.
+            status: Its status, if it keeps windows.
             jump: The jump that its watermark did, if it did one.
         """
         found: Counter[tuple[str, str]] = Counter()
@@ -81,15 +81,15 @@ class Tally:
             if example is None:
                 example = _in_words(key, drop)
         stood: tuple[int | None, ...] = (elements, *(None for _ in STOOD[1:]))
-        if standing is not None:
-            at = standing.watermark
+        if status is not None:
+            at = status.watermark
             stood = (
                 elements,
-                standing.merges,
-                standing.windows_open,
+                status.merges,
+                status.windows_open,
                 None if at == MIN_TIMESTAMP else at,
-                standing.deadline,
-                standing.clock_deadline,
+                status.deadline,
+                status.clock_deadline,
                 None if jump is None else jump.size,
             )
         in_words = None if jump is None else str(jump)
@@ -122,8 +122,8 @@ def _in_words(key: Any, drop: Drop) -> str:
 
 def tallies_array(tallies: Mapping[int, Tally], rows: int = 1) -> pa.Array:
     """The column, in its Arrow type: all is in the first of its rows."""
-    told = [
+    values = [
         (node, {"counts": [*it.counts, *it.stood], "example": it.example, "jump": it.jump})
         for node, it in tallies.items()
     ]
-    return pa.array([told, *([None] * (rows - 1))], _ARROW)
+    return pa.array([values, *([None] * (rows - 1))], _ARROW)

@@ -1,7 +1,8 @@
-"""What happened inside of a grouping while scripts were played: noted by the workers as it happens.
+"""What happened inside of a grouping while scripts were played: traced by the workers as it
+happens.
 
-A worker notes what a shard was given in a micro-batch, where its clocks stood after it, and all
-that its machine answered. In the driver the notes of all shards become the `Run` of the grouping.
+A worker records what a shard was given in a micro-batch, its clocks after it, and all outputs of
+its machine. In the driver the traces of all shards become the `Run` of the grouping.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -55,7 +56,7 @@ class ShardTrace:
         arrived: Each element that it was given: its key and its value in bytes, and itself
             without its value.
         outputs: What came out, in order: in which phase, of which key, and what.
-        story: What the machine told, likewise.
+        trace: What the machine traced, likewise.
     """
 
     node: int
@@ -68,7 +69,7 @@ class ShardTrace:
 
 
 class TracedShard(Shard):
-    """A shard that notes what its machine answers in a step."""
+    """A shard that records the outputs of its machine in a step."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
@@ -76,7 +77,7 @@ class TracedShard(Shard):
         self.machine = self._traced
 
     def taken(self) -> tuple[list[Any], list[Any]]:
-        """The outputs and the story since this was asked last, see `ShardTrace`."""
+        """The outputs and the trace since the last call, see `ShardTrace`."""
         taken = self._traced.outputs, self._traced.trace
         self._traced.outputs, self._traced.trace = [], []
         return taken
@@ -88,12 +89,12 @@ class TracedShard(Shard):
         arrived: list[Item] | None,
         clocks: tuple[Clock, Clock, Clock],
     ) -> tuple[list[KeyedEffect], list[KeyedMerge], NextTimers]:
-        (self._traced.key,) = key  # which the machine is never told
+        (self._traced.key,) = key  # which the machine never gets
         return super()._step_key(states, key, arrived, clocks)
 
 
 class _TracedMachine:
-    """A machine whose answers are noted."""
+    """A machine whose outputs are recorded."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -106,16 +107,16 @@ class _TracedMachine:
         return self._machine.needs_clock
 
     def step(
-        self, state: KeyState, event: Event, tell: OnEvent | None = None
+        self, state: KeyState, event: Event, on_event: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         phase, key = _PHASES[type(event)], self.key
 
-        def hear(happening: TraceEvent) -> None:
-            self.trace.append((phase, key, happening))
-            if tell is not None:
-                tell(happening)
+        def record(traced: TraceEvent) -> None:
+            self.trace.append((phase, key, traced))
+            if on_event is not None:
+                on_event(traced)
 
-        after, effects = self._machine.step(state, event, hear)
+        after, effects = self._machine.step(state, event, record)
         self.outputs += ((phase, key, effect) for effect in effects)
         return after, effects
 
@@ -124,13 +125,13 @@ class _TracedMachine:
 
 
 class Inside(Recorded):
-    """The run of one grouping, made of what was noted in each micro-batch.
+    """The run of one grouping, made of the traces of each micro-batch.
 
     Args:
         key_of: The key that became these bytes.
         value_of: The value that did.
         machine: The reference machine of the grouping. Where the columnar machine stepped it, which
-            says only what comes out, the story is that of the reference machine.
+            reports only what comes out, the trace is that of the reference machine.
     """
 
     def __init__(
@@ -162,7 +163,7 @@ class Inside(Recorded):
         )
 
     def add(self, noted: Iterable[ShardTrace]) -> None:
-        """What its shards noted in one micro-batch."""
+        """The traces of its shards in one micro-batch."""
         shards = sorted(noted, key=lambda it: it.shard)
         clock = max(it.clock for it in shards)
         watermark = min(it.watermark for it in shards)

@@ -1,4 +1,4 @@
-"""Values of a pipeline as bytes: on their way between processes, and at rest in state.
+"""Values of a pipeline as bytes: on their way between processes, and saved in state.
 
 A value is a pickle. In it, what has a declared coder is a name and the coder's bytes, wherever it
 is: alone or inside of something. An object of a data class, an attrs class or a named tuple needs
@@ -167,7 +167,7 @@ def _is_what_it_was(back: Any, value: Any, made: bytes, coder: Coder) -> bool:
     compared: object = type(value).__eq__
     if compared is not object.__eq__:
         return is_same(back, value)
-    # Nobody knows when two of them are equal, unless their bytes say so.
+    # Their equality is not known, but for that of their bytes.
     return not coder.is_deterministic() or coder.encode(back) == made
 
 
@@ -218,8 +218,8 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             raise
         except Exception as cause:
             problem = f"{type(cause).__name__}: {cause}"
-            said = f"{reprlib.repr(value)} {_UNSENDABLE.format(problem=problem)}"
-            raise CoderError(said) from cause
+            problem_of_value = f"{reprlib.repr(value)} {_UNSENDABLE.format(problem=problem)}"
+            raise CoderError(problem_of_value) from cause
         self.clear_memo()  # the next one is read without this one
 
     def reducer_override(self, obj: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a host asks of every node of a graph.
+"""What a host calls on every node of a graph.
 
 A worker is given the elements of a step, then the watermark, and answers with what comes out.
 """
@@ -28,7 +28,7 @@ Tagged = Iterable[tuple[str, Bundle]]
 
 
 class Recorded(ABC):
-    """What knows everything that happened to a node."""
+    """The history of a node."""
 
     @property
     @abstractmethod
@@ -72,7 +72,7 @@ class Worker(ABC):
         raise AssertionError("only a source has events")
 
     def dropped(self) -> Iterable[tuple[Any, Drop]]:
-        """What was dropped since this was asked last, by key."""
+        """What was dropped since the last call, by key."""
         return ()
 
     @contextmanager

@@ -1,6 +1,6 @@
-"""A shard's state at rest.
+"""A shard's saved state.
 
 Read in this order: `blobs` (tables as bytes), `state` (the layout of saved state), `column_state`
-(the same from columns), `room` (how much a shard can hold), `pages` (where state rests, and what a
-step writes of it), `index` (what is known without reading it).
+(the same from columns), `room` (how much a shard can hold), `pages` (where state is stored, and
+what a step writes of it), `index` (what is known without reading it).
 """

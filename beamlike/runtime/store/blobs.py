@@ -1,6 +1,6 @@
 """Blobs: Arrow tables as bytes, with a few words of JSON in front.
 
-Rows cross the shuffle and rest in state as blobs, because a call into Spark costs about the
+Rows cross the shuffle and are saved in state as blobs, because a call into Spark costs about the
 same for one row as for thousands.
 """
 
@@ -36,8 +36,8 @@ def unpack_blob(blob: bytes) -> tuple[pa.Table, dict[str, Any]]:
     """The table and the header of a blob.
 
     Raises:
-        StateError: It is none, or damaged. Values that were changed in their places are not
-            noticed here: what rests has a digest beside it, see `beamlike.runtime.store.pages`.
+        StateError: It is none, or damaged. Values that were changed in their places are not noticed
+            here: what is saved has a digest beside it, see `beamlike.runtime.store.pages`.
     """
     try:
         table = pa.ipc.open_stream(pa.py_buffer(blob)).read_all()
@@ -52,7 +52,7 @@ def unpack_blob(blob: bytes) -> tuple[pa.Table, dict[str, Any]]:
 
 
 def damaged(blob: bytes, why: str) -> str:
-    """What is said of a blob that cannot be read."""
+    """The error message for a blob that cannot be read."""
     return (
         f"a blob of {len(blob):,} bytes cannot be read: {why}; if it rested in a checkpoint, that "
         "is damaged: continue from a copy of it, or start with a new checkpointLocation"

@@ -38,7 +38,7 @@ class ColumnState:
         self._widths = [len(part.columns.types()) for part in plan.parts]
 
     def load(self, saved: pa.Table, key: Ints) -> Table:
-        """The windows that rest in these rows; ``key`` is the number of each row's key."""
+        """The windows that are saved in these rows; ``key`` is the number of each row's key."""
         column = {name: saved.column(name) for name in self.schema.names}
         keeps = self._machine.rules.keeps
         return attrs.evolve(
@@ -65,19 +65,19 @@ class ColumnState:
             finished = (bits >> at & 1).astype(np.bool_)
             return Nodes(finished, value, tuple(nodes(sub, counter) for sub in trigger.subs))
 
-        nobody = np.zeros(0, np.int64)
+        empty = np.zeros(0, np.int64)
         return Table(
             key,
             whole(column["start"]),
             whole(column["end"]),
             nodes(self._machine.trigger, iter(range(64))),
             (),
-            new_elements=nobody,
+            new_elements=empty,
             hold=whole(column["element_hold"]),
             end_timer_set=_array(column["end_timer_set"]),
-            timing=nobody,
-            index=nobody,
-            nonspeculative=nobody,
+            timing=empty,
+            index=empty,
+            nonspeculative=empty,
             processing_timers=_lists_of(column["processing_timers"])
             if self._machine.rules.keeps.processing_timers
             else None,
@@ -101,13 +101,13 @@ class ColumnState:
         for at, node in enumerate(nodes):
             bits |= node.finished.astype(np.int64) << at
         arrays += [pa.array(table.start), pa.array(table.end)]
-        arrays += [pa.array(state.promised[table.key]), pa.array(bits)]
+        arrays += [pa.array(state.output_watermark[table.key]), pa.array(bits)]
         arrays += [_nullable(node.value) for node in nodes if node.value is not None]
         arrays += [
             pa.array(table.new_elements),
             _nullable(table.hold),
             pa.array(table.end_timer_set),
-            self._alarms(state),
+            self._processing_timers(state),
             timing_names(table.timing),
             _nullable(table.index),
             _nullable(table.nonspeculative),
@@ -120,7 +120,7 @@ class ColumnState:
             arrays += fold.save(accumulators)
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
-    def _alarms(self, state: State) -> pa.Array:
+    def _processing_timers(self, state: State) -> pa.Array:
         """The processing times that each window waits for, ascending and each once."""
         if state.table.processing_timers is not None:
             return _list_array(
@@ -135,7 +135,7 @@ class ColumnState:
         return _list_array(Lists(waits.sum(axis=1), None), pa.array(times[waits]))
 
     def _panes(self, column: pa.ChunkedArray) -> Lists:
-        """Panes that still stand, of each window."""
+        """Panes that are not retracted yet, of each window."""
         lists = column.combine_chunks()
         rows = lists.flatten()
         field = dict(zip(rows.type.names, rows.flatten(), strict=True))
@@ -212,7 +212,7 @@ def _list_array(lists: Lists, items: pa.Array) -> pa.Array:
 
 
 def _values_again(part: Part, array: pa.Array, like: Values) -> Values:
-    """The values of panes that rested, in the form in which their fold makes new ones."""
+    """The values of saved panes, in the form in which their fold makes new ones."""
     if part.columns.pickles:
         return Values.of_objects([cloudpickle.loads(value) for value in array.to_pylist()])
     if isinstance(like.data, Lists):
@@ -236,5 +236,5 @@ def _timing_numbers(column: pa.ChunkedArray | pa.Array) -> Ints:
 
 
 def timing_names(timing: Ints) -> pa.Array:
-    """Timings as they rest and as a pane shows them; null for a window without a pane."""
+    """Timings as they are saved and as a pane shows them; null for a window without a pane."""
     return _TIMINGS.take(pa.array(timing, mask=timing == NO_PANE))

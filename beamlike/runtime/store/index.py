@@ -1,4 +1,4 @@
-"""What a shard knows without reading its rows: its clocks, its deadlines, where the rows are."""
+"""The index of a shard, read without its rows: its clocks, its deadlines, where the rows are."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,12 @@ UNREADABLE: Final = (
     *(AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError),
     pa.ArrowException,
 )
-"""What reading a damaged index or row may raise; each is told as a `StateError`."""
+"""What reading a damaged index or row may raise; each is raised as a `StateError`."""
 
 
 @attrs.frozen
 class ShardStatus:
-    """Where a shard stands after a step.
+    """The status of a shard after a step.
 
     Attributes:
         windows_open: Windows that it keeps.
@@ -108,13 +108,13 @@ class Index:
         changed = plan.check_identity(header["plan"])
         contents = Contents.from_json(header["contents"])
         if "side" not in table.column_names:
-            # It was not always saved: every bucket is asked once.
+            # Older layouts lack it: every bucket is loaded once.
             ask = np.full(table.num_rows, MIN_TIMESTAMP, np.int64)
             table = table.append_column("side", pa.array(ask))
         columns = [deadlines(table, name).copy() for name in _PER_BUCKET]
         index = cls(Clock.from_json(header), header["output"], contents, *columns)
         if changed:
-            # Deadlines are those of the words before. Now every bucket is due, and says its own.
+            # Deadlines are those of the words before. Now every bucket is due, and sets its own.
             for column in (index.event, index.timer, index.side):
                 column[:] = MIN_TIMESTAMP
         return index
@@ -126,8 +126,8 @@ class Index:
         self.output = next_output_watermark(self.output, to.watermark, int(self.hold.min()))
 
     @property
-    def standing(self) -> ShardStatus:
-        """Where the shard stands now."""
+    def status(self) -> ShardStatus:
+        """The status of the shard now."""
         return ShardStatus(
             self.contents.living,
             self.at.watermark,
@@ -169,8 +169,8 @@ def open_index(blob: bytes) -> tuple[pa.Table, dict[str, Any]]:
             what was written.
     """
     table, header = unpack_blob(blob)
-    said = header.pop(_SEAL, None)
-    if said is not None and said != _seal(table, header):
+    seal = header.pop(_SEAL, None)
+    if seal is not None and seal != _seal(table, header):
         raise StateError(damaged(blob, "it is not what was written"))
     return table, header
 

@@ -1,4 +1,4 @@
-"""A shard's rows at rest: pages, and a log of what changed since they were written.
+"""A shard's saved rows: pages, and a log of what changed since they were written.
 
 A row is never changed. What changes a window makes its row *gone* and appends another, so a step
 writes as much as it changed, in one blob of the log, however many windows the shard has. When as
@@ -34,7 +34,7 @@ PAGE: Final = 8 * 2**20
 """Bytes of a page at most, before it is compressed; one row may have more."""
 
 FEW: Final = 1_000
-"""So many rows are written anew without a second thought."""
+"""So many rows are always written anew."""
 
 LOG: Final = 64
 """Blobs of a log at most: reading takes them all, and the index names them all."""
@@ -44,10 +44,10 @@ REMEMBERED: Final = 256 * 2**20
 
 
 class Store(Protocol):
-    """Where a shard's blobs rest between steps, by number.
+    """Where a shard's blobs are stored between steps, by number.
 
-    A step that raises may have written some of them. Whoever goes on after that throws them
-    away, as Spark does with what a failed task has written.
+    A step that raises may have written some of them. They are discarded then, as Spark does with
+    what a failed task has written.
     """
 
     def read(self, number: int) -> bytes | None: ...
@@ -80,7 +80,7 @@ class Trial:
     """A store that is written to only once the step is known to be good.
 
     Args:
-        store: Where the shard's blobs rest.
+        store: Where the shard's blobs are stored.
     """
 
     def __init__(self, store: Store) -> None:

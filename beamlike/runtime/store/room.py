@@ -2,8 +2,8 @@
 
 Arrow counts the bytes of texts and the items of lists in a column with 31 bits, and Java the bytes
 of a blob. That limits what a shard has in one column: of a key or a value among the rows of one
-micro-batch, and of a key or an aggregate among all of its windows. Here it is said before Arrow,
-Spark or Java fail, and in their place where Arrow alone can know.
+micro-batch, and of a key or an aggregate among all of its windows. Here it is reported before
+Arrow, Spark or Java fail, and in their place where only Arrow detects it.
 """
 
 import re
@@ -18,7 +18,7 @@ import pyarrow.types as pt
 from beamlike.errors import UnsupportedError
 from beamlike.runtime.plan import Plan
 
-__all__ = ["check_blob", "check_letter", "has_room", "in_one", "in_room"]
+__all__ = ["check_blob", "check_message", "has_room", "in_one", "in_room"]
 
 MOST: Final = 2**31 - 1
 """Bytes of text, or items of lists, of one column in one piece; bytes of a blob."""
@@ -76,16 +76,16 @@ def check_blob(table: pa.Table | None) -> None:
         raise _OverfullError(widest, held)
 
 
-def check_letter(letter: bytes) -> None:
+def check_message(message: bytes) -> None:
     """Refuse what a pipeline sends at once, if it does not fit in one blob.
 
     Raises:
         UnsupportedError: It does not.
     """
-    if len(letter) > MOST - _BESIDES:
+    if len(message) > MOST - _BESIDES:
         raise UnsupportedError(
             "what a task of this pipeline sends on in one micro-batch takes "
-            f"{len(letter):,} bytes, {_AT_MOST}. Let a micro-batch read less "
+            f"{len(message):,} bytes, {_AT_MOST}. Let a micro-batch read less "
             "(maxFilesPerTrigger, maxOffsetsPerTrigger), or use more shards, or shorter values"
         )
 
@@ -94,12 +94,12 @@ def check_letter(letter: bytes) -> None:
 def in_room(
     plan: Plan, shard: int | None, tables: Callable[[], Sequence[pa.Table]] = tuple
 ) -> Iterator[None]:
-    """What does not fit inside the block is said of this shard, with what to do.
+    """What does not fit inside the block is an error of this shard, with what to do.
 
     Args:
         plan: Whose shard it is.
         shard: Its position; None if that is not known.
-        tables: What it works on, asked where Arrow finds out by itself and does not say in what.
+        tables: What it works on, called where Arrow's own error does not name the column.
 
     Raises:
         UnsupportedError: Something does not fit.

@@ -5,7 +5,7 @@ column                 type                 holds
 =====================  ===================  ================================================
 one for each key       the key's type       the key
 ``start``, ``end``     int64                the window, ms; the global window by its bounds
-``output_watermark``   int64                the key's promise downstream, ms
+``output_watermark``   int64                the key's output watermark, ms
 ``finished``           int64                finished bits of the trigger tree, root lowest,
                                             parents before children
 ``t0``, ``t1`` ...     int64, nullable      count or clock target of each node that has one
@@ -14,14 +14,14 @@ one for each key       the key's type       the key
 ``new_elements``       int64                elements since the pane before
 ``element_hold``       int64, nullable      hold of the output watermark, ms
 ``end_timer_set``      bool                 a trigger waits for the end of the window
-``processing_timers``  list<int64>          clock times to wake at, ms
+``processing_timers``  list<int64>          processing-time timers, ms
 ``timing``             string, nullable     last emitted pane; null if none
 ``index``              int64, nullable      its index
 ``nonspeculative``     int64, nullable      its nonspeculative index
 ``unretracted_panes``  list of structs      panes not yet withdrawn, each with its session; in
                                             retracting mode only
 ``size``               int64                elements since the window opened; only if the
-                                            window function asks
+                                            window function needs
 one or more            see `columns`        the accumulator
 =====================  ===================  ================================================
 
@@ -117,7 +117,7 @@ class StateLayout:
             [key[at] for key, _, _, _ in rows] for at in range(len(self.plan.keys))
         ]
         columns += [[w.start for w in windows], [w.end for w in windows]]
-        columns += [[promised for _, promised, _, _ in rows]]
+        columns += [[output for _, output, _, _ in rows]]
         flat = [self._flatten(w.trigger) for w in kept]
         columns += [[bits for bits, _, _ in flat]]
         columns += [[values[slot] for _, values, _ in flat] for slot in range(len(self._slots))]
@@ -135,7 +135,7 @@ class StateLayout:
             columns.append([[self._pane_row(pane) for pane in w.unretracted_panes] for w in kept])
         if self._sized:
             columns.append([w.size for w in kept])
-        # First of all: what outgrew its type here, did so in the panes that stand, too.
+        # First of all: what outgrew its type here, did so in the panes that are not retracted, too.
         accumulators = self._accumulator.encode([w.accumulator for w in kept])
         arrays = [
             pa.array(values, field.type)
@@ -163,7 +163,7 @@ class StateLayout:
             [table.column(name) for name in self._accumulator_types]
         )
         windows: dict[Key, dict[Window, WindowState]] = {}
-        promised: dict[Key, int] = {}
+        output: dict[Key, int] = {}
         for row, key in enumerate(keys):
             timing = column["timing"][row]
             remembered = WindowState(
@@ -183,14 +183,14 @@ class StateLayout:
             )
             window = window_of(column["start"][row], column["end"][row])
             windows.setdefault(key, {})[window] = remembered
-            promised[key] = column["output_watermark"][row]
+            output[key] = column["output_watermark"][row]
         return {
-            key: KeyState(watermark, clock, promised[key], of_key, side)
+            key: KeyState(watermark, clock, output[key], of_key, side)
             for key, of_key in windows.items()
         }
 
     def _pane_type(self) -> pa.DataType:
-        """A pane that still stands, as it was emitted."""
+        """A pane that is not retracted yet, as it was emitted."""
         values = [
             (f"value_{part.name}", pa.binary() if part.columns.pickles else part.result)
             for part in self.plan.shown_parts
@@ -275,5 +275,5 @@ def _pane_info(timing: str, index: int, nonspeculative: int, is_last: bool = Fal
 
 
 def with_bucket(schema: pa.Schema) -> pa.Schema:
-    """The schema of rows at rest."""
+    """The schema of saved rows."""
     return schema.append(pa.field("bucket", pa.int32()))

@@ -77,7 +77,7 @@ function showWindow(parent, view, panes, isChanged, isOpen) {
     title.append(" ");
     html(title, "span", { class: "new" }, "changed in this step");
   }
-  const brief = `${view.closed ? "closed" : view.resting ? "at rest" : "open"}, ${counted(panes.length, "pane")}`;
+  const brief = `${view.closed ? "closed" : view.resting ? "retained" : "open"}, ${counted(panes.length, "pane")}`;
   html(title.parentNode, "span", { class: "brief" }, brief);
   const news = panes.length ? "new element" : "element";
   const came = view.waiting ? counted(view.waiting, news) : "no " + news;
@@ -87,7 +87,7 @@ function showWindow(parent, view, panes, isChanged, isOpen) {
   html(card, "p", {}, view.closed
     ? `Closed: its trigger has finished, it takes no more elements. Forgotten once the watermark passes ${view.expires}.`
     : view.resting
-    ? `At rest: it has expired, and waits for an element that reaches it. Forgotten once the watermark passes ${view.forgotten}.`
+    ? `Retained: it has expired, and waits for an element that reaches it. Forgotten once the watermark passes ${view.forgotten}.`
     : `Open: ${since}. Takes elements until the watermark passes ${view.expires}.`);
   if (panes.length) {
     const list = html(card, "ul", { class: "chips", "aria-label": "Panes so far" });

@@ -49,7 +49,7 @@ class _Run:
 
     def add(self, progress: Progress) -> None:
         if not progress.ran:
-            return  # while it waits for data Spark tells the number of a batch yet to come
+            return  # while it waits for data Spark reports the number of a batch to come
         if self.recent and progress.batch <= self.recent[-1].batch:
             return  # Spark repeats the last report while nothing happens
         if self.first is None:
@@ -65,7 +65,7 @@ class _Run:
             total.panes.update(counts.panes)
             total.dropped.update(counts.dropped)
 
-    def told(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         return {
             "query": self.query,
             "run": self.run,
@@ -86,7 +86,7 @@ class _Run:
 
 
 class History:
-    """All that the page shows. Several threads may tell it things, and ask it.
+    """All that the page shows. Several threads may write and read it.
 
     Args:
         batches: So many micro-batches of a query are kept one by one. Totals take all of them.
@@ -136,16 +136,16 @@ class History:
             self._runs[run] = _Run(query, run, name, at, deque(maxlen=self._batches))
         return self._runs[run]
 
-    def told(self) -> tuple[int, str]:
+    def snapshot(self) -> tuple[int, str]:
         """The version, and all queries as a JSON array: those that started last come first."""
         with self._lock:
-            queries = [run.told() for run in reversed(self._runs.values())]
+            queries = [run.snapshot() for run in reversed(self._runs.values())]
             version = self._version
         return version, json.dumps(queries, allow_nan=False)
 
 
 def _batch(progress: Progress) -> Mapping[str, Any]:
-    told = attrs.asdict(progress)
+    fields = attrs.asdict(progress)
     for name in ("query", "run", "name"):
-        del told[name]
-    return told
+        del fields[name]
+    return fields

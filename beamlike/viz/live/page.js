@@ -20,7 +20,7 @@ const REPLAYED_MS = 30 * 86400000;
 
 const $ = (id) => document.getElementById(id);
 const numbers = new Intl.NumberFormat("en");
-let tag = null, told = null, skew = 0, paused = false, lost = false, chosen = null, grouping = "";
+let tag = null, report = null, skew = 0, paused = false, lost = false, chosen = null, grouping = "";
 
 // -- words ------------------------------------------------------------------------------------
 
@@ -311,10 +311,10 @@ function notice(queries, query) {
 }
 
 function show() {
-  const queries = told ?? [], now = Date.now() + skew;
+  const queries = report ?? [], now = Date.now() + skew;
   const query = queries.find((it) => it.run === chosen) ?? queries.find((it) => it.ended === null) ?? queries[0];
-  say("clock", told ? `${instant(Math.floor(now / 1000) * 1000)} UTC` : "");
-  say("notice", told || lost ? notice(queries, query) : "Asking ...");
+  say("clock", report ? `${instant(Math.floor(now / 1000) * 1000)} UTC` : "");
+  say("notice", report || lost ? notice(queries, query) : "Loading ...");
   $("query").hidden = !query;
   $("queries").hidden = queries.length < 2;
   if (!query) return;
@@ -360,7 +360,7 @@ async function ask() {
         const news = await answer.json();
         tag = answer.headers.get("ETag");
         skew = news.now - Date.now();
-        told = news.queries;
+        report = news.queries;
       } else if (answer.status !== 304) {
         throw new Error(answer.statusText);
       }

@@ -84,7 +84,7 @@ def _handler(history: History) -> type[Answering]:
             if self.headers.get("If-None-Match") == tag:
                 self.answer(HTTPStatus.NOT_MODIFIED, None, b"", {"ETag": tag})
                 return
-            version, queries = history.told()
+            version, queries = history.snapshot()
             shown = f'{{"now": {wall_clock_ms()}, "queries": {queries}}}'.encode()
             self.answer(HTTPStatus.OK, "application/json", shown, {"ETag": f'"{version}"'})
 

@@ -34,7 +34,7 @@ class LiveView:
         self.url = f"http://127.0.0.1:{server.port}/"
 
     def close(self) -> None:
-        """Stop listening to Spark, and let go of the port. The queries go on."""
+        """Stop listening to Spark, and release the port. The queries keep running."""
         if self._is_open:
             self._is_open = False
             self._server.close()

@@ -183,7 +183,7 @@ def test_empty_bundles_and_keys_without_windows_change_nothing(
         state, last = machine.advance_watermark(state, MAX_TIMESTAMP)
 
         assert (out, more, panes, others, last) == ([[], []], [[], []], [], [], [])
-        assert (len(state.table), state.promised.tolist()) == (0, [MAX_TIMESTAMP] * keys)
+        assert (len(state.table), state.output_watermark.tolist()) == (0, [MAX_TIMESTAMP] * keys)
 
 
 NONE = np.zeros(0, np.int64)
@@ -201,8 +201,8 @@ def test_keys_that_no_clock_move_concerned_catch_up() -> None:
     caught_up = machine.at(state, 8, 3)
 
     assert (caught_up.watermark, caught_up.clock) == (moved.watermark, moved.clock) == (8, 3)
-    assert caught_up.promised.tolist() == moved.promised.tolist() == [8, 8]
-    assert machine.at(caught_up, 40, 3).promised.tolist() == [40, 29]
+    assert caught_up.output_watermark.tolist() == moved.output_watermark.tolist() == [8, 8]
+    assert machine.at(caught_up, 40, 3).output_watermark.tolist() == [40, 29]
 
 
 # -- bounded sessions ------------------------------------------------------------------------
@@ -374,13 +374,12 @@ class MyTrigger(triggers.Trigger):
     [
         (
             WindowingStrategy(Sessions(gap_of)),
-            "the gap of Sessions(gap_of) is a function of yours, which is asked about one element "
+            "the gap of Sessions(gap_of) is a function of yours, which is called for one element "
             "at a time",
         ),
         (
             WindowingStrategy(Mine(10)),
-            "FixedWindows(10ms) asks a function of yours, Mine, and that about one element at a "
-            "time",
+            "FixedWindows(10ms) calls a function of yours, Mine, for one element at a time",
         ),
         (
             WindowingStrategy(FixedWindows(10), Repeatedly(MyTrigger())),

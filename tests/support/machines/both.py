@@ -28,10 +28,10 @@ class BothMachines:
     Each step starts from what one of them left behind, by turns.
 
     Attributes:
-        standing: Where the shard stands after the last step.
+        status: Where the shard stands after the last step.
     """
 
-    standing: ShardStatus
+    status: ShardStatus
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -62,11 +62,11 @@ class BothMachines:
         raised: list[BeamlikeError] = []
         for stepper, store in zip(self._steppers, stores, strict=True):
             try:
-                table, standing = stepper.step(
+                table, status = stepper.step(
                     store, tables, [HostWatermark(watermark)], clock, shard
                 )
                 said.append(self._by_window(table))
-                stood.append(standing)
+                stood.append(status)
             except BeamlikeError as error:
                 raised.append(error)
                 said.append(type(error))
@@ -75,8 +75,8 @@ class BothMachines:
         if raised:
             raise raised[-1]
         assert stood[0] == stood[1]
-        self.standing = stood[0]
-        assert self.standing.windows_open == self._kept(stores[0])
+        self.status = stood[0]
+        assert self.status.windows_open == self._kept(stores[0])
         remembered, otherwise = map(self.remembered, stores)
         _compare(otherwise, remembered)
         self._steps += 1

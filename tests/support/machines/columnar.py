@@ -121,8 +121,8 @@ class _Host:
         new = [key for key in dict.fromkeys(key for key, _ in elements) if key not in self._keys]
         self._keys |= {key: len(self._keys) + at for at, key in enumerate(new)}
         unseen = np.full(len(new), self.state.watermark, np.int64)
-        promised = np.concatenate([self.state.promised, unseen])
-        before = attrs.evolve(self.state, promised=promised)
+        promised = np.concatenate([self.state.output_watermark, unseen])
+        before = attrs.evolve(self.state, output_watermark=promised)
         keys = _whole([self._keys[key] for key, _ in elements])
         items = [item for _, item in elements]
         plain = [item for item in items if isinstance(item, Element)]
@@ -161,7 +161,10 @@ class _Host:
             )
         return {
             name: KeyState(
-                state.watermark, state.clock, int(state.promised[number]), windows.get(number, {})
+                state.watermark,
+                state.clock,
+                int(state.output_watermark[number]),
+                windows.get(number, {}),
             )
             for number, name in enumerate(names)
         }

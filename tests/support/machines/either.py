@@ -25,7 +25,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import bounds
 from beamlike.runtime.arrivals import arriving
-from beamlike.runtime.column_output import told_drops, told_panes
+from beamlike.runtime.column_output import keyed_drops, keyed_panes
 from beamlike.runtime.column_shard import ColumnShard
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.plan import Plan
@@ -150,8 +150,8 @@ def _unlike_memory(setting: Setting) -> list[str]:
             return reference.step(store, tables, [HostWatermark(watermark)], clock).effects
         stepped = columns.step(store, tables, [HostWatermark(watermark)], clock)
         return [
-            *told_panes(plan, stepped),
-            *told_drops(plan, stepped.drops, stepped.arrived, stepped.judged_at),
+            *keyed_panes(plan, stepped),
+            *keyed_drops(plan, stepped.drops, stepped.arrived, stepped.judged_at),
         ]
 
     for number, batch in enumerate(setting.batches):

@@ -69,7 +69,7 @@ class LazyRun:
     """What came out of `run_lazily`.
 
     ``states`` holds the keys that still have windows. ``past_wakes`` names each wake that lay
-    in the past when it was asked for; there must be none.
+    in the past when it was called for; there must be none.
     """
 
     outputs: tuple[Output, ...]

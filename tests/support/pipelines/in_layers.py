@@ -15,7 +15,7 @@ import pyarrow as pa
 from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Answers, Scripted
-from beamlike.hosts.spark.graph.scripts import edges_of, letters_of
+from beamlike.hosts.spark.graph.scripts import edges_of, messages_of
 from beamlike.hosts.spark.graph.stages import fused_stage, output_stage
 from beamlike.machine.clocks import StageClock
 from beamlike.model.graph import Edge, Node
@@ -71,7 +71,7 @@ def run_in_letters(
     layers = Layers.of(ends, edges_of(ends, wanted), lambda _: StageClock(1))
     stores: dict[tuple[int, int, int], _Store] = defaultdict(_Store)
     answers = Answers(layers, [Scripted(ends, wanted)])
-    for mail in letters_of(layers, *answers.sources):
+    for mail in messages_of(layers, *answers.sources):
         letters = [layers.dump(mail)]
         for at in range(layers.depth):
             sent = _through(fused_stage(_sent(layers), at, shards, buckets), letters, dice)

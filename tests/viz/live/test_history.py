@@ -9,7 +9,7 @@ from tests.support.queries.reports import report
 
 
 def told(history: History) -> list[dict[str, Any]]:
-    _, queries = history.told()
+    _, queries = history.snapshot()
     found: list[dict[str, Any]] = json.loads(queries)
     return found
 
@@ -22,7 +22,7 @@ HOURS = {"panes_early": 2, "panes_on_time": 1, "dropped_expired": 3, "windows_op
 
 
 def test_nothing_is_known_before_a_query_starts() -> None:
-    assert History().told() == (0, "[]")
+    assert History().snapshot() == (0, "[]")
 
 
 def test_a_query_starts_runs_and_stops() -> None:
@@ -204,7 +204,7 @@ def test_each_change_has_another_version() -> None:
     history.ended("q", "r", None, at=0)
     versions.append(history.version)
     assert versions == sorted(set(versions))
-    assert history.told()[0] == versions[-1]
+    assert history.snapshot()[0] == versions[-1]
 
 
 def test_a_report_of_waiting_does_not_hide_the_batch_that_it_waits_for() -> None:

@@ -38,5 +38,5 @@ def test_a_query_that_runs_already_runs_since_the_first_that_is_known_of_it(
 
     Listener(history).begin(streams, [running(*batches)])  # type: ignore[arg-type]
 
-    (query,) = json.loads(history.told()[1])
+    (query,) = json.loads(history.snapshot()[1])
     assert (query["since"], [it["batch"] for it in query["recent"]]) == (since, [*batches])

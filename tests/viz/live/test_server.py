@@ -97,7 +97,7 @@ def test_the_numbers_are_those_of_the_history(served: Served) -> None:
     status, headers, body = served.ask("/data.json")
     told = json.loads(body)
     assert (status, headers["Content-Type"]) == (200, "application/json")
-    assert told["queries"] == json.loads(served.history.told()[1])
+    assert told["queries"] == json.loads(served.history.snapshot()[1])
     assert set(told) == {"now", "queries"}
 
 

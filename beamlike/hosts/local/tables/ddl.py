@@ -1,4 +1,4 @@
-"""Types of columns from their text, as ``"user string, at timestamp"``, without asking Spark."""
+"""Types of columns from their text, as ``"user string, at timestamp"``, without Spark."""
 
 import re
 from collections.abc import Callable

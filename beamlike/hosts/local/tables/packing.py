@@ -38,10 +38,10 @@ def packer_table(
     for given, value in zip(inputs.values(), values, strict=True):
         lost = pc.and_(rows.column(given.source).is_valid(), value.is_null())
         _note(reasons, lost.to_pylist(), RowProblem.BAD_VALUE.value)
-    told = [*plan.keys, *(given.source for given in inputs.values())]
+    names = [*plan.keys, *(given.source for given in inputs.values())]
     if timestamp in schema.names:
-        told.insert(len(plan.keys), str(timestamp))
-    shown = [name for name in dict.fromkeys(told) if name not in hidden_columns]
+        names.insert(len(plan.keys), str(timestamp))
+    shown = [name for name in dict.fromkeys(names) if name not in hidden_columns]
     columns = {
         **{f"key_{at}": key for at, key in enumerate(keys.values())},
         **{f"value_{at}": value for at, value in enumerate(values)},

@@ -44,7 +44,7 @@ class PackedTable:
 
 @attrs.frozen
 class _State:
-    """What rests of a grouping between micro-batches: what a checkpoint has of it.
+    """The saved state of a grouping between micro-batches: what a checkpoint has of it.
 
     ``groups`` are those of the fanout, and one that dropped rows go through.
     """
@@ -73,7 +73,7 @@ class Stage:
     Args:
         plan: What it does.
         inputs: What goes in.
-        state: What rests of it.
+        state: Its saved state.
     """
 
     def __init__(self, plan: Plan, inputs: Sequence[PackedTable], state: _State | None) -> None:
@@ -136,7 +136,7 @@ class TableQuery:
 
     Args:
         schemas: The inputs by name, with the types of their columns.
-        before: The query whose state this one goes on with, as from a checkpoint.
+        before: The query whose state this one continues with, as from a checkpoint.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class TableQuery:
         *,
         ended: bool = False,
     ) -> list[pa.Table]:
-        """A micro-batch, and the one without data that a new watermark asks for; their rows.
+        """A micro-batch, and the one without data that a new watermark causes; their rows.
 
         If it fails nothing has happened.
 

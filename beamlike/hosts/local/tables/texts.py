@@ -151,9 +151,9 @@ def _as_name(key: Any) -> str:
     return key if isinstance(key, str) else write_json(key).strip('"')
 
 
-def _instant(moment: datetime) -> str:
-    zone = "" if moment.tzinfo is None else "Z"
-    plain = moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+def _instant(instant: datetime) -> str:
+    zone = "" if instant.tzinfo is None else "Z"
+    plain = instant if instant.tzinfo is None else instant.astimezone(UTC).replace(tzinfo=None)
     return f"{plain.isoformat(timespec='milliseconds')}{zone}"
 
 

@@ -39,10 +39,10 @@ class TableFrames(Frames):
         return source_rows(df, timestamp, delay, max_ahead)
 
     def where(self, rows: TableFrame, condition: Any) -> TableFrame:
-        said = _CONDITION.fullmatch(condition) if isinstance(condition, str) else None
-        if said is None:
+        match = _CONDITION.fullmatch(condition) if isinstance(condition, str) else None
+        if match is None:
             raise needs_spark(f"where({condition!r}), which is more than a column of booleans,")
-        negated, name = said.groups()
+        negated, name = match.groups()
         path = found(rows.schema, name, "where")[0]
 
         def holds(row: Row) -> bool:

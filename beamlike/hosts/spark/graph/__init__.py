@@ -10,5 +10,5 @@ What travels, and what steps it, is in `beamlike.runtime.graph`. Read in this or
 (between layers), `processor` (a layer), `observing` (what nodes count, as metrics), `scripts`
 (scripts as mail), `query` (the whole, and scripts played on it), `rows` (elements as rows of a
 schema), `reading` (rows as elements), `frames` (DataFrames as sources and as what comes out),
-`checkpoint` (what a pipeline goes on from), `running` (a pipeline that reads and writes them).
+`checkpoint` (what a pipeline restarts from), `running` (a pipeline that reads and writes them).
 """

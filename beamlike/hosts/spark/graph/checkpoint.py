@@ -1,8 +1,8 @@
-"""What lies in the folder that a pipeline goes on from: the query's own checkpoint, and beside it
+"""The folder that a pipeline restarts from: the query's own checkpoint, and beside it
 
-- ``letters``, which the query reads like any other source. What comes to an end by itself, such as
-  created elements, is put there once, before the first micro-batch; and so is the end of all
-  input, when the pipeline is to drain.
+- ``letters``: messages, which the query reads like any other source. What comes to an end by
+  itself, such as created elements, is put there once, before the first micro-batch; and so is the
+  end of all input, when the pipeline is to drain.
 - ``nodes``: the number and the label of each node, and of those that keep state the words that this
   depends on. State goes by the number of its node, so that another pipeline would find none, or
   that of another node.
@@ -19,7 +19,7 @@ import attrs
 from beamlike.errors import StateError
 from beamlike.hosts.spark.graph.frames import ending
 from beamlike.hosts.spark.graph.processor import Layer
-from beamlike.hosts.spark.graph.stages import LETTERS
+from beamlike.hosts.spark.graph.stages import MESSAGE
 from beamlike.runtime.changes import check_layout, refused, unnumbered
 from beamlike.runtime.graph.layers import STAGED, Layers
 from beamlike.runtime.graph.messages import Messages
@@ -68,34 +68,34 @@ def nodes_of(layers: Layers, shards: int = SHARDS) -> list[Known]:
 
 
 def nodes_in(lines: Iterable[str], path: str) -> list[Known]:
-    """The nodes that the lines of a checkpoint tell of.
+    """The nodes in the lines of a checkpoint.
 
     Args:
         lines: Of the text ``nodes``.
         path: The folder that it is in.
 
     Raises:
-        StateError: A line tells of none; names it.
+        StateError: A line has none; names it.
     """
     found = []
     for number, line in enumerate(lines, 1):
         try:
-            told = Known(**json.loads(line))
+            node = Known(**json.loads(line))
         except (TypeError, ValueError, RecursionError) as error:
             raise _no_node(line, number, path, f"{type(error).__name__}: {error}") from error
-        parts = [told.number, told.label, told.state, told.words]
-        if [*map(type, parts)] != [int, str, bool, dict] or {*map(type, told.words.values())} - {
+        parts = [node.number, node.label, node.state, node.words]
+        if [*map(type, parts)] != [int, str, bool, dict] or {*map(type, node.words.values())} - {
             str
         }:
             expected = "a number, a label, true or false, and words were expected"
             raise _no_node(line, number, path, expected)
-        found.append(told)
+        found.append(node)
     return found
 
 
 def _no_node(line: str, number: int, path: str, why: str) -> StateError:
     return StateError(
-        f"line {number} of {path}/nodes tells of no transform: {reprlib.repr(line)} ({why}); the "
+        f"line {number} of {path}/nodes has no transform: {reprlib.repr(line)} ({why}); the "
         "checkpoint is damaged: continue from a copy of it, or start with a new one"
     )
 
@@ -103,12 +103,12 @@ def _no_node(line: str, number: int, path: str, why: str) -> StateError:
 def check_nodes(before: Sequence[Known], now: Sequence[Known], path: str) -> None:
     """Refuse a checkpoint whose state another pipeline has written.
 
-    Only nodes that keep state decide. What may change of one that is where it was is said in
+    Only nodes that keep state decide. What may change of one in the same place is in
     `beamlike.runtime.changes`.
 
     Args:
         before: The nodes of the pipeline that wrote it.
-        now: Those of the pipeline that is to go on from it.
+        now: Those of the pipeline that is to restart from it.
         path: Its folder.
 
     Raises:
@@ -190,8 +190,8 @@ class Checkpoint:
         return f"{self.path}/query"
 
     @property
-    def letters(self) -> str:
-        """Where letters to the query are put."""
+    def messages(self) -> str:
+        """Where messages to the query are put."""
         return f"{self.path}/letters"
 
     @property
@@ -199,14 +199,14 @@ class Checkpoint:
         return f"{self.path}/nodes"
 
     def prepare(self) -> None:
-        """Have everything there before the query starts, or goes on.
+        """Have everything there before the query starts, or restarts.
 
         Raises:
-            StateError: Another pipeline went on from it.
+            StateError: It belongs to another pipeline.
         """
         now = nodes_of(self.layers, self.shards)
         before = None
-        # A start that broke off may have left letters, all or some: no query has read them.
+        # A start that broke off may have left messages, all or some: no query has read them.
         if self._read(f"{self.query}/metadata") is None:
             self.send(*ending(self.layers), mode="overwrite")
         else:
@@ -219,13 +219,13 @@ class Checkpoint:
             frame.write.mode("overwrite").text(self._nodes)
 
     def send(
-        self, told: Sequence[Messages], tables: Sequence["DataFrame"] = (), *, mode: str = "append"
+        self, sent: Sequence[Messages], tables: Sequence["DataFrame"] = (), *, mode: str = "append"
     ) -> None:
-        """Put letters into the folder: those of tables, and those told, in order, as one."""
-        one = self.layers.dump(self.layers.load(map(self.layers.dump, told)))
-        letter = self.spark.createDataFrame([(one,)], LETTERS).coalesce(1)
-        all_letters = reduce(lambda some, more: some.unionByName(more), tables, letter)
-        all_letters.write.mode(mode).parquet(self.letters)
+        """Put messages into the folder: those of tables, and those sent, in order, as one."""
+        one = self.layers.dump(self.layers.load(map(self.layers.dump, sent)))
+        message = self.spark.createDataFrame([(one,)], MESSAGE).coalesce(1)
+        together = reduce(lambda some, more: some.unionByName(more), tables, message)
+        together.write.mode(mode).parquet(self.messages)
 
     def _read(self, path: str) -> list[str] | None:
         """The lines of a text; None if there is none."""

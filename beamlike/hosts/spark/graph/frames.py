@@ -16,8 +16,8 @@ from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Entry, stepped_through
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader
 from beamlike.hosts.spark.graph.rows import Columns
-from beamlike.hosts.spark.graph.scripts import letters_of
-from beamlike.hosts.spark.graph.stages import LETTERS, SHOWN, Shows, sender
+from beamlike.hosts.spark.graph.scripts import messages_of
+from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows, sender
 from beamlike.hosts.spark.inputs import type_of
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.ticks import ticks
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Frame",
     "Shown",
-    "bounded_letters",
+    "bounded_messages",
     "clock_of",
     "ending",
     "frame_of",
     "is_stream",
-    "stream_letters",
+    "stream_messages",
 ]
 
 ENCODED = "value binary"
@@ -112,7 +112,7 @@ def frame_of(
         schema: The Spark schema of the rows. An element is a `Row`, a mapping, a named tuple or
             another tuple with its columns; any other element is the only column.
         shards: The groups of Spark that share the keys of a layer.
-        wake_every_ms: How often a query that waits on processing time is woken without data.
+        wake_every_ms: How often a query that waits on processing time gets one without data.
 
     Raises:
         PipelineError: It is no schema.
@@ -121,7 +121,7 @@ def frame_of(
     layers, owner = Layers.of([], [edge], clock_of), f"to_data_frame of {edge.node.label!r}"
     shown = Shown.of(spark, schema, owner)
     if not is_stream(layers):
-        return shown.rows_in(bounded_letters(spark, layers, shards, [(0, shown.table)]))
+        return shown.rows_in(bounded_messages(spark, layers, shards, [(0, shown.table)]))
     still = [node.label for node in layers.sources if not _streams(node)]
     if still:
         stream = next(node.label for node in layers.sources if _streams(node))
@@ -130,7 +130,7 @@ def frame_of(
             "one query of a DataFrame: write the result with WriteRows(...) and run() the "
             "pipeline, or read the first one as a stream too"
         )
-    left = stream_letters(
+    left = stream_messages(
         spark,
         layers,
         [(0, shown.table)],
@@ -150,7 +150,7 @@ def _streams(source: ReadNode) -> bool:
     return isinstance(source.origin, Frame) and source.origin.rows.isStreaming
 
 
-def stream_letters(
+def stream_messages(
     spark: "SparkSession",
     layers: Layers,
     shows: Shows,
@@ -167,15 +167,15 @@ def stream_letters(
         layers: The pipeline.
         shows: See `stepped_through`.
         shards: The groups of Spark that share the keys of a layer.
-        wake_every_ms: How often a query that waits on processing time is woken without data.
-        others: Letters that enter it besides those of the streams.
+        wake_every_ms: How often a query that waits on processing time gets one without data.
+        others: Messages that enter it besides those of the streams.
         names: How Spark's progress calls what a node counts; by default by its label.
     """
     streams = [(at, frame) for at, frame in _frames(layers) if frame.rows.isStreaming]
     entries = [frame.entry(layers, at) for at, frame in streams]
     entries += [] if others is None else [Entry(others)]
     if _waits(layers, shards):
-        entries.append(Entry(_wakes(spark, layers, wake_every_ms)))
+        entries.append(Entry(_ticked(spark, layers, wake_every_ms)))
     observed = [
         Observed(at, node.label if names is None else names(node), isinstance(node, STAGED))
         for at, node in enumerate(layers.nodes)
@@ -185,7 +185,7 @@ def stream_letters(
 
 
 _asked: Final[WeakKeyDictionary[Node, int]] = WeakKeyDictionary()
-"""How many DataFrames stand on a node."""
+"""How many DataFrames are based on a node."""
 
 
 def _name_of(node: Node) -> str:
@@ -220,11 +220,11 @@ def _waits(layers: Layers, shards: int) -> bool:
     )
 
 
-def _wakes(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":
+def _ticked(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":
     return ticks(spark, every_ms).select(F.lit(layers.dump(Messages())).alias("blob"))
 
 
-def bounded_letters(
+def bounded_messages(
     spark: "SparkSession", layers: Layers, shards: int, shows: Shows
 ) -> "DataFrame":
     """What leaves a pipeline over data that ends: everything happens in one step.
@@ -242,27 +242,27 @@ def bounded_letters(
             f"{unbounded[0]!r} is a script of a stream; it can be played with run(), and not be "
             "part of a DataFrame"
         )
-    told, frames = _ending(layers)
-    created = spark.createDataFrame([(layers.dump(mail),) for mail in told], LETTERS)
+    sent, frames = _ending(layers)
+    created = spark.createDataFrame([(layers.dump(one),) for one in sent], MESSAGE)
     entries = [*(frame.entry(layers, at) for at, frame in frames), Entry(created)]
     return stepped_through(entries, layers, shards, 1, shows=shows, bounded=True)
 
 
 def ending(layers: Layers) -> tuple[list[Messages], list["DataFrame"]]:
-    """What the sources that come to an end send: letters, and DataFrames of letters."""
-    told, frames = _ending(layers)
+    """What the sources that come to an end send: messages, and DataFrames of messages."""
+    messages, frames = _ending(layers)
     entries = [frame.entry(layers, at) for at, frame in frames]
     sent = [(entry.rows, entry.take) for entry in entries]
-    return told, [rows.mapInArrow(sender(layers, take), LETTERS) for rows, take in sent if take]
+    return messages, [rows.mapInArrow(sender(layers, take), MESSAGE) for rows, take in sent if take]
 
 
 def _ending(layers: Layers) -> tuple[list[Messages], list[tuple[int, Frame]]]:
     frames = [(at, frame) for at, frame in _frames(layers) if not frame.rows.isStreaming]
     scripts = [node for node in layers.sources if not isinstance(node.origin, Frame)]
-    told = list(letters_of(layers, scripts)) if scripts else []
+    messages = list(messages_of(layers, scripts)) if scripts else []
     # Not by the function that reads the rows: a DataFrame may have no partition to call it for.
-    told.append(Messages(reached=[Reached(at, 0, MAX_TIMESTAMP) for at, _ in frames]))
-    return told, frames
+    messages.append(Messages(reached=[Reached(at, 0, MAX_TIMESTAMP) for at, _ in frames]))
+    return messages, frames
 
 
 @attrs.frozen

@@ -60,7 +60,7 @@ class Placed:
 
     Args:
         stage: What it does.
-        sources: The sources that it stands on.
+        sources: The sources that it depends on.
         origins: The sources and stateful nodes whose watermarks are its own.
         clocks: Theirs.
     """
@@ -73,7 +73,7 @@ class Placed:
 
 @attrs.frozen(slots=False)
 class Layer:
-    """What the shards of a layer do, wherever their state rests.
+    """What the shards of a layer do, wherever their state is stored.
 
     Args:
         layers: The pipeline.
@@ -121,62 +121,66 @@ class Layer:
     def _clock(self, origin: int) -> InputClock:
         return self.layers.clocks.get(origin, StageClock(self.shards))
 
-    def step(self, shard: int, mail: Messages, stores: Mapping[int, Store], clock: int) -> Messages:
+    def step(
+        self, shard: int, received: Messages, stores: Mapping[int, Store], clock: int
+    ) -> Messages:
         """Take one shard through a micro-batch.
 
         Args:
             shard: Its position.
-            mail: What it was sent.
+            received: What it was sent.
             stores: The state of each node.
-            clock: Processing time (ms), if the mail does not tell it.
+            clock: Processing time (ms), if the messages have none.
         """
         after = Messages(
-            addressed=mail.addressed,
-            # All shards were told the same; one of them hands it on.
-            reached=list(mail.reached) if shard == 0 else [],
-            delivered=mail.delivered if shard == 0 else [],
-            came=mail.came,
-            lost=mail.lost,
-            metrics=mail.metrics,
-            tallies=mail.tallies,
-            noted=mail.noted,
-            clock=mail.clock if shard == 0 else {},
+            addressed=received.addressed,
+            # All shards got the same; one of them passes it on.
+            reached=list(received.reached) if shard == 0 else [],
+            delivered=received.delivered if shard == 0 else [],
+            came=received.came,
+            lost=received.lost,
+            metrics=received.metrics,
+            tallies=received.tallies,
+            noted=received.noted,
+            clock=received.clock if shard == 0 else {},
             order=shard,
         )
         for at, placed in self.stages.items():
             stage = placed.stage
-            tables = together(mail.arriving.get(at, ()), self.layers.wire)
-            said = [mail.clock[source] for source in placed.sources if source in mail.clock]
-            now = max(said, default=clock)
-            updates = list(_heard(placed, mail.reached))
+            tables = together(received.arriving.get(at, ()), self.layers.wire)
+            clocks = [
+                received.clock[source] for source in placed.sources if source in received.clock
+            ]
+            now = max(clocks, default=clock)
+            updates = list(_updates(placed, received.reached))
             room = in_room(stage.plan, shard)
             with after.metrics.step(str(at)), stage.worker.blamed(), room:
                 stepped = stage.step(stores[at], tables, updates, now)
-            jump = self._jump(at, placed, mail, stepped.standing) if shard == 0 else None
+            jump = self._jump(at, placed, received, stepped.status) if shard == 0 else None
             if jump is not None:
                 log_jump(self.layers.nodes[at].label, jump)
             elements = sum(table.num_rows for table in tables)
             drops, panes = stepped.drops, stepped.out.panes
-            after.count(at, Tally.of(elements, drops, panes, stepped.standing, jump))
+            after.count(at, Tally.of(elements, drops, panes, stepped.status, jump))
             self._log(at, stepped)
             after.lost += (NodeDrop(at, key, drop) for key, drop in drops)
             if stepped.out:
                 after.out[at, MAIN].extend(stepped.out)
             after.reached.append(Reached(at, shard, stepped.output_watermark))
-            if stage.notes and said:  # else the script is over, and Spark goes on for another
-                stands = stepped.standing.watermark
+            if stage.notes and clocks:  # else the script is over, and Spark runs on for another
+                stands = stepped.status.watermark
                 given = list(stage.given(tables))
                 noted = ShardTrace(at, shard, now, stands, given, stepped.outputs(), stepped.trace)
                 after.noted.append(noted)
         return after
 
     def stepped(
-        self, shard: int, letters: Iterable[bytes], stores: Mapping[int, Store], clock: int
+        self, shard: int, blobs: Iterable[bytes], stores: Mapping[int, Store], clock: int
     ) -> bytes:
-        """The same from letters to a letter."""
+        """The same from messages to a message, in bytes."""
         with paused_gc():
-            mail = self.layers.load(letters)
-            return self.layers.dump(self.step(shard, mail, stores, clock))
+            received = self.layers.load(blobs)
+            return self.layers.dump(self.step(shard, received, stores, clock))
 
     def teardown(self) -> None:
         """Let what the functions of this copy have made come to its end."""
@@ -191,14 +195,16 @@ class Layer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def _jump(self, at: int, placed: Placed, mail: Messages, standing: ShardStatus) -> Jump | None:
+    def _jump(
+        self, at: int, placed: Placed, received: Messages, status: ShardStatus
+    ) -> Jump | None:
         """The jump of a node's watermark, if rows of its sources made it do one."""
         wait = longest_wait(_windowing(self.layers.nodes[at]))
         if wait is None:
             return None
-        own = (it for it in mail.delivered if it.source in placed.origins)
+        own = (it for it in received.delivered if it.source in placed.origins)
         rows = [attrs.evolve(it, source=placed.origins.index(it.source)) for it in own]
-        return jump_of_stage(placed.clocks, rows, standing, wait)
+        return jump_of_stage(placed.clocks, rows, status, wait)
 
     def _log(self, at: int, stepped: StageStepped) -> None:
         name = self.layers.nodes[at].label
@@ -220,7 +226,7 @@ def _windowing(node: Node) -> WindowingStrategy:
     raise AssertionError(f"{node.label!r} has no machine")
 
 
-def _heard(placed: Placed, reached: Iterable[Reached]) -> Iterator[WatermarkUpdate]:
+def _updates(placed: Placed, reached: Iterable[Reached]) -> Iterator[WatermarkUpdate]:
     for it in reached:
         if it.node not in placed.origins:
             continue
@@ -232,7 +238,7 @@ def _heard(placed: Placed, reached: Iterable[Reached]) -> Iterator[WatermarkUpda
 
 
 class LayerProcessor(StatefulProcessor):
-    """Carries letters to the shards of a layer. State ``blobs``: those of each node, by number."""
+    """Carries messages to the shards of a layer. State ``blobs``: those of each node, by number."""
 
     def __init__(self, layer: Layer, ids: tuple[int, ...]) -> None:
         self._layer, self._ids = layer, ids
@@ -245,9 +251,9 @@ class LayerProcessor(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:
         clock = timerValues.getCurrentProcessingTimeInMs()
-        letters = (bytes(row.blob) for row in rows)
+        blobs = (bytes(row.blob) for row in rows)
         shard = self._ids.index(key[0])
-        yield Row(blob=self._layer.stepped(shard, letters, self._stores, clock))
+        yield Row(blob=self._layer.stepped(shard, blobs, self._stores, clock))
 
     def close(self) -> None:
         self._layer.teardown()

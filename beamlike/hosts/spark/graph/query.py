@@ -16,10 +16,10 @@ from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.memory.pipeline import DroppedElement, OutOf, PipelineRun
 from beamlike.hosts.spark.graph.observing import Observed, observing
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor, stepper
-from beamlike.hosts.spark.graph.scripts import edges_of, letters_of
+from beamlike.hosts.spark.graph.scripts import edges_of, messages_of
 from beamlike.hosts.spark.graph.stages import (
     LEFT,
-    LETTERS,
+    MESSAGE,
     Shows,
     Take,
     fused_stage,
@@ -53,7 +53,7 @@ class Entry:
 
     Args:
         rows: Batch or streaming.
-        take: Reads its rows; None: they are letters.
+        take: Reads its rows; None: they are messages.
     """
 
     rows: "DataFrame"
@@ -89,10 +89,10 @@ def stepped_through(
         sent = _each(entries, walk, _SENT).groupBy("shard")
         layer = Layer(layers, at + 1, shards, buckets, notes)
         if bounded:
-            stepped = sent.applyInArrow(stepper(layer, ids), LETTERS)
+            stepped = sent.applyInArrow(stepper(layer, ids), MESSAGE)
         else:
             processor = LayerProcessor(layer, ids)
-            stepped = sent.transformWithState(processor, LETTERS, "append", "EventTime")
+            stepped = sent.transformWithState(processor, MESSAGE, "append", "EventTime")
         entries = [Entry(stepped)]
     tallied = observed is not None
     schema = f"{LEFT}, {TALLIES_TYPE}" if tallied else LEFT
@@ -147,13 +147,13 @@ def run_pipelines_on_spark(
     layers = Layers.of(ends, wanted, lambda _: StageClock(1))
     answers = Answers(layers, pipelines)
     with _playing(spark, layers, shards, buckets) as play:
-        for mail in letters_of(layers, *answers.sources):
-            answers.add(play(mail))
+        for message in messages_of(layers, *answers.sources):
+            answers.add(play(message))
     return answers.runs()
 
 
 class Answers:
-    """What came out of each of some pipelines, from the letters that leave their query."""
+    """What came out of each of some pipelines, from the messages that leave their query."""
 
     def __init__(self, layers: Layers, pipelines: Sequence[Scripted]) -> None:
         self._layers, self._steps = layers, 0
@@ -214,11 +214,11 @@ class Answers:
 def _playing(
     spark: "SparkSession", layers: Layers, shards: int, buckets: int
 ) -> Iterator[Callable[[Messages], Messages]]:
-    """A query that runs in the block: one letter in, all answers out."""
+    """A query that runs in the block: one message in, all answers out."""
     home = scratch_folder("pipeline")
     inbox, table = home / "in", f"beamlike_pipeline_{home.name[-8:]}"
     inbox.mkdir()
-    rows = spark.readStream.schema(LETTERS).option("maxFilesPerTrigger", 1).parquet(str(inbox))
+    rows = spark.readStream.schema(MESSAGE).option("maxFilesPerTrigger", 1).parquet(str(inbox))
     partitions = spark.conf.get(_PARTITIONS)
     spark.conf.set(_PARTITIONS, str(shards))
     try:
@@ -231,17 +231,17 @@ def _playing(
         spark.conf.set(_PARTITIONS, str(partitions))
     seen, numbers = 0, count()
 
-    def play(mail: Messages) -> Messages:
+    def play(message: Messages) -> Messages:
         nonlocal seen
         hidden = inbox / f".{next(numbers):08}.parquet"
-        pq.write_table(pa.table({"blob": pa.array([layers.dump(mail)], pa.binary())}), hidden)
+        pq.write_table(pa.table({"blob": pa.array([layers.dump(message)], pa.binary())}), hidden)
         hidden.rename(inbox / hidden.name[1:])
         try:
             query.processAllAvailable()
         except Exception as failure:
             raise as_raised(failure) from failure
-        letters = [bytes(row.blob) for row in spark.table(table).collect()]
-        new, seen = letters[seen:], len(letters)
+        blobs = [bytes(row.blob) for row in spark.table(table).collect()]
+        new, seen = blobs[seen:], len(blobs)
         return layers.load(new)
 
     try:
@@ -258,12 +258,12 @@ def as_raised(failure: Exception) -> Exception:
     for kind in (TransformError, PipelineError):
         marker = f"{kind.__module__}.{kind.__name__}: "
         if marker in words:
-            told = words.split(marker, 1)[1].splitlines()[0]
-            return PipelineError(told) if kind is PipelineError else _told_error(told)
+            problem = words.split(marker, 1)[1].splitlines()[0]
+            return PipelineError(problem) if kind is PipelineError else _transform_error(problem)
     return failure
 
 
-def _told_error(told: str) -> TransformError:
-    label, _, rest = told.partition(" raised ")
+def _transform_error(text: str) -> TransformError:
+    label, _, rest = text.partition(" raised ")
     problem, _, place = rest.rpartition(" for ")
     return TransformError(label.strip("'"), problem, place)

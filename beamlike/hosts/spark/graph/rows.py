@@ -24,8 +24,8 @@ _WHOLE: Final = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _INSTANTS: Final = (T.TimestampType, T.TimestampNTZType)
 _NESTED: Final = (T.ArrayType, T.MapType, T.StructType)
 _DAY_MS: Final = 86_400_000
-# PySpark 4.3 asks for the zone of instants; before that it was always UTC.
-_ASKS_FOR_ZONE: Final = "timezone" in inspect.signature(to_arrow_schema).parameters
+# PySpark 4.3 requires the zone of instants; before that it was always UTC.
+_TAKES_ZONE: Final = "timezone" in inspect.signature(to_arrow_schema).parameters
 _FIRST_MS: Final = -62_135_596_800_000  # the year 1
 _AFTER_LAST_MS: Final = 253_402_300_800_000  # the year 10000
 
@@ -69,8 +69,8 @@ class Columns:
     @classmethod
     def typed(cls, schema: T.StructType, zone: str | None, owner: str) -> Self:
         """The columns of a schema; its parts are those of `of`."""
-        asked: dict[str, Any] = {"timezone": zone} if _ASKS_FOR_ZONE else {}
-        return cls(schema, to_arrow_schema(schema, **asked), owner)
+        options: dict[str, Any] = {"timezone": zone} if _TAKES_ZONE else {}
+        return cls(schema, to_arrow_schema(schema, **options), owner)
 
     def table(self, elements: Sequence[Any]) -> pa.Table:
         """Elements as rows.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from beamlike.hosts.spark.graph.checkpoint import Checkpoint
-from beamlike.hosts.spark.graph.frames import Shown, bounded_letters, stream_letters
-from beamlike.hosts.spark.graph.stages import LETTERS, SHOWN, Shows
+from beamlike.hosts.spark.graph.frames import Shown, bounded_messages, stream_messages
+from beamlike.hosts.spark.graph.stages import MESSAGE, SHOWN, Shows
 from beamlike.machine.clocks import SourceClock
 from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge
@@ -50,7 +50,7 @@ KEPT_LOST: Final = 10_000
 
 @attrs.define
 class RunReport:
-    """What micro-batches told besides their rows.
+    """What micro-batches reported besides their rows.
 
     ``lost`` has the newest elements that were dropped, `KEPT_LOST` at most, and ``lost_counts`` how
     many were dropped in all, by the number of the node and the reason.
@@ -60,7 +60,7 @@ class RunReport:
     lost: Sequence[NodeDrop] = ()
     lost_counts: Mapping[tuple[int, str], int] = attrs.field(factory=dict)
 
-    def lose(self, lost: Sequence[NodeDrop]) -> None:
+    def record_drops(self, lost: Sequence[NodeDrop]) -> None:
         """Note elements that were dropped."""
         if not lost:
             return
@@ -116,19 +116,20 @@ def start(
         spark: The session of the query.
         layers: The pipeline; the wanted edges are those of the sinks.
         sinks: Where elements go.
-        checkpoint: The folder that the query goes on from.
+        checkpoint: The folder that the query restarts from.
         trigger: As Spark's ``trigger`` takes it.
         shards: The groups of Spark that share the keys of a layer.
-        wake_every_ms: How often a query that waits on processing time is woken without data.
+        wake_every_ms: How often a query that waits on processing time gets a micro-batch without
+            data.
 
     Raises:
         StateError: Another pipeline went on from this folder.
     """
     folder = Checkpoint(spark, checkpoint.rstrip("/"), layers, shards)
     folder.prepare()
-    own = spark.readStream.schema(LETTERS).parquet(folder.letters)
+    own = spark.readStream.schema(MESSAGE).parquet(folder.messages)
     shown = _shown(spark, sinks)
-    left = stream_letters(
+    left = stream_messages(
         spark,
         layers,
         _shows(layers, shown),
@@ -151,7 +152,7 @@ def run_bounded(
 ) -> RunReport:
     """Run a pipeline whose sources all come to an end."""
     found, shown = RunReport(), _shown(spark, sinks)
-    left = bounded_letters(spark, layers, shards, _shows(layers, shown))
+    left = bounded_messages(spark, layers, shards, _shows(layers, shown))
     _write(left, 0, layers, shown, found)
     return found
 
@@ -172,10 +173,10 @@ def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: Ru
     """Give each sink its rows. They are made once, for all of them."""
     kept = left.persist()
     try:
-        letters = kept.where(f"{SHOWN} is null").select("blob").collect()
-        mail = layers.load(bytes(blob) for (blob,) in letters)
-        found.lose(mail.lost)
-        for node, of_node in mail.metrics.by_step().items():
+        blobs = kept.where(f"{SHOWN} is null").select("blob").collect()
+        message = layers.load(bytes(blob) for (blob,) in blobs)
+        found.record_drops(message.lost)
+        for node, of_node in message.metrics.by_step().items():
             found.metrics.merge(of_node.of_step(layers.nodes[int(node)].label))
         for at, (sink, shown) in enumerate(rows):
             sink.write(shown.rows_in(kept, at), number)

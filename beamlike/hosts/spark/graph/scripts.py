@@ -1,4 +1,4 @@
-"""Scripts as letters: what each step sends into the query of some pipelines."""
+"""Scripts as messages: what each step sends into the query of some pipelines."""
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
@@ -9,7 +9,7 @@ from beamlike.runtime.graph.layers import Layers
 from beamlike.runtime.graph.messages import Messages, Reached
 from beamlike.runtime.graph.nodes import worker_of
 
-__all__ = ["edges_of", "letters_of"]
+__all__ = ["edges_of", "messages_of"]
 
 
 def edges_of(ends: Sequence[Node], wanted: Sequence[Edge]) -> list[Edge]:
@@ -19,29 +19,28 @@ def edges_of(ends: Sequence[Node], wanted: Sequence[Edge]) -> list[Edge]:
     return list(dict.fromkeys([*map(Edge, nodes), *read, *wanted]))
 
 
-def letters_of(layers: Layers, *pipelines: Sequence[ReadNode]) -> Iterator[Messages]:
+def messages_of(layers: Layers, *pipelines: Sequence[ReadNode]) -> Iterator[Messages]:
     """What the scripts of some sources send into the query, step by step.
 
     Args:
         layers: Of all pipelines together.
-        pipelines: The sources of each. They know nothing of one another: step n of all of them
-            is one letter.
+        pipelines: The sources of each. They are independent: step n of all of them is one message.
 
     Raises:
         UnsupportedError: A source has no script.
         PipelineError: An element of theirs does not come back from its coder.
     """
-    for letters in zip_longest(*(_letters(layers, sources) for sources in pipelines)):
+    for messages in zip_longest(*(_messages(layers, sources) for sources in pipelines)):
         together = Messages()
-        for letter in letters:
-            if letter is not None:
-                together.out |= letter.out
-                together.reached += letter.reached
-                together.clock |= letter.clock
+        for message in messages:
+            if message is not None:
+                together.out |= message.out
+                together.reached += message.reached
+                together.clock |= message.clock
         yield together
 
 
-def _letters(layers: Layers, sources: Sequence[ReadNode]) -> Iterator[Messages]:
+def _messages(layers: Layers, sources: Sequence[ReadNode]) -> Iterator[Messages]:
     workers = {source: worker_of(source) for source in sources}
     for step in steps_of(workers):
         with workers[step.source].blamed():

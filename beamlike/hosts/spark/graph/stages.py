@@ -26,20 +26,20 @@ from beamlike.runtime.store.blobs import pack_blob
 
 __all__ = [
     "LEFT",
-    "LETTERS",
+    "MESSAGE",
     "SHOWN",
     "Shows",
     "Take",
     "fused_stage",
-    "letters",
+    "messages",
     "output_stage",
     "sender",
 ]
 
-LETTERS: Final = "blob binary"
+MESSAGE: Final = "blob binary"
 """What comes to a layer."""
 SHOWN: Final = "shown"
-LEFT: Final = f"{SHOWN} int, {LETTERS}"
+LEFT: Final = f"{SHOWN} int, {MESSAGE}"
 """What leaves a pipeline."""
 Shows = Sequence[tuple[int, Callable[[Sequence[Any]], pa.Table]]]
 """Positions of wanted edges, and what makes rows of their elements."""
@@ -49,8 +49,8 @@ Take = Callable[[Batches], Messages]
 """Makes what comes to a task of it."""
 
 
-def letters(layers: Layers) -> Take:
-    """Takes letters, which are in a column ``blob``."""
+def messages(layers: Layers) -> Take:
+    """Takes messages, which are in a column ``blob``."""
 
     def take(batches: Batches) -> Messages:
         return layers.load(blob for batch in batches for blob in batch.column("blob").to_pylist())
@@ -59,7 +59,7 @@ def letters(layers: Layers) -> Take:
 
 
 def sender(layers: Layers, take: Take) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow`` that makes a letter of what comes."""
+    """The function for ``mapInArrow`` that makes a message of what comes."""
 
     def send(batches: Batches) -> Batches:
         with paused_gc():
@@ -81,23 +81,23 @@ def fused_stage(
         layer: The layer before.
         shards: The groups of Spark that share the keys of a layer.
         buckets: See `Plan`.
-        take: Reads what comes; by default letters.
+        take: Reads what comes; by default messages.
     """
-    ids, taking = spread_shards(shards), take or letters(layers)
+    ids, taking = spread_shards(shards), take or messages(layers)
 
-    def walk(batches: Batches) -> Batches:
+    def run(batches: Batches) -> Batches:
         from pyspark import TaskContext
 
         ease_worker()
         context = TaskContext.get()
         part = context.partitionId() if context else 0
-        with paused_gc(), _Walk.over(layers, layer) as walking:
-            sent = walking.sent(taking(batches), shards, buckets, part)
-        blobs = [layers.dump(mail) for mail in sent]
+        with paused_gc(), _Stage.over(layers, layer) as stage:
+            sent = stage.sent(taking(batches), shards, buckets, part)
+        blobs = [layers.dump(message) for message in sent]
         columns = [pa.array(ids, pa.int32()), pa.array(blobs, pa.binary())]
         yield pa.RecordBatch.from_arrays(columns, ["shard", "blob"])
 
-    return walk
+    return run
 
 
 def output_stage(
@@ -110,32 +110,37 @@ def output_stage(
     """The function for ``mapInArrow`` after the last layer, with what is wanted.
 
     Output: `LEFT`. A blob is an Arrow table of rows, and ``shown`` says of which of ``shows``; or
-    it is a letter with everything else.
+    it is a message with everything else.
 
     Args:
         layers: The pipeline.
-        take: Reads what comes; by default letters.
+        take: Reads what comes; by default messages.
         shows: The edges whose elements are wanted as rows.
         tallied: Whether what its nodes count stands beside the blobs, in a column of its own; a
             row with nothing else in it has no blob.
     """
-    taking = take or letters(layers)
+    taking = take or messages(layers)
 
     def finish(batches: Batches) -> Batches:
         ease_worker()
-        with paused_gc(), _Walk.over(layers, layers.depth) as walking:
-            mail = walking.through(taking(batches))
+        with paused_gc(), _Stage.over(layers, layers.depth) as stage:
+            received = stage.through(taking(batches))
             left: list[tuple[int | None, bytes | None]] = []
             for number, (wanted, show) in enumerate(shows):
-                elements = mail.came.get(wanted)
+                elements = received.came.get(wanted)
                 if elements:
                     left.append((number, pack_blob(show(elements.values), {})))
             for wanted, _ in shows:
-                mail.came.pop(wanted, None)
-        if mail.came or mail.lost or mail.noted or mail.metrics != Recorder():
-            done = Messages(came=mail.came, lost=mail.lost, metrics=mail.metrics, noted=mail.noted)
+                received.came.pop(wanted, None)
+        if received.came or received.lost or received.noted or received.metrics != Recorder():
+            done = Messages(
+                came=received.came,
+                lost=received.lost,
+                metrics=received.metrics,
+                noted=received.noted,
+            )
             left.append((None, layers.dump(done)))
-        if tallied and mail.tallies and not left:
+        if tallied and received.tallies and not left:
             left.append((None, None))
         if left:
             columns = {
@@ -143,26 +148,26 @@ def output_stage(
                 "blob": pa.array([blob for _, blob in left], pa.binary()),
             }
             if tallied:
-                columns[TALLIES] = tallies_array(mail.tallies, len(left))
+                columns[TALLIES] = tallies_array(received.tallies, len(left))
             yield pa.RecordBatch.from_pydict(columns)
 
     return finish
 
 
 @attrs.define
-class _Walk:
-    """One task's walk."""
+class _Stage:
+    """The nodes between two layers, in one task."""
 
     layers: Layers
     layer: int
     workers: dict[int, Worker]
     pending: dict[tuple[int, int], Bundle] = attrs.field(factory=lambda: defaultdict(Bundle))
-    """What nodes of this walk are given, by their numbers and sources."""
+    """What nodes of this stage are given, by their numbers and sources."""
 
     @classmethod
     @contextmanager
-    def over(cls, layers: Layers, layer: int) -> Iterator["_Walk"]:
-        """A walk whose functions are set up, and torn down at its end."""
+    def over(cls, layers: Layers, layer: int) -> Iterator["_Stage"]:
+        """A stage whose functions are set up, and torn down at its end."""
         workers = {at: worker_of(layers.nodes[at]) for at in layers.between(layer)}
         with ExitStack() as stack:
             for worker in workers.values():
@@ -170,46 +175,46 @@ class _Walk:
                 stack.callback(worker.teardown)
             yield cls(layers, layer, workers)
 
-    def through(self, mail: Messages) -> Messages:
-        """The mail as it leaves for the next layer."""
-        left = attrs.evolve(mail, out={}, addressed=defaultdict(Bundle))
-        for to, bundle in mail.addressed.items():
+    def through(self, received: Messages) -> Messages:
+        """The messages as they leave for the next layer."""
+        left = attrs.evolve(received, out={}, addressed=defaultdict(Bundle))
+        for to, bundle in received.addressed.items():
             self._given(to, left).extend(bundle)
-        for (node, tag), bundle in mail.out.items():
+        for (node, tag), bundle in received.out.items():
             self._route(node, tag, bundle, left)
         for at, worker in self.workers.items():
             given = [self.pending[at, source] for source in range(len(self._node(at).sources))]
             if not any(given):
                 continue
-            with mail.metrics.step(str(at)), worker.blamed():
+            with received.metrics.step(str(at)), worker.blamed():
                 found = list(worker.take(given))
             for tag, bundle in found:
                 self._route(at, tag, bundle, left)
         return left
 
-    def sent(self, mail: Messages, shards: int, buckets: int, part: int) -> list[Messages]:
-        """A letter to each shard of the next layer."""
-        mail = self.through(mail)
-        # What clocks tell concerns every shard; what passes by goes any way.
+    def sent(self, received: Messages, shards: int, buckets: int, part: int) -> list[Messages]:
+        """A message to each shard of the next layer."""
+        received = self.through(received)
+        # Watermarks concern every shard; what passes by goes any way.
         sent = [
             Messages(
-                reached=list(mail.reached),
-                delivered=mail.delivered,
-                clock=dict(mail.clock),
+                reached=list(received.reached),
+                delivered=received.delivered,
+                clock=dict(received.clock),
                 order=part,
             )
             for _ in range(shards)
         ]
         by_way = sent[part % shards]
-        by_way.came, by_way.lost, by_way.metrics = mail.came, mail.lost, mail.metrics
-        by_way.tallies, by_way.noted = mail.tallies, mail.noted
+        by_way.came, by_way.lost, by_way.metrics = received.came, received.lost, received.metrics
+        by_way.tallies, by_way.noted = received.tallies, received.noted
         staged = self.layers.staged(self.layer + 1)
-        for (at, source), bundle in mail.addressed.items():
+        for (at, source), bundle in received.addressed.items():
             if at not in staged:
                 by_way.addressed[at, source] = bundle
         for at in staged:
             sources = range(len(self._node(at).sources))
-            given = [mail.addressed.get((at, source), Bundle()) for source in sources]
+            given = [received.addressed.get((at, source), Bundle()) for source in sources]
             if any(given):
                 for shard, table in self._arriving(at, given, shards, buckets):
                     sent[shard].arriving[at].append(table)
@@ -237,5 +242,5 @@ class _Walk:
             self._given((reader.node, reader.source), left).extend(bundle)
 
     def _given(self, to: tuple[int, int], left: Messages) -> Bundle:
-        """The bundle of a reader: a node of this walk, or of a later one."""
+        """The bundle of a reader: a node of this stage, or of a later one."""
         return (self.pending if to[0] in self.workers else left.addressed)[to]

@@ -1,7 +1,7 @@
-"""Saved state that a person can open: the checkpoint of a query, read and told in columns.
+"""Saved state for people: the checkpoint of a query, read and shown in columns.
 
-Nothing here runs what the state holds. It is Arrow tables and JSON; values that rest as pickles
-stay bytes unless somebody asks for more.
+Nothing here runs what the state holds. It is Arrow tables and JSON; values that are saved as
+pickles stay bytes unless `unpickle` is set.
 
 Read in this order: `trigger` (what a window's trigger waits for), `keys` (keys as texts), `shard`
 (the blobs of one shard, see `beamlike.runtime.store.state`), `sizes` (bytes of rows), `stage` (all
@@ -23,7 +23,7 @@ key_...           the key's types       the key columns; a pipeline's is the key
 start, end        timestamp             the window, end exclusive; null: the global window
 closed            bool                  its trigger has finished; it only waits to be forgotten
 new_elements      int64                 elements since its last pane
-size              int64                 elements since it opened; null: nobody asked for it
+size              int64                 elements since it opened; null: it is not counted
 timing            string                its last pane; null: there was none
 index             int64                 the index of that pane
 nonspeculative    int64                 its index among the panes that are not early
@@ -31,7 +31,7 @@ standing          int64                 panes not withdrawn yet; null: nothing i
 hold              timestamp             where its elements hold the output watermark back; null:
                                         they do not
 due_event         timestamp             it changes by itself once the watermark reaches this;
-                                        null: not before the end of time, or nobody can tell
+                                        null: not before the end of time, or it is unknown
 due_clock         timestamp             it changes by itself once the clock is past this
 bytes             int64                 its row in memory, key and accumulator included
 finished          int64                 bits of its trigger's nodes, root lowest, parents first

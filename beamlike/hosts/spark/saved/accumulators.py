@@ -21,8 +21,8 @@ def held(row: Mapping[str, Any], kinds: Mapping[str, pa.DataType], *, unpickle: 
     Args:
         row: The accumulator columns of the window.
         kinds: Their types.
-        unpickle: Whether pickles are opened, which runs code that is in them. Otherwise they
-            are told by their size, as ``pickled, 128 bytes``.
+        unpickle: Whether pickles are opened, which runs code that is in them. Otherwise their size
+            is shown, as ``pickled, 128 bytes``.
     """
     return {
         _name(name): _value(row[name], name, kind, unpickle=unpickle)

@@ -23,7 +23,7 @@ _BLOBS = "blobs"
 """The state variable of a grouping; see `beamlike.hosts.spark.processor.blobs_of`."""
 
 Progress = Callable[[str], None]
-"""Is told what has been read so far, in words."""
+"""Called with what has been read so far, in words."""
 
 
 @attrs.frozen
@@ -66,8 +66,8 @@ class Checkpoint:
         # Spark 4.1 makes a folder that it does not find, so what is there is looked at before.
         otherwise, problem = _what_it_is(path), ""
         for folder in (path, f"{path}/query"):  # a pipeline keeps its query in a folder of it
-            found, said = _operators(spark, folder)
-            problem = problem or said
+            found, reason = _operators(spark, folder)
+            problem = problem or reason
             if found:
                 path = folder
                 break
@@ -129,7 +129,7 @@ class Checkpoint:
         self, operator: int
     ) -> Iterator[tuple[int, list[tuple[int, dict[str, int], bytes]]]]:
         """The blobs of each partition, with their group and place."""
-        # Spark 4.1 reads state only where something has asked for the streams of the session: that
+        # Spark 4.1 reads state only where something has requested the streams of the session: that
         # starts what a state store reports to.
         _ = self._spark.streams.active
         reader = self._spark.read.format("statestore")
@@ -229,7 +229,7 @@ def _what_it_is(path: str, problem: str = "") -> str:
             f"{folder} is the checkpoint of a query that keeps no state, or has not finished its "
             "first micro-batch; let it run, or give the checkpointLocation of another one"
         )
-    return f"{folder} has state of which Spark can tell nothing; {ask}, or a copy of it"
+    return f"{folder} has state that Spark cannot describe; {ask}, or a copy of it"
 
 
 def _stage(operator: int, node: int | None, shards: list[SavedShard]) -> SavedStage:

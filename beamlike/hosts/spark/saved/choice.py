@@ -52,7 +52,7 @@ class SavedWindow:
 
     @property
     def trigger(self) -> TriggerView | None:
-        """What its trigger waits for; None if nobody knows its trigger."""
+        """What its trigger waits for; None if its trigger is not known."""
         return self.stage.trigger_of(self.facts)
 
 
@@ -151,11 +151,11 @@ def _rows(stage: SavedStage, places: Any, unpickle: bool) -> Iterator[SavedWindo
     kinds = {name: table.schema.field(name).type for name in stage.accumulator_columns}
     common = times_in_ms(table.select(COMMON.names))
     keys = {name: table[f"key_{name}"] for name in stage.key_columns}
-    told = keys_as_values(keys, table.num_rows, in_bytes=stage.in_pipeline)
+    key_values = keys_as_values(keys, table.num_rows, in_bytes=stage.in_pipeline)
     accumulated = rows_of({name: table[name] for name in kinds})
     if not kinds:
         accumulated = [{}] * table.num_rows
-    for facts, key, row in zip(common.to_pylist(), told, accumulated, strict=True):
+    for facts, key, row in zip(common.to_pylist(), key_values, accumulated, strict=True):
         yield SavedWindow(stage, facts, key, held(row, kinds, unpickle=unpickle))
 
 

@@ -1,4 +1,4 @@
-"""The keys of saved windows: as texts, how many there are, and which one somebody typed."""
+"""The keys of saved windows: as texts, how many there are, and which one was typed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.runtime.graph.keys import UnfitKeyError, key_bytes, told_key
+from beamlike.runtime.graph.keys import UnfitKeyError, key_bytes, readable_key
 
 __all__ = ["arrow_text", "count_keys", "key_texts", "keys_as_values", "meant_by", "rows_of"]
 
@@ -26,7 +26,9 @@ def key_texts(columns: Sequence[pa.ChunkedArray], rows: int, *, in_bytes: bool) 
     """
     if in_bytes:
         (column,) = columns
-        return pa.array([arrow_text(told_key(blob)) for blob in column.to_pylist()], pa.string())
+        return pa.array(
+            [arrow_text(readable_key(blob)) for blob in column.to_pylist()], pa.string()
+        )
     if not columns:
         return pa.array([""] * rows, pa.string())
     texts = [_texts(column) for column in columns]
@@ -77,7 +79,7 @@ def keys_as_values(
     """The key of each row: its columns by name, or the key itself of a pipeline."""
     if in_bytes:
         (column,) = columns.values()
-        return [told_key(blob) for blob in column.to_pylist()]
+        return [readable_key(blob) for blob in column.to_pylist()]
     if not columns:
         return [{}] * rows
     return rows_of(columns)
@@ -106,7 +108,7 @@ def count_keys(columns: Sequence[pa.ChunkedArray], rows: int) -> int:
 def meant_by(
     typed: str, columns: Mapping[str, pa.ChunkedArray], rows: int, *, in_bytes: bool
 ) -> pa.Array:
-    """For each row whether its key is what somebody typed as JSON. What is no JSON means none.
+    """For each row whether its key is this JSON. What is no JSON means none.
 
     JSON is a value, a list of them in the order of the key columns, or an object by their names.
 
@@ -158,7 +160,7 @@ def _with_value(value: Any, column: pa.ChunkedArray) -> pa.Array:
         text = _texts(_typed(value, column.type))[0]
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return pa.array([False] * len(column), pa.bool_())
-    # Texts tell values of one type apart, except for null and the text of it.
+    # Texts distinguish values of one type, except for null and the text of it.
     return pc.and_not(pc.equal(_texts(column), text), empty)
 
 

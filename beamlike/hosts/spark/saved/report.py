@@ -107,7 +107,7 @@ class SavedState:
         ``bytes``             int64      of its rows in memory
         ``stored``            int64      of its blobs, which are compressed
         ``watermark``         timestamp  its input watermark; null: none yet, or the end of time
-        ``output_watermark``  timestamp  what the stage after it was promised; likewise
+        ``output_watermark``  timestamp  its output watermark; likewise
         ``clock``             timestamp  processing time of its last step
         ``next_event``        timestamp  the watermark at which a window changes by itself
         ``next_clock``        timestamp  the clock that has to pass for that
@@ -171,11 +171,11 @@ def known_instant(at: int | None) -> int | None:
 
 def _holder(windows: pa.Table, watermark: int) -> dict[str, int | str | None]:
     """The window that holds the output watermark of a shard back, if one does."""
-    nobody = dict.fromkeys(("held_until", "held_key", "held_start", "held_end"))
+    unheld = dict.fromkeys(("held_until", "held_key", "held_start", "held_end"))
     holds = windows["hold"].cast(pa.int64())
     least = pc.min(holds).as_py()
     if least is None or least >= watermark:
-        return nobody
+        return unheld
     at = pc.index(holds, least).as_py()
     start, end = (windows[name][at].cast(pa.int64()).as_py() for name in ("start", "end"))
     return {

@@ -37,15 +37,15 @@ INDEX = -1
 
 @attrs.frozen(eq=False)
 class SavedShard:
-    """A shard as it rests.
+    """A shard as it is saved.
 
     Args:
         group: Its grouping key in Spark.
         partition: The partition of Spark's state that it lies in.
         identity: What its state depends on, in words; see `Plan.identity`.
         about: What else was noted of its grouping; nothing by earlier versions.
-        at: Where its clocks stand.
-        output_watermark: What the next stage is promised, ms.
+        at: Its clocks.
+        output_watermark: Its output watermark, ms.
         next_event: Something changes once the watermark is past this (ms); None: nothing will.
         next_clock: The same of the clock.
         next_side: The same of the side input's own watermark, in a look-up.
@@ -106,7 +106,7 @@ class SavedShard:
 
 @attrs.frozen
 class _Blobs:
-    """The blobs of a shard as a `Store` that nobody writes to."""
+    """The blobs of a shard as a `Store` that is only read."""
 
     blobs: Mapping[int, bytes]
 
@@ -129,7 +129,7 @@ def _living(contents: Contents, blobs: Mapping[int, bytes]) -> pa.Table:
     for number in (*contents.pages, *contents.log):
         blob = blobs.get(number)
         if blob is not None:
-            # Whoever wrote it may have meant harm: no offset may lead out of its buffer.
+            # The file may be hostile: no offset may lead out of its buffer.
             unpack_blob(blob)[0].validate(full=True)
     first = blobs.get(contents.pages[0])
     schema = pa.schema([]) if first is None else unpack_blob(first)[0].schema.remove_metadata()
@@ -139,7 +139,7 @@ def _living(contents: Contents, blobs: Mapping[int, bytes]) -> pa.Table:
 
 
 def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> None:
-    """Refuse words that are not what they should be: whoever wrote them may have meant harm.
+    """Refuse words that are not what they should be: the file may be hostile.
 
     Raises:
         ValueError: Naming the first of them.
@@ -151,15 +151,15 @@ def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> Non
     instants = {"output": header["output"], "watermark": clocks.watermark, "clock": clocks.clock}
     if clocks.side is not None:
         instants["side"] = clocks.side
-    for at, told in enumerate(clocks.inputs):
+    for at, state in enumerate(clocks.inputs):
         # A drain puts it past the end of time, so that the watermark, which trails it, is there.
-        if told.greatest is not None and (
-            type(told.greatest) is not int or told.greatest.bit_length() > 63
+        if state.greatest is not None and (
+            type(state.greatest) is not int or state.greatest.bit_length() > 63
         ):
-            greatest = reprlib.repr(told.greatest)
+            greatest = reprlib.repr(state.greatest)
             raise ValueError(f"the greatest time of input {at} is no instant: {greatest}")
-        instants[f"input {at}"] = told.active_at
-        instants |= {f"shard {of} of input {at}": it for of, it in enumerate(told.shards)}
+        instants[f"input {at}"] = state.active_at
+        instants |= {f"shard {of} of input {at}": it for of, it in enumerate(state.shards)}
     for what, instant in instants.items():
         if type(instant) is not int or not MIN_TIMESTAMP <= instant <= MAX_TIMESTAMP:
             raise ValueError(f"{what} is no instant: {reprlib.repr(instant)}")
@@ -202,7 +202,7 @@ def _check_columns(table: pa.Table) -> None:
         if kind is not None and field.type != kind:
             raise ValueError(f"column {field.name!r} of its rows is {field.type} and not {kind}")
         if field.name == "unretracted_panes" and not pa.types.is_list(field.type):
-            raise ValueError(f"column 'outstanding' of its rows is {field.type} and no list")
+            raise ValueError(f"column 'unretracted_panes' of its rows is {field.type} and no list")
     for name in ("start", "end", "output_watermark"):
         if table.column(name).null_count:
             raise ValueError(f"column {name!r} of its rows has nulls")

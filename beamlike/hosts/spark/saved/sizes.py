@@ -34,8 +34,8 @@ def _sizes(array: pa.Array) -> Ints:
             total += _sizes(part)
         return total
     if _has_length(kind):
-        letters: Ints = pc.fill_null(pc.binary_length(array), 0).to_numpy().astype(np.int64)
-        return letters + 4
+        texts: Ints = pc.fill_null(pc.binary_length(array), 0).to_numpy().astype(np.int64)
+        return texts + 4
     if pa.types.is_dictionary(kind):
         return _sizes(array.dictionary_decode())
     width = 0 if pa.types.is_null(kind) else kind.bit_width

@@ -80,7 +80,7 @@ _OWN = frozenset(
 
 @attrs.frozen(slots=False, eq=False)
 class SavedStage:
-    """A grouping, or whatever else keeps windows, as it rests.
+    """A grouping, or whatever else keeps windows, as it is saved.
 
     Args:
         name: Its name.
@@ -101,7 +101,7 @@ class SavedStage:
 
     @cached_property
     def _latest(self) -> SavedShard:
-        """The shard that stepped last. What the query was changed to others do not know yet."""
+        """The shard that stepped last. Others do not have later changes of the query yet."""
         return max(self.shards, key=lambda shard: shard.at.clock)
 
     @property
@@ -169,7 +169,7 @@ class SavedStage:
         return [name for name in names if name not in common and not name.startswith("key_")]
 
     def trigger_of(self, row: Mapping[str, Any]) -> TriggerView | None:
-        """What the trigger of a window waits for; None if nobody knows its trigger.
+        """What the trigger of a window waits for; None if its trigger is not known.
 
         Args:
             row: Of `windows`: ``shard``, ``finished``, ``values``, and the window's bounds in ms.
@@ -221,7 +221,7 @@ class SavedStage:
         return pa.table(kept)
 
     def _due(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
-        """When each window is asked again, as the machine would say; see `next_timers`."""
+        """When each window's next timer is, as in the machine; see `next_timers`."""
         about, last = self._latest.about, END_OF_GLOBAL_WINDOW
         lateness = about.get("allowed lateness", _lateness(self.identity))
         if lateness is None:
@@ -250,9 +250,9 @@ class SavedStage:
         return "trigger" in self._latest.about or "trigger" in self.identity
 
 
-def _numbered(letter: str, rows: pa.Table) -> list[str]:
-    """The columns that are called by this letter and a number."""
-    return [name for name in rows.schema.names if name[:1] == letter and name[1:].isdigit()]
+def _numbered(prefix: str, rows: pa.Table) -> list[str]:
+    """The columns whose names are this prefix and a number."""
+    return [name for name in rows.schema.names if name[:1] == prefix and name[1:].isdigit()]
 
 
 def times_in_ms(table: pa.Table) -> pa.Table:
@@ -268,10 +268,10 @@ def _lateness(identity: Mapping[str, str]) -> int | None:
     return milliseconds(identity.get("allowed lateness", ""))
 
 
-def milliseconds(said: str) -> int | None:
+def milliseconds(text: str) -> int | None:
     """The number in words such as ``60000 ms``; None if they are no such words."""
-    number = said.removesuffix(" ms")
-    return int(number) if said != number and number.isdecimal() and len(number) < 20 else None
+    number = text.removesuffix(" ms")
+    return int(number) if text != number and number.isdecimal() and len(number) < 20 else None
 
 
 def _lengths(column: pa.ChunkedArray | None, count: int) -> pa.Array:
@@ -281,7 +281,7 @@ def _lengths(column: pa.ChunkedArray | None, count: int) -> pa.Array:
 
 
 def _first(lists: pa.ListArray) -> pa.Array:
-    """The first item of each list, null where there is none. Alarms are ascending."""
+    """The first item of each list, null where there is none. Timers are ascending."""
     lengths = pc.fill_null(lists.value_lengths(), 0).to_numpy()
     starts = np.cumsum(lengths) - lengths
     some = lengths > 0

@@ -1,7 +1,7 @@
 """Combine functions over columns: the elements of many windows become accumulators at once.
 
-Each fold says what its function in `beamlike.model.combine` says, to the last digit, for all
-windows of a bundle, and rests in Arrow columns. Those that work on numbers and on whole Arrow
+Each fold gives what its function in `beamlike.model.combine` gives, to the last digit, for all
+windows of a bundle, and is saved in Arrow columns. Those that work on numbers and on whole Arrow
 columns have no loop over rows or windows; any other function runs in `Objects`.
 
 Read in this order: `base` (what a fold is), `buffers` (between Arrow and NumPy), `numbers` (counts,
@@ -10,7 +10,13 @@ first and the last), `distinct` (each value once), `corrected` (over rows of whi
 others), `objects` (everything else), `choice` (from a function to its fold).
 """
 
-from beamlike.machine.columnar.folds.base import Accumulators, Fold, FunctionRaised, Resting, Values
+from beamlike.machine.columnar.folds.base import (
+    Accumulators,
+    Fold,
+    FunctionRaised,
+    SavedForm,
+    Values,
+)
 from beamlike.machine.columnar.folds.buffers import from_objects, values_array
 from beamlike.machine.columnar.folds.choice import fold_of
 from beamlike.machine.columnar.folds.corrected import shown
@@ -21,7 +27,7 @@ __all__ = [
     "Fold",
     "FunctionRaised",
     "Objects",
-    "Resting",
+    "SavedForm",
     "Values",
     "fold_of",
     "from_objects",

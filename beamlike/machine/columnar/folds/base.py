@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from beamlike.machine.columnar.arrays import Bools, Ints, Lists
 
-__all__ = ["Accumulators", "Fold", "FunctionRaised", "Resting", "Values", "objects"]
+__all__ = ["Accumulators", "Fold", "FunctionRaised", "SavedForm", "Values", "objects"]
 
 Accumulators = tuple[Any, ...]
 """The columns of one fold, of any kind that `arrays` knows, a row for each window."""
@@ -19,7 +19,7 @@ Accumulators = tuple[Any, ...]
 class FunctionRaised(Exception):
     """A combine function raised while it folded many windows; its ``__cause__`` is what it raised.
 
-    For which element, only a machine that takes one key after the other can say.
+    For which element, only a machine that takes one key after the other can find.
     """
 
 
@@ -62,7 +62,7 @@ def objects(values: Sequence[Any]) -> Any:
     return np.fromiter(values, object, len(values))
 
 
-class Resting(Protocol):
+class SavedForm(Protocol):
     """Accumulators as Arrow columns and back."""
 
     def types(self) -> dict[str, pa.DataType]: ...
@@ -80,7 +80,7 @@ class Fold(ABC):
 
     @abstractmethod
     def types(self) -> list[pa.DataType]:
-        """The types of accumulators at rest."""
+        """The types of saved accumulators."""
 
     @abstractmethod
     def create(self, count: int) -> Accumulators:
@@ -128,7 +128,7 @@ class Fold(ABC):
 
     @abstractmethod
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
-        """The accumulators as they rest in state, of `types`.
+        """The accumulators as they are saved, of `types`.
 
         Raises:
             OutgrownError: One outgrew its type.
@@ -136,4 +136,4 @@ class Fold(ABC):
 
     @abstractmethod
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
-        """The accumulators that rested so."""
+        """The accumulators that were saved so."""

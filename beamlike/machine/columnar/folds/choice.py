@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.columnar.folds.base import Fold, Resting
+from beamlike.machine.columnar.folds.base import Fold, SavedForm
 from beamlike.machine.columnar.folds.buffers import numpy_type
 from beamlike.machine.columnar.folds.corrected import NetCount, NetCountValues, NetWholeSum
 from beamlike.machine.columnar.folds.distinct import CollectSet, CountDistinct
@@ -22,24 +22,24 @@ __all__ = ["fold_of"]
 
 
 def fold_of(
-    fn: combine.CombineFn, kinds: Sequence[pa.DataType], resting: Resting | None = None
+    fn: combine.CombineFn, kinds: Sequence[pa.DataType], saved_form: SavedForm | None = None
 ) -> Fold:
     """The fold of a combine function over inputs of these types.
 
     Args:
         fn: The function.
         kinds: A type for each input: none, one, or several whose tuples are the elements.
-        resting: How its accumulators rest where no columns of the fold's own hold them.
+        saved_form: How its accumulators are saved where the fold has no columns of its own.
 
     Raises:
         UnsupportedError: It says what stays after each pane.
     """
     if fn.evicts:
-        raise UnsupportedError(f"{fn} says what stays after each pane, and is asked key by key")
+        raise UnsupportedError(f"{fn} decides what stays after each pane, and runs key by key")
     # A subclass may do something else.
     choice = _CHOICES.get(type(fn))
     chosen = choice(fn, *kinds) if choice else None
-    return Objects(fn, resting) if chosen is None else chosen
+    return Objects(fn, saved_form) if chosen is None else chosen
 
 
 def _sum(fn: combine.CombineFn, kind: pa.DataType) -> Fold | None:

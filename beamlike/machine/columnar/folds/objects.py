@@ -12,7 +12,7 @@ from beamlike.machine.columnar.folds.base import (
     Accumulators,
     Fold,
     FunctionRaised,
-    Resting,
+    SavedForm,
     Values,
     objects,
 )
@@ -26,15 +26,15 @@ class Objects(Fold):
 
     Args:
         fn: The function.
-        resting: How its accumulators rest; None: they never do.
+        saved_form: How its accumulators are saved; None: they never are.
     """
 
-    def __init__(self, fn: CombineFn, resting: Resting | None = None) -> None:
+    def __init__(self, fn: CombineFn, saved_form: SavedForm | None = None) -> None:
         self.fn = fn
-        self.resting = resting
+        self.saved_form = saved_form
 
     def types(self) -> list[pa.DataType]:
-        return list(self._resting.types().values())
+        return list(self._form.types().values())
 
     def create(self, count: int) -> Accumulators:
         with _raising():
@@ -85,16 +85,16 @@ class Objects(Fold):
         return Values.of_objects(lists[0] if len(lists) == 1 else list(zip(*lists, strict=True)))
 
     def save(self, accumulators: Accumulators) -> list[pa.Array]:
-        columns: list[pa.Array] = self._resting.encode(accumulators[0].tolist())
+        columns: list[pa.Array] = self._form.encode(accumulators[0].tolist())
         return columns
 
     def load(self, columns: Sequence[pa.Array]) -> Accumulators:
-        return (objects(self._resting.decode(columns)),)
+        return (objects(self._form.decode(columns)),)
 
     @property
-    def _resting(self) -> Any:
-        assert self.resting is not None, f"it is unknown how accumulators of {self.fn} rest"
-        return self.resting
+    def _form(self) -> Any:
+        assert self.saved_form is not None, f"accumulators of {self.fn} have no saved form"
+        return self.saved_form
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Sums of whole numbers and decimals, exact however great they become on the way.
 
 A sum is kept in digits of 64 bits, signed and the lowest first: ``d0 + 2**64 * d1 + ...``. It has
-to fit its type only where it rests and where it comes out.
+to fit its type only where it is saved and where it is emitted.
 """
 
 from collections.abc import Sequence
