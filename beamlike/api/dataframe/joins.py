@@ -180,7 +180,7 @@ def join(
         for name in names:
             if duplicate(left.inputs.frame, name, [name, *sides]):
                 raise ColumnError(
-                    f"{argument}: a column called {name!r} cannot be told from that side of the "
+                    f"{argument}: the column {name!r} has the name of a side of the "
                     "join; give it another name with select() before"
                 )
     shown = {name: own_columns(sides[name], keys[name]) for name in sides}
@@ -242,7 +242,7 @@ def columns_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> 
             )
         missing = [name for name in streams if name not in given]
         if missing:
-            raise ColumnError(f"{argument}: nothing is said for the stream {missing[0]!r}")
+            raise ColumnError(f"{argument}: the stream {missing[0]!r} is missing")
         names = {name: column_names(given[name], f"{argument} of {name!r}") for name in streams}
     else:
         names = {name: column_names(given, argument) for name in streams}

@@ -28,8 +28,8 @@ def open_state(
 
     Returns:
         ``windows`` and ``shards`` are Arrow tables, ``to_dataframe()`` has the windows as a
-        DataFrame, ``stage("name").windows`` has the key's columns and the accumulators too. What
-        the columns hold is said in `beamlike.hosts.spark.saved`.
+        DataFrame, ``stage("name").windows`` has the key's columns and the accumulators too. The
+        columns are described in `beamlike.hosts.spark.saved`.
 
     Raises:
         EnvironmentProblem: The session has another state store.

@@ -1,8 +1,8 @@
 """A stream of rows with event times and windows: grouped, joined, grouped again, in one query.
 
 `Stream` is what Beam calls a collection. Every verb returns a new one and nothing runs until
-its `Stream.rows` are written somewhere. Each input has a watermark of its own, and a grouping
-that follows another one is told that one's output watermark, so panes arrive there on time.
+its `Stream.rows` are written somewhere. Each input has a watermark of its own. A grouping
+downstream of another one gets its output watermark, so panes arrive there on time.
 
 Source: Beam ``PCollection``, ``Window``, ``GroupByKey``, ``Flatten``.
 """

@@ -343,7 +343,7 @@ def views_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[AsSideInput
 def _asked(fn: DoFn[Any, Any]) -> dict[str, Param]:
     try:
         parameters = inspect.signature(fn.called()).parameters
-    except ValueError:  # some functions in C do not tell
+    except ValueError:  # some functions in C have no signature
         return {}
     asked = {
         name: it.default

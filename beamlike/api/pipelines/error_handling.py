@@ -344,8 +344,8 @@ class CollectingErrorHandler(ErrorHandler):
         super().verify_closed()
         if not self._asked:
             raise PipelineError(
-                "nobody has asked a CollectingErrorHandler for its output(), and what fails would "
-                "be lost; take it, if only to do nothing with it"
+                "the output() of a CollectingErrorHandler was never taken, and failed elements "
+                "would be lost; take it, even if you do nothing with it"
             )
 
 

@@ -28,7 +28,7 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
     """The rows of a DataFrame, batch or streaming, as elements: `pyspark.sql.Row`.
 
     A row whose event time is null, no time or too far ahead of the clock, or whose element cannot
-    be decoded, is dropped. What `Pipeline.run` returns tells it in ``lost`` and ``lost_counts``;
+    be decoded, is dropped. The result of `Pipeline.run` lists it in ``lost`` and ``lost_counts``;
     the progress of a streaming query counts it.
 
     A batch may stand beside streams in a pipeline that is run, as side input for example. It is
@@ -37,7 +37,7 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
     Args:
         rows: The DataFrame.
         timestamp: The column of event time. A batch without one happens at the minimum timestamp.
-        watermark: How far event time may be out of order. Must be said of a stream.
+        watermark: How far event time may be out of order. Required for a stream.
         max_ahead: How far ahead of the clock it may lie in a stream, see `beamlike.windowed`; None:
             any time counts.
         idle_after: After how much processing time without a row a stream counts as silent.
@@ -47,7 +47,7 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
 
     Raises:
         PipelineError: It is no DataFrame, a stream without timestamp or watermark, or only one of
-            ``encoded`` and ``coder`` is said.
+            ``encoded`` and ``coder`` is given.
         ColumnError: When it runs: a column is missing or of another type.
         TimeError: A duration cannot be read.
     """

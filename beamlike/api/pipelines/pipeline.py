@@ -73,8 +73,8 @@ class Pipeline:
                 'PipelineOptions(["--name=value"]), or PipelineOptions(name=value)'
             )
         self.options = PipelineOptions(argv or []) if options is None else options
-        said = self.options.view_as(StandardOptions).runner if runner is None else runner
-        self._host: Host = host_of(said) or "local"
+        chosen = self.options.view_as(StandardOptions).runner if runner is None else runner
+        self._host: Host = host_of(chosen) or "local"
         self.nodes: list[Node] = []
         self.edges: dict[Edge, None] = {}
         self.sinks: list[Sink] = []
@@ -253,7 +253,7 @@ class Pipeline:
 
     @property
     def outputs(self) -> list[Edge]:
-        """All outputs that somebody has a collection of."""
+        """All outputs that have a collection."""
         known = set(self.nodes)  # what could not be applied left nothing behind
         return [edge for edge in self.edges if edge.node in known]
 

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class Stepwise(Protocol):
-    """A stream told step by step, such as a finished test stream."""
+    """A scripted stream, such as a finished test stream."""
 
     @property
     def steps(self) -> Script:
@@ -152,7 +152,7 @@ class ScioContext:
     def test_stream(
         self, stream: "Stepwise | PTransform[Pipeline, PCollection[Any]]", name: str | None = None
     ) -> PCollection[Any]:
-        """The elements of a stream told step by step, such as a finished ``TestStream``.
+        """The elements of a scripted stream, such as a finished ``TestStream``.
 
         Args:
             stream: Anything with ``steps``.

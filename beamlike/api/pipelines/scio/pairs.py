@@ -96,7 +96,7 @@ class KeyedVerbs(Verbs[T_co]):
     def group_by_key(self: "KeyedVerbs[tuple[K, V]]") -> "PCollection[tuple[K, list[V]]]":
         """Each key with its values, for each pane. An empty pane has the empty list.
 
-        Nobody promises an order of the values.
+        The values have no order.
 
         Raises:
             PipelineError: The windowing cannot be grouped.
