@@ -96,8 +96,8 @@ class SessionWindow:
         inactivity: The silence that ends a session, more than 0.
         max_size: The most elements of a session, 2 or more; None: no limit.
         overflow_strategy: What happens when there are more.
-        checked_every: How often somebody looks for sessions that are over; None: they close at
-            their deadline. Akka looks once in every ``inactivity``, first when that has passed.
+        checked_every: How often sessions are checked for their end; None: they close at their
+            deadline. Akka checks once in every ``inactivity``, first when that has passed.
 
     Raises:
         WindowError: ``max_size`` is no whole number of 2 or more.
@@ -203,7 +203,7 @@ class SessionWindow:
             key=key,
             value=value,
             arrival=arrival,
-            tells=tell_dropped,
+            keeps_dropped=tell_dropped,
             tick=tick,
             options=options,
         )

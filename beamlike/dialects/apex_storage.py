@@ -103,7 +103,7 @@ def read_checkpoint(operator: str, checkpoint: bytes, *, unpickle: bool) -> Save
     if not unpickle:
         raise StateError(
             "a checkpoint of a run is a pickle, and opening one runs whatever code is in it; if "
-            "you trust whoever wrote it, say recover(checkpoint, unpickle=True)"
+            "you trust its author, call recover(checkpoint, unpickle=True)"
         )
     try:
         of, saved = cloudpickle.loads(checkpoint)

@@ -190,7 +190,7 @@ class FixedDiffProcessingTimeWatermarkGen:
     """A watermark that trails the clock of the batches by so much.
 
     It is what Apex's text calls a fixed watermark. ``setFixedWatermark`` stores a value there that
-    nobody reads.
+    is never read.
     """
 
     fixed_diff: int = attrs.field(converter=_fixed_diff)

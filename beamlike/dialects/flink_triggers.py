@@ -50,8 +50,8 @@ class Trigger:
 
     Args:
         trigger: The trigger of the model.
-        at_end: Whether it fires at the end of the window. If not, what nobody fired for is
-            forgotten with the window.
+        at_end: Whether it fires at the end of the window. If not, elements without a firing
+            are dropped with the window.
         purging: Whether the contents are forgotten at each firing.
         refires: Whether it fires at the end of the window also if nothing is new.
         at_cleanup: Whether it fires when the window is forgotten, also if nothing is new.

@@ -58,7 +58,7 @@ __all__ = [
 
 
 class GroupOptions(TypedDict, total=False):
-    """What a grouping can be told besides; see `Stream.group`."""
+    """The other options of a grouping; see `Stream.group`."""
 
     name: str
     carry: str | Sequence[str]
@@ -100,8 +100,8 @@ def aggregate_of(combine: CombineFn, columns: Sequence[str], returns: str | None
         return attrs.evolve(known(columns[0]), fn=combine)
     if returns is None:
         raise CombineError(
-            "returns is missing: the column value needs a type, and a function of your own does "
-            'not tell what it makes; add one such as returns="bigint" or returns="array<string>"'
+            "returns is missing: the column value needs a type, and a function of your own has "
+            'none; add one such as returns="bigint" or returns="array<string>"'
         )
     return aggregates.combine(combine, columns, returns)
 

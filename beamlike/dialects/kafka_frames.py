@@ -132,7 +132,7 @@ def saved_sessions(
     if pickled and not unpickle:
         raise StateError(
             f"the sessions of {name!r} rest as pickles, and opening one runs whatever code is in "
-            "it; if you trust whoever wrote the checkpoint, say unpickle=True"
+            "it; if you trust the author of the checkpoint, add unpickle=True"
         )
     for row in stage.windows.to_pylist() if stage.accumulator_columns else ():
         parts = tuple(row[key] for key in keys)

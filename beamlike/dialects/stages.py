@@ -138,7 +138,7 @@ class Stage:
         if asked != (step,):
             raise RecordingError(
                 f"step {number} is {step}, and the other host was given {asked}; what a dialect "
-                "tells the machine must follow from its input alone"
+                "gives the machine must follow from its input alone"
             )
         return tuple(output for output in self._answers.outputs if output.step == number)
 
