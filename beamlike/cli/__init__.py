@@ -1,7 +1,7 @@
 """The `beamlike` command. Each subcommand is a module with ``add_parser`` and ``run``.
 
 `replay`, `explain`, `state`, `drain` and `demo` are the commands. `argument_types` reads what is
-typed, `progress` tells how far long work is. `reading` reads transcript files and folders,
+typed, `progress` shows how far long work is. `reading` reads transcript files and folders,
 `scenarios` runs what is in them, `replayed` judges what came out, `state_text` and `state_json`
 show state, and `silence_spark` keeps Spark's log off the terminal. A module is imported only when
 its command is asked for, so that what one command needs (Spark, a plotting library) stays out of
@@ -42,7 +42,7 @@ with the command that replays it.
 """
 
 _EPILOG: Final = """\
-beamlike COMMAND --help tells more, with examples.
+beamlike COMMAND --help shows more, with examples.
 
 exit status:
   0     all is well
@@ -105,7 +105,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _unreachable(error: OSError) -> int:
-    """A disk that is full, a file that nobody may read."""
+    """A disk that is full, a file without read permission."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -24,10 +24,10 @@ _MARGIN = 0.6
 
 
 def choose_group(panes: Mapping[Group, Sequence[Flown]], drops: Sequence[Drop]) -> Group:
-    """The carrier's hour with the most to tell.
+    """The carrier's hour with the most to show.
 
-    All three timings and a drop before less; then more panes, as long as they can be told
-    apart in a picture; then more departures; then the first.
+    All three timings and a drop before less; then more panes, as long as a picture
+    shows them apart; then more departures; then the first.
     """
     dropped = {drop.group for drop in drops}
 
