@@ -1,4 +1,4 @@
-"""The test harness of beamlike: streams told step by step, and questions about what came out.
+"""The test harness of beamlike: scripted streams, and assertions about what came out.
 
     results = (
         TestStream()

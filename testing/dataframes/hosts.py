@@ -253,9 +253,9 @@ class SparkRun(QueryRun):
         from datetime import datetime
 
         last = self._query.lastProgress
-        said = None if last is None else last["eventTime"].get("watermark")
-        if said is not None:  # after a restart nothing is said at first
-            reached = round(datetime.fromisoformat(said).timestamp() * 1000)
+        watermark = None if last is None else last["eventTime"].get("watermark")
+        if watermark is not None:  # there is none at first after a restart
+            reached = round(datetime.fromisoformat(watermark).timestamp() * 1000)
             self._watermark = max(self._watermark, reached)
         return self._watermark
 

@@ -272,8 +272,8 @@ class QueryTest:
             return next(iter(self._schemas))
         if name not in self._schemas:
             known = ", ".join(map(repr, self._schemas))
-            said = "say which input is meant" if name is None else f"there is no input {name!r}"
-            raise TestStreamError(f"{said}; the inputs are {known}")
+            problem = "say which input is meant" if name is None else f"there is no input {name!r}"
+            raise TestStreamError(f"{problem}; the inputs are {known}")
         return name
 
     def _check_watermark(self, inputs: Sequence[str], to: int) -> None:

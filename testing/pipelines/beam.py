@@ -59,7 +59,7 @@ def assert_that(
     Source: Beam Python ``assert_that``.
     """
     _refuse_unless_it_asks(matcher)
-    told = asking(actual, "assert_that")
+    assert_with = asking(actual, "assert_that")
     edge, windowing = actual.edge, actual.windowing
 
     def ask(run: PipelineRun) -> str | None:
@@ -87,7 +87,7 @@ def assert_that(
         name = getattr(matcher, "__name__", repr(matcher))
         return results.text_of(Failure(f"{name} does not hold", (("because", why),)))
 
-    told(ask)
+    assert_with(ask)
 
 
 def _with_beams_words(matcher: Any, failure: Failure, results: Results) -> Any:

@@ -55,7 +55,7 @@ def results_of(run: PipelineRun, edge: Edge, windowing: WindowingStrategy) -> Re
     carries_times = bool(came) and all(_carries_its_time(it.effect) for it in came)
     if not carries_times:
         came = [_with_key(it) for it in came]
-    # What a step dropped did not come out of it: nobody can tell which was first.
+    # What a step dropped did not come out of it: which was first is not known.
     outputs = sorted([*lost, *came], key=lambda output: output.step)
     node, grouped = edge.node, grouping_of(edge)
     grouping = node.combine if isinstance(node, GroupNode) else None
@@ -109,11 +109,11 @@ class Expectation:
     def __init__(
         self,
         collection: PCollection[Any],
-        told: Callable[[Ask], None],
+        assert_with: Callable[[Ask], None],
         stamped: bool = False,
         equal: Equal | None = None,
     ) -> None:
-        self._collection, self._told = collection, told
+        self._collection, self._assert_with = collection, assert_with
         self._stamped, self._equal = stamped, equal
 
     def to(self, matcher: Matcher) -> None:
@@ -137,14 +137,14 @@ class Expectation:
 
     def with_timestamp(self) -> Self:
         """The same collection with elements ``(element, timestamp in ms)``."""
-        return type(self)(self._collection, self._told, True, self._equal)
+        return type(self)(self._collection, self._assert_with, True, self._equal)
 
     def with_equality(self, equal: Equal) -> Self:
         """The same collection, where ``equal(expected, actual)`` says what is the same.
 
         Source: Scio ``Eq``.
         """
-        return type(self)(self._collection, self._told, self._stamped, equal)
+        return type(self)(self._collection, self._assert_with, self._stamped, equal)
 
     def _ask(self, verb: str, matcher: Matcher, *, negated: bool) -> None:
         check_matcher(f"expect(...).{verb}", matcher)
@@ -159,7 +159,7 @@ class Expectation:
             failure = matcher.failure(results, negated=negated)
             return None if failure is None else results.text_of(failure)
 
-        self._told(ask)
+        self._assert_with(ask)
 
 
 def expect(collection: PCollection[Any]) -> Expectation:
@@ -174,7 +174,7 @@ def expect(collection: PCollection[Any]) -> Expectation:
 
 
 def asking(collection: PCollection[Any], verb: str) -> Callable[[Ask], None]:
-    """Whom to tell what is asserted about a collection.
+    """The function that takes what is asserted about a collection.
 
     Raises:
         PipelineError: As `expect`.

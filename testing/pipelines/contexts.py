@@ -80,8 +80,8 @@ class TestPipeline(Pipeline):
             runner, host = None, cast(Host, runner)
         command_line = [*(argv or ()), *(additional_pipeline_args or ())]
         super().__init__(runner, options or PipelineOptions(command_line))
-        said = runner or self.options.view_as(StandardOptions).runner
-        self._host = host or (self._host if said else self.default_host)
+        chosen = runner or self.options.view_as(StandardOptions).runner
+        self._host = host or (self._host if chosen else self.default_host)
         self._spark = spark
         self.is_integration_test = is_integration_test
         self.checks = Checks("build it in a with block, or call run()")
@@ -138,7 +138,7 @@ class TestPipeline(Pipeline):
         trace: TracebackType | None,
     ) -> None:
         __tracebackhide__ = True
-        if kind is not None:  # the test is told of that
+        if kind is not None:  # the test reports that
             self.checks.give_up()
         elif self.result is None:
             self.run()

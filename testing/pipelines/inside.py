@@ -36,7 +36,7 @@ def inside(of: Any, grouping: str | PCollection[Any] | None = None) -> Results:
             if there is one only.
 
     Raises:
-        TestStreamError: It has not run, or nobody wrote down what happened; or there is no such
+        TestStreamError: It has not run, or without a trace; or there is no such
             grouping, or there are several. Says which there are.
     """
     run = _run_of(of)
@@ -84,7 +84,7 @@ def _chosen(known: tuple[GroupNode, ...], wanted: str | PCollection[Any] | None)
             f"inside: a grouping is named by its label or its collection, got {wanted!r}; the "
             f"labels are {_labels(known)}"
         )
-    # What somebody means by "Count" is rather "Words/Count" than "Recount".
+    # "Count" rather means "Words/Count" than "Recount".
     for ending in (None, f"/{wanted}", wanted):
         found = [it for it in known if it.label == wanted or (ending and it.label.endswith(ending))]
         if len(found) == 1:

@@ -287,7 +287,7 @@ class JobTest:
             raise
 
     def _refusal(self, text: str) -> PipelineError:
-        """Why a part of this test is refused; nobody waits for it to run any more."""
+        """Why a part of this test is refused; it no longer waits to run."""
         unfinished.pop(id(self), None)
         return PipelineError(text)
 
@@ -297,7 +297,7 @@ class JobTest:
 
 @attrs.define
 class _Metric:
-    """What is to be asked of a metric; nothing yet, if nobody has said a value."""
+    """What a metric must be; nothing, until a value is given."""
 
     kind: Kind
     name: object

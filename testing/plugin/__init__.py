@@ -81,7 +81,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
             answer = yield
         except BaseException as error:  # it fails already; that may be why something never ran
             _taken(start)
-            _tell(item, error, ran, examples)
+            _annotate(item, error, ran, examples)
             raise
     _fail_of([*lost[gone:], *_taken(start)])
     return answer
@@ -94,7 +94,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
     try:
         answer = yield
     except BaseException as error:
-        _tell(item, error, (), Examples())
+        _annotate(item, error, (), Examples())
         raise
     _fail_of([*lost[gone:], *_taken(-1)])
     return answer
@@ -136,20 +136,20 @@ def _fail_of(forgotten: list[str]) -> None:
         pytest.fail("\n".join(forgotten), pytrace=False)
 
 
-def _tell(
+def _annotate(
     item: pytest.Item, error: BaseException, ran: Sequence[Asserted], examples: Examples
 ) -> None:
     """Add to a failure what can be done with it, and write its page.
 
-    If that does not work it is said, but what matters is the failure of the test.
+    If that fails a note says so, but what matters is the failure of the test.
     """
     try:
-        _tell_each(item, error, ran, examples)
+        _annotate_each(item, error, ran, examples)
     except Exception as problem:
-        _say_why_not(error, problem)
+        _note_problem(error, problem)
 
 
-def _tell_each(
+def _annotate_each(
     item: pytest.Item, error: BaseException, ran: Sequence[Asserted], examples: Examples
 ) -> None:
     """The same for each of the failures that are reported together."""
@@ -160,21 +160,21 @@ def _tell_each(
     about = []
     for one in leaves:
         known = examples.ran(one)
-        # The last stream of the test is that of one failure, but nobody knows of which.
+        # The last stream of the test is that of one failure, but not known of which.
         alone = ran if len(leaves) == 1 else ()
         about.append((one, groupings_of(one, alone if known is None else known)))
         if known is None and not alone and ran and is_plain(one):
             one.add_note(UNKNOWN)
-    told = [(one, groupings) for one, groupings in about if groupings]
-    for number, (one, groupings) in enumerate(told, 1):
+    reported = [(one, groupings) for one, groupings in about if groupings]
+    for number, (one, groupings) in enumerate(reported, 1):
         drawn = isinstance(one, PaneAssertionError)
         try:
             _add_note(item, one, Failed(item.nodeid, groupings, drawn, searched, number))
-        except Exception as problem:  # the others can still be told of
-            _say_why_not(one, problem)
+        except Exception as problem:  # the others can still be shown
+            _note_problem(one, problem)
 
 
-def _say_why_not(error: BaseException, problem: Exception) -> None:
+def _note_problem(error: BaseException, problem: Exception) -> None:
     with suppress(Exception):  # a class of the user's may take no notes
         error.add_note(f"\n(what could be done with it is not shown: {problem!r})")
 

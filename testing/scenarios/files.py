@@ -115,7 +115,7 @@ class TranscriptFile:
     Args:
         scenarios: Those that can be read.
         problem: What is wrong with the others, or with the file; None if nothing is.
-        unread: How many the others are, as far as that can be said.
+        unread: How many the others are, as far as that is known.
     """
 
     scenarios: tuple[Scenario, ...]
@@ -202,11 +202,11 @@ def _read_scenario(place: Place, must_expect: bool) -> Scenario:
     aggregation = read("aggregation", lambda name: name.one_of(AGGREGATIONS), "list")
     script = read("steps", read_script, ())
     stated = place.value.get("steps")
-    # Where the steps are no list, nothing is said of how many there are.
+    # Where the steps are no list, their number is not checked.
     steps = len(stated) if isinstance(stated, list) else sys.maxsize
     read("asserted", lambda asserted: _check_asserted(asserted, steps), None)
     flags = {name: read(name, Place.flag, False) for name in ("unsafe_trigger", "contested")}
-    reasons = read("contested_reason", lambda said: each(said.items(), Place.text), [])
+    reasons = read("contested_reason", lambda reasons: each(reasons.items(), Place.text), [])
     expected = _read_expected(parts, steps)
     parts.done()
     if expected is None and must_expect:

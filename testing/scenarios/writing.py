@@ -27,7 +27,7 @@ from beamlike.testing.scenarios.results import to_document
 
 __all__ = ["beyond_the_format", "scenario_text", "write_scenario"]
 
-_SAID: Final = {
+_WRITTEN: Final = {
     "window_fn",
     "trigger",
     "accumulation",
@@ -103,7 +103,7 @@ def beyond_the_format(strategy: WindowingStrategy) -> list[str]:
     parts = [
         (part.name, getattr(strategy, part.name), getattr(plain, part.name))
         for part in attrs.fields(WindowingStrategy)
-        if part.eq and part.name not in _SAID
+        if part.eq and part.name not in _WRITTEN
     ]
     if isinstance(strategy.window_fn, Sessions) and callable(strategy.window_fn.gap):
         parts.append(("gap", strategy.window_fn.gap, None))
@@ -211,13 +211,13 @@ def _trigger(trigger: t.Trigger) -> dict[str, Any]:
             return {"type": "or_finally", "main": main, "until": until}
         case own.EveryProcessingTime() | own.EveryEventTime():
             flags = ("since_firing", "to_end", "fire_unchanged")
-            said = {name: True for name in flags if getattr(trigger, name, False)}
+            set_flags = {name: True for name in flags if getattr(trigger, name, False)}
             offset = {"offset_ms": trigger.offset} if trigger.offset else {}
             tick = getattr(trigger, "tick", 1)
             offset |= {"tick_ms": tick} if tick != 1 else {}
             kind = "processing" if isinstance(trigger, own.EveryProcessingTime) else "event"
             interval = {"type": f"x_every_{kind}_time", "interval_ms": trigger.interval}
-            return interval | offset | said
+            return interval | offset | set_flags
         case own.EveryCount():
             return {"type": "x_every_count", "count": trigger.count}
         case own.AfterSilence():

@@ -79,7 +79,7 @@ class _Code:
         self._from("beamlike.testing", "TestStream")
 
     def heading(self) -> list[str]:
-        """Imports, and what somebody has to write himself."""
+        """Imports, and what the user has to add."""
         return [
             *(f"# add: {what}" for what in self._own),
             *sorted(self._plain),
@@ -307,10 +307,10 @@ def _public(module: str, name: str) -> str:
 def _is_declarable(strategy: WindowingStrategy, given: dict[str, Any]) -> bool:
     """Whether a pipeline may say it so, and means the same by it."""
     try:
-        said = WindowingStrategy.declared(strategy.window_fn, unbounded=True, **given)
+        declared = WindowingStrategy.declared(strategy.window_fn, unbounded=True, **given)
     except WindowingError:
         return False
-    return said == strategy
+    return declared == strategy
 
 
 def _transform(transform: t.Delay | t.AlignTo) -> str:

@@ -82,10 +82,10 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
             strategy: All parts in one value, in place of ``window`` and of each argument from
                 ``trigger`` to ``unchanged``.
             trigger: When panes are emitted; None is the default trigger.
-            accumulation: Whether a pane holds what is new or everything so far. Must be said
+            accumulation: Whether a pane holds what is new or everything so far. Required
                 where a window may emit several panes.
             allowed_lateness: How far the watermark may pass the end of a window before data
-                for it is dropped. Must be said with a trigger outside the global window.
+                for it is dropped. Required with a trigger outside the global window.
             timestamp_combiner: Which event time a pane is stamped with.
             closing_behavior: Whether an empty last pane is emitted.
             on_time_behavior: Whether an empty on-time pane is emitted.

@@ -78,7 +78,7 @@ class Origin:
         dropped_by: The transforms on the way there that dropped something.
         carries_times: Whether each element is a pair with its own timestamp (ms) in it, as
             Scio's ``with_timestamp`` makes them.
-        grouping: What happened to the grouping whose panes these are, if somebody knows.
+        grouping: What happened to the grouping whose panes these are, if it is known.
     """
 
     label: str
@@ -95,7 +95,7 @@ class Results:
     Elements of a run are ``(key, value)`` pairs, one a pane. Those of a pipeline may be
     anything; each counts once for each window that it is in, as in Beam.
 
-    Lists made by `Collect` are compared without their order, which nobody promises. Panes
+    Lists made by `Collect` are compared without their order. Panes
     that withdraw earlier ones are no elements; `emit_exactly` sees them.
 
     ``str(results)`` is the table of all panes and drops.
@@ -180,7 +180,7 @@ class Results:
 
         Rows ``(step, key, op, identity, value)``: ``"upsert"`` puts the value in the row of
         this key and identity, ``"delete"`` removes that row. Of panes that withdraw and
-        replace others this is what remains to be told. ``print(results.changes())`` shows a
+        replace others this is what remains. ``print(results.changes())`` shows a
         table.
 
         Args:
@@ -194,7 +194,7 @@ class Results:
         mode = self.strategy.accumulation if self.strategy else AccumulationMode.RETRACTING
         if mode is not AccumulationMode.RETRACTING:
             raise TestStreamError(
-                "changes are told by panes that withdraw others, but this run is "
+                "changes are made from panes that withdraw others, but this run is "
                 f'{mode.value}; run it with accumulation="retracting"'
             )
         return changes_of(self.run.outputs, by)
@@ -203,23 +203,23 @@ class Results:
     def recording(self) -> "Recording":
         """The run with everything in between: what each window waited for, step by step.
 
-        A run on Spark is replayed in memory for it, which tells the same story.
+        A run on Spark is replayed in memory for it, with the same outcome.
 
         Of a collection of a pipeline it is the grouping that made its panes.
 
         Raises:
-            TestStreamError: No grouping made them, or nobody knows what happened to it.
+            TestStreamError: No grouping made them, or there is no trace of it.
             RecordingError: The run does not happen again, because a function of the user's does
                 not always give the same answer.
         """
         from beamlike.viz.recording import Recording
 
-        told = self.grouping
-        return Recording.of(told.run, told.strategy, told.combine)
+        found = self.grouping
+        return Recording.of(found.run, found.strategy, found.combine)
 
     @property
     def grouping(self) -> Asserted:
-        """What can be told step by step.
+        """The grouping that can be shown step by step.
 
         Raises:
             TestStreamError: There is nothing.
@@ -233,7 +233,7 @@ class Results:
                 "these results" if self.origin is None else f"the elements of {self.origin.label}"
             )
             raise TestStreamError(
-                f"only a grouping can be told step by step, and {what} are not known to come from "
+                f"only a grouping can be shown step by step, and {what} are not known to come from "
                 'one; name one of the pipeline: inside(result, "its label")'
             )
         return found

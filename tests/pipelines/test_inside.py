@@ -363,7 +363,7 @@ def test_a_collection_that_no_grouping_made_has_nothing_to_see() -> None:
     pipeline.run()
 
     words = (
-        "only a grouping can be told step by step, and the elements of 'Create' are not known to "
+        "only a grouping can be shown step by step, and the elements of 'Create' are not known to "
         'come from one; name one of the pipeline: inside(result, "its label")'
     )
     assert refusals == [words] * 3
