@@ -38,7 +38,7 @@ _Names = dict[str, list[str]]
 """By the name of a stream, some of its columns. Those at the same place belong together."""
 
 _OF_A_PANE = ("window", "timestamp", "pane", "retraction")
-"""Columns that a grouping adds. They speak of a pane before, and are not joined."""
+"""Columns that a grouping adds. They describe an earlier pane, and are not joined."""
 
 
 def co_group(
@@ -58,7 +58,7 @@ def co_group(
             ``name``, ``render``.
 
     Returns:
-        A stream with the key columns, for each stream an array of structs in no promised order,
+        A stream with the key columns, for each stream an array of structs in no particular order,
         and the columns of a pane. A stream without rows in a pane has an empty array.
 
     Raises:

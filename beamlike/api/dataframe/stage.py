@@ -197,7 +197,7 @@ def _check_render(render: str, strategy: WindowingStrategy) -> None:
 def warn_of(strategy: WindowingStrategy) -> None:
     """Warn of what a stream will not do, before it runs; see `beamlike.report`.
 
-    That a session without a pause grows for ever is the report's to say: most data pauses.
+    Sessions without a pause grow for ever, but most data pauses: only the report mentions it.
     """
     found = report(strategy)
     if found.never_fires:

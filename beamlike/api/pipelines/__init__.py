@@ -3,7 +3,7 @@
 Read in this order: `transform` (what a transform is), `collection` (what it is applied to),
 `pipeline` (what holds both), `options` and `option_classes` (a command line, for the code that
 builds one), `visiting` (what was built, as a tree), `value_providers` (options that come later),
-`runners`, `raised` (what a run raises), `result` and `metrics` (what a run says of itself),
+`runners`, `raised` (what a run raises), `result` and `metrics` (what a run reports),
 `variables` (what type checkers infer), `types` (hints of types that count in a run), `eager`
 (transforms of plain lists). Then how elements are worked on: `dofn` (functions over elements),
 `doing` (how they are called), `contexts` (what they are given beside the element), `views` (side

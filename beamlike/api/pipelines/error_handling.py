@@ -54,7 +54,7 @@ class Handling:
 
 
 class ExceptionHandling(PTransform[PCollection[Any], Any]):
-    """A `ParDo` that goes on when its function raises.
+    """A `ParDo` that continues when its function raises.
 
     It makes two collections: what the function makes, and `Bad` elements.
     """

@@ -31,12 +31,12 @@ class SparkOptions:
 
     Args:
         spark: The session; None takes the active one or starts one.
-        checkpoint: The folder that a query over streams goes on from when it is started again,
+        checkpoint: The folder that a query over streams continues from when it is started again,
             with the same transforms that keep state, in the same places.
         trigger: When its micro-batches start, as Spark's ``trigger`` takes it; by default as
             soon as there is data.
         shards: The groups of Spark that share the keys of a grouping.
-        wake_every: How often a query that waits on processing time is woken without data.
+        wake_every: How often a query that waits on processing time runs without data.
     """
 
     spark: "SparkSession | None" = None
@@ -96,7 +96,7 @@ class RunningResult(PipelineResult):
         return self.state
 
     def cancel(self) -> str:
-        """End the query. Its checkpoint stays as it is, and goes on when it is run again."""
+        """End the query. Its checkpoint stays as it is; another run continues from it."""
         if self.query.isActive:
             self._ended = PipelineState.CANCELLED
             self.query.stop()

@@ -1,4 +1,4 @@
-"""Options of a pipeline: what a command line says, for the code that builds it.
+"""Options of a pipeline: a command line, for the code that builds it.
 
 Source: Beam Python ``options.pipeline_options``.
 """

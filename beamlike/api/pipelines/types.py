@@ -33,7 +33,7 @@ def with_input_types(*_types: Any, **_named: Any) -> Callable[[T], T]:
 
 
 def with_output_types(*types: Any) -> Callable[[T], T]:
-    """A decorator: what a function, or a `DoFn`, gives out is of this type.
+    """A decorator: the outputs of a function, or of a `DoFn`, are of this type.
 
     Source: Beam Python ``typehints.with_output_types``.
     """

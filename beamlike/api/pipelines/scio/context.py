@@ -43,7 +43,7 @@ class Stepwise(Protocol):
 
 
 class ScioContext:
-    """A pipeline in Scio's words: it makes collections, whose verbs do the rest.
+    """A pipeline with Scio's verbs, which are methods of its collections.
 
     As a context manager it runs at the end of the block.
 
@@ -257,7 +257,7 @@ class ScioContext:
             checkpoint: As `Pipeline.run`; the next three likewise.
             trigger: When micro-batches start.
             shards: The groups of Spark that share keys.
-            wake_every: How often a query without data is woken.
+            wake_every: How often a query runs without data.
 
         Raises:
             TransformError: A function raised, or a pane had no value.

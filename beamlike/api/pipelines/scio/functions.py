@@ -183,7 +183,7 @@ def distinct_within(error: float) -> ApproxDistinct:
 
 def own(value: Any) -> Any:
     """A value that may be changed: Scio lets functions change their first argument, but what
-    is remembered has to stay as it is."""
+    is kept has to stay as it is."""
     try:
         hash(value)
     except TypeError:
