@@ -30,7 +30,7 @@ class Held(CombineFn):
 
     Args:
         keys: How many of the columns that make an element are its key; its value comes last.
-        gap: The silence that ends a session (ms).
+        gap: The inactivity that ends a session (ms).
         max_size: The most elements; None: no limit.
         overflow: ``drop_oldest``, ``drop_newest`` or ``fail``.
         keeps_dropped: Whether dropped elements are kept and emitted with the session.

@@ -318,7 +318,7 @@ class WindowedOperator:
     def recover(
         self, checkpoint: bytes, batch_interval: DurationLike = 500, *, unpickle: bool = False
     ) -> OperatorRun:
-        """A run that goes on from a checkpoint, see `OperatorRun.checkpoint`.
+        """A run that continues from a checkpoint, see `OperatorRun.checkpoint`.
 
         Args:
             unpickle: Whether the checkpoint is opened, which runs code that is in it: only for

@@ -90,6 +90,6 @@ def _check(operator: "WindowedOperator", retracts: bool) -> None:
     if retracts and (silent_end or silent_last):
         raise UnsupportedError(
             "on Spark, panes that are withdrawn need a firing at the watermark and one for what is "
-            "late, or the last pane would be withdrawn without a word; add at_watermark() and "
+            "late, or the last pane would be withdrawn with no row; add at_watermark() and "
             "with_late_firings_at_every(1), or say allowed_lateness=0"
         )

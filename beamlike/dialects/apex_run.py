@@ -97,7 +97,7 @@ class OperatorRun:
         return rows
 
     def windows(self) -> list[Row]:
-        """What is in the windows that are not forgotten."""
+        """What is in the windows that are kept."""
         return [
             row("value", of, window, value)
             for key, window, state in self._stage.windows()
@@ -107,7 +107,7 @@ class OperatorRun:
         ]
 
     def checkpoint(self) -> bytes:
-        """All that is remembered. With what comes after, `WindowedOperator.recover` brings the
+        """The whole state. With what comes after, `WindowedOperator.recover` brings the
         rows that this run brings. Apex takes one when a batch has ended.
         """
         saved = Saved(
@@ -116,7 +116,7 @@ class OperatorRun:
         return write_checkpoint(self._name, saved)
 
     def recovered(self, checkpoint: bytes, *, unpickle: bool = False) -> Self:
-        """This run, gone on from a checkpoint, see `WindowedOperator.recover`.
+        """This run, continued from a checkpoint, see `WindowedOperator.recover`.
 
         Raises:
             StateError: The bytes are not to be opened, are no checkpoint, or one of another

@@ -76,8 +76,8 @@ class Storages:
 
 @attrs.frozen
 class Saved:
-    """All that a run goes on from: the clock of its batch and its watermark, the watermarks that
-    its streams were given last, the latest event time (ms), and what the machine remembers."""
+    """All that a run continues from: the clock of its batch and its watermark, the watermarks that
+    its streams were given last, the latest event time (ms), and the state of the machine."""
 
     clock: int
     watermark: int | None

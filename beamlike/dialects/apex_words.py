@@ -73,7 +73,7 @@ class WindowOption:
 
     @classmethod
     def session_windows(cls, min_gap: DurationLike) -> "WindowOption":
-        """Sessions that end with a silence. Elements exactly one gap apart are two sessions; in
+        """Sessions that end after a gap. Elements exactly one gap apart are two sessions; in
         Apex, if they come out of order, one.
 
         Raises:

@@ -31,11 +31,11 @@ class Harness:
     Timers are due when a clock has reached them; those of the model when it is past them. So its
     watermark, and its clock, are a millisecond ahead of Flink's. In processing time the clock is
     the watermark, too, and it runs ahead only where something is due: what still comes in that
-    millisecond is in time. If its window has been given out, it counts as a millisecond later;
-    Flink would give out the window once more with nothing else in it, but only in its test
-    harness: a task of Flink gives a window out one millisecond later.
+    millisecond is in time. If its window has been emitted, it counts as a millisecond later;
+    Flink would emit the window once more with nothing else in it, but only in its test
+    harness: a task of Flink emits a window one millisecond later.
 
-    Where a rhythm is followed, or a window fires at its end and again when it is forgotten, each
+    For periodic triggers, and for windows that fire at their end and again at cleanup, each
     instant that a clock passes is a step of its own.
     """
 

@@ -111,7 +111,7 @@ def arriving(df: "DataFrame", arrival: str | None, tick: DurationLike) -> Stream
 
     Args:
         arrival: The column that has the time of arrival. None: the time of the micro-batch.
-        tick: How long nothing may come before the watermark goes on with the clock alone.
+        tick: How long nothing may come before the watermark follows the clock alone.
     """
     from pyspark.sql import functions as F
 

@@ -246,7 +246,7 @@ class SessionStore(ReadOnlySessionStore):
             del self._sessions[gone]
 
     def remove(self, key: Hashable, window: Bounds) -> None:
-        """Forget a session, if it is there.
+        """Remove a session, if it is there.
 
         Raises:
             WindowingError: The key is None or cannot be hashed, or these are no bounds.

@@ -260,9 +260,9 @@ def open_store(
 ) -> ReadOnlySessionStore:
     """The sessions that a query keeps of a table, which may be running: those that are open.
 
-    A query forgets a session as it closes, however long the retention of the store is. Keys are
+    A query removes a session as it closes, however long the retention of the store is. Keys are
     as in the columns, a tuple of them if they are several. What functions of your own have
-    accumulated rests as pickles.
+    accumulated is saved as pickles.
 
     Args:
         spark: A session with the RocksDB state store, as `local_session` has.
@@ -273,8 +273,8 @@ def open_store(
             checkpoints whose writers you trust.
 
     Raises:
-        StateError: There is no such checkpoint, batch or store; its sessions rest as pickles, and
-            these are not to be opened.
+        StateError: There is no such checkpoint, batch or store; its sessions are saved as pickles,
+            and ``unpickle`` is not set.
         EnvironmentProblem: The session has another state store.
 
     Source: Kafka Streams ``KafkaStreams.store``, ``QueryableStoreTypes.sessionStore``.
