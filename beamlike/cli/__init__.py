@@ -25,9 +25,9 @@ __all__ = ["main"]
 
 COMMANDS: Final = {
     "replay": "run scenarios from transcript files and compare what comes out",
-    "explain": "say in words what a scenario brings out, and why",
-    "state": "list what a streaming query remembers, out of its checkpoint",
-    "drain": "have a query bring all of its windows to their end at its next start",
+    "explain": "explain the output of a scenario, step by step",
+    "state": "list the saved state of a streaming query",
+    "drain": "have a query end all of its windows at its next start",
     "demo": "stream a year of real flights through Spark, pane by pane",
 }
 """Name of a command, which is also its module, and its line in the help."""
@@ -37,7 +37,7 @@ Apache Beam's windows, triggers and panes, exact, on PySpark.
 
 A scenario is a JSON file: how elements are windowed, what arrives and how the
 watermark and the clock move, step by step, and what must come out. replay runs
-it, explain says why. A failed test of beamlike.testing writes one, and ends
+it, explain shows why. A failed test of beamlike.testing writes one, and ends
 with the command that replays it.
 """
 
@@ -58,8 +58,8 @@ output is plain. NO_COLOR=1 turns colours off.
 examples:
   beamlike replay scenario.json                     a table of panes and drops
   beamlike replay scenario.json --format timeline   the same as a picture
-  beamlike explain scenario.json --key joe          why, in words
-  beamlike state CHECKPOINT                         what a query remembers
+  beamlike explain scenario.json --key joe          why
+  beamlike state CHECKPOINT                         the state of a query
   beamlike drain CHECKPOINT                         an end for all its windows
   beamlike demo                                     the main job, on real data
 """

@@ -178,7 +178,7 @@ def run(args: argparse.Namespace) -> int:
         reading.show_problems()
     # Tables come one by one, and show by themselves how far it is.
     with_progress = partial(
-        counted, total=len(scenarios), doing="replaying", speaks=args.format != "json"
+        counted, total=len(scenarios), doing="replaying", prints=args.format != "json"
     )
     if args.host != "spark":
         run_one = in_memory if args.host == "memory" else in_local

@@ -1,4 +1,4 @@
-"""``beamlike state``: what a streaming query remembers, out of its checkpoint."""
+"""``beamlike state``: the state of a streaming query, from its checkpoint."""
 
 import argparse
 import sys
@@ -22,7 +22,7 @@ __all__ = ["add_parser", "run"]
 _SHOWN: Final = 20
 
 _DESCRIPTION: Final = """\
-Open the checkpoint of a streaming query and list what it remembers: its
+Open the checkpoint of a streaming query and list its state: its
 groupings with their watermarks and what holds them back, their shards, and the
 open windows of each key with their last pane, what their trigger waits for,
 when they change by themselves, and their size. The query may be running;
@@ -42,8 +42,8 @@ the columns of the table of windows:
   waits for    what brings the next pane; "closed" if none will come
 
 why does nothing come out?
-  Look at "output watermark": it says which key and which window hold it back.
-  If nothing does, the watermark itself stands still: an input is behind.
+  Look at "output watermark": it shows which key and which window hold it back.
+  If nothing does, the watermark itself does not move: an input is behind.
 
 exit status:
   0   the state was read
@@ -70,7 +70,7 @@ def add_parser(subparsers: Any) -> None:
     """Describe the command to argparse."""
     parser = subparsers.add_parser(
         "state",
-        help="list what a streaming query remembers, out of its checkpoint",
+        help="list the saved state of a streaming query",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -124,7 +124,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--unpickle",
         action="store_true",
-        help="show also what rests as pickles. This runs code that is in them: only for "
+        help="show also what is saved as pickles. This runs code that is in them: only for "
         "checkpoints that you trust",
     )
 
