@@ -120,7 +120,7 @@ _listeners: Final[list[deque[Asserted]]] = []
 
 @contextmanager
 def listening() -> Iterator[Sequence[Asserted]]:
-    """Hear of the last test stream that runs in the block by itself.
+    """Get the last test stream that runs in the block by itself.
 
     A test may assert something about its panes in a plain ``assert``, which knows nothing of it.
     """

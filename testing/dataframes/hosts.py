@@ -181,7 +181,7 @@ def _without_spark() -> Iterator[None]:
     try:
         yield
     except (PySparkException, AssertionError) as error:
-        # What PySpark asserts without a word, and what it says of a session that is missing.
+        # What PySpark asserts without a message, and its error for a missing session.
         lacks = "SESSION" in str(error) if str(error) else _raised_in(error) == "pyspark"
         if not lacks:
             raise

@@ -1,4 +1,4 @@
-"""What comes out of a query as panes and drops, so that it can be asked about as a test stream."""
+"""The output of a query as panes and drops, for the matchers of test streams."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ class Shape:
     Args:
         keys: The columns of the key. One makes the key its value, several a tuple.
         of_stages: The columns of the key of each grouping by its name.
-        unordered: The columns with lists in no promised order.
+        unordered: The columns with lists in no particular order.
     """
 
     keys: Sequence[str]
@@ -64,7 +64,7 @@ class Shape:
         return all(name in row for name in self.keys)
 
     def same(self, expected: Any, actual: Any) -> bool:
-        """Equal, where lists in no promised order may differ in their order."""
+        """Equal, where lists in no particular order may differ in their order."""
         match expected, actual:
             case (key, Mapping() as wanted), (other, Mapping() as came):
                 return (

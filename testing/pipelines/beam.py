@@ -1,6 +1,6 @@
 """Beam Python's assertions: ``assert_that(pcoll, equal_to([...]))``.
 
-They are `expect` in other words, and are asked where that is: when a pipeline has run.
+They are other names of `expect`, and are checked with it: when a pipeline has run.
 
 Source: Beam Python ``apache_beam.testing.util``.
 """
@@ -91,7 +91,7 @@ def assert_that(
 
 
 def _with_beams_words(matcher: Any, failure: Failure, results: Results) -> Any:
-    """What a failure says, and at its end what Beam's matcher would say."""
+    """The text of a failure, and at its end that of Beam's matcher."""
     # Those of Beam are functions of elements; others may be functions, too, of something else.
     if not isinstance(matcher, BEAMS_MATCHERS):
         return failure.facts

@@ -1,7 +1,7 @@
-"""Assertions about a pipeline: written down while it is built, asked when it has run.
+"""Assertions about a pipeline: recorded while it is built, checked when it has run.
 
 All that do not hold are reported together, each with the line of the test that makes it. What
-can say nothing is reported as well: an `expect` without a matcher, and assertions of a pipeline
+checks nothing is reported as well: an `expect` without a matcher, and assertions of a pipeline
 that never ran.
 """
 
@@ -45,7 +45,7 @@ class NothingRanWarning(UserWarning):
 
 @attrs.frozen
 class Place:
-    """A line of a test, and what it says."""
+    """A line of a test, and its code."""
 
     file: str
     line: int
@@ -88,7 +88,7 @@ def born() -> int:
 
 @attrs.frozen
 class Waiting:
-    """What has not run yet, in words, and when it was made."""
+    """A description of what has not run yet, and when it was made."""
 
     words: str
     born: int
@@ -98,11 +98,11 @@ unfinished: Final[dict[int, Waiting]] = {}
 """What was asserted or described and has not run yet, by an identity."""
 
 lost: Final[list[str]] = []
-"""What never ran and never will, in words."""
+"""Descriptions of what never ran and never will."""
 
 
 def lose(identity: int) -> None:
-    """Say of what is gone if it never ran."""
+    """Report what was deleted and never ran."""
     waiting = unfinished.pop(identity, None)
     if waiting is not None:
         lost.append(waiting.words)
@@ -171,7 +171,7 @@ class Checks:
         def assert_with(ask: Ask) -> None:
             if check.ask is None:
                 check.place, check.ask = here(), ask
-            else:  # one expect(...) may be asked twice
+            else:  # one expect(...) may be used twice
                 self._checks.append(_Check(here(), ask, about=about))
 
         return assert_with
@@ -186,7 +186,7 @@ class Checks:
         return place
 
     def expect_error(self, kind: type[Exception], words: str) -> None:
-        """Assert that the run ends with an error, in which these words are.
+        """Assert that the run ends with an error that contains this text.
 
         Raises:
             PipelineError: The pipeline has run, or ends with an error already.
@@ -206,7 +206,7 @@ class Checks:
         return self._error is not None
 
     def evaluate_error(self, error: Exception) -> None:
-        """Ask whether this is the error that the run has to end with.
+        """Check that this is the error that the run has to end with.
 
         Raises:
             PaneAssertionError: It is another one, or something else was asserted, which
@@ -233,10 +233,10 @@ class Checks:
         return len(self._checks)
 
     def evaluate(self, run: PipelineRun) -> None:
-        """Ask everything.
+        """Check everything.
 
         Raises:
-            PaneAssertionError: Something does not hold, or asks nothing.
+            PaneAssertionError: Something does not hold, or checks nothing.
         """
         __tracebackhide__ = True
         self.give_up()
@@ -255,7 +255,7 @@ class Checks:
             raise _all_of(failures, len(self._checks) + self.wants_error, groupings.values())
 
     def give_up(self) -> None:
-        """Nothing is asked any more: the pipeline ran, or something else went wrong before."""
+        """Nothing is checked any more: the pipeline ran, or something else went wrong before."""
         self._is_over = True
         unfinished.pop(id(self), None)
 
@@ -272,13 +272,13 @@ class Checks:
 
 def _problem(check: _Check, run: PipelineRun) -> str | None:
     if check.ask is None:
-        return f"this asks nothing; {check.todo}"
+        return f"this checks nothing; {check.todo}"
     try:
         return check.ask(run)
     except AssertionError as failed:
         return f"AssertionError: {failed}" if str(failed) else "AssertionError"
     except Exception as error:
-        error.add_note(f"asked at {check.place}: {check.place.code}")
+        error.add_note(f"checked at {check.place}: {check.place.code}")
         raise
 
 

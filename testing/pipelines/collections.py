@@ -4,8 +4,8 @@
         counts = sc.test_stream(lines).count_by_value()
         expect(counts).to(in_on_time_pane("00:00:00", "00:01:00", contain_value(("foo", 1))))
 
-All matchers of `values`, `matchers` and `complete` can be asked. Elements that never met a
-grouping have a pane whose timing is UNKNOWN, and which is the first and the last: the matchers of
+All matchers of `values`, `matchers` and `complete` can be used. Elements that were never
+grouped have a pane whose timing is UNKNOWN, and which is the first and the last: the matchers of
 on-time, early and late panes do not select it, all others do.
 
 Source: Scio ``SCollectionMatchers``, Beam ``PAssert``.
@@ -36,7 +36,7 @@ Equal = Callable[[Any, Any], bool]
 
 
 def results_of(run: PipelineRun, edge: Edge, windowing: WindowingStrategy) -> Results:
-    """What came out of an edge, ready to be asked about: each element in each of its windows.
+    """The output of an edge, ready for matchers: each element in each of its windows.
 
     Args:
         run: What came out of everything.
@@ -62,7 +62,7 @@ def results_of(run: PipelineRun, edge: Edge, windowing: WindowingStrategy) -> Re
     label = repr(node.label) + (f", output {edge.tag!r}" if edge.tag else "")
     return Results(
         Run((), tuple(outputs)),
-        # What comes after a grouping has the continuation of its trigger, which says little.
+        # What comes after a grouping has the continuation of its trigger, which means little.
         windowing if grouped is None else grouped.strategy,
         grouping if isinstance(grouping, Collect) else None,
         origin=Origin(
@@ -165,7 +165,7 @@ class Expectation:
 def expect(collection: PCollection[Any]) -> Expectation:
     """Begin an assertion about a collection: ``expect(collection).to(matcher)``.
 
-    Nothing is asked before the pipeline has run.
+    Nothing is checked before the pipeline has run.
 
     Raises:
         PipelineError: It is no collection, or its pipeline has run.

@@ -71,7 +71,7 @@ def expect_error(of: Any, words: str = "", error: type[BeamlikeError] = Transfor
 
     Args:
         of: A context of a test, or a collection or pipeline of one.
-        words: What its message says, among other things.
+        words: A part of its message.
         error: Its class. What a function of the pipeline raises comes as a ``TransformError``.
 
     Raises:
@@ -101,7 +101,7 @@ def _checks_of(of: Any, verb: str) -> Checks:
 
 
 def metric_check(kind: Kind, metric: Any, wanted: object) -> Ask:
-    """What is to be asked of a metric of a run; of all of the kind if the metric is None.
+    """What is to be checked of a metric of a run; of all of the kind if the metric is None.
 
     Args:
         kind: Which metrics.

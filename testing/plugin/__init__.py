@@ -1,4 +1,4 @@
-"""A plugin for pytest. A failed assertion about panes can be replayed, and none is forgotten.
+"""A plugin for pytest. A failed assertion about panes can be replayed, and none is left out.
 
 pytest finds it where beamlike is installed; ``-p no:beamlike.testing.plugin`` turns it off.
 
@@ -11,7 +11,7 @@ test gets a `NothingRanWarning`.
 
 Read in this order: `examples` (of hypothesis), `reports` (what it adds to a failure).
 
-Source: Scio ``PipelineSpec``, which asks whether ``run()`` was forgotten.
+Source: Scio ``PipelineSpec``, which checks that ``run()`` was called.
 """
 
 import tempfile
@@ -40,7 +40,7 @@ __all__ = [
 
 _OPTION: Final = "--beamlike-timeline"
 _PAGE: Final = "beamlike_timeline"
-"""The property of a test that says where its page is. It is in reports for machines, too."""
+"""The property of a test with the path of its page. It is in reports for machines, too."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Run a test, then see whether all that it asserted was asked.
+    """Run a test, then check that all its assertions were evaluated.
 
     A pipeline that a fixture made may run when the fixture ends.
     """
@@ -89,7 +89,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
-    """End the fixtures of a test, then see whether all that it asserted of theirs was asked."""
+    """End the fixtures of a test, then check that all assertions of theirs were evaluated."""
     gone = len(lost)
     try:
         answer = yield
@@ -103,7 +103,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
 def pytest_terminal_summary(
     terminalreporter: "pytest.TerminalReporter", config: pytest.Config
 ) -> None:
-    """Say where the pages are. Of several there is a page with links."""
+    """Print where the pages are. Of several there is a page with links."""
     folder, start = _pages(config), config.invocation_params.dir
     pages = [
         (report.nodeid, str(page))
@@ -126,7 +126,7 @@ def pytest_terminal_summary(
 
 
 def _taken(start: int) -> list[str]:
-    """What was made since then and waits, in words; it does not wait any more."""
+    """Descriptions of what was made since then and waits; it no longer waits."""
     waiting = [identity for identity, it in unfinished.items() if it.born > start]
     return [unfinished.pop(identity).words for identity in waiting]
 

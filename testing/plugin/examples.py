@@ -32,7 +32,7 @@ class Examples:
         return next((ran for raised, ran in self._last if raised is error), None)
 
     def watched(self, test: Callable[..., Any]) -> Callable[..., Any]:
-        """The same test; its examples are remembered."""
+        """The same test; its examples are recorded."""
 
         @wraps(test)
         def example(*args: Any, **kwargs: Any) -> Any:
@@ -63,7 +63,7 @@ class _Raised:
 
 @contextmanager
 def examples_of(test: object) -> Iterator[Examples]:
-    """Remember the examples of a test while it runs. One without hypothesis has none.
+    """Record the examples of a test while it runs. One without hypothesis has none.
 
     Args:
         test: The function or method that pytest calls.

@@ -121,7 +121,7 @@ class Failed:
 
 
 def write_transcript(asserted: Asserted, file: Path, test: str) -> Path | None:
-    """Write a scenario that expects what came out in a test, if one can say it.
+    """Write a scenario that expects what came out in a test, if one can express it.
 
     Returns:
         The file; None if a replay of it would not be the same, and then there is no file.

@@ -191,7 +191,7 @@ def _read_file(document: Place, must_expect: bool) -> TranscriptFile:
 
 def _read_scenario(place: Place, must_expect: bool) -> Scenario:
     if isinstance(place.value, dict) and isinstance(place.value.get("id"), str):
-        # From here on the scenario says better than a position in the file where we are.
+        # From here on the name of the scenario is clearer than a position in the file.
         place = place.inside(f"scenario {place.value['id']!r}")
     parts = place.parts(REQUIRED, OPTIONAL)
     read = parts.read
@@ -239,7 +239,7 @@ def _check_format(place: Place) -> None:
 
 
 def _check_asserted(place: Place, steps: int) -> None:
-    """What an original test says informs people; only its spelling is checked."""
+    """What an original test states is for people; only its spelling is checked."""
     fields = place.fields(
         (),
         (

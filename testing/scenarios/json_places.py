@@ -36,7 +36,7 @@ class Span:
 
 
 class JsonError(ValueError):
-    """The text is no JSON, or JSON that says something twice. ``span`` is None if it is unknown."""
+    """The text is no JSON, or JSON with a duplicate member. ``span`` is None if it is unknown."""
 
     def __init__(self, problem: str, span: Span | None = None) -> None:
         super().__init__(problem)
@@ -44,10 +44,10 @@ class JsonError(ValueError):
 
 
 def parse(text: str) -> Any:
-    """The value that a text says. An object that has a member twice is refused, and so is NaN.
+    """The value of a text. An object that has a member twice is refused, and so is NaN.
 
     Raises:
-        JsonError: It says none.
+        JsonError: It has none.
         RecursionError: It is nested too deeply.
     """
     twins: list[str] = []
@@ -136,7 +136,7 @@ def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
 
 
 def _refuse(text: str, at: int) -> Never:
-    """Find what Python's reader takes although it is no JSON, or says something twice."""
+    """Find what Python's reader takes although it is no JSON, or has a member twice."""
     span, problem = next(_faults(text, at))
     raise JsonError(problem, span)
 

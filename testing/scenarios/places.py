@@ -127,7 +127,7 @@ class Place:
     way: tuple[str | int, ...] = ()
 
     def inside(self, whereabouts: str) -> "Place":
-        """The same place, called so: that says better where it is than its path does."""
+        """The same place under another name, which is clearer than its path."""
         return attrs.evolve(self, whereabouts=f"{whereabouts}: ", path="")
 
     def fail(self, problem: str) -> Never:
@@ -196,7 +196,7 @@ class Place:
         return Parts({name: self.under(name) for name in known if name in given}, gathered)
 
     def variant(self, tag: str, shapes: Mapping[str, Any]) -> str:
-        """The value of the field that says what kind of object this is."""
+        """The value of the field with the kind of this object."""
         given = self._is(dict)
         if tag not in given:
             self.fail(f"lacks {tag!r}; it is one of {', '.join(shapes)}")
@@ -261,7 +261,7 @@ class Parts:
     _gathered: Gathered
 
     def read(self, name: str, how: Callable[[Place], Read], otherwise: Other) -> Read | Other:
-        """What a field says.
+        """The value of a field.
 
         Args:
             name: The field.
@@ -283,14 +283,14 @@ class Parts:
 
 
 def each(places: Iterable[Item], how: Callable[[Item], Read]) -> list[Read]:
-    """What each place says. Complaints about several of them are made together."""
+    """The value of each place. Complaints about several of them are raised together."""
     found, gathered = readable(places, how)
     gathered.raise_all()
     return found
 
 
 def readable(places: Iterable[Item], how: Callable[[Item], Read]) -> tuple[list[Read], Gathered]:
-    """What those places say that can be read, and the complaints about the others."""
+    """The values of the places that can be read, and the complaints about the others."""
     gathered, found = Gathered(), list[Read]()
     for place in places:
         with gathered:

@@ -58,7 +58,7 @@ def write_scenario(
         texts: ``title``, ``source``, ``notes`` and the like.
 
     Raises:
-        TypeError: The window function is none that the format knows.
+        TypeError: The window function is not in the format.
     """
     is_calendar = isinstance(strategy.window_fn, calendar.CalendarWindows)
     is_retracting = strategy.accumulation.value == "retracting"
@@ -98,7 +98,7 @@ def _text(value: Any) -> str:
 
 
 def beyond_the_format(strategy: WindowingStrategy) -> list[str]:
-    """The parts of a strategy that a transcript cannot say, as ``name=value``."""
+    """The parts of a strategy that a transcript cannot express, as ``name=value``."""
     plain = WindowingStrategy(strategy.window_fn)
     parts = [
         (part.name, getattr(strategy, part.name), getattr(plain, part.name))
@@ -139,7 +139,7 @@ def _windowing(strategy: WindowingStrategy) -> dict[str, Any]:
 
 
 def _extends(strategy: WindowingStrategy) -> bool:
-    """Whether it says something that is beamlike's own."""
+    """Whether it has fields that are beamlike's own."""
     written = _windowing(strategy)
     nodes = strategy.trigger.walk()
     names = (*written, *written["window"], *(_trigger(node)["type"] for node in nodes))
@@ -147,7 +147,7 @@ def _extends(strategy: WindowingStrategy) -> bool:
 
 
 def _own(**fields: str | int | None) -> dict[str, str | int]:
-    """The fields that say something."""
+    """The fields that are set."""
     return {name: value for name, value in fields.items() if value is not None}
 
 

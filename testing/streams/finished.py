@@ -75,7 +75,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
     ) -> Results:
         """Group the stream by key and window, and keep everything that comes out.
 
-        Processing time is the stream's own; no clock of the computer has a say.
+        Processing time is the stream's own; no clock of the computer is read.
 
         Args:
             window: How elements are assigned to windows.
@@ -106,7 +106,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
             TestStreamError: An element is no (key, value) pair, or its key cannot be hashed; an
                 argument is not known or not given by name; the host is unknown; the aggregate is
                 no combine function; or a Spark session was given to another host.
-            WindowingError: The parts do not go together; the message says what to change.
+            WindowingError: The parts do not go together; the message names what to change.
             UnsafeTriggerError: The trigger can finish and lose data.
             UserFunctionError: A function of the window function or of the aggregate raised.
             UnsupportedError: On host ``"local"`` or ``"spark"``: the state has no layout there.

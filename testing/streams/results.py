@@ -51,7 +51,7 @@ class Matcher(Protocol):
 
 
 def check_matcher(verb: str, matcher: object) -> None:
-    """See that this can be asked.
+    """Check that this can be used.
 
     Raises:
         TestStreamError: It is no matcher.
@@ -74,7 +74,7 @@ class Origin:
 
     Args:
         label: The transform that made it, and its output.
-        trace: How much came out of each transform before it, in words.
+        trace: How much came out of each transform before it, as text.
         dropped_by: The transforms on the way there that dropped something.
         carries_times: Whether each element is a pair with its own timestamp (ms) in it, as
             Scio's ``with_timestamp`` makes them.
@@ -239,7 +239,7 @@ class Results:
         return found
 
     def explain(self, key: Any = None, window: "WindowLike | None" = None) -> "Explanation":
-        """What happened and why, in words: merges, firings, drops, and why nothing came out.
+        """What happened and why, as text: merges, firings, drops, and why nothing came out.
 
         ``print(results.explain())`` shows it; ``print(results.explain("joe", ("00:00:00",
         "00:10:00")))`` what concerns that window.
@@ -300,14 +300,14 @@ class Results:
         return figure_of(run, strategy, key)
 
     def draw(self, path: "str | Path", key: Any = None) -> None:
-        """Write the picture of `figure` to a file; its ending says how: png, svg or pdf.
+        """Write the picture of `figure` to a file; its ending is the format: png, svg or pdf.
 
         Args:
             path: Where to.
             key: As for `figure`.
 
         Raises:
-            RecordingError: As `figure`, or the ending says no format that matplotlib knows.
+            RecordingError: As `figure`, or the ending is no format of matplotlib.
             EnvironmentProblem: As `figure`, or the file cannot be written there.
             TestStreamError: As `figure`.
         """

@@ -95,7 +95,7 @@ def test_a_collection_and_a_pipeline_know_their_context() -> None:
         ),
         (
             lambda sc: expect_counter(sc, NUMBERS),
-            "this asks nothing; write expect_counter(...)(value)",
+            "this checks nothing; write expect_counter(...)(value)",
         ),
     ],
 )

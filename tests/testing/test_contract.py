@@ -306,12 +306,12 @@ def raising():
         (
             ((0, 10),),
             'assign("00:00:00.005") answers (0, 10), which is no IntervalWindow or GlobalWindow; '
-            "hosts remember bounds only",
+            "hosts keep bounds only",
         ),
         (
             (Tagged(0, 10),),
             'assign("00:00:00.005") answers Tagged(start=0, end=10), which is no IntervalWindow '
-            "or GlobalWindow; hosts remember bounds only",
+            "or GlobalWindow; hosts keep bounds only",
         ),
         (raising, "assign(\"00:00:00.005\") raises ZeroDivisionError('by nothing')"),
         (
