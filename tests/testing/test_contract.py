@@ -362,7 +362,7 @@ def test_a_merging_function_assigns_no_global_window():
             return (GLOBAL_WINDOW,)
 
     assert broken_window_fn_rules(Wrong(10), timestamps=[5])[-1] == (
-        'assign("00:00:00.005") answers GlobalWindow(), which is no IntervalWindow; hosts remember '
+        'assign("00:00:00.005") answers GlobalWindow(), which is no IntervalWindow; hosts keep '
         "bounds only"
     )
 
