@@ -1,4 +1,4 @@
-"""The test harness of beamlike: streams told step by step, and questions about what came out.
+"""The test harness of beamlike: scripted streams, and assertions about what came out.
 
     results = (
         TestStream()
@@ -13,14 +13,14 @@
         )
     )
 
-Whole pipelines are asked about in a block, which runs them at its end:
+Whole pipelines are checked in a block, which runs them at its end:
 
     with run_with_context() as sc:
         counts = sc.test_stream(lines).flat_map(str.split).count_by_value()
         expect(counts).to(contain_value(("foo", 2)))
 
-Time is made up: nothing sleeps, and no clock is read. `load_transcripts` reads scenarios from
-files, `differences` says how a run differs from what a scenario expects. Importing this does
+Time is simulated: nothing sleeps, and no clock is read. `load_transcripts` reads scenarios from
+files, `differences` lists how a run differs from what a scenario expects. Importing this does
 not import pyspark.
 
 Read in this order: `spelling` (times and windows as a test writes them), `streams` (test streams

@@ -1,7 +1,7 @@
 """The `beamlike` command. Each subcommand is a module: what it is asked, and what it does.
 
 `run`, `replay`, `explain`, `state`, `drain`, `playground` and `demo` are the commands.
-`argument_types` reads what is typed, `progress` tells how far long work is. `reading` reads
+`argument_types` reads what is typed, `progress` shows how far long work is. `reading` reads
 transcript files and folders, `scenarios` runs what is in them, `replayed` judges what came out,
 `state_text` and `state_json` show state, and `silence_spark` keeps Spark's log off the terminal. A
 module is imported only when its command is asked for, so that what one command needs (Spark, a
@@ -26,10 +26,10 @@ __all__ = ["main"]
 COMMANDS: Final = {
     "run": "run a Beam script as it is",
     "replay": "run scenarios from transcript files and compare what comes out",
-    "explain": "say in words what a scenario brings out, and why",
-    "state": "list what a streaming query remembers, out of its checkpoint",
-    "drain": "have a query bring all of its windows to their end at its next start",
-    "playground": "windows, triggers and panes to drag about, in a browser",
+    "explain": "explain the output of a scenario, step by step",
+    "state": "list the saved state of a streaming query",
+    "drain": "have a query end all of its windows at its next start",
+    "playground": "drag elements and the watermark about, in a browser",
     "demo": "stream a year of real flights through Spark, pane by pane",
 }
 """Name of a command, which is also its module, and its line in the help."""
@@ -39,12 +39,12 @@ Apache Beam's windows, triggers and panes, exact, on PySpark.
 
 A scenario is a JSON file: how elements are windowed, what arrives and how the
 watermark and the clock move, step by step, and what must come out. replay runs
-it, explain says why. A failed test of beamlike.testing writes one, and ends
+it, explain shows why. A failed test of beamlike.testing writes one, and ends
 with the command that replays it.
 """
 
 _EPILOG: Final = """\
-beamlike COMMAND --help tells more, with examples.
+beamlike COMMAND --help shows more, with examples.
 
 exit status:
   0     all is well
@@ -61,8 +61,8 @@ examples:
   beamlike run wordcount.py -- --output counts      a Beam script, as it is
   beamlike replay scenario.json                     a table of panes and drops
   beamlike replay scenario.json --format timeline   the same as a picture
-  beamlike explain scenario.json --key joe          why, in words
-  beamlike state CHECKPOINT                         what a query remembers
+  beamlike explain scenario.json --key joe          why
+  beamlike state CHECKPOINT                         the state of a query
   beamlike drain CHECKPOINT                         an end for all its windows
   beamlike playground                               windows to drag about
   beamlike demo                                     the main job, on real data
@@ -109,7 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _unreachable(error: OSError) -> int:
-    """A disk that is full, a file that nobody may read."""
+    """A disk that is full, a file without read permission."""
     try:
         sys.stdout.flush()
     except OSError:

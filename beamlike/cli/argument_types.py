@@ -24,13 +24,13 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Refuse in two lines; argparse would show the whole usage before its line."""
         words = visible(message.removeprefix("argument "))
-        self.exit(REFUSED, f"{self.prog}: {words}\n{self.prog} --help tells how it is used\n")
+        self.exit(REFUSED, f"{self.prog}: {words}\n{self.prog} --help shows how it is used\n")
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """The arguments.
 
         Raises:
-            SystemExit: They are not understood, or ask for help only; it has been said.
+            SystemExit: They are not understood, or ask for help only; the message is printed.
         """
         self._check_options(arguments)
         options, unknown = self.parse_known_args(arguments)
@@ -124,7 +124,7 @@ def json_of(text: str) -> Any:
 def place(text: str) -> str:
     """The name of a file or a folder, or its URL.
 
-    An empty one would be the folder that this process stands in, and nobody means that by it.
+    An empty one would mean the current folder, and is refused.
     """
     if "\0" in text:
         raise argparse.ArgumentTypeError(f"no name of a file has a NUL in it, got {text!r}")

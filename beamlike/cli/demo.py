@@ -142,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
     (out / "summary.txt").write_text(text + "\n", encoding="utf-8")
     if panes:
         group = story.choose_group(panes, drops)
-        scene = story.tell_story(group, panes[group], drops, flights, files, batches)
+        scene = story.story_scene(group, panes[group], drops, flights, files, batches)
         draw(scene, out / "story.png")
     _say("")
     _say(text)

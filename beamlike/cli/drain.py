@@ -23,7 +23,7 @@ is drained by drain() of what run() returned.
 _EPILOG: Final = """\
 what to do then:
   1  start the query with writer.trigger(once=True): it runs that micro-batch
-     and stops. With another trigger it goes on, and what it reads from then on
+     and stops. With another trigger it continues, and what it reads from then on
      is late for every window
   2  beamlike state CHECKPOINT shows that no window is open
   3  start the changed query with a checkpointLocation of its own

@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         reading.show_problems()
     window = _bounds(args.window) if args.window else None
     refusals: list[RecordingError] = []
-    failed, told = False, 0
+    failed, explained = False, 0
     for scenario in scenarios:
         outcome = in_memory(scenario)
         if not isinstance(outcome, Run):
@@ -104,8 +104,8 @@ def run(args: argparse.Namespace) -> int:
         # One scenario needs no name.
         head = f"{title_line(scenario)}\n" if len(scenarios) > 1 else ""
         print(f"{head}{explanation}", end="\n\n" if len(scenarios) > 1 else "\n")
-        told += 1
-    if refusals and not told:
+        explained += 1
+    if refusals and not explained:
         raise refusals[0]
     if reading.problems and args.scenario is None:
         reading.show_unread()

@@ -13,7 +13,7 @@ LONG: Final = 20
 
 
 def counted(
-    items: Iterable[Item], total: int, doing: str, *, speaks: bool = False
+    items: Iterable[Item], total: int, doing: str, *, prints: bool = False
 ) -> Iterator[Item]:
     """The items, one after the other, while a bar shows how many have come.
 
@@ -24,9 +24,9 @@ def counted(
         items: What is worked on.
         total: How many there are.
         doing: What is done, in a word or two.
-        speaks: Whether something is written on standard output meanwhile.
+        prints: Whether something is written on standard output meanwhile.
     """
-    if total < LONG or not sys.stderr.isatty() or (speaks and sys.stdout.isatty()):
+    if total < LONG or not sys.stderr.isatty() or (prints and sys.stdout.isatty()):
         yield from items
         return
     try:

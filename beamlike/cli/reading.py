@@ -43,7 +43,7 @@ class Reading:
         print(f"beamlike: {visible(self.first_problems)}\n", file=sys.stderr, flush=True)
 
     def show_unread(self) -> None:
-        """Say in a line for each file what has not run: what was said before may be far above."""
+        """Repeat in a line for each file what has not run: the first message may be far above."""
         for what in self.unread:
             print(f"beamlike: not run, it cannot be read: {visible(what)}", file=sys.stderr)
 

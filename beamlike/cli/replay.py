@@ -60,9 +60,9 @@ formats:
   html       a page for a browser, to step through: needs --out FILE.html; the
              table is printed too
 
-With --explain every merge, firing and drop is told in words below the table or
-the timeline: why it happened, what would have saved a drop, and what a window
-still waits for when nothing comes out. beamlike explain tells it for one key or
+With --explain every merge, firing and drop is explained below the table or the
+timeline: why it happened, what would have saved a drop, and what a window
+still waits for when nothing comes out. beamlike explain does so for one key or
 one window.
 
 exit status:
@@ -177,15 +177,17 @@ def run(args: argparse.Namespace) -> int:
     if reading.problems:
         reading.show_problems()
     # Tables come one by one, and show by themselves how far it is.
-    told = partial(counted, total=len(scenarios), doing="replaying", speaks=args.format != "json")
+    with_progress = partial(
+        counted, total=len(scenarios), doing="replaying", prints=args.format != "json"
+    )
     if args.host != "spark":
         run_one = in_memory if args.host == "memory" else in_local
-        return _show(show, reading, told(map(run_one, scenarios)))
+        return _show(show, reading, with_progress(map(run_one, scenarios)))
     own = args.watermark == "own" if args.watermark else len(scenarios) <= _FEW
     print("beamlike: starting Spark", file=sys.stderr, flush=True)
     with quiet_session("beamlike replay") as spark:
         on_spark = on_spark_in_turn if own else on_spark_side_by_side
-        return _show(show, reading, told(on_spark(scenarios, spark)))
+        return _show(show, reading, with_progress(on_spark(scenarios, spark)))
 
 
 def _show(show: ShowAll, reading: Reading, outcomes: Iterable[Outcome]) -> int:
@@ -199,7 +201,7 @@ def _shower(format: str, out: Path | None, *, explains: bool) -> ShowAll:
     """What shows the replays. A page that could not be written is refused before anything runs."""
     if explains and format not in _FOR_PEOPLE:
         raise EnvironmentProblem(
-            f"--explain is for people, and --format {format} is not told in words; use --format "
+            f"--explain is for people, and --format {format} is for programs; use --format "
             "table or timeline"
         )
     if format != "html":
@@ -208,7 +210,7 @@ def _shower(format: str, out: Path | None, *, explains: bool) -> ShowAll:
                 f"--out {out} is where a page goes, and --format {format} writes none; add "
                 "--format html"
             )
-        return _told(_FOR_PEOPLE[format]) if explains else FORMATS[format]
+        return _with_explanation(_FOR_PEOPLE[format]) if explains else FORMATS[format]
     if out is None:
         raise EnvironmentProblem("--format html needs a file; add --out FILE.html")
     if out.is_dir() or not out.parent.is_dir():
@@ -234,7 +236,7 @@ def _columns() -> int:
 def _timeline(scenario: Scenario, outcome: Run) -> str:
     note = ""
     if outcome.outputs and not outcome.trace:
-        # Spark tells no story: the same run in memory does.
+        # Spark records no trace: the same run in memory does.
         try:
             outcome = Recording.of(outcome, scenario.strategy, scenario.combine).run
         except RecordingError as error:
@@ -248,15 +250,15 @@ def _explained(show: Show) -> Show:
     def show_and_explain(scenario: Scenario, outcome: Run) -> str:
         try:
             recording = Recording.of(outcome, scenario.strategy, scenario.combine)
-            told = "\n\n".join(map(str, explain(recording).keys)) or "nothing happened"
+            explained = "\n\n".join(map(str, explain(recording).keys)) or "nothing happened"
         except RecordingError as error:
-            told = lines_of(f"(not explained: {error})")
-        return f"{show(scenario, outcome)}\n\nwhat happened, and why:\n\n{told}"
+            explained = lines_of(f"(not explained: {error})")
+        return f"{show(scenario, outcome)}\n\nwhat happened, and why:\n\n{explained}"
 
     return show_and_explain
 
 
-def _told(show: Show) -> ShowAll:
+def _with_explanation(show: Show) -> ShowAll:
     return _for_people(_explained(show), explains=True)
 
 

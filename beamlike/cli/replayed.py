@@ -1,4 +1,4 @@
-"""What came of replaying a scenario: its verdict, and hints for whoever wrote it."""
+"""What came of replaying a scenario: its verdict, and hints for its author."""
 
 from collections.abc import Iterator
 
@@ -63,10 +63,10 @@ class Replay:
         return f"as recorded from the failed test {test}; {wanted}"
 
     def hints(self, *, explained: bool) -> Iterator[str]:
-        """What may surprise who wrote the scenario.
+        """What may surprise the author of the scenario.
 
         Args:
-            explained: Whether what happened is told in words already.
+            explained: Whether what happened is explained already.
         """
         script, outcome = self.scenario.script, self.outcome
         ends = [at for at, step in enumerate(script) if step == AdvanceWatermark(MAX_TIMESTAMP)]

@@ -35,7 +35,7 @@ _RAISED: Final = re.compile(r"^[\w.]+(?:Error|Problem): .*$", re.MULTILINE)
 
 
 def title_line(scenario: Scenario) -> str:
-    """What a scenario is called, above what is said of it."""
+    """The name of a scenario, above its results."""
     title = scenario.title if scenario.title != scenario.id else ""
     return visible(f"== {scenario.id}{': ' if title else ''}{title}")
 

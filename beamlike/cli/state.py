@@ -1,4 +1,4 @@
-"""``beamlike state``: what a streaming query remembers, out of its checkpoint."""
+"""``beamlike state``: the state of a streaming query, from its checkpoint."""
 
 import argparse
 import sys
@@ -22,7 +22,7 @@ __all__ = ["add_parser", "run"]
 _SHOWN: Final = 20
 
 _DESCRIPTION: Final = """\
-Open the checkpoint of a streaming query and list what it remembers: its
+Open the checkpoint of a streaming query and list its state: its
 groupings with their watermarks and what holds them back, their shards, and the
 open windows of each key with their last pane, what their trigger waits for,
 when they change by themselves, and their size. The query may be running;
@@ -42,8 +42,8 @@ the columns of the table of windows:
   waits for    what brings the next pane; "closed" if none will come
 
 why does nothing come out?
-  Look at "output watermark": it says which key and which window hold it back.
-  If nothing does, the watermark itself stands still: an input is behind.
+  Look at "output watermark": it shows which key and which window hold it back.
+  If nothing does, the watermark itself does not move: an input is behind.
 
 exit status:
   0   the state was read
@@ -70,7 +70,7 @@ def add_parser(subparsers: Any) -> None:
     """Describe the command to argparse."""
     parser = subparsers.add_parser(
         "state",
-        help="list what a streaming query remembers, out of its checkpoint",
+        help="list the saved state of a streaming query",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -81,7 +81,7 @@ def add_parser(subparsers: Any) -> None:
         action="append",
         default=[],
         metavar="KEY",
-        help="tell all of the windows of this key, with every node of their trigger and what they "
+        help="show all of the windows of this key, with every node of their trigger and what they "
         "hold; may be given again. It is read as JSON first: a value, so that '\"7\"' is a text "
         "and null stands for no key, a list in the order of the key columns, or an object by their "
         "names; and then as the text that is listed",
@@ -124,7 +124,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--unpickle",
         action="store_true",
-        help="show also what rests as pickles. This runs code that is in them: only for "
+        help="show also what is saved as pickles. This runs code that is in them: only for "
         "checkpoints that you trust",
     )
 
@@ -156,7 +156,7 @@ def _read(checkpoint: str, batch: int | None) -> "SavedState":
     refused: BeamlikeError | None = None
     with quiet_session("beamlike state") as spark, _Counting() as counting:
         try:
-            return SavedState.open(spark, checkpoint, batch, counting.told)
+            return SavedState.open(spark, checkpoint, batch, counting.show)
         except StateError as error:
             refused = error  # what Spark has logged says no more than that
     raise refused
@@ -221,7 +221,7 @@ def _write(state: "SavedState", places: "pa.Array", args: argparse.Namespace) ->
         _replace(args.parquet, partial(pq.write_table, table))
     except (OSError, pa.ArrowException) as error:
         raise EnvironmentProblem(
-            f"--parquet {args.parquet} cannot be written: {error}; --json tells the same"
+            f"--parquet {args.parquet} cannot be written: {error}; --json prints the same"
         ) from error
     written = how_many(table.num_rows, "window")
     print(f"beamlike: {written} written to {args.parquet}", file=sys.stderr)
@@ -242,7 +242,7 @@ def _replace(path: Path, write: Callable[[Path], None]) -> None:
 
 
 class _Counting:
-    """A line on the terminal that says how far reading has come, and goes when it is done."""
+    """A line on the terminal that shows how far reading has come; removed when it is done."""
 
     def __init__(self) -> None:
         self._is_seen = sys.stderr.isatty()
@@ -252,7 +252,7 @@ class _Counting:
         self._line("reading the checkpoint")
         return self
 
-    def told(self, so_far: str) -> None:
+    def show(self, so_far: str) -> None:
         """Show what has been read."""
         self._line(so_far)
 

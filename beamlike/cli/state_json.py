@@ -31,7 +31,7 @@ def document(
 
     Args:
         state: The state.
-        stages: The names of the groupings to tell of; all without any.
+        stages: The names of the groupings to show; all without any.
         places: The windows to list.
         limit: So many of them at most; None: all.
         unpickle: See `windows_of`.

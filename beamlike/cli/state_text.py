@@ -26,12 +26,12 @@ _SORTED: Final = {
     "largest": "largest first",
     "deadline": "by what changes next",
 }
-_UNSAID: Final = {
+_DEFAULTS: Final = {
     **{name: option.value for name, option in USUAL.items()},
     "inputs": "one, with the watermark of the query",
     "hot key fanout": "none",
 }
-"""What everybody has."""
+"""Values that are not shown."""
 _OF_NO_USE: Final = frozenset(("layout version", "buckets", "shards", "transform"))
 _SHARDS_SHOWN: Final = 16
 _NUMBERS: Final = "shard windows keys new bytes stored"
@@ -55,11 +55,11 @@ def listing(
 
     Args:
         state: The state.
-        stages: The names of the groupings to tell of; all without any.
+        stages: The names of the groupings to show; all without any.
         places: The windows to list, see `choose`.
         of: How many there are to choose from.
         sort: How they are sorted.
-        in_full: Whether all is told of each window, instead of a line.
+        in_full: Whether each window is shown in full, instead of in a line.
         unpickle: See `windows_of`.
     """
     first, last = state.batches
@@ -87,28 +87,28 @@ def listing(
     yield f"{more}, {_SORTED[sort]}"
     yield from _table(list(_window_rows(shown, several=len(state.stages) > 1)), right=_NUMBERS)
     if len(shown) < of:
-        yield "(--limit N shows more, --key KEY tells all of one key)"
+        yield "(--limit N shows more, --key KEY shows all of one key)"
 
 
 def _stage(state: SavedState, stage: SavedStage) -> Iterator[str]:
     windows = stage.windows
     yield f"stage {_escaped(stage.name)}, operator {stage.operator} of the query"
-    told = dict(_totals(state, stage))
+    lines = dict(_totals(state, stage))
     if windows.num_rows:
-        told["oldest"] = _which(oldest(windows))
+        lines["oldest"] = _which(oldest(windows))
         most = largest(windows)
-        told["largest"] = f"{_which(most)}, {most['bytes']:,} bytes"
-    for what, said in stage.identity.items():
-        if what not in _OF_NO_USE and said != _UNSAID.get(what):
-            length = milliseconds(said)
-            told[_escaped(what)] = _escaped(said) if length is None else show_duration(length)
-    width = max(map(len, told)) + 2
-    yield from (f"  {what:<{width}}{said}" for what, said in told.items())
+        lines["largest"] = f"{_which(most)}, {most['bytes']:,} bytes"
+    for what, value in stage.identity.items():
+        if what not in _OF_NO_USE and value != _DEFAULTS.get(what):
+            length = milliseconds(value)
+            lines[_escaped(what)] = _escaped(value) if length is None else show_duration(length)
+    width = max(map(len, lines)) + 2
+    yield from (f"  {what:<{width}}{fact}" for what, fact in lines.items())
     yield ""
     header, *rows = _shard_rows(state, stage)
     yield from (f"  {line}" for line in _table([header, *rows[:_SHARDS_SHOWN]], right=_NUMBERS))
     if len(rows) > _SHARDS_SHOWN:
-        yield f"  and {how_many(len(rows) - _SHARDS_SHOWN, 'more shard')}; --json tells of all"
+        yield f"  and {how_many(len(rows) - _SHARDS_SHOWN, 'more shard')}; --json lists all"
 
 
 def _totals(state: SavedState, stage: SavedStage) -> Iterator[tuple[str, str]]:
@@ -126,8 +126,8 @@ def _totals(state: SavedState, stage: SavedStage) -> Iterator[tuple[str, str]]:
         f"({stored:,} stored)",
     )
     yield "watermark", _instant(stage.watermark)
-    for at, said in enumerate(_inputs(stage), 1):
-        yield f"  of input {at}", said
+    for at, progress in enumerate(_inputs(stage), 1):
+        yield f"  of input {at}", progress
     yield "output watermark", _output(stage, shards)
     for what, unit in (("next_event", "the watermark reaches"), ("next_clock", "the clock passes")):
         due = min((it[what] for it in shards if it[what] is not None), default=None)
@@ -145,38 +145,39 @@ def _totals(state: SavedState, stage: SavedStage) -> Iterator[tuple[str, str]]:
 def _output(stage: SavedStage, shards: Sequence[Mapping[str, Any]]) -> str:
     """Where the output watermark is, and what holds it there."""
     reached = stage.output_watermark
-    said = _instant(reached)
+    watermark = _instant(reached)
     held = [
         it
         for shard, it in zip(stage.shards, shards, strict=True)
         if shard.output_watermark == reached and it["held_until"] is not None
     ]
     if not held:
-        return f"{said}; no window holds it back"
+        return f"{watermark}; no window holds it back"
     behind = show_duration(stage.watermark - reached) if stage.watermark > reached else ""
     by = "; ".join(f"{_holder(it)} in shard {it['shard']}" for it in held[:3])
     more = f" and {how_many(len(held) - 3, 'shard')} more" if len(held) > 3 else ""
-    return f"{said}, held back{f' {behind}' if behind else ''} by {by}{more}"
+    return f"{watermark}, held back{f' {behind}' if behind else ''} by {by}{more}"
 
 
 def _inputs(stage: SavedStage) -> Iterator[str]:
-    """What each input has told, of a grouping whose inputs have watermarks of their own."""
+    """The watermark of each input, of a grouping whose inputs have watermarks of their own."""
     for at in range(max(len(shard.at.inputs) for shard in stage.shards)):
         states = [shard.at.inputs[at] for shard in stage.shards if at < len(shard.at.inputs)]
         updates = _instant(max(it.active_at for it in states))
         if states[0].shards:
-            told = [max(of_shard) for of_shard in zip(*(it.shards for it in states), strict=True)]
-            least = min(told)
+            by_shard = zip(*(it.shards for it in states), strict=True)
+            watermarks = [max(of_shard) for of_shard in by_shard]
+            least = min(watermarks)
             yield (
-                f"{_instant(least)}, of a grouping (its shard {told.index(least)}), "
-                f"heard at {updates}"
+                f"{_instant(least)}, of a grouping (its shard {watermarks.index(least)}), "
+                f"updated at {updates}"
             )
             continue
         greatest = max((it.greatest for it in states if it.greatest is not None), default=None)
         if greatest is None:
             yield "a source that has delivered nothing yet"
         else:
-            yield f"a source whose latest event is of {_instant(greatest)}, heard at {updates}"
+            yield f"a source whose latest event is of {_instant(greatest)}, updated at {updates}"
 
 
 def _shard_rows(state: SavedState, stage: SavedStage) -> Iterator[Row]:
@@ -238,9 +239,9 @@ def _in_full(it: SavedWindow) -> Iterator[str]:
     yield f"key {_key(facts['key'], _HELD_WIDTH)}, {show_window(it.window)}"
     closed = "; closed: it takes no more elements" if facts["closed"] else ""
     standing = facts["standing"]
-    told = {
+    lines = {
         "stage": f"{_escaped(it.stage.name)}, shard {facts['shard']}",
-        "new elements": f"{_number(facts['fresh'])} since the last pane{closed}",
+        "new elements": f"{_number(facts['new_elements'])} since the last pane{closed}",
         "all elements": None if facts["size"] is None else f"{facts['size']:,}",
         "last pane": _pane(facts),
         "standing panes": None if standing is None else f"{standing:,} not withdrawn yet",
@@ -250,7 +251,7 @@ def _in_full(it: SavedWindow) -> Iterator[str]:
         "changes when": _deadlines(facts),
         "size": f"{facts['bytes']:,} bytes",
     }
-    yield from (f"  {what:<16}{said}" for what, said in told.items() if said is not None)
+    yield from (f"  {what:<16}{fact}" for what, fact in lines.items() if fact is not None)
     view = it.trigger
     if view is not None:
         yield "  trigger"

@@ -58,7 +58,7 @@ class Drop:
 
     @property
     def identity(self) -> tuple[str, int, str | None, float | None]:
-        """What tells flights of one carrier apart: time, aircraft and delay."""
+        """What distinguishes flights of one carrier: time, aircraft and delay."""
         return (
             self.group[0],
             self.scheduled_ms,

@@ -15,7 +15,7 @@ from beamlike.viz.axis import FoldedTime
 from beamlike.viz.picture import figure
 from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
 
-__all__ = ["choose_group", "figure", "tell_story"]
+__all__ = ["choose_group", "figure", "story_scene"]
 
 _READABLE_PANES = 6
 _ROWS = 14
@@ -24,10 +24,10 @@ _MARGIN = 0.6
 
 
 def choose_group(panes: Mapping[Group, Sequence[Flown]], drops: Sequence[Drop]) -> Group:
-    """The carrier's hour with the most to tell.
+    """The carrier's hour with the most to show.
 
-    All three timings and a drop before less; then more panes, as long as they can be told
-    apart in a picture; then more departures; then the first.
+    All three timings and a drop before less; then more panes, as long as a picture
+    shows them apart; then more departures; then the first.
     """
     dropped = {drop.group for drop in drops}
 
@@ -40,7 +40,7 @@ def choose_group(panes: Mapping[Group, Sequence[Flown]], drops: Sequence[Drop]) 
     return min(panes, key=interest)
 
 
-def tell_story(
+def story_scene(
     group: Group,
     panes: Sequence[Flown],
     drops: Sequence[Drop],
@@ -52,7 +52,7 @@ def tell_story(
 
     A pane's height is the arrival of the last flight in its micro-batch: Spark fires at the
     end of a batch, and the demo replays arrivals faster than they happened. Hours without any
-    arrival are folded, so that a straggler twelve hours later is still in the picture.
+    arrival are folded, so that a flight twelve hours late is still in the picture.
     """
     carrier, start = group
     window = IntervalWindow(start, start + HOUR_MS)
@@ -68,16 +68,16 @@ def tell_story(
     expired = next((at for at, reading in readings if reading > over and at <= latest), None)
 
     fired = [reached[pane.batch] for pane in panes]
-    happenings = [*(arrival for _, arrival, _ in flown), *fired]
-    happenings += [] if expired is None else [expired]
-    time = FoldedTime(happenings, limit_ms=HOUR_MS)
-    first = min(happenings)
-    unit = max(time.position(max(happenings)) - time.position(first), HOUR_MS) / _ROWS
+    events = [*(arrival for _, arrival, _ in flown), *fired]
+    events += [] if expired is None else [expired]
+    time = FoldedTime(events, limit_ms=HOUR_MS)
+    first = min(events)
+    unit = max(time.position(max(events)) - time.position(first), HOUR_MS) / _ROWS
 
     def row(instant: int) -> float:
         return (time.position(instant) - time.position(first)) / unit
 
-    top = row(max(happenings)) + _MARGIN
+    top = row(max(events)) + _MARGIN
     opened = min(row(arrival) for _, arrival, _ in flown) - _MARGIN / 2
     ended, end = (top, End.OPEN) if expired is None else (row(expired), End.EXPIRED)
     left, right = window.start - HOUR_MS * 3 // 10, window.end + HOUR_MS * 3 // 10
@@ -96,7 +96,7 @@ def tell_story(
         rows=(-_MARGIN, top),
         span=(left, right),
         event=FoldedTime([(left, right)], limit_ms=HOUR_MS),
-        ticks=tuple(_hours(time, first, max(happenings), row)),
+        ticks=tuple(_hours(time, first, max(events), row)),
         folds=tuple(
             Fold(row(fold), f"{show_duration((until - fold) // 60_000 * 60_000)} left out")
             for fold, until in time.folds

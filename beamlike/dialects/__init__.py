@@ -1,4 +1,4 @@
-"""Other systems' windows by name, in their own words: Kafka Streams, Flink, Apex, Akka.
+"""Other systems' windows with their own APIs: Kafka Streams, Flink, Apex, Akka.
 
     from beamlike.dialects import kafka
 
@@ -10,7 +10,7 @@
     rows = visits.driver().pipe_input("joe", "open app", timestamp=0)
     frame = visits.on_dataframe(clicks, key="user", timestamp="at")
 
-None of them has an engine of its own. A dialect says what it means as a `WindowingStrategy` and a
+None of them has an engine of its own. A dialect is a `WindowingStrategy` and a
 combine function, which the machine of this package runs; ``.strategy`` of every result shows it,
 and its parts can be given to whatever groups in this package. What a dialect adds is a mapping at
 the edge: how its elements and watermarks become events of the machine, and how panes and drops
@@ -27,7 +27,7 @@ Streams: `kafka`, with `kafka_windows`, `kafka_table`, `kafka_store`, `kafka_sup
 `apex_words`, `apex_accumulations`, `apex_joins`, `apex_strategy`, `apex_keys`, `apex_storage`,
 `apex_rows`, `apex_run`, `apex_frames` and `apex_stream`. Akka: `akka` and `akka_frames`.
 
-What a dialect decides, in the words of this package
+What a dialect decides, and how this package writes it
     ========================================  ====================================================
     what                                      how it is written
     ========================================  ====================================================
@@ -71,42 +71,42 @@ What is a mapping at the edge
     * A changelog with tombstones (Kafka): retracting panes, each withdrawn one a tombstone.
     * Rows that wait for a commit (Kafka's record cache), or for stream time (``suppress``): the
       rows of single records, of which the last for each window is kept.
-    * A store that still shows closed sessions (Kafka): a view of what came out, by which nothing
-      is grouped.
+    * A store that still shows closed sessions (Kafka): a view of what came out, which is not
+      used for grouping.
     * A record that is answered and not stored (KIP-94): a drop that is aggregated alone.
     * A watermark that includes its own instant (Flink), or that leaves out the end of a window
       (Apex): ours is one millisecond after, or before.
-    * Stream time (Kafka): a watermark that each record moves before it is judged.
+    * Stream time (Kafka): a watermark that each record moves before it is checked.
     * Processing time (Flink, Akka): elements stamped with their arrival, and the clock as
-      watermark. Asking only from time to time whether a session is over (Akka), or at the end of a
-      batch (Apex): a watermark that moves only then.
+      watermark. Checking only from time to time whether a session is over (Akka), or at the end
+      of a batch (Apex): a watermark that moves only then.
     * Elements in none of their windows (Flink's late output): those with as many drops as windows;
       and in memory those between windows, once the watermark and the lateness have passed them.
     * Elements for which a session has no room (Akka): the edge sees them, in memory by looking into
-      the state, over a DataFrame in what the session gives out.
-    * Elements that are judged by themselves, by another convention of the watermark (Apex): judged
-      before the machine sees them.
+      the state, over a DataFrame in what the session emits.
+    * Elements that are late by their own time, by another convention of the watermark (Apex):
+      checked before the machine gets them.
     * Conditions of all keys of a window (Apex): one group that holds all keys.
     * Firings by time when a batch ends (Apex): a clock that moves only then. The watermark of two
       streams (Apex): one that moves when both have.
-    * Windows that end without a word (Flink with a count, Apex): the pane with which a window of
-      ours expires is left out.
+    * Windows that end without a pane (Flink with a count, Apex): the last pane of a window of
+      ours is left out.
 
 What is otherwise on Spark
-    * The elements of a key in one micro-batch are one bundle: a trigger is asked once for them. So
-      a table of Kafka has one change of each session for each micro-batch, as behind a record cache
-      that is flushed there.
+    * The elements of a key in one micro-batch are one bundle: a trigger is checked once for them.
+      So a table of Kafka has one change of each session for each micro-batch, as behind a record
+      cache that is flushed there.
     * The watermark is of all partitions, and moves at the end of a micro-batch. Kafka's stream time
-      is of one task and includes the record that is judged.
-    * What is kept is in the query's state, and ends with it: sessions that are open can be asked
-      for (``kafka.open_store``), closed ones are gone.
-    * An element between sliding windows is in no row, late or not. Flink gives out late ones.
+      is of one task and includes the record itself.
+    * What is kept is in the query's state, and ends with it: open sessions can be read
+      (``kafka.open_store``), closed ones cannot.
+    * An element between sliding windows is in no row, late or not. Flink emits late ones.
     * Refused there: what stream time holds back, old values, KIP-94's answers (Kafka); inherited
-      windows and conditions of all keys (Apex); looking only from time to time (Akka).
+      windows and conditions of all keys (Apex); checking only from time to time (Akka).
 
 What is not reproduced
     A session is never found again once it is closed, however long a store keeps it; a result that
     is final comes once; a session closes at the same instant whatever was cached, and whatever the
     phase of a timer. Where a system loses data or counts it twice, the cases in
-    ``tests/conformance/dialects`` say so, and their test says what comes out here.
+    ``tests/conformance/dialects`` show it, and their test has the output here.
 """

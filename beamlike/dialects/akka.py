@@ -1,18 +1,18 @@
-"""Sessions in the words of Akka Streams' ``SessionWindow``: by arrival, with a largest size.
+"""Sessions as in Akka Streams' ``SessionWindow``: by arrival, with a largest size.
 
     flow = SessionWindow("1 second", max_size=5, overflow_strategy=OverflowStrategy.DROP_OLDEST)
     run = flow.run()
     run.push("a")
     rows = run.advance("2 seconds")
 
-A session ends with a silence of more than the gap; it is given out once, as the list of its
+A session ends after more than the gap without an element; it is emitted once, as the list of its
 elements in order of arrival. Elements exactly one gap apart are one session. Dropped elements
 keep their session open all the same. What is left comes out when the stream ends.
 
 In the model: ``Sessions(gap + 1 ms)`` over the time of arrival, the clock as watermark, one pane
-as the session expires. Akka looks whether a session is over once in every gap, and finds one that
-two bursts share where no look fell between them. Here it closes at its deadline; with
-``checked_every`` it is given out at the first look after that, and never joins what came later.
+as the session expires. Akka checks for the end of a session once in every gap, and makes one
+session of two bursts without a check between them. Here it closes at its deadline; with
+``checked_every`` it is emitted at the first check after that, and never joins what came later.
 
 Source: ``SessionWindow`` of the library akka-streams-session-window.
 """
@@ -93,11 +93,11 @@ class SessionWindow:
     """Sessions by time of arrival.
 
     Args:
-        inactivity: The silence that ends a session, more than 0.
+        inactivity: The inactivity that ends a session, more than 0.
         max_size: The most elements of a session, 2 or more; None: no limit.
         overflow_strategy: What happens when there are more.
-        checked_every: How often somebody looks for sessions that are over; None: they close at
-            their deadline. Akka looks once in every ``inactivity``, first when that has passed.
+        checked_every: How often sessions are checked for their end; None: they close at their
+            deadline. Akka checks once in every ``inactivity``, first when that has passed.
 
     Raises:
         WindowError: ``max_size`` is no whole number of 2 or more.
@@ -169,8 +169,8 @@ class SessionWindow:
         the deadline at which the session was over. A row that has no room comes out with its
         session, as ``dropped`` with its ``reason``. With ``FAIL_STAGE`` the query fails.
 
-        Elements arrive with their micro-batch, and a session is given out by the first one after
-        its deadline. While nothing comes, deadlines are seen ``tick`` later.
+        Elements arrive with their micro-batch, and a session is emitted by the first one after
+        its deadline. While nothing comes, deadlines are checked ``tick`` later.
 
         Args:
             value: The column of the elements.
@@ -180,7 +180,7 @@ class SessionWindow:
                 the time of the micro-batch.
             tell_dropped: Whether dropped elements come out. They are kept until then, so what a
                 session holds has no limit any more.
-            tick: After how long without a row time goes on with the clock alone, more than 0.
+            tick: After how long without a row time follows the clock alone, more than 0.
             options: See `Stream.group`.
 
         Raises:
@@ -203,7 +203,7 @@ class SessionWindow:
             key=key,
             value=value,
             arrival=arrival,
-            tells=tell_dropped,
+            keeps_dropped=tell_dropped,
             tick=tick,
             options=options,
         )

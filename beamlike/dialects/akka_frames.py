@@ -30,10 +30,10 @@ class Held(CombineFn):
 
     Args:
         keys: How many of the columns that make an element are its key; its value comes last.
-        gap: The silence that ends a session (ms).
+        gap: The inactivity that ends a session (ms).
         max_size: The most elements; None: no limit.
         overflow: ``drop_oldest``, ``drop_newest`` or ``fail``.
-        tells: Whether what is dropped is kept, to be told with the session.
+        keeps_dropped: Whether dropped elements are kept and emitted with the session.
 
     Raises:
         SessionOverflowError: There would be more, and that is a failure.
@@ -43,7 +43,7 @@ class Held(CombineFn):
     gap: int
     max_size: int | None
     overflow: str
-    tells: bool
+    keeps_dropped: bool
 
     def create(self) -> _Held:
         return (), ()
@@ -76,7 +76,7 @@ class Held(CombineFn):
         cut = len(held) - self.max_size if self.overflow == "drop_oldest" else self.max_size
         older, newer = held[:cut], held[cut:]
         stay, go = (newer, older) if self.overflow == "drop_oldest" else (older, newer)
-        return stay, lost + go if self.tells else lost
+        return stay, lost + go if self.keeps_dropped else lost
 
 
 def on_dataframe(
@@ -89,7 +89,7 @@ def on_dataframe(
     key: str | Sequence[str],
     value: str,
     arrival: str | None,
-    tells: bool,
+    keeps_dropped: bool,
     tick: DurationLike,
     options: GroupOptions,
 ) -> "DataFrame":
@@ -103,7 +103,7 @@ def on_dataframe(
     kind = type_of(df, value, "value").simpleString()
     columns = [*keys, value]
     made = f"struct<elements: array<{kind}>, dropped: array<struct<value: {kind}, at: bigint>>>"
-    held = Held(len(keys), gap, max_size, overflow, tells)
+    held = Held(len(keys), gap, max_size, overflow, keeps_dropped)
     if max_size is not None and overflow == "fail":
         options["on_error"] = "fail"
     everything = grouped(
@@ -126,15 +126,15 @@ def on_dataframe(
             F.lit(None).cast("timestamp").alias("at"), F.lit(None).cast("string").alias("element")
         )
     )
-    told = everything.withColumn(
-        "__beamlike_told", F.explode(F.concat(F.coalesce(lost, F.array()), itself))
+    each = everything.withColumn(
+        "__beamlike_each", F.explode(F.concat(F.coalesce(lost, F.array()), itself))
     )
-    at, element = F.col("__beamlike_told.at"), F.col("__beamlike_told.element")
+    at, element = F.col("__beamlike_each.at"), F.col("__beamlike_each.element")
     is_lost, is_drop = at.isNotNull(), F.col("dropped").isNotNull()
     reason = F.when(is_lost, f"overflow_{overflow.removeprefix('drop_')}")
     no_time = F.lit(None).cast("timestamp")
     return shown(
-        told,
+        each,
         keys,
         kind=F.when(is_lost | is_drop, "dropped").otherwise("value"),
         value=F.when(~is_lost, F.col("value.elements")),

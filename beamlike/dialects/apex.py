@@ -209,7 +209,7 @@ class WindowedOperator:
     def strategy(self) -> WindowingStrategy:
         """The windowing, for a watermark one millisecond less.
 
-        `run` leaves out the panes at the end of a window that nobody asked for.
+        `run` leaves out the panes at the end of a window that no trigger asked for.
         """
         return strategy_of(self.window, self.trigger, self.allowed_lateness)
 
@@ -221,13 +221,13 @@ class WindowedOperator:
     def holds_all_keys(self) -> bool:
         """Whether one group holds all keys, because a condition is of all keys of a window: counts
         and times of an operator with keys. Not in sessions, which are of one key each, and not if
-        every element fires and the other keys of its window have nothing to say."""
-        said = self.trigger
+        every element fires and the other keys of its window have nothing new."""
+        trigger = self.trigger
         if not self.keyed or self._in_sessions:
             return False
-        counts = {said.early_count, said.late_count} - {None}
-        alone = said.mode is AccumulationMode.DISCARDING or said.only_updated
-        return bool(said.times) or (bool(counts) and not (alone and counts == {1}))
+        counts = {trigger.early_count, trigger.late_count} - {None}
+        alone = trigger.mode is AccumulationMode.DISCARDING or trigger.only_updated
+        return bool(trigger.times) or (bool(counts) and not (alone and counts == {1}))
 
     @property
     def combine(self) -> CombineFn:
@@ -318,7 +318,7 @@ class WindowedOperator:
     def recover(
         self, checkpoint: bytes, batch_interval: DurationLike = 500, *, unpickle: bool = False
     ) -> OperatorRun:
-        """A run that goes on from a checkpoint, see `OperatorRun.checkpoint`.
+        """A run that continues from a checkpoint, see `OperatorRun.checkpoint`.
 
         Args:
             unpickle: Whether the checkpoint is opened, which runs code that is in it: only for
@@ -349,7 +349,7 @@ class WindowedMergeOperator(WindowedOperator):
         timestamp_extractor2: As ``timestamp_extractor``, for the second stream.
 
     Raises:
-        UnsupportedError: Further, a generator of watermarks. Apex's hears the first stream only;
+        UnsupportedError: Further, a generator of watermarks. Apex's reads the first stream only;
             both streams have to be given theirs.
 
     Source: Apex Malhar ``WindowedMergeOperatorImpl``, ``KeyedWindowedMergeOperatorImpl``.
@@ -370,7 +370,7 @@ class WindowedMergeOperator(WindowedOperator):
         _check_extractor("timestamp_extractor2", timestamp_extractor2)
         if self.watermark_generator is not None:
             raise UnsupportedError(
-                "the watermark of two streams is the smaller of both, and a generator hears only "
+                "the watermark of two streams is the smaller of both, and a generator reads only "
                 "one of them; give each stream its own with process_watermark and "
                 "process_watermark2"
             )

@@ -206,7 +206,7 @@ class CompositeAccumulation(Together):
     Raises:
         CombineError: There are none, or one of them is no combine function.
 
-    Source: Apex Malhar ``CompositeAccumulation``, which gives out what each part remembers.
+    Source: Apex Malhar ``CompositeAccumulation``, which emits what each part has accumulated.
 
     >>> both = CompositeAccumulation(Sum(), Count())
     >>> both.extract(both.add(both.create(), [3, 4], [0, 0]))

@@ -42,8 +42,8 @@ def on_dataframe(
     needs("on_dataframe", "spark")
     from pyspark.sql import functions as F
 
-    said = operator.trigger
-    retracts = said.mode is AccumulationMode.RETRACTING
+    trigger = operator.trigger
+    retracts = trigger.mode is AccumulationMode.RETRACTING
     _check(operator, retracts)
     strategy = operator.strategy.configured(late_check=LateCheck.ELEMENT)
     generator = operator.watermark_generator
@@ -56,8 +56,9 @@ def on_dataframe(
     everything = grouped(rows, strategy, aggregate, key=keys, value=columns, options=options)
     everything = dropped_once(everything, strategy)
     is_drop, timing = F.col("dropped").isNotNull(), F.col("pane.timing")
-    # Apex forgets windows without a word, and fires at their end only if it is told to.
-    asked_for = F.when(timing == "ON_TIME", F.lit(said.on_time)).otherwise(~F.col("pane.is_last"))
+    # Apex drops windows silently, and fires at their end only if the trigger says so.
+    at_end = F.lit(trigger.on_time)
+    asked_for = F.when(timing == "ON_TIME", at_end).otherwise(~F.col("pane.is_last"))
     kind = F.when(is_drop, "dropped")
     if "retraction" in everything.columns:
         withdrawn = F.col("retraction")
@@ -77,18 +78,18 @@ def on_dataframe(
 
 
 def _check(operator: "WindowedOperator", retracts: bool) -> None:
-    said = operator.trigger
-    if operator.window is None or operator.holds_all_keys or said.times:
+    trigger = operator.trigger
+    if operator.window is None or operator.holds_all_keys or trigger.times:
         raise UnsupportedError(
             "on Spark an operator has windows of its own, counts the elements of each key and "
             "fires by no batch clock; use run() for windows that are inherited, for counts of all "
             "keys and for times, or Repeatedly(AfterProcessingTime(...)) of this package"
         )
-    silent_end = not said.on_time and said.early_count != 1
-    silent_last = operator.allowed_lateness != 0 and said.late_count is None
+    silent_end = not trigger.on_time and trigger.early_count != 1
+    silent_last = operator.allowed_lateness != 0 and trigger.late_count is None
     if retracts and (silent_end or silent_last):
         raise UnsupportedError(
             "on Spark, panes that are withdrawn need a firing at the watermark and one for what is "
-            "late, or the last pane would be withdrawn without a word; add at_watermark() and "
+            "late, or the last pane would be withdrawn with no row; add at_watermark() and "
             "with_late_firings_at_every(1), or say allowed_lateness=0"
         )

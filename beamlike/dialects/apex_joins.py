@@ -16,8 +16,8 @@ here                Apex                             its sides
 ==================  ===============================  =====================================
 
 Apex's joins of plain objects name the fields to compare and a class to fill. There is no use for
-that in Python: here a function says what is compared, and what comes out are the two values. They
-also give out one object for all pairs of a key, with the fields of the last one. Here every pair
+that in Python: here a function returns what is compared, and the output is the two values. They
+also emit one object for all pairs of a key, with the fields of the last one. Here every pair
 comes out.
 
 A pair is a list of two, with None for a side that has nothing to match.

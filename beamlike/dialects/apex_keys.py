@@ -6,9 +6,9 @@ key that the window has. The model keeps such state for each key and window. So 
 all elements are one group here, with the key as a part of the element, and a pane has the value of
 each key, to be spread into rows.
 
-The price: all keys of a window are in one accumulator. It is copied for each bundle, taken in and
-given out as a whole, and on Spark one shard has it all. Sessions are of one key each, so they never
-need it; and `WindowedOperator.holds_all_keys` says where the result would be another without it.
+The price: all keys of a window are in one accumulator. It is copied for each bundle, added to and
+emitted as a whole, and on Spark one shard has it all. Sessions are of one key each, so they never
+need it; and `WindowedOperator.holds_all_keys` is true where the result would be another without it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -24,8 +24,8 @@ def rows_of(
 ) -> list[Row]:
     """The rows that panes and drops are, in their order.
 
-    Apex forgets windows without a word, and fires at their end only if it is told to; so the panes
-    of the machine that nobody asked for are left out.
+    Apex drops windows silently, and fires at their end only if the trigger says so; the
+    other panes of the machine are left out.
 
     Args:
         outputs: Of one window a pane comes after all panes that it withdraws.
@@ -55,16 +55,16 @@ def _fired(
     withdrawn: Sequence[tuple[Window, Mapping[Any, Any]]],
     trigger: TriggerOption,
 ) -> Iterator[Row]:
-    """The rows of one firing: what it withdraws first, of all keys, and then what it says."""
-    before = next((said for of, said in withdrawn if of == window), {})
+    """The rows of one firing: what it withdraws first, of all keys, and then its results."""
+    before = next((results for of, results in withdrawn if of == window), {})
     stands = {
         key
         for key, now in values.items()
         if trigger.only_updated and key in before and is_same(before[key], now)
     }
     if trigger.mode is AccumulationMode.RETRACTING:
-        for of, said in withdrawn:
-            for key, value in said.items():
+        for of, results in withdrawn:
+            for key, value in results.items():
                 if of != window or key not in stands:
                     yield row("retract", key, of, value)
     for key, value in values.items():

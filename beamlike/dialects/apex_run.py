@@ -97,7 +97,7 @@ class OperatorRun:
         return rows
 
     def windows(self) -> list[Row]:
-        """What is in the windows that are not forgotten."""
+        """What is in the windows that are kept."""
         return [
             row("value", of, window, value)
             for key, window, state in self._stage.windows()
@@ -107,7 +107,7 @@ class OperatorRun:
         ]
 
     def checkpoint(self) -> bytes:
-        """All that is remembered. With what comes after, `WindowedOperator.recover` brings the
+        """The whole state. With what comes after, `WindowedOperator.recover` brings the
         rows that this run brings. Apex takes one when a batch has ended.
         """
         saved = Saved(
@@ -116,7 +116,7 @@ class OperatorRun:
         return write_checkpoint(self._name, saved)
 
     def recovered(self, checkpoint: bytes, *, unpickle: bool = False) -> Self:
-        """This run, gone on from a checkpoint, see `WindowedOperator.recover`.
+        """This run, continued from a checkpoint, see `WindowedOperator.recover`.
 
         Raises:
             StateError: The bytes are not to be opened, are no checkpoint, or one of another
@@ -145,17 +145,18 @@ class OperatorRun:
         key: Hashable,
         windows: Sequence[GivenWindow] | None,
     ) -> list[Row]:
-        said, lateness = self._operator, self._operator.allowed_lateness
-        given = None if said.window is not None else given_windows(windows)
+        operator, lateness = self._operator, self._operator.allowed_lateness
+        given = None if operator.window is not None else given_windows(windows)
         self._latest = at if self._latest is None else max(self._latest, at)
         if self._watermark is not None and lateness is not None and at < self._watermark - lateness:
             return [Row("dropped", key, value, None, at, "element_behind_horizon")]
-        arrived = self._stage.arrive(said.group(key), said.element(key, element), at, given)
+        group, value = operator.group(key), operator.element(key, element)
+        arrived = self._stage.arrive(group, value, at, given)
         return self._rows(arrived)
 
     def _rows(self, outputs: Sequence[Output]) -> list[Row]:
-        said = self._operator
-        return rows_of(outputs, said.trigger, holds_all_keys=said.holds_all_keys)
+        operator = self._operator
+        return rows_of(outputs, operator.trigger, holds_all_keys=operator.holds_all_keys)
 
     def _next_watermark(self) -> int | None:
         """What the streams were given last, or what a generator makes of the batch if that is more.

@@ -76,8 +76,8 @@ class Storages:
 
 @attrs.frozen
 class Saved:
-    """All that a run goes on from: the clock of its batch and its watermark, the watermarks that
-    its streams were given last, the latest event time (ms), and what the machine remembers."""
+    """All that a run continues from: the clock of its batch and its watermark, the watermarks that
+    its streams were given last, the latest event time (ms), and the state of the machine."""
 
     clock: int
     watermark: int | None
@@ -103,7 +103,7 @@ def read_checkpoint(operator: str, checkpoint: bytes, *, unpickle: bool) -> Save
     if not unpickle:
         raise StateError(
             "a checkpoint of a run is a pickle, and opening one runs whatever code is in it; if "
-            "you trust whoever wrote it, say recover(checkpoint, unpickle=True)"
+            "you trust its author, call recover(checkpoint, unpickle=True)"
         )
     try:
         of, saved = cloudpickle.loads(checkpoint)

@@ -73,7 +73,7 @@ class WindowOption:
 
     @classmethod
     def session_windows(cls, min_gap: DurationLike) -> "WindowOption":
-        """Sessions that end with a silence. Elements exactly one gap apart are two sessions; in
+        """Sessions that end after a gap. Elements exactly one gap apart are two sessions; in
         Apex, if they come out of order, one.
 
         Raises:
@@ -190,7 +190,7 @@ class FixedDiffProcessingTimeWatermarkGen:
     """A watermark that trails the clock of the batches by so much.
 
     It is what Apex's text calls a fixed watermark. ``setFixedWatermark`` stores a value there that
-    nobody reads.
+    is never read.
     """
 
     fixed_diff: int = attrs.field(converter=_fixed_diff)

@@ -1,4 +1,4 @@
-"""Windows in the words of Flink's DataStream API.
+"""Windows as in Flink's DataStream API.
 
     totals = (
         key_by()
@@ -11,11 +11,11 @@
 
 Sessions merge if they overlap or touch. An element is too late if its window, after merging, is
 over by more than the lateness. A window fires at its end and then for every late element; what
-was given out before for sessions that merge later stays.
+was emitted before for sessions that merge later stays.
 
 In the model: ``Sessions(gap, merge_touching=True)``, ``late_check="merged"``,
-``AfterWatermark(late=AfterCount(1))``, accumulating, or discarding where it purges. Flink's
-watermark says that nothing at or before it will come; the model's, that nothing before it will.
+``AfterWatermark(late=AfterCount(1))``, accumulating, or discarding where it purges. After Flink's
+watermark nothing at or before it will come; after the model's, nothing before it.
 
 Source: Flink ``KeyedStream``, ``WindowedStream``.
 """
@@ -179,7 +179,7 @@ class WindowedStream:
         return attrs.evolve(self, late_output=True)
 
     def evictor(self, evictor: Evictor) -> "WindowedStream":
-        """Which elements are forgotten at each firing, before the function runs or after. They are
+        """Which elements are removed at each firing, before the function runs or after. They are
         kept one by one.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Flink's evictors: which elements of a window are forgotten at a firing.
+"""Flink's evictors: which elements of a window are removed at a firing.
 
 Source: Flink ``streaming.api.windowing.evictors``.
 """
@@ -19,7 +19,7 @@ __all__ = ["CountEvictor", "DeltaEvictor", "Evictor", "TimeEvictor"]
 
 @attrs.frozen
 class Evictor:
-    """Which elements are forgotten at each firing: from all that are there, in order of arrival,
+    """Which elements are removed at each firing: from all that are there, in order of arrival,
     to those that stay.
 
     Args:

@@ -31,11 +31,11 @@ class Harness:
     Timers are due when a clock has reached them; those of the model when it is past them. So its
     watermark, and its clock, are a millisecond ahead of Flink's. In processing time the clock is
     the watermark, too, and it runs ahead only where something is due: what still comes in that
-    millisecond is in time. If its window has been given out, it counts as a millisecond later;
-    Flink would give out the window once more with nothing else in it, but only in its test
-    harness: a task of Flink gives a window out one millisecond later.
+    millisecond is in time. If its window has been emitted, it counts as a millisecond later;
+    Flink would emit the window once more with nothing else in it, but only in its test
+    harness: a task of Flink emits a window one millisecond later.
 
-    Where a rhythm is followed, or a window fires at its end and again when it is forgotten, each
+    For periodic triggers, and for windows that fire at their end and again at cleanup, each
     instant that a clock passes is a step of its own.
     """
 
@@ -93,7 +93,7 @@ class Harness:
         if key is None and self._keyed:
             raise WindowingError(
                 "process_element key must not be None, because Flink has no element without a key; "
-                "use window_all(...) if there is nothing to tell them apart"
+                "use window_all(...) if the elements have no key"
             )
         if self._processing_time:
             at = self._in_time(value)
@@ -148,13 +148,13 @@ class Harness:
     def _why_late(self, outputs: Sequence[Output], value: Any, at: int) -> str | None:
         """Why an element is too late, if it is: no window took it. What one of several windows took
         is in a result. An element between windows is late by its own time, and else nothing."""
-        said = self._stage.strategy
+        strategy, watermark = self._stage.strategy, self._stage.watermark
         drops = [output for output in outputs if isinstance(output.effect, Drop)]
         if drops:
-            is_late = len(drops) == len(said.window_fn.assign(at, value))
+            is_late = len(drops) == len(strategy.window_fn.assign(at, value))
             return "expired_window" if is_late else None
-        is_past = not self._processing_time and at + said.allowed_lateness < self._stage.watermark
-        return "no_window" if is_past and not said.window_fn.assign(at, value) else None
+        is_past = not self._processing_time and at + strategy.allowed_lateness < watermark
+        return "no_window" if is_past and not strategy.window_fn.assign(at, value) else None
 
     def _in_time(self, value: Any) -> int:
         """When it is, for an element that comes now, in processing time (ms)."""

@@ -45,7 +45,7 @@ class WindowedOperator:
         """The same in the words of the model.
 
         Where the trigger does not fire at the end of a window, what is left then comes out as the
-        window's last pane; Flink forgets it, and so does `harness`.
+        window's last pane; Flink drops it, and so does `harness`.
         """
         when, lateness = self.windowed.when, self.windowed.lateness
         again = not when.purging
@@ -70,12 +70,12 @@ class WindowedOperator:
 
     @property
     def fires_at_end(self) -> bool:
-        """Whether what is left of a window at its end comes out. If not, it is forgotten."""
+        """Whether what is left of a window at its end is emitted. If not, it is dropped."""
         return self.windowed.when.at_end or self._fires_at_cleanup
 
     @property
     def _fires_at_cleanup(self) -> bool:
-        # The global window is never forgotten.
+        # The global window is never cleaned up.
         in_global = isinstance(self.windowed.assigner.window_fn, GlobalWindows)
         return self.windowed.when.at_cleanup and not in_global
 
@@ -109,7 +109,7 @@ class WindowedOperator:
             returns: The type of the result as DDL; not needed for the combine functions of this
                 package whose type is known.
             watermark: How far event time may be out of order, as in ``forBoundedOutOfOrderness``.
-            tick: In processing time: after how long without a row time goes on with the clock.
+            tick: In processing time: after how long without a row time follows the clock.
             options: See `Stream.group`.
 
         Raises:

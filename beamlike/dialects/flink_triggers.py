@@ -50,11 +50,11 @@ class Trigger:
 
     Args:
         trigger: The trigger of the model.
-        at_end: Whether it fires at the end of the window. If not, what nobody fired for is
-            forgotten with the window.
-        purging: Whether the contents are forgotten at each firing.
+        at_end: Whether it fires at the end of the window. If not, elements without a firing
+            are dropped with the window.
+        purging: Whether the contents are purged at each firing.
         refires: Whether it fires at the end of the window also if nothing is new.
-        at_cleanup: Whether it fires when the window is forgotten, also if nothing is new.
+        at_cleanup: Whether it fires at the cleanup of the window, also if nothing is new.
         forgets_end: Whether it forgets, when it has fired before the end, that the window has one,
             until the next element comes.
         merges: Whether windows that merge can have it.
@@ -129,7 +129,7 @@ class ContinuousEventTimeTrigger:
     and then for every element. It fires whether anything is new or not.
 
     The first multiple is after the time of the window's first element. No firing waits longer
-    than for the end of the window, so the rhythm of a session that grows goes on from where it
+    than for the end of the window, so the period of a session that grows restarts where it
     would have ended. For multiples that the watermark has passed before Flink fires too, with the
     next watermark; here the rhythm begins with the first that lies ahead.
     """
@@ -183,7 +183,7 @@ class DeltaTrigger:
 
 class ProcessingTimeoutTrigger:
     """Fires as another trigger does, and when the clock has passed a timeout; and once more when
-    the window is forgotten. For windows that do not merge."""
+    the window is cleaned up. For windows that do not merge."""
 
     @staticmethod
     def of(
@@ -201,8 +201,8 @@ class ProcessingTimeoutTrigger:
             should_clear_on_timeout: With a timeout the other trigger begins anew, too. If not,
                 nothing times out again before the next element, or, without
                 ``reset_timer_on_new_record``, before the other trigger has fired. Flink's timeout
-                then outlasts a firing at the end of the window, and gives out once more what has
-                just come out; here it does not.
+                then outlasts a firing at the end of the window, and emits once more what was
+                just emitted; here it does not.
 
         Raises:
             TriggerError: The timeout is 0.

@@ -80,7 +80,7 @@ def _by_clock(window_fn: WindowFn) -> Assigner:
 
 
 class EventTimeSessionWindows:
-    """Sessions that end with a silence. Elements exactly one gap apart are one session."""
+    """Sessions that end after a gap. Elements exactly one gap apart are one session."""
 
     @staticmethod
     def with_gap(gap: DurationLike) -> Assigner:

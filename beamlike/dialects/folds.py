@@ -18,7 +18,7 @@ class Record(NamedTuple):
     stream: int = 0
 
     def __repr__(self) -> str:
-        """As pictures and stories tell of it, where the key is said once for all."""
+        """As pictures and explanations show it; they show the key once."""
         return f"{self.value!r} of stream {self.stream}" if self.stream else repr(self.value)
 
 

@@ -58,7 +58,7 @@ __all__ = [
 
 
 class GroupOptions(TypedDict, total=False):
-    """What a grouping can be told besides; see `Stream.group`."""
+    """The other options of a grouping; see `Stream.group`."""
 
     name: str
     carry: str | Sequence[str]
@@ -100,8 +100,8 @@ def aggregate_of(combine: CombineFn, columns: Sequence[str], returns: str | None
         return attrs.evolve(known(columns[0]), fn=combine)
     if returns is None:
         raise CombineError(
-            "returns is missing: the column value needs a type, and a function of your own does "
-            'not tell what it makes; add one such as returns="bigint" or returns="array<string>"'
+            "returns is missing: the column value needs a type, and a function of your own has "
+            'none; add one such as returns="bigint" or returns="array<string>"'
         )
     return aggregates.combine(combine, columns, returns)
 
@@ -111,7 +111,7 @@ def arriving(df: "DataFrame", arrival: str | None, tick: DurationLike) -> Stream
 
     Args:
         arrival: The column that has the time of arrival. None: the time of the micro-batch.
-        tick: How long nothing may come before the watermark goes on with the clock alone.
+        tick: How long nothing may come before the watermark follows the clock alone.
     """
     from pyspark.sql import functions as F
 

@@ -1,4 +1,4 @@
-"""Sessions in the words of Kafka Streams.
+"""Sessions as in Kafka Streams.
 
     table = (
         group_by_key()
@@ -16,7 +16,7 @@ In the model: ``Sessions(gap + 1 ms)``, lateness ``grace``, ``late_check="merged
 watermark the stream time. On update: a pane for every record, retracting. On close: one pane, as
 the window expires.
 
-Kafka's other windows have no words of their own here. ``TimeWindows`` are `FixedWindows` or
+Kafka's other windows have no API of their own here. ``TimeWindows`` are `FixedWindows` or
 `SlidingWindows` of the model, with stream time as watermark, the grace as allowed lateness and
 ``late_check="assigned"``; on close ``Never``, else a pane for every record, accumulating. Kafka's
 ``SlidingWindows``, which end with a record or begin after one, are none of the model's.

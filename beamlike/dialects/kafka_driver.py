@@ -36,7 +36,7 @@ class Rules:
         hides_early: Whether a session is out of reach a millisecond before it is closed. A record
             that would have joined it then is aggregated alone.
         answers_expired: Whether a record that is too late is aggregated alone, not dropped.
-        old_values: Whether a change tells what it replaces.
+        old_values: Whether a change carries what it replaces.
         suppressed: What holds changes back; None: nothing.
         streams: How many streams are aggregated together.
         most_open: How many sessions may be open at once; None: any number.
@@ -188,8 +188,8 @@ class CachingDriver(Driver):
     """A table behind a record cache. Make one with ``KTable.caching_driver``.
 
     What changes waits for `commit`, and of several changes of a session only the last is left. A
-    session that nobody saw leaves no tombstone. The cache has no limit. Results that come on close
-    (`EmitStrategy.on_window_close`) do not wait, because Kafka caches none of these.
+    session that was never emitted leaves no tombstone. The cache has no limit. Results that come
+    on close (`EmitStrategy.on_window_close`) do not wait, because Kafka caches none of these.
     """
 
     def __init__(self, strategy: WindowingStrategy, combine: CombineFn, rules: Rules) -> None:

@@ -131,8 +131,8 @@ def saved_sessions(
     pickled = any(name.endswith("_pickled") for name in stage.accumulator_columns)
     if pickled and not unpickle:
         raise StateError(
-            f"the sessions of {name!r} rest as pickles, and opening one runs whatever code is in "
-            "it; if you trust whoever wrote the checkpoint, say unpickle=True"
+            f"the sessions of {name!r} are saved as pickles, and opening one runs the code "
+            "in it; if you trust the author of the checkpoint, add unpickle=True"
         )
     for row in stage.windows.to_pylist() if stage.accumulator_columns else ():
         parts = tuple(row[key] for key in keys)

@@ -170,8 +170,8 @@ class ReadOnlySessionStore:
             found = [it for it in self._sessions if key <= it[0] <= to_key]
         except TypeError as cause:
             raise WindowingError(
-                f"to_key: keys from {key!r} to {to_key!r} cannot be told from the others of the "
-                f"store ({cause}); give both as the keys are, or leave to_key out"
+                f"to_key: keys from {key!r} to {to_key!r} cannot be compared with the others "
+                f"of the store ({cause}); give both as the keys are, or leave to_key out"
             ) from cause
         return self._sorted(found, backward)
 
@@ -246,7 +246,7 @@ class SessionStore(ReadOnlySessionStore):
             del self._sessions[gone]
 
     def remove(self, key: Hashable, window: Bounds) -> None:
-        """Forget a session, if it is there.
+        """Remove a session, if it is there.
 
         Raises:
             WindowingError: The key is None or cannot be hashed, or these are no bounds.

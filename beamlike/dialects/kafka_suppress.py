@@ -122,7 +122,7 @@ class Buffer:
 
     Args:
         limit: For how long they wait (ms).
-        held: What else is said of it.
+        held: Its other settings.
     """
 
     def __init__(self, limit: int, held: Suppressed) -> None:

@@ -90,9 +90,9 @@ class KTable:
         return attrs.evolve(self, suppressed=what)
 
     def send_old_values(self) -> "KTable":
-        """Changes tell what they replace, in ``old`` of their rows.
+        """Changes carry what they replace, in ``old`` of their rows.
 
-        As in Kafka, a change that comes without a record cache tells of sessions that are gone,
+        As in Kafka, a change that comes without a record cache shows sessions that are gone,
         and not what the session itself had before.
         """
         return attrs.evolve(self, old_values=True)
@@ -129,7 +129,7 @@ class KTable:
         return Driver(self.strategy, self.combine, self._rules())
 
     def caching_driver(self) -> CachingDriver:
-        """The table in memory, behind a record cache that is flushed when somebody commits.
+        """The table in memory, behind a record cache that is flushed at each commit.
 
         Kafka has no cache where results come on close (`EmitStrategy.on_window_close`), and they
         do not wait here either.
@@ -198,8 +198,8 @@ class KTable:
             )
         if self.suppressed is not None or self.old_values:
             raise UnsupportedError(
-                "a query holds nothing back by stream time and tells no old values; say it in the "
-                "words of this package, Stream.window(trigger=Repeatedly(AfterProcessingTime(...)))"
+                "a query holds nothing back by stream time and emits no old values; write it "
+                "with this package, Stream.window(trigger=Repeatedly(AfterProcessingTime(...)))"
                 ' for a rate and render="retractions" for what is withdrawn'
             )
         if isinstance(self.combine, Fold):
@@ -235,12 +235,12 @@ class KTable:
         return len(self.combine.adders) if isinstance(self.combine, Fold) else 1
 
     def _rules(self) -> Rules:
-        said = self.windows
+        windows = self.windows
         return Rules(
-            said.inactivity_gap,
+            windows.inactivity_gap,
             self.retention,
             self._hides_early,
-            said.answers_expired,
+            windows.answers_expired,
             self.old_values,
             self.suppressed,
             self._streams,
@@ -260,9 +260,9 @@ def open_store(
 ) -> ReadOnlySessionStore:
     """The sessions that a query keeps of a table, which may be running: those that are open.
 
-    A query forgets a session as it closes, however long the retention of the store is. Keys are
+    A query removes a session as it closes, however long the retention of the store is. Keys are
     as in the columns, a tuple of them if they are several. What functions of your own have
-    accumulated rests as pickles.
+    accumulated is saved as pickles.
 
     Args:
         spark: A session with the RocksDB state store, as `local_session` has.
@@ -273,8 +273,8 @@ def open_store(
             checkpoints whose writers you trust.
 
     Raises:
-        StateError: There is no such checkpoint, batch or store; its sessions rest as pickles, and
-            these are not to be opened.
+        StateError: There is no such checkpoint, batch or store; its sessions are saved as pickles,
+            and ``unpickle`` is not set.
         EnvironmentProblem: The session has another state store.
 
     Source: Kafka Streams ``KafkaStreams.store``, ``QueryableStoreTypes.sessionStore``.

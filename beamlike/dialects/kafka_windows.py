@@ -29,7 +29,7 @@ def _grace(given: DurationLike) -> int:
 
 @attrs.frozen
 class SessionWindows:
-    """How long a silence ends a session, and how long after that records are still taken (ms).
+    """The gap that ends a session, and how long after it records are still accepted (ms).
 
     Raises:
         WindowError: The gap is 0.
@@ -44,7 +44,7 @@ class SessionWindows:
 
     @classmethod
     def of_inactivity_gap_and_grace(cls, gap: DurationLike, grace: DurationLike) -> Self:
-        """Sessions that end with a silence of more than ``gap``.
+        """Sessions that end after more than ``gap`` without a record.
 
         Raises:
             WindowError: The gap is 0.

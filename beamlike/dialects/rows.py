@@ -22,7 +22,7 @@ class Row:
 
     ``value`` and ``timestamp`` (ms) are the element's own in rows of the kinds ``late`` and
     ``dropped``. ``window`` is ``"global"`` for a global window that the system shows; it and
-    ``timestamp`` are None where the system tells none. ``reason`` says why an element was dropped,
+    ``timestamp`` are None where the system has none. ``reason`` says why an element was dropped,
     or why a session ended. ``old`` is the result that this one replaces, where it is asked for.
     """
 

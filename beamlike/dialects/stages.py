@@ -27,7 +27,7 @@ __all__ = ["Journal", "SavedStage", "Stage", "answered_by", "journals_kept"]
 class Journal:
     """What a stage is, and its script so far, which another host can run.
 
-    A copy of a stage goes on with the script, so it goes on with the journal.
+    A copy of a stage continues the script, and so the journal.
     """
 
     strategy: WindowingStrategy
@@ -40,7 +40,7 @@ class Journal:
 
 @attrs.frozen
 class SavedStage:
-    """What a stage remembers: of every key, and where its clocks stand (ms)."""
+    """The state of a stage: of every key, and of its clocks (ms)."""
 
     states: Mapping[Hashable, KeyState]
     watermark: int
@@ -106,7 +106,7 @@ class Stage:
         return self._play(AdvanceClock(clock)) if clock > self._stage.clock else ()
 
     def saved(self) -> SavedStage:
-        """All that is remembered, without the record of how it came about."""
+        """The whole state, without its history."""
         return SavedStage(self._stage.states, self._stage.watermark, self._stage.clock)
 
     def resume(self, saved: SavedStage) -> None:
@@ -124,7 +124,7 @@ class Stage:
         )
 
     def windows(self) -> Iterator[tuple[Any, Window, WindowState]]:
-        """Every key with every window that is open, and what is remembered of it."""
+        """Every key with every open window and its state."""
         for key, state in self._stage.states.items():
             for window in sorted(state.windows, key=bounds):
                 yield key, window, state.windows[window]
@@ -138,7 +138,7 @@ class Stage:
         if asked != (step,):
             raise RecordingError(
                 f"step {number} is {step}, and the other host was given {asked}; what a dialect "
-                "tells the machine must follow from its input alone"
+                "gives the machine must follow from its input alone"
             )
         return tuple(output for output in self._answers.outputs if output.step == number)
 
@@ -160,7 +160,7 @@ def journals_kept() -> Iterator[list[Journal]]:
 
 @contextmanager
 def answered_by(runs: Sequence[Run]) -> Iterator[None]:
-    """Stages that are made meanwhile give out what another host made of their scripts.
+    """Stages that are made meanwhile emit what another host made of their scripts.
 
     A dialect's mapping of panes to rows can so be held against that host. What is open is still
     asked of memory.
@@ -169,7 +169,7 @@ def answered_by(runs: Sequence[Run]) -> Iterator[None]:
         runs: One for each stage, in the order in which they are made.
 
     Raises:
-        RecordingError: A script goes on otherwise than it did there.
+        RecordingError: A script continues otherwise than it did there.
     """
     token = _answers.set(iter(runs))
     try:

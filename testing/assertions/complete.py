@@ -14,14 +14,14 @@ from beamlike.testing.streams.results import NO_KEY, Matcher, Results
 __all__ = ["emit_exactly", "output_code"]
 
 _FEW: Final = 4
-"""An output that differs in more fields is not taken for the expected one gone wrong."""
+"""An output that differs in more fields is not matched to an expected one."""
 
 
 def emit_exactly(*outputs: Expected) -> Matcher:
     """Exactly these panes and drops come out, in any order, and nothing else.
 
     ``emit_exactly()`` says that nothing comes out and nothing is dropped. A failure prints
-    what was not expected as code, ready to be judged and copied.
+    what was not expected as code, ready to be copied.
 
     Raises:
         TestStreamError: An argument is neither a pane nor a drop.

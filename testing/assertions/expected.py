@@ -253,7 +253,7 @@ def dropped(
             got as far as a window, or if a row became no element.
         reason: ``"expired"``, ``"closed"`` or ``"failed"``; or why a row of a DataFrame became no
             element, such as ``"null_key"``.
-        missed_by: How much earlier the watermark would have had to be. It must be said for
+        missed_by: How much earlier the watermark would have had to be. Required for
             ``"expired"``; the other reasons have nothing to do with time.
         count: How many elements were lost.
         step: The 0-based step at which the element arrived; None: any.

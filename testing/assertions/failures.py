@@ -17,7 +17,7 @@ _MOST_LINES: Final = 12
 
 
 class PaneAssertionError(AssertionError):
-    """The panes are not what the test says. The text is the whole story.
+    """The panes are not what the test expects. The text is the whole report.
 
     ``groupings`` are those that it is about, as far as they are known: they can be replayed.
     """

@@ -64,7 +64,7 @@ def grouping_of(edge: Edge) -> GroupNode | None:
 def asserted_in(run: PipelineRun, edge: Edge) -> Asserted | None:
     """The grouping that an assertion about a collection is about.
 
-    None if there is no such grouping, or if the host does not tell what happens to it.
+    None if there is no such grouping, or if the host records no trace of it.
     """
     node = grouping_of(edge)
     inside = None if node is None else run.inside(node)
@@ -120,7 +120,7 @@ _listeners: Final[list[deque[Asserted]]] = []
 
 @contextmanager
 def listening() -> Iterator[Sequence[Asserted]]:
-    """Hear of the last test stream that runs in the block by itself.
+    """Get the last test stream that runs in the block by itself.
 
     A test may assert something about its panes in a plain ``assert``, which knows nothing of it.
     """
@@ -129,11 +129,11 @@ def listening() -> Iterator[Sequence[Asserted]]:
     try:
         yield updates
     finally:
-        # Not by equality: whoever listens has heard the same as others.
+        # Not by equality: all listeners have equal lists.
         _listeners[:] = [other for other in _listeners if other is not updates]
 
 
 def ran_by_itself(asserted: Asserted) -> None:
-    """Tell whoever is `listening`."""
+    """Report it to all that are `listening`."""
     for updates in _listeners:
         updates.append(asserted)

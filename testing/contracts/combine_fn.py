@@ -159,21 +159,21 @@ class _Check:
 
     def _neutral(self, elements: Elements, whole: Any) -> None:
         law = "a fresh accumulator must be neutral, but"
-        told, result = _show(elements), self.result(whole)
+        shown, result = _show(elements), self.result(whole)
         before = self.result(self.merge(self.create(), whole, [], elements))
         self._same(
-            "neutral", before, result, f"{law} merge(create(), a), with a of {told}, gives", "a"
+            "neutral", before, result, f"{law} merge(create(), a), with a of {shown}, gives", "a"
         )
         after = self.result(self.merge(whole, self.create(), elements, []))
         self._same(
-            "neutral", after, result, f"{law} merge(a, create()), with a of {told}, gives", "a"
+            "neutral", after, result, f"{law} merge(a, create()), with a of {shown}, gives", "a"
         )
         again = self.result(whole)
         self._same(
             "extract",
             again,
             result,
-            f"extract must give the same each time, but of {told} it gives at last",
+            f"extract must give the same each time, but of {shown} it gives at last",
             "at first",
         )
 

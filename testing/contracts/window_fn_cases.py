@@ -1,6 +1,6 @@
 """A window function and the elements to try it on: what the rules of window functions ask.
 
-What the function raises is told by `Raised`, in the words of the question.
+What the function raises is reported by `Raised`, with the call that raised it.
 """
 
 import reprlib

@@ -148,7 +148,7 @@ def _answers(case: Case) -> Iterator[str]:
             if type(window) not in kinds:
                 yield (
                     f"{call(element)} answers {short(window)}, which is no "
-                    f"{' or '.join(kind.__name__ for kind in kinds)}; hosts remember bounds only"
+                    f"{' or '.join(kind.__name__ for kind in kinds)}; hosts keep bounds only"
                 )
 
 
@@ -203,7 +203,7 @@ def _keeps_the_longest(case: Case) -> Iterator[str]:
                     f"{call(element)} answers {window}, which is "
                     f"{show_duration(window.end - window.start)} long, but longest_own_window is "
                     f"{longest} ({show_duration(longest)}); let it be as long as a window can be, "
-                    'because late_check="retain" forgets sessions by it'
+                    'because late_check="retain" removes sessions by it'
                 )
 
 

@@ -181,7 +181,7 @@ def _without_spark() -> Iterator[None]:
     try:
         yield
     except (PySparkException, AssertionError) as error:
-        # What PySpark asserts without a word, and what it says of a session that is missing.
+        # What PySpark asserts without a message, and its error for a missing session.
         lacks = "SESSION" in str(error) if str(error) else _raised_in(error) == "pyspark"
         if not lacks:
             raise
@@ -253,9 +253,9 @@ class SparkRun(QueryRun):
         from datetime import datetime
 
         last = self._query.lastProgress
-        said = None if last is None else last["eventTime"].get("watermark")
-        if said is not None:  # after a restart nothing is said at first
-            reached = round(datetime.fromisoformat(said).timestamp() * 1000)
+        watermark = None if last is None else last["eventTime"].get("watermark")
+        if watermark is not None:  # there is none at first after a restart
+            reached = round(datetime.fromisoformat(watermark).timestamp() * 1000)
             self._watermark = max(self._watermark, reached)
         return self._watermark
 

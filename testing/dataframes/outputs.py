@@ -1,4 +1,4 @@
-"""What comes out of a query as panes and drops, so that it can be asked about as a test stream."""
+"""The output of a query as panes and drops, for the matchers of test streams."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ class Shape:
     Args:
         keys: The columns of the key. One makes the key its value, several a tuple.
         of_stages: The columns of the key of each grouping by its name.
-        unordered: The columns with lists in no promised order.
+        unordered: The columns with lists in no particular order.
     """
 
     keys: Sequence[str]
@@ -65,7 +65,7 @@ class Shape:
         return all(name in row for name in self.keys)
 
     def same(self, expected: Any, actual: Any) -> bool:
-        """Equal, where lists in no promised order may differ in their order."""
+        """Equal, where lists in no particular order may differ in their order."""
         match expected, actual:
             case (key, Mapping() as wanted), (other, Mapping() as came):
                 return (
@@ -101,8 +101,8 @@ class Shape:
                 yield Output(step, self.key_of(row), self._pane(row))
 
     def _pane(self, row: Mapping[str, Any]) -> Pane:
-        told = dict(row["pane"])
-        info = PaneInfo(Timing(told.pop("timing")), **told)
+        fields = dict(row["pane"])
+        info = PaneInfo(Timing(fields.pop("timing")), **fields)
         window, at = _window(row["window"]), row.get("timestamp")
         shown = {
             name: value
@@ -117,21 +117,21 @@ class Shape:
             bool(row.get("retraction")),
         )
 
-    def _drop(self, step: int, told: Mapping[str, Any]) -> Output:
-        row = json.loads(told["element"])
-        key, keys = self.key_of(row, told["stage"]), self.of_stages[told["stage"]]
+    def _drop(self, step: int, lost: Mapping[str, Any]) -> Output:
+        row = json.loads(lost["element"])
+        key, keys = self.key_of(row, lost["stage"]), self.of_stages[lost["stage"]]
         value = {name: it for name, it in row.items() if name not in keys}
         known = {reason.value: reason for kind in (DropReason, RowProblem) for reason in kind}
-        at = told["timestamp"]
+        at = lost["timestamp"]
         drop = Drop(
             Element(value, None if at is None else _ms(at)),  # type: ignore[arg-type]
-            _window(told["window"]) if told["window"] else None,
-            known[told["reason"]],
-            told["missed_ms"],
-            _window(told["nearest_session"]) if told["nearest_session"] else None,
-            None if told["watermark"] is None else _ms(told["watermark"]),
-            told["count"],
-            told["error"],
+            _window(lost["window"]) if lost["window"] else None,
+            known[lost["reason"]],
+            lost["missed_ms"],
+            _window(lost["nearest_session"]) if lost["nearest_session"] else None,
+            None if lost["watermark"] is None else _ms(lost["watermark"]),
+            lost["count"],
+            lost["error"],
         )
         return Output(step, key, drop)
 

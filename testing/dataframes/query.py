@@ -1,6 +1,6 @@
 """QueryTest: the query that will run, fed by a test micro-batch by micro-batch.
 
-Its watermarks and its clock are in the hands of the test, and what comes out is asked about with
+The test moves its watermarks and its clock, and checks the output with
 the matchers of a test stream.
 """
 
@@ -63,8 +63,8 @@ class QueryTest:
         )
 
     Each call is a micro-batch, followed by one without data if the watermark has moved, as in
-    Spark. It returns the rows that came out. Watermarks follow the rows, as the query says, and can
-    be moved besides; the clock stands still until it is moved.
+    Spark. It returns the rows that came out. Watermarks follow the rows as in the query, and can be
+    moved besides; the clock stands still until it is moved.
 
     Args:
         job: A function of frames that returns the frame of a query, or a `Stream`. It is called
@@ -221,7 +221,7 @@ class QueryTest:
 
     @property
     def results(self) -> Results:
-        """Everything that came out so far, to be asked as the results of a test stream.
+        """Everything that came out so far, for the matchers of test streams.
 
         Elements are pairs of the key and a mapping of all other columns. The key is its value if it
         has one column, else a tuple. Rows that were dropped are there if the query delivers them,
@@ -261,7 +261,7 @@ class QueryTest:
         if step is None:
             if not first and not moved:
                 return []
-            step = AdvanceClock(self._clock)  # it goes on where it was
+            step = AdvanceClock(self._clock)  # it stays where it was
         self._happened.append(_Happened(step, first if moved else [*first, *rest]))
         if moved:
             self._happened.append(_Happened(AdvanceWatermark(self._watermark), rest))
@@ -272,8 +272,8 @@ class QueryTest:
             return next(iter(self._schemas))
         if name not in self._schemas:
             known = ", ".join(map(repr, self._schemas))
-            said = "say which input is meant" if name is None else f"there is no input {name!r}"
-            raise TestStreamError(f"{said}; the inputs are {known}")
+            problem = "say which input is meant" if name is None else f"there is no input {name!r}"
+            raise TestStreamError(f"{problem}; the inputs are {known}")
         return name
 
     def _check_watermark(self, inputs: Sequence[str], to: int) -> None:

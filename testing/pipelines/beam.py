@@ -1,6 +1,6 @@
 """Beam Python's assertions: ``assert_that(pcoll, equal_to([...]))``.
 
-They are `expect` in other words, and are asked where that is: when a pipeline has run.
+They are other names of `expect`, and are checked with it: when a pipeline has run.
 
 Source: Beam Python ``apache_beam.testing.util``.
 """
@@ -59,7 +59,7 @@ def assert_that(
     Source: Beam Python ``assert_that``.
     """
     _refuse_unless_it_asks(matcher)
-    told = asking(actual, "assert_that")
+    assert_with = asking(actual, "assert_that")
     edge, windowing = actual.edge, actual.windowing
 
     def ask(run: PipelineRun) -> str | None:
@@ -87,11 +87,11 @@ def assert_that(
         name = getattr(matcher, "__name__", repr(matcher))
         return results.text_of(Failure(f"{name} does not hold", (("because", why),)))
 
-    told(ask)
+    assert_with(ask)
 
 
 def _with_beams_words(matcher: Any, failure: Failure, results: Results) -> Any:
-    """What a failure says, and at its end what Beam's matcher would say."""
+    """The text of a failure, and at its end that of Beam's matcher."""
     # Those of Beam are functions of elements; others may be functions, too, of something else.
     if not isinstance(matcher, BEAMS_MATCHERS):
         return failure.facts

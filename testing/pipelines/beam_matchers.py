@@ -192,7 +192,7 @@ def _sort_lists(element: Any) -> Any:
 
 
 SortLists: Map[Any, Any] = Map(_sort_lists)
-"""Sorts the lists in elements, whose order nobody promises. Source: Beam ``SortLists``."""
+"""Sorts the lists in elements, which have no order. Source: Beam ``SortLists``."""
 
 
 class contains_in_any_order:
@@ -308,7 +308,7 @@ class EqualToPerWindow:
 
 
 def _together(failures: list[Failure]) -> Failure:
-    """One failure that tells of all windows."""
+    """One failure that lists all windows."""
     facts = [
         fact
         for failure in failures

@@ -1,7 +1,7 @@
-"""Assertions about a pipeline: written down while it is built, asked when it has run.
+"""Assertions about a pipeline: recorded while it is built, checked when it has run.
 
 All that do not hold are reported together, each with the line of the test that makes it. What
-can say nothing is reported as well: an `expect` without a matcher, and assertions of a pipeline
+checks nothing is reported as well: an `expect` without a matcher, and assertions of a pipeline
 that never ran.
 """
 
@@ -45,7 +45,7 @@ class NothingRanWarning(UserWarning):
 
 @attrs.frozen
 class Place:
-    """A line of a test, and what it says."""
+    """A line of a test, and its code."""
 
     file: str
     line: int
@@ -60,7 +60,7 @@ def here() -> Place:
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("beamlike."):
         frame = frame.f_back
-    if frame is None:  # pragma: no cover (somebody has called)
+    if frame is None:  # pragma: no cover (there is a caller)
         return Place("?", 0, "")
     first, last = _lines_of(frame)
     path = frame.f_code.co_filename
@@ -88,7 +88,7 @@ def born() -> int:
 
 @attrs.frozen
 class Waiting:
-    """What has not run yet, in words, and when it was made."""
+    """A description of what has not run yet, and when it was made."""
 
     words: str
     born: int
@@ -98,11 +98,11 @@ unfinished: Final[dict[int, Waiting]] = {}
 """What was asserted or described and has not run yet, by an identity."""
 
 lost: Final[list[str]] = []
-"""What never ran and never will, in words."""
+"""Descriptions of what never ran and never will."""
 
 
 def lose(identity: int) -> None:
-    """Say of what is gone if it never ran."""
+    """Report what was deleted and never ran."""
     waiting = unfinished.pop(identity, None)
     if waiting is not None:
         lost.append(waiting.words)
@@ -154,10 +154,10 @@ class Checks:
         todo: str = "add .to(...) or .not_to(...) with a matcher",
         about: Edge | None = None,
     ) -> Callable[[Ask], None]:
-        """Another assertion, on the calling line; what to ask is told later.
+        """Another assertion, on the calling line; what to check is given later.
 
         Args:
-            todo: How to tell it, for messages.
+            todo: How to give it, for messages.
             about: The collection that it is about. If it is that of a grouping, a failure shows
                 what happened there.
 
@@ -166,15 +166,15 @@ class Checks:
         """
         check = _Check(self._place(), todo=todo, about=about)
         self._checks.append(check)
-        unfinished[id(self)] = self._unheard()
+        unfinished[id(self)] = self._waiting()
 
-        def told(ask: Ask) -> None:
+        def assert_with(ask: Ask) -> None:
             if check.ask is None:
                 check.place, check.ask = here(), ask
-            else:  # one expect(...) may be asked twice
+            else:  # one expect(...) may be used twice
                 self._checks.append(_Check(here(), ask, about=about))
 
-        return told
+        return assert_with
 
     def _place(self) -> Place:
         place = here()
@@ -186,7 +186,7 @@ class Checks:
         return place
 
     def expect_error(self, kind: type[Exception], words: str) -> None:
-        """Assert that the run ends with an error, in which these words are.
+        """Assert that the run ends with an error that contains this text.
 
         Raises:
             PipelineError: The pipeline has run, or ends with an error already.
@@ -198,7 +198,7 @@ class Checks:
                 "a run ends with one"
             )
         self._error = _Error(place, kind, words)
-        unfinished[id(self)] = self._unheard()
+        unfinished[id(self)] = self._waiting()
 
     @property
     def wants_error(self) -> bool:
@@ -206,11 +206,11 @@ class Checks:
         return self._error is not None
 
     def evaluate_error(self, error: Exception) -> None:
-        """Ask whether this is the error that the run has to end with.
+        """Check that this is the error that the run has to end with.
 
         Raises:
-            PaneAssertionError: It is another one, or something else was asserted, of which
-                nobody will ever know.
+            PaneAssertionError: It is another one, or something else was asserted, which
+                can no longer be checked.
             Exception: It itself, if none was expected.
         """
         __tracebackhide__ = True
@@ -218,10 +218,10 @@ class Checks:
         if self._error is None:
             raise error
         text = self._error.problem_of(error)
-        failures = [] if text is None else [_told(1, self._error.place, text)]
+        failures = [] if text is None else [_numbered(1, self._error.place, text)]
         for check in self._checks:
-            text = "nobody can ask this of a pipeline that ends with an error; ask it of another"
-            failures.append(_told(len(failures) + 1, check.place, text))
+            text = "a pipeline that ends with an error has nothing to check; use another for this"
+            failures.append(_numbered(len(failures) + 1, check.place, text))
         if failures:
             raise _all_of(failures, len(self._checks) + 1) from error
 
@@ -233,21 +233,21 @@ class Checks:
         return len(self._checks)
 
     def evaluate(self, run: PipelineRun) -> None:
-        """Ask everything.
+        """Check everything.
 
         Raises:
-            PaneAssertionError: Something does not hold, or asks nothing.
+            PaneAssertionError: Something does not hold, or checks nothing.
         """
         __tracebackhide__ = True
         self.give_up()
         failures: list[str] = []
         if self._error is not None:
-            failures.append(_told(1, self._error.place, str(self._error.problem_of(None))))
+            failures.append(_numbered(1, self._error.place, str(self._error.problem_of(None))))
         groupings: dict[str, Asserted] = {}
         for check in self._checks:
             text = _problem(check, run)
             if text is not None:
-                failures.append(_told(len(failures) + 1, check.place, text))
+                failures.append(_numbered(len(failures) + 1, check.place, text))
                 asserted = None if check.about is None else asserted_in(run, check.about)
                 if asserted is not None:
                     groupings[asserted.label] = asserted
@@ -255,11 +255,11 @@ class Checks:
             raise _all_of(failures, len(self._checks) + self.wants_error, groupings.values())
 
     def give_up(self) -> None:
-        """Nothing is asked any more: the pipeline ran, or something else went wrong before."""
+        """Nothing is checked any more: the pipeline ran, or something else went wrong before."""
         self._is_over = True
         unfinished.pop(id(self), None)
 
-    def _unheard(self) -> Waiting:
+    def _waiting(self) -> Waiting:
         places = [check.place for check in self._checks]
         places += [] if self._error is None else [self._error.place]
         lines = ", ".join(map(str, places))
@@ -272,17 +272,17 @@ class Checks:
 
 def _problem(check: _Check, run: PipelineRun) -> str | None:
     if check.ask is None:
-        return f"this asks nothing; {check.todo}"
+        return f"this checks nothing; {check.todo}"
     try:
         return check.ask(run)
     except AssertionError as failed:
         return f"AssertionError: {failed}" if str(failed) else "AssertionError"
     except Exception as error:
-        error.add_note(f"asked at {check.place}: {check.place.code}")
+        error.add_note(f"checked at {check.place}: {check.place.code}")
         raise
 
 
-def _told(number: int, place: Place, text: str) -> str:
+def _numbered(number: int, place: Place, text: str) -> str:
     return f"{number}) {place}\n" + _bare(textwrap.indent(f"{place.code}\n\n{text}", "    "))
 
 

@@ -4,8 +4,8 @@
         counts = sc.test_stream(lines).count_by_value()
         expect(counts).to(in_on_time_pane("00:00:00", "00:01:00", contain_value(("foo", 1))))
 
-All matchers of `values`, `matchers` and `complete` can be asked. Elements that never met a
-grouping have a pane whose timing is UNKNOWN, and which is the first and the last: the matchers of
+All matchers of `values`, `matchers` and `complete` can be used. Elements that were never
+grouped have a pane whose timing is UNKNOWN, and which is the first and the last: the matchers of
 on-time, early and late panes do not select it, all others do.
 
 Source: Scio ``SCollectionMatchers``, Beam ``PAssert``.
@@ -36,7 +36,7 @@ Equal = Callable[[Any, Any], bool]
 
 
 def results_of(run: PipelineRun, edge: Edge, windowing: WindowingStrategy) -> Results:
-    """What came out of an edge, ready to be asked about: each element in each of its windows.
+    """The output of an edge, ready for matchers: each element in each of its windows.
 
     Args:
         run: What came out of everything.
@@ -55,14 +55,14 @@ def results_of(run: PipelineRun, edge: Edge, windowing: WindowingStrategy) -> Re
     carries_times = bool(came) and all(_carries_its_time(it.effect) for it in came)
     if not carries_times:
         came = [_with_key(it) for it in came]
-    # What a step dropped did not come out of it: nobody can tell which was first.
+    # What a step dropped did not come out of it: which was first is not known.
     outputs = sorted([*lost, *came], key=lambda output: output.step)
     node, grouped = edge.node, grouping_of(edge)
     grouping = node.combine if isinstance(node, GroupNode) else None
     label = repr(node.label) + (f", output {edge.tag!r}" if edge.tag else "")
     return Results(
         Run((), tuple(outputs)),
-        # What comes after a grouping has the continuation of its trigger, which says little.
+        # What comes after a grouping has the continuation of its trigger, which means little.
         windowing if grouped is None else grouped.strategy,
         grouping if isinstance(grouping, Collect) else None,
         origin=Origin(
@@ -109,11 +109,11 @@ class Expectation:
     def __init__(
         self,
         collection: PCollection[Any],
-        told: Callable[[Ask], None],
+        assert_with: Callable[[Ask], None],
         stamped: bool = False,
         equal: Equal | None = None,
     ) -> None:
-        self._collection, self._told = collection, told
+        self._collection, self._assert_with = collection, assert_with
         self._stamped, self._equal = stamped, equal
 
     def to(self, matcher: Matcher) -> None:
@@ -137,14 +137,14 @@ class Expectation:
 
     def with_timestamp(self) -> Self:
         """The same collection with elements ``(element, timestamp in ms)``."""
-        return type(self)(self._collection, self._told, True, self._equal)
+        return type(self)(self._collection, self._assert_with, True, self._equal)
 
     def with_equality(self, equal: Equal) -> Self:
         """The same collection, where ``equal(expected, actual)`` says what is the same.
 
         Source: Scio ``Eq``.
         """
-        return type(self)(self._collection, self._told, self._stamped, equal)
+        return type(self)(self._collection, self._assert_with, self._stamped, equal)
 
     def _ask(self, verb: str, matcher: Matcher, *, negated: bool) -> None:
         check_matcher(f"expect(...).{verb}", matcher)
@@ -159,13 +159,13 @@ class Expectation:
             failure = matcher.failure(results, negated=negated)
             return None if failure is None else results.text_of(failure)
 
-        self._told(ask)
+        self._assert_with(ask)
 
 
 def expect(collection: PCollection[Any]) -> Expectation:
     """Begin an assertion about a collection: ``expect(collection).to(matcher)``.
 
-    Nothing is asked before the pipeline has run.
+    Nothing is checked before the pipeline has run.
 
     Raises:
         PipelineError: It is no collection, or its pipeline has run.
@@ -174,7 +174,7 @@ def expect(collection: PCollection[Any]) -> Expectation:
 
 
 def asking(collection: PCollection[Any], verb: str) -> Callable[[Ask], None]:
-    """Whom to tell what is asserted about a collection.
+    """The function that takes what is asserted about a collection.
 
     Raises:
         PipelineError: As `expect`.

@@ -1,4 +1,4 @@
-"""Pipelines of tests: they run at the end of a block, and then everything asserted is asked.
+"""Pipelines of tests: they run at the end of a block, and then everything asserted is checked.
 
 Source: Beam Python ``TestPipeline``, Scio ``PipelineTestUtils``.
 """
@@ -36,11 +36,11 @@ __all__ = [
 class TestPipeline(Pipeline):
     """A pipeline of a test: ``with TestPipeline() as pipeline: ...``.
 
-    It runs at the end of the block, if it has not run in it, and then asks what `expect` and
+    It runs at the end of the block, if it has not run in it, and then checks what `expect` and
     `assert_that` asserted. All that does not hold is reported together.
 
     Args:
-        runner: A host, or a runner in Beam's words, see `Pipeline`.
+        runner: A host, or a runner of Beam, see `Pipeline`.
         options: Options, see `Pipeline`.
         argv: A command line, if there are no options; None: an empty one.
         is_integration_test: Whether it needs a service. Such a test is skipped here.
@@ -57,7 +57,7 @@ class TestPipeline(Pipeline):
     __test__ = False  # the name starts with Test, but pytest must not collect it
 
     default_host: ClassVar[Host] = "memory"
-    """Where it runs if nothing says where."""
+    """Where it runs by default."""
 
     keeps_outputs: ClassVar[bool] = True
 
@@ -77,13 +77,13 @@ class TestPipeline(Pipeline):
         overrides: Iterable[TransformOverride] = (),
     ) -> None:
         if is_integration_test:
-            raise SkipTest("it needs a service, of which nothing here says where it is")
+            raise SkipTest("it needs a service, and there is none here")
         if isinstance(runner, str) and runner in get_args(Host):
             runner, host = None, cast(Host, runner)
         command_line = [*(argv or ()), *(additional_pipeline_args or ())]
         super().__init__(runner, options or PipelineOptions(command_line))
-        said = runner or self.options.view_as(StandardOptions).runner
-        self._host = host or (self._host if said else self.default_host)
+        chosen = runner or self.options.view_as(StandardOptions).runner
+        self._host = host or (self._host if chosen else self.default_host)
         self._spark = spark
         self.is_integration_test = is_integration_test
         self.checks = Checks("build it in a with block, or call run()")
@@ -140,7 +140,7 @@ class TestPipeline(Pipeline):
         trace: TracebackType | None,
     ) -> None:
         __tracebackhide__ = True
-        if kind is not None:  # the test is told of that
+        if kind is not None:  # the test reports that
             self.checks.give_up()
         elif self.result is None:
             self.run()

@@ -1,10 +1,10 @@
-"""The groupings of a pipeline that has run: each can be seen, explained and asked by itself.
+"""The groupings of a pipeline that has run: each can be shown, explained and checked by itself.
 
     with run_with_context() as sc:
         counts = sc.test_stream(lines).flat_map(str.split).count_by_value()
     print(inside(sc).timeline())
 
-Whichever host ran the pipeline wrote down what reached each grouping and what came out.
+Every host records the input and the output of each grouping.
 """
 
 from typing import Any
@@ -36,14 +36,14 @@ def inside(of: Any, grouping: str | PCollection[Any] | None = None) -> Results:
             if there is one only.
 
     Raises:
-        TestStreamError: It has not run, or nobody wrote down what happened; or there is no such
-            grouping, or there are several. Says which there are.
+        TestStreamError: It has not run, or without a trace; or there is no such
+            grouping, or there are several. The message lists them.
     """
     run = _run_of(of)
     known = run.groupings
     if not known:
         raise TestStreamError(
-            "inside: nothing is known of any grouping of this pipeline: it has none, or ended with "
+            "inside: there is no record of a grouping of this pipeline: it has none, or ended with "
             "an error, or reads or writes DataFrames; give it test streams or created elements"
         )
     node = _chosen(known, grouping)
@@ -84,7 +84,7 @@ def _chosen(known: tuple[GroupNode, ...], wanted: str | PCollection[Any] | None)
             f"inside: a grouping is named by its label or its collection, got {wanted!r}; the "
             f"labels are {_labels(known)}"
         )
-    # What somebody means by "Count" is rather "Words/Count" than "Recount".
+    # "Count" rather means "Words/Count" than "Recount".
     for ending in (None, f"/{wanted}", wanted):
         found = [it for it in known if it.label == wanted or (ending and it.label.endswith(ending))]
         if len(found) == 1:

@@ -237,14 +237,14 @@ class JobTest:
         return of
 
     def run(self, host: Host = "memory", spark: "SparkSession | None" = None) -> PipelineResult:
-        """Run the job, and ask everything.
+        """Run the job, and check everything.
 
         Args:
             host: ``"memory"``, ``"local"`` or ``"spark"``, as `Pipeline.run`.
             spark: The session for host ``"spark"``.
 
         Raises:
-            PipelineError: The job reads, saves or takes what the test does not know of, or does
+            PipelineError: The job reads, saves or takes what the test does not define, or does
                 not do so with what it does.
             PaneAssertionError: Something does not hold.
             TransformError: A function of the job's raised.
@@ -256,7 +256,7 @@ class JobTest:
         return pipeline.result
 
     def run_within(self, sc: ScioContext) -> None:
-        """Put the job into a context of a test, with all that is to be asked; the test runs it.
+        """Put the job into a context of a test, with all that is to be checked; the test runs it.
 
         Raises:
             PipelineError: As `run`; or the context is none of a test.
@@ -287,7 +287,7 @@ class JobTest:
             raise
 
     def _refusal(self, text: str) -> PipelineError:
-        """Why a part of this test is refused; nobody waits for it to run any more."""
+        """Why a part of this test is refused; it no longer waits to run."""
         unfinished.pop(id(self), None)
         return PipelineError(text)
 
@@ -297,7 +297,7 @@ class JobTest:
 
 @attrs.define
 class _Metric:
-    """What is to be asked of a metric; nothing yet, if nobody has said a value."""
+    """What a metric must be; nothing, until a value is given."""
 
     kind: Kind
     name: object
@@ -306,7 +306,7 @@ class _Metric:
 
     def problem_of(self, run: PipelineRun) -> str | None:
         if self.ask is None:
-            return f"this asks nothing; write {self.kind.removesuffix('s')}(...)(value)"
+            return f"this checks nothing; write {self.kind.removesuffix('s')}(...)(value)"
         return self.ask(run)
 
 

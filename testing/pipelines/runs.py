@@ -71,7 +71,7 @@ def expect_error(of: Any, words: str = "", error: type[BeamlikeError] = Transfor
 
     Args:
         of: A context of a test, or a collection or pipeline of one.
-        words: What its message says, among other things.
+        words: A part of its message.
         error: Its class. What a function of the pipeline raises comes as a ``TransformError``.
 
     Raises:
@@ -82,10 +82,10 @@ def expect_error(of: Any, words: str = "", error: type[BeamlikeError] = Transfor
 
 
 def _expect(of: Any, verb: str, kind: Kind, metric: Any) -> Of:
-    told = _checks_of(of, verb).open(f"write {verb}(...)(value)")
+    assert_with = _checks_of(of, verb).open(f"write {verb}(...)(value)")
 
     def wanted(value: object) -> None:
-        told(metric_check(kind, metric, value))
+        assert_with(metric_check(kind, metric, value))
 
     return wanted
 
@@ -101,7 +101,7 @@ def _checks_of(of: Any, verb: str) -> Checks:
 
 
 def metric_check(kind: Kind, metric: Any, wanted: object) -> Ask:
-    """What is to be asked of a metric of a run; of all of the kind if the metric is None.
+    """What is to be checked of a metric of a run; of all of the kind if the metric is None.
 
     Args:
         kind: Which metrics.
@@ -135,7 +135,9 @@ class _MetricCheck:
             return f"the job never touched the {what}; its {self.kind} are: {known}"
         if self.kind == "gauges" and not all(same(own[0].committed, it.committed) for it in own):
             each = ", ".join(f"{it.committed!r} by {it.key.step!r}" for it in own)
-            return f"the {what} was set to {each}, and which was later nobody knows; ask them apart"
+            return (
+                f"the {what} was set to {each}, and which is later is not known; check each alone"
+            )
         return self._answer(what, self._value(own), "is")
 
     def _value(self, results: list[MetricResult]) -> Any:

@@ -27,7 +27,7 @@ class Wiring:
     """What a pipeline meets in a test, and what of it was met.
 
     Args:
-        inputs: What is read under a name; None: nothing is known of inputs, outputs and caches.
+        inputs: What is read under a name; None: inputs, outputs and caches are not known.
         outputs: What is asserted of what is saved under a name.
         caches: What a cache holds, by the file or the files that it is made of.
         overrides: What is applied in place of transforms.
@@ -63,7 +63,7 @@ class Wiring:
     def in_place_of(
         self, transform: PTransform[Any, Any], full_name: str, given: Any
     ) -> PTransform[Any, Any]:
-        """What is applied in place of a transform; the same one if the test does not say.
+        """What is applied in place of a transform; the same one by default.
 
         Raises:
             PipelineError: It is an input or an output that the test does not know, or has seen
@@ -96,7 +96,7 @@ class Wiring:
             self._around._see(full_name)
 
     def look_at(self, transform: PTransform[Any, Any], made: Any, checks: Checks) -> None:
-        """Assert of an output what the test says of it."""
+        """Assert of an output what the test asserts."""
         if not isinstance(transform, _Kept):
             return
         place, assertion = self._outputs[transform.name]
@@ -110,7 +110,7 @@ class Wiring:
         """What makes the content of a cache.
 
         Raises:
-            PipelineError: The test does not know it.
+            PipelineError: The test does not have it.
         """
         if key not in self._caches:
             names = ", ".join(map(repr, self._caches)) or "none"
@@ -122,7 +122,7 @@ class Wiring:
         return self._caches[key]
 
     def check_that_all_was_met(self) -> None:
-        """See whether the pipeline has everything that the test says something of.
+        """Check that the pipeline has everything that the test names.
 
         Raises:
             PipelineError: It has not.

@@ -1,4 +1,4 @@
-"""A plugin for pytest. A failed assertion about panes can be replayed, and none is forgotten.
+"""A plugin for pytest. A failed assertion about panes can be replayed, and none is left out.
 
 pytest finds it where beamlike is installed; ``-p no:beamlike.testing.plugin`` turns it off.
 
@@ -11,7 +11,7 @@ test gets a `NothingRanWarning`.
 
 Read in this order: `examples` (of hypothesis), `reports` (what it adds to a failure).
 
-Source: Scio ``PipelineSpec``, which asks whether ``run()`` was forgotten.
+Source: Scio ``PipelineSpec``, which checks that ``run()`` was called.
 """
 
 import tempfile
@@ -40,7 +40,7 @@ __all__ = [
 
 _OPTION: Final = "--beamlike-timeline"
 _PAGE: Final = "beamlike_timeline"
-"""The property of a test that says where its page is. It is in reports for machines, too."""
+"""The property of a test with the path of its page. It is in reports for machines, too."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Run a test, then see whether all that it asserted was asked.
+    """Run a test, then check that all its assertions were evaluated.
 
     A pipeline that a fixture made may run when the fixture ends.
     """
@@ -81,7 +81,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
             answer = yield
         except BaseException as error:  # it fails already; that may be why something never ran
             _taken(start)
-            _tell(item, error, ran, examples)
+            _annotate(item, error, ran, examples)
             raise
     _fail_of([*lost[gone:], *_taken(start)])
     return answer
@@ -89,12 +89,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
-    """End the fixtures of a test, then see whether all that it asserted of theirs was asked."""
+    """End the fixtures of a test, then check that all assertions of theirs were evaluated."""
     gone = len(lost)
     try:
         answer = yield
     except BaseException as error:
-        _tell(item, error, (), Examples())
+        _annotate(item, error, (), Examples())
         raise
     _fail_of([*lost[gone:], *_taken(-1)])
     return answer
@@ -103,7 +103,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
 def pytest_terminal_summary(
     terminalreporter: "pytest.TerminalReporter", config: pytest.Config
 ) -> None:
-    """Say where the pages are. Of several there is a page with links."""
+    """Print where the pages are. Of several there is a page with links."""
     folder, start = _pages(config), config.invocation_params.dir
     pages = [
         (report.nodeid, str(page))
@@ -126,7 +126,7 @@ def pytest_terminal_summary(
 
 
 def _taken(start: int) -> list[str]:
-    """What was made since then and waits, in words; it does not wait any more."""
+    """Descriptions of what was made since then and waits; it no longer waits."""
     waiting = [identity for identity, it in unfinished.items() if it.born > start]
     return [unfinished.pop(identity).words for identity in waiting]
 
@@ -136,20 +136,20 @@ def _fail_of(forgotten: list[str]) -> None:
         pytest.fail("\n".join(forgotten), pytrace=False)
 
 
-def _tell(
+def _annotate(
     item: pytest.Item, error: BaseException, ran: Sequence[Asserted], examples: Examples
 ) -> None:
     """Add to a failure what can be done with it, and write its page.
 
-    If that does not work it is said, but what matters is the failure of the test.
+    If that fails a note says so, but what matters is the failure of the test.
     """
     try:
-        _tell_each(item, error, ran, examples)
+        _annotate_each(item, error, ran, examples)
     except Exception as problem:
-        _say_why_not(error, problem)
+        _note_problem(error, problem)
 
 
-def _tell_each(
+def _annotate_each(
     item: pytest.Item, error: BaseException, ran: Sequence[Asserted], examples: Examples
 ) -> None:
     """The same for each of the failures that are reported together."""
@@ -160,21 +160,21 @@ def _tell_each(
     about = []
     for one in leaves:
         known = examples.ran(one)
-        # The last stream of the test is that of one failure, but nobody knows of which.
+        # The last stream of the test is that of one failure, but not known of which.
         alone = ran if len(leaves) == 1 else ()
         about.append((one, groupings_of(one, alone if known is None else known)))
         if known is None and not alone and ran and is_plain(one):
             one.add_note(UNKNOWN)
-    told = [(one, groupings) for one, groupings in about if groupings]
-    for number, (one, groupings) in enumerate(told, 1):
+    reported = [(one, groupings) for one, groupings in about if groupings]
+    for number, (one, groupings) in enumerate(reported, 1):
         drawn = isinstance(one, PaneAssertionError)
         try:
             _add_note(item, one, Failed(item.nodeid, groupings, drawn, searched, number))
-        except Exception as problem:  # the others can still be told of
-            _say_why_not(one, problem)
+        except Exception as problem:  # the others can still be shown
+            _note_problem(one, problem)
 
 
-def _say_why_not(error: BaseException, problem: Exception) -> None:
+def _note_problem(error: BaseException, problem: Exception) -> None:
     with suppress(Exception):  # a class of the user's may take no notes
         error.add_note(f"\n(what could be done with it is not shown: {problem!r})")
 

@@ -28,42 +28,42 @@ class Examples:
         self._last: deque[tuple[BaseException | None, Sequence[Asserted]]] = deque(maxlen=_MOST)
 
     def ran(self, error: BaseException) -> Sequence[Asserted] | None:
-        """What ran in the example that raised this very exception; None if nobody knows."""
+        """What ran in the example that raised this very exception; None if it is not known."""
         return next((ran for raised, ran in self._last if raised is error), None)
 
     def watched(self, test: Callable[..., Any]) -> Callable[..., Any]:
-        """The same test; its examples are remembered."""
+        """The same test; its examples are recorded."""
 
         @wraps(test)
         def example(*args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
             with listening() as ran, _Raised() as raised:
-                raised.tell = lambda error: self._last.append((error, tuple(ran)))
+                raised.on_exit = lambda error: self._last.append((error, tuple(ran)))
                 return test(*args, **kwargs)
 
         return example
 
 
 class _Raised:
-    """Tells what its block raised, None if nothing.
+    """Reports what its block raised, None if nothing.
 
-    Whatever happens, the same lines run: hypothesis tells users of those that only ran in examples
-    that failed.
+    Whatever happens, the same lines run: hypothesis reports lines that only ran in failing
+    examples.
     """
 
     def __init__(self) -> None:
-        self.tell: Callable[[BaseException | None], None] = lambda error: None
+        self.on_exit: Callable[[BaseException | None], None] = lambda error: None
 
     def __enter__(self) -> "_Raised":
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self.tell(error)
+        self.on_exit(error)
 
 
 @contextmanager
 def examples_of(test: object) -> Iterator[Examples]:
-    """Remember the examples of a test while it runs. One without hypothesis has none.
+    """Record the examples of a test while it runs. One without hypothesis has none.
 
     Args:
         test: The function or method that pytest calls.

@@ -51,7 +51,7 @@ class Failed:
         groupings: Those that the failed assertion is about.
         drawn: Whether the failure shows them already.
         found: Whether hypothesis found the example, which is then worth a test of its own.
-        number: Tells several failures of one test apart, from 1.
+        number: The number of the failure among those of one test, from 1.
     """
 
     test: str
@@ -66,7 +66,7 @@ class Failed:
         return file_name(self.test) + (f"-{self.number}" if self.number > 1 else "")
 
     def note(self, folder: Path, page: Path | None, start: Path) -> str:
-        """What is said at the end of the failure. Transcripts are written for it.
+        """The text at the end of the failure. Transcripts are written for it.
 
         Args:
             folder: Where the transcripts go.
@@ -121,7 +121,7 @@ class Failed:
 
 
 def write_transcript(asserted: Asserted, file: Path, test: str) -> Path | None:
-    """Write a scenario that expects what came out in a test, if one can say it.
+    """Write a scenario that expects what came out in a test, if one can express it.
 
     Returns:
         The file; None if a replay of it would not be the same, and then there is no file.
@@ -139,7 +139,7 @@ def write_transcript(asserted: Asserted, file: Path, test: str) -> Path | None:
         (scenario,) = load_transcripts(file, must_expect=True)
         if not differences(scenario, run_in_memory(scenario.machine(), scenario.script)):
             return file
-    except Exception:  # keys or values of the user's, of which nobody knows what they do
+    except Exception:  # the user's keys or values may raise anything
         pass
     file.unlink(missing_ok=True)
     return None

@@ -116,7 +116,7 @@ class TranscriptFile:
     Args:
         scenarios: Those that can be read.
         problem: What is wrong with the others, or with the file; None if nothing is.
-        unread: How many the others are, as far as that can be said.
+        unread: How many the others are, as far as that is known.
     """
 
     scenarios: tuple[Scenario, ...]
@@ -206,7 +206,7 @@ def _read_file(document: Place, must_expect: bool) -> TranscriptFile:
 
 def _read_scenario(place: Place, must_expect: bool) -> Scenario:
     if isinstance(place.value, dict) and isinstance(place.value.get("id"), str):
-        # From here on the scenario says better than a position in the file where we are.
+        # From here on the name of the scenario is clearer than a position in the file.
         place = place.inside(f"scenario {place.value['id']!r}")
     parts = place.parts(REQUIRED, OPTIONAL)
     read = parts.read
@@ -217,11 +217,11 @@ def _read_scenario(place: Place, must_expect: bool) -> Scenario:
     aggregation = read("aggregation", lambda name: name.one_of(AGGREGATIONS), "list")
     script = read("steps", read_script, ())
     stated = place.value.get("steps")
-    # Where the steps are no list, nothing is said of how many there are.
+    # Where the steps are no list, their number is not checked.
     steps = len(stated) if isinstance(stated, list) else sys.maxsize
     read("asserted", lambda asserted: _check_asserted(asserted, steps), None)
     flags = {name: read(name, Place.flag, False) for name in ("unsafe_trigger", "contested")}
-    reasons = read("contested_reason", lambda said: each(said.items(), Place.text), [])
+    reasons = read("contested_reason", lambda reasons: each(reasons.items(), Place.text), [])
     expected = _read_expected(parts, steps)
     parts.done()
     if expected is None and must_expect:
@@ -254,7 +254,7 @@ def _check_format(place: Place) -> None:
 
 
 def _check_asserted(place: Place, steps: int) -> None:
-    """What an original test says informs people; only its spelling is checked."""
+    """What an original test states is for people; only its spelling is checked."""
     fields = place.fields(
         (),
         (

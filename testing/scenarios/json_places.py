@@ -1,4 +1,4 @@
-"""JSON text whose values can be found again: where each stands, for whoever complains about one.
+"""JSON text whose values can be found again: where each stands, for error messages.
 
 A document is read as usual. Only when something is wrong with it is its text gone through once
 more, along the way to the place in question.
@@ -36,7 +36,7 @@ class Span:
 
 
 class JsonError(ValueError):
-    """The text is no JSON, or JSON that says something twice. ``span`` is None if it is unknown."""
+    """The text is no JSON, or JSON with a duplicate member. ``span`` is None if it is unknown."""
 
     def __init__(self, problem: str, span: Span | None = None) -> None:
         super().__init__(problem)
@@ -44,10 +44,10 @@ class JsonError(ValueError):
 
 
 def parse(text: str) -> Any:
-    """The value that a text says. An object that has a member twice is refused, and so is NaN.
+    """The value of a text. An object that has a member twice is refused, and so is NaN.
 
     Raises:
-        JsonError: It says none.
+        JsonError: It has none.
         RecursionError: It is nested too deeply.
     """
     twins: list[str] = []
@@ -136,7 +136,7 @@ def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
 
 
 def _refuse(text: str, at: int) -> Never:
-    """Find what Python's reader takes although it is no JSON, or says something twice."""
+    """Find what Python's reader takes although it is no JSON, or has a member twice."""
     span, problem = next(_faults(text, at))
     raise JsonError(problem, span)
 
@@ -164,7 +164,7 @@ def _no_json(text: str, error: JSONDecodeError) -> JsonError:
     return JsonError(f"is not JSON: {hint}", Span(at, length))
 
 
-def _advice(text: str, at: int, said: str) -> tuple[str, int]:
+def _advice(text: str, at: int, problem: str) -> tuple[str, int]:
     """What to do about text that is no JSON, and where. What people write, and JSON does not have.
 
     What is missing is shown where it belongs, which is before the place where it was missed.
@@ -189,18 +189,18 @@ def _advice(text: str, at: int, said: str) -> tuple[str, int]:
         ("Extra data", "the document is over before this; several scenarios are a list", at),
     )
     for message, advice, place in by_message:
-        if said.startswith(message):
+        if problem.startswith(message):
             return advice, place
     if here == "." or (here.isdigit() and text[at - 1 : at] == "0"):
         return "this is no number in JSON: write 0.5 for .5, and 1 for 01", at - here.isdigit()
     word = _WORD.match(text, at)
-    if said == "Expecting value" and word and (meant := _literal(word[0])):
+    if problem == "Expecting value" and word and (meant := _literal(word[0])):
         return f"did you mean {meant}?", at
-    if said.startswith("Expecting ','"):
+    if problem.startswith("Expecting ','"):
         return "a comma is missing after this", last
-    if said.startswith("Expecting ':'"):
+    if problem.startswith("Expecting ':'"):
         return "a colon is missing after this", last
-    return (_QUOTES if here.isalpha() else said), at
+    return (_QUOTES if here.isalpha() else problem), at
 
 
 _QUOTES: Final = 'texts and names stand in double quotes, "like this"'

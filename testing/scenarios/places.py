@@ -1,6 +1,6 @@
 """Places in a JSON document, each of which can complain: with line, key and the nearest spelling.
 
-What is wrong with places that do not depend on each other is told together.
+Problems of places that do not depend on each other are reported together.
 """
 
 import difflib
@@ -54,7 +54,7 @@ class Complaints(TranscriptError):
 
 
 class Gathered:
-    """Complaints that are kept until all have been heard: ``with gathered: ...``."""
+    """Complaints that are collected and raised together: ``with gathered: ...``."""
 
     def __init__(self) -> None:
         self._file, self._every = "", list[str]()
@@ -79,8 +79,8 @@ class Gathered:
         """All complaints as one; None if there are none."""
         return Complaints(self._file, tuple(self._every)) if self._every else None
 
-    def tell(self) -> None:
-        """Make all complaints.
+    def raise_all(self) -> None:
+        """Raise all complaints as one.
 
         Raises:
             Complaints: There are some.
@@ -114,7 +114,7 @@ class Place:
         value: The value.
         document: The name of the file.
         source: The text of the file.
-        whereabouts: What is said of the place before its path: the scenario, once it is known.
+        whereabouts: What is written before the path of the place: the scenario, once it is known.
         path: The way from there.
         way: The way from the top of the file.
     """
@@ -127,7 +127,7 @@ class Place:
     way: tuple[str | int, ...] = ()
 
     def inside(self, whereabouts: str) -> "Place":
-        """The same place, called so: that says better where it is than its path does."""
+        """The same place under another name, which is clearer than its path."""
         return attrs.evolve(self, whereabouts=f"{whereabouts}: ", path="")
 
     def fail(self, problem: str) -> Never:
@@ -154,7 +154,7 @@ class Place:
     ) -> Mapping[str, "Place"]:
         """The places of an object that has all required fields and no unknown ones.
 
-        Fields whose names begin with ``x_`` belong to whoever wrote them and are skipped,
+        Fields whose names begin with ``x_`` belong to their author and are skipped,
         unless they are among the optional ones or look much like one of these.
 
         Raises:
@@ -196,7 +196,7 @@ class Place:
         return Parts({name: self.under(name) for name in known if name in given}, gathered)
 
     def variant(self, tag: str, shapes: Mapping[str, Any]) -> str:
-        """The value of the field that says what kind of object this is."""
+        """The value of the field with the kind of this object."""
         given = self._is(dict)
         if tag not in given:
             self.fail(f"lacks {tag!r}; it is one of {', '.join(shapes)}")
@@ -261,7 +261,7 @@ class Parts:
     _gathered: Gathered
 
     def read(self, name: str, how: Callable[[Place], Read], otherwise: Other) -> Read | Other:
-        """What a field says.
+        """The value of a field.
 
         Args:
             name: The field.
@@ -279,18 +279,18 @@ class Parts:
         Raises:
             Complaints: Something was wrong.
         """
-        self._gathered.tell()
+        self._gathered.raise_all()
 
 
 def each(places: Iterable[Item], how: Callable[[Item], Read]) -> list[Read]:
-    """What each place says. Complaints about several of them are made together."""
+    """The value of each place. Complaints about several of them are raised together."""
     found, gathered = readable(places, how)
-    gathered.tell()
+    gathered.raise_all()
     return found
 
 
 def readable(places: Iterable[Item], how: Callable[[Item], Read]) -> tuple[list[Read], Gathered]:
-    """What those places say that can be read, and the complaints about the others."""
+    """The values of the places that can be read, and the complaints about the others."""
     gathered, found = Gathered(), list[Read]()
     for place in places:
         with gathered:

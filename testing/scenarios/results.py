@@ -45,7 +45,7 @@ class Expected:
     """The outcome that a scenario states.
 
     ``complete``: these are all panes and all drops; otherwise others may come out as well.
-    ``panes`` or ``dropped`` is None if nothing is said about them.
+    ``panes`` or ``dropped`` is None if nothing is stated about them.
     """
 
     complete: bool

@@ -32,7 +32,7 @@ WINDOWING_FIELDS: Final = (
 )
 OWN_WINDOWING_FIELDS: Final = ("x_late_check", "x_unchanged")
 OWN_SESSION_FIELDS: Final = ("x_max_duration_ms", "x_max_elements", "x_merge_touching")
-"""What is beamlike's and not Beam's is said under names that other readers skip."""
+"""What is beamlike's and not Beam's has names that other readers skip."""
 VERBS: Final = (
     "elements",
     "advance_watermark_to_ms",
@@ -58,7 +58,7 @@ def read_windowing(place: Place) -> WindowingStrategy:
         ),
         "closing_behavior": read("closing_behavior", _of("fire_if_non_empty", "fire_always"), ""),
         "on_time_behavior": read("on_time_behavior", _of("fire_always", "fire_if_non_empty"), ""),
-        # What is beamlike's own is as in Beam if nothing is said.
+        # What is beamlike's own is as in Beam by default.
         "late_check": read("x_late_check", _own(LateCheck), LateCheck.ASSIGNED),
         "unchanged": read("x_unchanged", _own(Unchanged), Unchanged.RE_EMIT),
     }

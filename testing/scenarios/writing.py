@@ -27,7 +27,7 @@ from beamlike.testing.scenarios.results import to_document
 
 __all__ = ["beyond_the_format", "scenario_text", "write_scenario"]
 
-_SAID: Final = {
+_WRITTEN: Final = {
     "window_fn",
     "trigger",
     "accumulation",
@@ -58,7 +58,7 @@ def write_scenario(
         texts: ``title``, ``source``, ``notes`` and the like.
 
     Raises:
-        TypeError: The window function is none that the format knows.
+        TypeError: The window function is not in the format.
     """
     is_calendar = isinstance(strategy.window_fn, calendar.CalendarWindows)
     is_retracting = strategy.accumulation.value == "retracting"
@@ -98,12 +98,12 @@ def _text(value: Any) -> str:
 
 
 def beyond_the_format(strategy: WindowingStrategy) -> list[str]:
-    """The parts of a strategy that a transcript cannot say, as ``name=value``."""
+    """The parts of a strategy that a transcript cannot express, as ``name=value``."""
     plain = WindowingStrategy(strategy.window_fn)
     parts = [
         (part.name, getattr(strategy, part.name), getattr(plain, part.name))
         for part in attrs.fields(WindowingStrategy)
-        if part.eq and part.name not in _SAID
+        if part.eq and part.name not in _WRITTEN
     ]
     if isinstance(strategy.window_fn, Sessions) and callable(strategy.window_fn.gap):
         parts.append(("gap", strategy.window_fn.gap, None))
@@ -139,7 +139,7 @@ def _windowing(strategy: WindowingStrategy) -> dict[str, Any]:
 
 
 def _extends(strategy: WindowingStrategy) -> bool:
-    """Whether it says something that is beamlike's own."""
+    """Whether it has fields that are beamlike's own."""
     written = _windowing(strategy)
     nodes = strategy.trigger.walk()
     names = (*written, *written["window"], *(_trigger(node)["type"] for node in nodes))
@@ -147,7 +147,7 @@ def _extends(strategy: WindowingStrategy) -> bool:
 
 
 def _own(**fields: str | int | None) -> dict[str, str | int]:
-    """The fields that say something."""
+    """The fields that are set."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -211,13 +211,13 @@ def _trigger(trigger: t.Trigger) -> dict[str, Any]:
             return {"type": "or_finally", "main": main, "until": until}
         case own.EveryProcessingTime() | own.EveryEventTime():
             flags = ("since_firing", "to_end", "fire_unchanged")
-            said = {name: True for name in flags if getattr(trigger, name, False)}
+            set_flags = {name: True for name in flags if getattr(trigger, name, False)}
             offset = {"offset_ms": trigger.offset} if trigger.offset else {}
             tick = getattr(trigger, "tick", 1)
             offset |= {"tick_ms": tick} if tick != 1 else {}
             kind = "processing" if isinstance(trigger, own.EveryProcessingTime) else "event"
             interval = {"type": f"x_every_{kind}_time", "interval_ms": trigger.interval}
-            return interval | offset | said
+            return interval | offset | set_flags
         case own.EveryCount():
             return {"type": "x_every_count", "count": trigger.count}
         case own.AfterSilence():

@@ -79,7 +79,7 @@ class _Code:
         self._from("beamlike.testing", "TestStream")
 
     def heading(self) -> list[str]:
-        """Imports, and what somebody has to write himself."""
+        """Imports, and what the user has to add."""
         return [
             *(f"# add: {what}" for what in self._own),
             *sorted(self._plain),
@@ -125,7 +125,7 @@ class _Code:
                 case AdvanceClock(to) if to > clock:
                     calls.append(f".advance_processing_time({duration_code(to - clock)})")
                     clock = to
-                case AdvanceClock(to):  # it stands still, which no verb says
+                case AdvanceClock(to):  # it does not move, which no verb expresses
                     bound(_chain(begun, calls))
                     move = self._from("beamlike.machine.events", "AdvanceClock")
                     begun = f"TestStream((*stream.steps, {move}({to})))"
@@ -305,12 +305,12 @@ def _public(module: str, name: str) -> str:
 
 
 def _is_declarable(strategy: WindowingStrategy, given: dict[str, Any]) -> bool:
-    """Whether a pipeline may say it so, and means the same by it."""
+    """Whether a pipeline may declare it so, with the same meaning."""
     try:
-        said = WindowingStrategy.declared(strategy.window_fn, unbounded=True, **given)
+        declared = WindowingStrategy.declared(strategy.window_fn, unbounded=True, **given)
     except WindowingError:
         return False
-    return said == strategy
+    return declared == strategy
 
 
 def _transform(transform: t.Delay | t.AlignTo) -> str:

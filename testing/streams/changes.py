@@ -1,6 +1,6 @@
-"""A retracting run as the changes of a table: what a sink that puts and deletes rows is told.
+"""A retracting run as the changes of a table: what a sink that puts and deletes rows receives.
 
-Source: `beamlike.machine.changelog`, which says what a row's ``identity`` is.
+Source: `beamlike.machine.changelog`, which defines a row's ``identity``.
 """
 
 from collections.abc import Iterable

@@ -37,8 +37,8 @@ def compare(
             window=Sessions("10 minutes"),
         ))
 
-    Of a run the stream is what it was given, and what a variant does not say is as it was there;
-    one that says nothing is the run itself, whichever host it was on. So a grouping of a pipeline
+    Of a run the stream is what it was given, and what a variant leaves out is as it was there;
+    an empty one is the run itself, whichever host it was on. So a grouping of a pipeline
     is compared with itself: ``compare(inside(result, "Count"), {"as it is": {}, "an hour more":
     {"allowed_lateness": "1h"}})``.
 

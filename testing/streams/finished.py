@@ -78,17 +78,17 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
     ) -> Results:
         """Group the stream by key and window, and keep everything that comes out.
 
-        Processing time is the stream's own; no clock of the computer has a say.
+        Processing time is the stream's own; no clock of the computer is read.
 
         Args:
             window: How elements are assigned to windows.
             strategy: All parts in one value, in place of ``window`` and of each argument from
                 ``trigger`` to ``unchanged``.
             trigger: When panes are emitted; None is the default trigger.
-            accumulation: Whether a pane holds what is new or everything so far. Must be said
+            accumulation: Whether a pane holds what is new or everything so far. Required
                 where a window may emit several panes.
             allowed_lateness: How far the watermark may pass the end of a window before data
-                for it is dropped. Must be said with a trigger outside the global window.
+                for it is dropped. Required with a trigger outside the global window.
             timestamp_combiner: Which event time a pane is stamped with.
             closing_behavior: Whether an empty last pane is emitted.
             on_time_behavior: Whether an empty on-time pane is emitted.
@@ -109,7 +109,7 @@ class FinishedTestStream(PTransform[Pipeline, PCollection[Any]]):
             TestStreamError: An element is no (key, value) pair, or its key cannot be hashed; an
                 argument is not known or not given by name; the host is unknown; the aggregate is
                 no combine function; or a Spark session was given to another host.
-            WindowingError: The parts do not go together; the message says what to change.
+            WindowingError: The parts do not go together; the message names what to change.
             UnsafeTriggerError: The trigger can finish and lose data.
             UserFunctionError: A function of the window function or of the aggregate raised.
             UnsupportedError: On host ``"local"`` or ``"spark"``: the state has no layout there.

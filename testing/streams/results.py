@@ -51,7 +51,7 @@ class Matcher(Protocol):
 
 
 def check_matcher(verb: str, matcher: object) -> None:
-    """See that this can be asked.
+    """Check that this can be used.
 
     Raises:
         TestStreamError: It is no matcher.
@@ -74,11 +74,11 @@ class Origin:
 
     Args:
         label: The transform that made it, and its output.
-        trace: How much came out of each transform before it, in words.
+        trace: How much came out of each transform before it, as text.
         dropped_by: The transforms on the way there that dropped something.
         carries_times: Whether each element is a pair with its own timestamp (ms) in it, as
             Scio's ``with_timestamp`` makes them.
-        grouping: What happened to the grouping whose panes these are, if somebody knows.
+        grouping: What happened to the grouping whose panes these are, if it is known.
     """
 
     label: str
@@ -95,7 +95,7 @@ class Results:
     Elements of a run are ``(key, value)`` pairs, one a pane. Those of a pipeline may be
     anything; each counts once for each window that it is in, as in Beam.
 
-    Lists made by `Collect` are compared without their order, which nobody promises. Panes
+    Lists made by `Collect` are compared without their order. Panes
     that withdraw earlier ones are no elements; `emit_exactly` sees them.
 
     ``str(results)`` is the table of all panes and drops.
@@ -180,7 +180,7 @@ class Results:
 
         Rows ``(step, key, op, identity, value)``: ``"upsert"`` puts the value in the row of
         this key and identity, ``"delete"`` removes that row. Of panes that withdraw and
-        replace others this is what remains to be told. ``print(results.changes())`` shows a
+        replace others this is what remains. ``print(results.changes())`` shows a
         table.
 
         Args:
@@ -194,7 +194,7 @@ class Results:
         mode = self.strategy.accumulation if self.strategy else AccumulationMode.RETRACTING
         if mode is not AccumulationMode.RETRACTING:
             raise TestStreamError(
-                "changes are told by panes that withdraw others, but this run is "
+                "changes are made from panes that withdraw others, but this run is "
                 f'{mode.value}; run it with accumulation="retracting"'
             )
         return changes_of(self.run.outputs, by)
@@ -203,23 +203,23 @@ class Results:
     def recording(self) -> "Recording":
         """The run with everything in between: what each window waited for, step by step.
 
-        A run on Spark is replayed in memory for it, which tells the same story.
+        A run on Spark is replayed in memory for it, with the same outcome.
 
         Of a collection of a pipeline it is the grouping that made its panes.
 
         Raises:
-            TestStreamError: No grouping made them, or nobody knows what happened to it.
+            TestStreamError: No grouping made them, or there is no trace of it.
             RecordingError: The run does not happen again, because a function of the user's does
                 not always give the same answer.
         """
         from beamlike.viz.recording import Recording
 
-        told = self.grouping
-        return Recording.of(told.run, told.strategy, told.combine)
+        found = self.grouping
+        return Recording.of(found.run, found.strategy, found.combine)
 
     @property
     def grouping(self) -> Asserted:
-        """What can be told step by step.
+        """The grouping that can be shown step by step.
 
         Raises:
             TestStreamError: There is nothing.
@@ -233,13 +233,13 @@ class Results:
                 "these results" if self.origin is None else f"the elements of {self.origin.label}"
             )
             raise TestStreamError(
-                f"only a grouping can be told step by step, and {what} are not known to come from "
+                f"only a grouping can be shown step by step, and {what} are not known to come from "
                 'one; name one of the pipeline: inside(result, "its label")'
             )
         return found
 
     def explain(self, key: Any = None, window: "WindowLike | None" = None) -> "Explanation":
-        """What happened and why, in words: merges, firings, drops, and why nothing came out.
+        """What happened and why, as text: merges, firings, drops, and why nothing came out.
 
         ``print(results.explain())`` shows it; ``print(results.explain("joe", ("00:00:00",
         "00:10:00")))`` what concerns that window.
@@ -300,14 +300,14 @@ class Results:
         return figure_of(run, strategy, key)
 
     def draw(self, path: "str | Path", key: Any = None) -> None:
-        """Write the picture of `figure` to a file; its ending says how: png, svg or pdf.
+        """Write the picture of `figure` to a file; its ending is the format: png, svg or pdf.
 
         Args:
             path: Where to.
             key: As for `figure`.
 
         Raises:
-            RecordingError: As `figure`, or the ending says no format that matplotlib knows.
+            RecordingError: As `figure`, or the ending is no format of matplotlib.
             EnvironmentProblem: As `figure`, or the file cannot be written there.
             TestStreamError: As `figure`.
         """

@@ -1,4 +1,4 @@
-"""TestStream: what happens to a stage or a pipeline, told step by step.
+"""TestStream: what happens to a stage or a pipeline, step by step.
 
 Source: Beam Java ``TestStream.Builder``, Scio ``testStreamOf``, and the verbs
 ``addElementsAtTime`` and friends that mkuthan/stream-processing adds.

@@ -245,7 +245,7 @@ def test_a_table_of_kafka_is_a_changelog_and_its_sessions_can_be_asked_for(
     ]
     events.stop()
 
-    with pytest.raises(StateError, match="rest as pickles"):
+    with pytest.raises(StateError, match="are saved as pickles"):
         kafka.open_store(spark, tmp_path / "0" / "checkpoint", PAGES)
     store = kafka.open_store(spark, tmp_path / "0" / "checkpoint", PAGES, unpickle=True)
     begin, end, last = MIDNIGHT, MIDNIGHT + 5 * MINUTE, MIDNIGHT + 6 * MINUTE + 1

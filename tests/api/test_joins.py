@@ -318,7 +318,7 @@ def sides(spark: Any) -> dict[str, bl.Stream]:
             "payments",
             {"left": "user"},
             ColumnError,
-            "on: nothing is said for the stream 'right'",
+            "on: the stream 'right' is missing",
         ),
         (
             "payments",

@@ -354,8 +354,8 @@ CALLS: dict[str, tuple[type[BeamlikeError], str, Callable[[bl.Stream, bl.Stream]
     ),
     "a key called as a side is": (
         ColumnError,
-        "on: a column called 'Left' cannot be told from that side of the join; give it another "
-        "name with select() before",
+        "on: the column 'Left' has the name of a side of the join; give it another name with "
+        "select() before",
         lambda orders, pays: bl.join(
             renamed(orders, "user", "Left"), pays, {"left": "Left", "right": "payer"}
         ),

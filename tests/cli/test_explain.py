@@ -237,7 +237,7 @@ def test_replay_explains_below_what_it_shows(
 def test_replay_has_no_words_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", SESSIONS, "--format", "json", "--explain"]) == 2
     assert capsys.readouterr().err == (
-        "beamlike: --explain is for people, and --format json is not told in words; use --format "
+        "beamlike: --explain is for people, and --format json is for programs; use --format "
         "table or timeline\n"
     )
 

@@ -108,7 +108,7 @@ def test_what_is_not_understood_is_answered_with_what_would_be(
     command = says.partition(":")[0]
     assert tuple(capsys.readouterr()) == (
         "",
-        f"{says}\n{command} --help tells how it is used\n",
+        f"{says}\n{command} --help shows how it is used\n",
     )
 
 

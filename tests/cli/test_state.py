@@ -204,7 +204,7 @@ def test_some_windows_are_listed_and_some_are_written(
     told = capsys.readouterr()
     assert (status, told.err) == (0, f"beamlike: 1 window written to {file}\n")
     assert told.out.splitlines()[-4] == "1 of 3 windows, largest first"
-    assert told.out.splitlines()[-1] == "(--limit N shows more, --key KEY tells all of one key)"
+    assert told.out.splitlines()[-1] == "(--limit N shows more, --key KEY shows all of one key)"
     written = pq.read_table(file).select(["stage", "key", "acc0_n", "acc1_all"])
     assert written.to_pylist() == [
         {"stage": "beamlike", "key": "ann", "acc0_n": 3, "acc1_all": [1, 2, 3]}

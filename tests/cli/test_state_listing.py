@@ -215,7 +215,7 @@ def test_a_file_of_parquet_stays_as_it_was_if_the_new_one_cannot_be_written(
     assert told[0] == (0, f"beamlike: 1 window written to {link}\n")
     assert told[1][0] == 2
     assert told[1][1].startswith(f"beamlike: --parquet {link} cannot be written: Unhandled type ")
-    assert told[1][1].endswith("; --json tells the same\n")
+    assert told[1][1].endswith("; --json prints the same\n")
     assert pq.read_table(file)["key"].to_pylist() == ["ann"]
     assert sorted(it.name for it in tmp_path.iterdir()) == [
         "kept.parquet",

@@ -7,7 +7,7 @@ import attrs
 
 from beamlike.demo.job import MicroBatch
 from beamlike.demo.pace import ArrivalFile
-from beamlike.demo.trace import choose_group, tell_story
+from beamlike.demo.story import choose_group, story_scene
 from beamlike.model.windows import IntervalWindow
 from beamlike.viz.scene import Box, End, Fate, Fold, Life, Mark, Scene, Tick
 
@@ -39,7 +39,7 @@ def test_the_story_of_an_hour(scene: Any):
         MicroBatch(10, 0, start + 10_000 * MINUTE),
     ]
     group = ("UA", start)
-    trace = tell_story(group, scene.panes[group], scene.drops, scene.flights, files, batches)
+    trace = story_scene(group, scene.panes[group], scene.drops, scene.flights, files, batches)
 
     # The picture is fourteen rows high. Of the 910 minutes from the first arrival on it shows 415:
     # of each of the two long silences an hour is left, half of it before the fold.
@@ -99,7 +99,7 @@ def test_an_hour_in_which_nobody_was_dropped_is_not_seen_to_expire(scene: Any):
     group = ("AA", scene.start)
     files = [ArrivalFile(0, 4, scene.start, scene.start + 400 * MINUTE)]
     batches = [MicroBatch(at, 4, scene.start + at * 100 * MINUTE) for at in range(5)]
-    trace = tell_story(group, scene.panes[group], (), scene.flights, files, batches)
+    trace = story_scene(group, scene.panes[group], (), scene.flights, files, batches)
     assert [life.end for life in trace.lives] == [End.OPEN]
     assert [mark.fate for mark in trace.marks] == [Fate.TAKEN] * 2
 
@@ -112,7 +112,7 @@ def test_a_flight_that_leaves_behind_the_watermark_is_drawn_as_late(scene: Any):
         MicroBatch(0, 5, start + 10 * MINUTE + 1),
         *(MicroBatch(at, 0, start + 70 * MINUTE) for at in range(1, 4)),
     ]
-    trace = tell_story(group, scene.panes[group][:1], [], scene.flights, files, batches)
+    trace = story_scene(group, scene.panes[group][:1], [], scene.flights, files, batches)
     assert [(mark.event, mark.fate) for mark in trace.marks] == [
         (start + 5 * MINUTE, Fate.TAKEN),
         (start, Fate.TAKEN),

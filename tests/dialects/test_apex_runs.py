@@ -229,6 +229,6 @@ def test_a_checkpoint_that_nobody_vouches_for_is_not_opened(
         operator.recover(pickle.dumps(Bomb()))
     assert str(caught.value) == (
         "a checkpoint of a run is a pickle, and opening one runs whatever code is in it; if you "
-        "trust whoever wrote it, say recover(checkpoint, unpickle=True)"
+        "trust its author, call recover(checkpoint, unpickle=True)"
     )
     assert not trace.exists()

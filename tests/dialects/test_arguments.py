@@ -121,7 +121,7 @@ def of_kafka() -> Iterator[tuple[Callable[[], object], type[BeamlikeError], str]
     yield (
         lambda: store.fetch(1, to_key=5),
         WindowingError,
-        "to_key: keys from 1 to 5 cannot be told from the others of the store ('<=' not supported",
+        "to_key: keys from 1 to 5 cannot be compared with the others of the store (",
     )
     for window in (None, 5, (0,), ("00:00:00", "00:01:00")):
         yield (
@@ -228,7 +228,7 @@ def of_apex_and_akka() -> Iterator[tuple[Callable[[], object], type[BeamlikeErro
     yield (
         lambda: apex_operator().recover(bytes_),
         StateError,
-        "say recover(checkpoint, unpickle=True)",
+        "call recover(checkpoint, unpickle=True)",
     )
     yield (
         lambda: apex_operator().recover(bytes_, unpickle=True),

@@ -78,7 +78,7 @@ def test_a_side_input_inside_of_something_is_not_looked_for() -> None:
         _ = main | "look" >> beam.Map(lambda one, other: one, {"other": beam.AsList(side)})
 
     assert str(refusal.value) == (
-        "'look' was given a AsList inside a dict, where nobody looks for it; give each side input "
+        "'look' was given a AsList inside a dict, where it is not found; give each side input "
         "as an argument of its own"
     )
 

@@ -319,7 +319,7 @@ def test_what_windows_do_by_default_is_as_in_beam_python() -> None:
 
 def test_what_beam_java_asks_for_is_a_warning() -> None:
     words = stamped(1)
-    with pytest.warns(UnwiseStrategyWarning, match="'Early': nothing is said of late elements"):
+    with pytest.warns(UnwiseStrategyWarning, match="'Early': no allowed lateness is given"):
         early = words | "Early" >> beam.WindowInto(
             beam.FixedWindows(60),
             trigger=beam.AfterWatermark(early=beam.AfterCount(1)),

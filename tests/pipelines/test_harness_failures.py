@@ -245,7 +245,7 @@ the assertion does not hold:
 1) test_harness_failures.py:{line}
     expect(pipeline | Create([1]))
 
-    this asks nothing; add .to(...) or .not_to(...) with a matcher"""
+    this checks nothing; add .to(...) or .not_to(...) with a matcher"""
     assert text == expected
 
 

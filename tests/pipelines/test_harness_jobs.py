@@ -228,8 +228,8 @@ def test_a_metric_without_a_value_asks_nothing_and_is_told() -> None:
     heading, *failures = str(failed.value).split("\n\n")
     assert heading == "2 of 2 assertions do not hold:"
     assert [failures[at] for at in (1, 3)] == [
-        "    this asks nothing; write counter(...)(value)",
-        "    this asks nothing; write gauge(...)(value)",
+        "    this checks nothing; write counter(...)(value)",
+        "    this checks nothing; write gauge(...)(value)",
     ]
 
 

@@ -95,7 +95,7 @@ def test_a_collection_and_a_pipeline_know_their_context() -> None:
         ),
         (
             lambda sc: expect_counter(sc, NUMBERS),
-            "this asks nothing; write expect_counter(...)(value)",
+            "this checks nothing; write expect_counter(...)(value)",
         ),
     ],
 )
@@ -116,8 +116,8 @@ def test_a_gauge_that_transforms_set_apart_has_no_last_value() -> None:
         expect_gauge(sc, LAST)(2)
 
     assert failures_of(build) == [
-        "the gauge numbers:last was set to 1 by 'one', 2 by 'two', and which was later nobody "
-        "knows; ask them apart"
+        "the gauge numbers:last was set to 1 by 'one', 2 by 'two', and which is later is "
+        "not known; check each alone"
     ]
 
 
@@ -171,7 +171,7 @@ def test_nothing_else_can_be_asked_of_a_run_that_ends_with_an_error() -> None:
         expect(numbers).to(have_size(1))
 
     assert failures_of(build) == [
-        "nobody can ask this of a pipeline that ends with an error; ask it of another"
+        "a pipeline that ends with an error has nothing to check; use another for this"
     ]
 
 

@@ -208,7 +208,7 @@ def test_what_nobody_wrote_down_is_refused() -> None:
         (7, "inside needs what Pipeline.run returned, or a pipeline that has run, got 7"),
         (
             nothing,
-            "inside: nothing is known of any grouping of this pipeline: it has none, or ended "
+            "inside: there is no record of a grouping of this pipeline: it has none, or ended "
             "with an error, or reads or writes DataFrames; give it test streams or created "
             "elements",
         ),
@@ -363,7 +363,7 @@ def test_a_collection_that_no_grouping_made_has_nothing_to_see() -> None:
     pipeline.run()
 
     words = (
-        "only a grouping can be told step by step, and the elements of 'Create' are not known to "
+        "only a grouping can be shown step by step, and the elements of 'Create' are not known to "
         'come from one; name one of the pipeline: inside(result, "its label")'
     )
     assert refusals == [words] * 3

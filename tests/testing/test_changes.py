@@ -115,7 +115,7 @@ def test_changes_need_panes_that_withdraw_others() -> None:
     with pytest.raises(TestStreamError) as refused:
         accumulating.changes()
     assert str(refused.value) == (
-        "changes are told by panes that withdraw others, but this run is discarding; run it with "
+        "changes are made from panes that withdraw others, but this run is discarding; run it with "
         'accumulation="retracting"'
     )
     with pytest.raises(TestStreamError) as refused:

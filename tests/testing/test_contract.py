@@ -306,12 +306,12 @@ def raising():
         (
             ((0, 10),),
             'assign("00:00:00.005") answers (0, 10), which is no IntervalWindow or GlobalWindow; '
-            "hosts remember bounds only",
+            "hosts keep bounds only",
         ),
         (
             (Tagged(0, 10),),
             'assign("00:00:00.005") answers Tagged(start=0, end=10), which is no IntervalWindow '
-            "or GlobalWindow; hosts remember bounds only",
+            "or GlobalWindow; hosts keep bounds only",
         ),
         (raising, "assign(\"00:00:00.005\") raises ZeroDivisionError('by nothing')"),
         (
@@ -362,7 +362,7 @@ def test_a_merging_function_assigns_no_global_window():
             return (GLOBAL_WINDOW,)
 
     assert broken_window_fn_rules(Wrong(10), timestamps=[5])[-1] == (
-        'assign("00:00:00.005") answers GlobalWindow(), which is no IntervalWindow; hosts remember '
+        'assign("00:00:00.005") answers GlobalWindow(), which is no IntervalWindow; hosts keep '
         "bounds only"
     )
 

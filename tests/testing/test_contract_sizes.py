@@ -152,7 +152,7 @@ def test_a_window_that_is_longer_than_its_function_says_is_found_out():
     assert broken_length(9) == [
         'assign("00:00:00.005") answers [00:00:00, 00:00:00.010), which is 10ms long, but '
         "longest_own_window is 9 (9ms); let it be as long as a window can be, because "
-        'late_check="retain" forgets sessions by it'
+        'late_check="retain" removes sessions by it'
     ]
 
 

@@ -489,7 +489,7 @@ def test_a_collection_of_which_no_grouping_is_known_is_refused() -> None:
     from beamlike.testing.streams.results import Origin
 
     results = Results(Run((), ()), origin=Origin("Sum", lambda: ""))
-    with pytest.raises(TestStreamError, match="only a grouping can be told step by step"):
+    with pytest.raises(TestStreamError, match="only a grouping can be shown step by step"):
         results.figure()
 
 

@@ -1,7 +1,7 @@
 """Queries of DataFrames: columns in, rows of panes out.
 
 Read in this order: `arguments` (checks of what is passed), `warning` (warnings that point at the
-user's line), `explain` (what a query will do, in words), `regrouping` (which panes can be grouped
+user's line), `explain` (the plan of a query), `regrouping` (which panes can be grouped
 again), `stage` (one grouping of a query and its inputs), `windowed` (DataFrame in, DataFrame of
 panes out), `stream` (rows with windows, to be grouped several times in one query), `flatten`
 (several streams as one), `joins` (several streams by one key), `lookup` (a stream that looks into

@@ -1,4 +1,4 @@
-"""What a query will do on Spark, said before it runs."""
+"""The plan of a query on Spark, shown before it runs."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -88,14 +88,14 @@ def explain_plan(panes: "DataFrame | Stream | Pipeline | PCollection[Any] | Scio
     if isinstance(pipeline := getattr(panes, "pipeline", panes), Pipeline):
         return "\n".join(map(str, _stages_of(pipeline))) or _NOTHING
     fields = {field.name: field for field in getattr(panes, "schema", ())}
-    told = fields["pane"].metadata.get(_METADATA) if "pane" in fields else None
-    if told is None:
+    plan = fields["pane"].metadata.get(_METADATA) if "pane" in fields else None
+    if plan is None:
         raise ColumnError(
             "explain_plan reads what windowed() wrote on the column 'pane', and this frame has no "
             "such column; call it with the frame that windowed() returned, with a Stream, or with "
             "a pipeline"
         )
-    return str(StagePlan(**json.loads(told)))
+    return str(StagePlan(**json.loads(plan)))
 
 
 def _stages_of(pipeline: "Pipeline") -> Iterator[StagePlan]:

@@ -17,7 +17,7 @@ __all__ = ["check_streams", "flatten"]
 
 
 def flatten(streams: Sequence[Stream] | Mapping[str, Stream]) -> Stream:
-    """Several streams as one. Each row keeps its windows; the first stream's strategy goes on.
+    """Several streams as one. Each row keeps its windows; the strategy is that of the first stream.
 
     The watermark of the result is the least of those of its inputs.
 

@@ -39,7 +39,7 @@ _Names = dict[str, list[str]]
 """By the name of a stream, some of its columns. Those at the same place belong together."""
 
 _OF_A_PANE = ("window", "timestamp", "pane", "retraction")
-"""Columns that a grouping adds. They speak of a pane before, and are not joined."""
+"""Columns that a grouping adds. They describe an earlier pane, and are not joined."""
 
 
 def co_group(
@@ -59,7 +59,7 @@ def co_group(
             ``name``, ``render``.
 
     Returns:
-        A stream with the key columns, for each stream an array of structs in no promised order,
+        A stream with the key columns, for each stream an array of structs in no particular order,
         and the columns of a pane. A stream without rows in a pane has an empty array.
 
     Raises:
@@ -184,7 +184,7 @@ def join(
         for name in names:
             if duplicate(left.inputs.frame, name, [name, *sides]):
                 raise ColumnError(
-                    f"{argument}: a column called {name!r} cannot be told from that side of the "
+                    f"{argument}: the column {name!r} has the name of a side of the "
                     "join; give it another name with select() before"
                 )
     shown = {name: own_columns(sides[name], keys[name]) for name in sides}
@@ -246,7 +246,7 @@ def columns_of(streams: Mapping[str, Stream], given: KeyLike, argument: str) -> 
             )
         missing = [name for name in streams if name not in given]
         if missing:
-            raise ColumnError(f"{argument}: nothing is said for the stream {missing[0]!r}")
+            raise ColumnError(f"{argument}: the stream {missing[0]!r} is missing")
         names = {name: column_names(given[name], f"{argument} of {name!r}") for name in streams}
     else:
         names = {name: column_names(given, argument) for name in streams}

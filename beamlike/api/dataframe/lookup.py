@@ -74,9 +74,9 @@ def look_up(
     Where no pane comes, a row waits until the side stream's own watermark is past where its
     trigger must have fired, however far ``main`` is: for the default trigger and `AfterWatermark`
     the end of the side window. With a trigger that counts or delays it is where the side window
-    expires. A side stream that falls silent keeps rows waiting, unless ``stream(...,
-    idle_after=..., idle="advance")`` says that it goes on. A row is late by the least watermark of
-    both streams. The next grouping is promised the watermark of ``main``, as far as no row waits.
+    expires. An idle side stream keeps rows waiting, unless ``stream(...,
+    idle_after=..., idle="advance")`` advances its watermark. A row is late by the least watermark
+    of both streams. The output watermark is that of ``main``, held back by rows that wait.
 
     Args:
         main: Any stream, grouped or not.
@@ -93,7 +93,7 @@ def look_up(
         A stream with the key columns as ``main`` calls them, the other columns of ``main``, those
         of ``side``, and ``window``, ``timestamp`` and ``pane`` of the main row. The pane of a row
         that was never grouped never fired: its timing is ``UNKNOWN``. The strategy is that of
-        ``main``. A main row that comes when its side window is forgotten, at its end plus the
+        ``main``. A main row that comes after its side window has expired, at its end plus the
         allowed lateness of ``main``, is dropped.
 
     Raises:

@@ -1,4 +1,4 @@
-"""State at rest: opened, and brought to its end."""
+"""Saved state: opened, and drained."""
 
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
@@ -28,8 +28,8 @@ def open_state(
 
     Returns:
         ``windows`` and ``shards`` are Arrow tables, ``to_dataframe()`` has the windows as a
-        DataFrame, ``stage("name").windows`` has the key's columns and the accumulators too. What
-        the columns hold is said in `beamlike.hosts.spark.saved`.
+        DataFrame, ``stage("name").windows`` has the key's columns and the accumulators too. The
+        columns are described in `beamlike.hosts.spark.saved`.
 
     Raises:
         EnvironmentProblem: The session has another state store.
@@ -49,14 +49,14 @@ def open_state(
 def drain(writer: "DataStreamWriter", checkpoint: str | PathLike[str]) -> None:
     """Bring all windows of a query to their end, and stop.
 
-    First what has arrived is taken in, as ever. Then, in a micro-batch of its own that reads
+    First what has arrived is read, as usual. Then, in a micro-batch of its own that reads
     nothing, the watermark goes to the end of time: each open window emits its last pane, on time if
     its end was still ahead and late if it was not, through the query's own sink. Nothing is open
-    after that. A drain that broke off goes on when it is called again; a drained query stays as it
+    after that. An interrupted drain continues when it is called again; a drained query stays as it
     is.
 
-    What arrives after the drain is not read. Should the query be started once more, that is late
-    for every window; so read it with another query, which has a checkpoint of its own.
+    What arrives after the drain is not read. If the query is started once more, it is late for
+    every window; read it with another query, with a checkpoint of its own.
 
     A pipeline is drained by ``drain()`` of what ``run()`` returned.
 
@@ -69,7 +69,7 @@ def drain(writer: "DataStreamWriter", checkpoint: str | PathLike[str]) -> None:
     Raises:
         StateError: There is no checkpoint, it is that of a pipeline, or of a version of Spark
             that keeps its offsets otherwise; or ``writer`` is none.
-        StreamingQueryException: The query failed; in its message why.
+        StreamingQueryException: The query failed; the message has the cause.
 
     Source: Dataflow's drain.
 

@@ -153,7 +153,7 @@ def stages_of(branches: Iterable[Branch]) -> dict[str, StagePlan]:
     """All groupings that some rows went through.
 
     Raises:
-        WindowingError: Two of them have one name. Spark could not tell their counters apart.
+        WindowingError: Two of them have the same name, and so would their counters.
     """
     stages: dict[str, StagePlan] = {}
     for branch in branches:
@@ -183,7 +183,7 @@ def stage_name(wanted: str | None, taken: Collection[str], usual: str = STAGE) -
     return wanted
 
 
-# -- what a grouping is told -----------------------------------------------------------------
+# -- options of a grouping -------------------------------------------------------------------
 
 
 def _check_render(render: str, strategy: WindowingStrategy) -> None:
@@ -202,13 +202,13 @@ def _check_render(render: str, strategy: WindowingStrategy) -> None:
 def warn_of(strategy: WindowingStrategy) -> None:
     """Warn of what a stream will not do, before it runs; see `beamlike.report`.
 
-    That a session without a pause grows for ever is the report's to say: most data pauses.
+    Sessions without a pause grow for ever, but most data pauses: only the report mentions it.
     """
-    told = report(strategy)
-    if told.never_fires:
-        warn_user(told.never_fires.because, UnwiseStrategyWarning)
-    elif not told.bounded_state_per_key and not strategy.is_merging:
-        warn_user(told.bounded_state_per_key.because, UnwiseStrategyWarning)
+    found = report(strategy)
+    if found.never_fires:
+        warn_user(found.never_fires.because, UnwiseStrategyWarning)
+    elif not found.bounded_state_per_key and not strategy.is_merging:
+        warn_user(found.bounded_state_per_key.because, UnwiseStrategyWarning)
 
 
 def stage_options(
@@ -223,7 +223,7 @@ def stage_options(
     buckets: int,
     machine: MachineName,
 ) -> "PlanOptions":
-    """What a grouping is told besides its windows, checked.
+    """The options of a grouping besides its windows, checked.
 
     Raises:
         WindowingError: One of them cannot be, or does not go with the strategy.

@@ -1,8 +1,8 @@
 """A stream of rows with event times and windows: grouped, joined, grouped again, in one query.
 
 `Stream` is what Beam calls a collection. Every verb returns a new one and nothing runs until
-its `Stream.rows` are written somewhere. Each input has a watermark of its own, and a grouping
-that follows another one is told that one's output watermark, so panes arrive there on time.
+its `Stream.rows` are written somewhere. Each input has a watermark of its own. A grouping
+downstream of another one gets its output watermark, so panes arrive there on time.
 
 Source: Beam ``PCollection``, ``Window``, ``GroupByKey``, ``Flatten``.
 """
@@ -72,23 +72,22 @@ def stream(
     idle_after: DurationLike | None = None,
     idle: Literal["release", "advance"] = "release",
 ) -> "Stream":
-    """Rows with event times, in the global window until `Stream.window` says otherwise.
+    """Rows with event times, in the global window until `Stream.window` is called.
 
     Args:
         df: Streaming or bounded. The watermark of a bounded one goes straight to infinity.
         timestamp: The event-time column, see `beamlike.windowed`.
         watermark: How far event time may be out of order: this input's own watermark trails its
-            greatest event time by this much. None: ``df`` says it with ``withWatermark`` on the
-            event-time column. Bounded data needs none.
+            greatest event time by this much. None: ``df`` has ``withWatermark`` on the event-time
+            column. Bounded data needs none.
         max_ahead: How far ahead of the clock the event time of a stream's row may lie, see
             `beamlike.windowed`: a row beyond that does not move the watermark, and the next
             grouping drops it as ``far_future``; one that is ahead by less moves it to the clock at
             most. None: any time counts, and moves the watermark as it is.
-        idle_after: After how much processing time without a row this input counts as silent;
-            None: never, and what follows waits for it. Has no effect on bounded data, which is
-            never waited for.
+        idle_after: After how much processing time without a row this input is idle; None:
+            never, and stages downstream wait for its watermark. No effect on bounded data.
         idle: What happens then: ``"release"``, the other inputs no longer wait for it, and if all
-            are silent nothing moves; ``"advance"``, its watermark goes on with the clock, so that
+            are idle no watermark moves; ``"advance"``, its watermark follows the clock, so that
             windows end although no row comes. A row that comes late after that may be dropped.
             Needs ``idle_after``.
 
@@ -190,7 +189,7 @@ class Stream(metaclass=Readable):
 
     @property
     def dropped(self) -> "DataFrame":
-        """What was dropped on the way here; ``dropped.stage`` says by which grouping."""
+        """What was dropped upstream; ``dropped.stage`` is the name of the grouping."""
         dropped: DataFrame = self.inputs.frames.split(self.everything)[1]
         return dropped
 

@@ -98,7 +98,7 @@ def windowed(
     A duration is ``"10 minutes"``, ``"1h 30m"``, a timedelta, or an int, which counts
     milliseconds.
 
-    A trigger that waits on processing time has to be woken while no data arrives. It adds a
+    A trigger on processing time has to fire while no data arrives, too. It adds a
     source of ticks to the query, one row every ``wake_every``, which ``numInputRows`` counts. A
     micro-batch that takes longer than that never lets ``processAllAvailable`` return. Spark does
     not continue a checkpoint when such a trigger is added or removed.
@@ -116,11 +116,11 @@ def windowed(
             event time seen by this much. None: ``df`` has a watermark already. Batch needs none.
         max_ahead: How far ahead of the clock the event time of a stream's row may lie. A row beyond
             that is dropped as ``far_future`` and does not move the watermark; one that is ahead by
-            less moves it to the clock at most, so that one wrong clock does not end the windows of
-            all others. The clock is the timestamp of the micro-batch, which a replay repeats.
+            less moves it to the clock at most, so that one wrong clock does not end all other
+            windows. The clock is the timestamp of the micro-batch, which a replay repeats.
             Times in the past are always fine. None: any time counts, and moves the watermark as it
-            is. No effect on a batch, nor where ``df`` brings a watermark of its own: Spark has
-            moved it by then.
+            is. No effect on a batch, nor where ``df`` has a watermark of its own: Spark has
+            moved it already.
 
     Windows:
         window: `FixedWindows`, `SlidingWindows`, `Sessions`, `GlobalWindows`, calendar windows
@@ -148,7 +148,7 @@ def windowed(
             ``"fire_if_non_empty"``.
         late_check: What decides that a row is too late: ``"assigned"``, its own window before any
             merging, as in Beam; ``"merged"``, its session after merging; ``"element"``, its
-            timestamp; ``"retain"``, as assigned, but sessions wait for what may still touch them.
+            timestamp; ``"retain"``, as assigned, but sessions that a row in time can touch stay.
         unchanged: Whether a retracting pane that would put the same value back is emitted all the
             same, ``"re_emit"``, or left out together with its retraction, ``"omit"``.
 
@@ -174,32 +174,32 @@ def windowed(
             as Beam does for ``CombinePerKey``. For windows that do not merge. What comes too late
             is then dropped as one row for all that were combined, with their ``count`` and
             without the elements. The order of arrival is not kept, as with the next.
-        hot_key_fanout: Deal rows out to so many groups first, whatever their key, each of which
+        hot_key_fanout: Spread rows over so many groups first, whatever their key, each of which
             combines its own: for keys that get more rows than one task can take. Late rows are
             dropped one by one, as always.
-        shards: How many groups the keys are spread over: the most tasks that can work at once.
+        shards: How many groups the keys are spread over: the maximum of parallel tasks.
         buckets: How many parts the keys of each shard are in. On the reference machine a step
             looks only at the parts with new rows or with something due. Shards and buckets belong
             to a checkpoint.
         machine: ``"auto"`` takes the columnar machine, which steps all keys of a shard at once,
             wherever it can, and the reference machine for the rest, such as a window function of
-            your own; `explain_plan` says which and why. ``"reference"`` takes that in any case, and
-            ``"columnar"`` refuses what needs it. They emit the same panes and leave the same
-            state behind, so a query may change between them.
+            your own; `explain_plan` shows which and why. ``"reference"`` always takes that one, and
+            ``"columnar"`` refuses what needs it. They emit the same panes and save the same
+            state, so a query may change between them.
 
     Returns:
         The key columns; ``window`` (struct of start and end, both null for the global window);
         the aggregates; ``timestamp``; ``pane`` (struct of timing, index, nonspeculative_index,
         is_first, is_last); what ``render`` adds. With ``"all"`` and ``"dropped"`` also ``dropped``:
         a struct of ``stage`` (``name``), ``reason``, the element's ``timestamp``, the
-        ``watermark`` that judged it, ``missed_ms``, its own ``window``, the
+        ``watermark`` at that time, ``missed_ms``, its own ``window``, the
         ``nearest_session`` that it missed, ``count`` (1 for a row), ``error`` of a function of
         your own, and ``element`` as JSON. The reason is ``expired``, ``closed``, ``failed``,
         ``null_key``, ``bad_key``, ``null_timestamp``, ``bad_timestamp``, ``far_future`` or
         ``bad_value``. An instant that SQL cannot show is null.
 
     Raises:
-        WindowingError: The windowing makes no sense, as Beam judges it.
+        WindowingError: The windowing is invalid, as in Beam.
         UnsafeTriggerError: The trigger can finish and lose data.
         ColumnError: A column is missing or has a type that cannot be used.
         CombineError: A declared type of an aggregate cannot be read or does not fit.

@@ -3,7 +3,7 @@
 Read in this order: `transform` (what a transform is), `collection` (what it is applied to),
 `pipeline` (what holds both), `options` and `option_classes` (a command line, for the code that
 builds one), `visiting` (what was built, as a tree), `value_providers` (options that come later),
-`runners`, `raised` (what a run raises), `result` and `metrics` (what a run says of itself),
+`runners`, `raised` (what a run raises), `result` and `metrics` (what a run reports),
 `variables` (what type checkers infer), `types` (declared types that have columns), `type_checks`
 (what transforms take and make, by the hints of `hints`), `eager` (transforms of plain lists). Then
 how elements are worked on: `user_timers` (timers as functions see them), `dofn` (functions over

@@ -28,7 +28,7 @@ class CombineFn(WithTypeHints, Generic[In, R]):
     """
 
     def setup(self, *args: Any, **kwargs: Any) -> None:
-        """Before anything is combined. Nobody calls it here, and one of your own is refused."""
+        """Before anything is combined. It is never called here; an override is refused."""
 
     @staticmethod
     def from_callable(fn: Callable[[list[Any]], Any]) -> "CombineFn[Any, Any]":
@@ -81,7 +81,7 @@ class CombineFn(WithTypeHints, Generic[In, R]):
         """The value of an accumulator."""
 
     def teardown(self, *args: Any, **kwargs: Any) -> None:
-        """After everything. Nobody calls it here, as `setup`."""
+        """After everything. Like `setup`, it is never called here."""
 
 
 class _FromCallable(CombineFn[Any, Any]):

@@ -325,7 +325,7 @@ class Top:
 
 
 class ToList(_ListOf):
-    """All elements of a window as a list, in no promised order. Source: Beam ``ToList``."""
+    """All elements of a window as a list, in no particular order. Source: Beam ``ToList``."""
 
     fn = ToListCombineFn()
 

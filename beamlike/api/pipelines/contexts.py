@@ -110,5 +110,5 @@ def by_name(
 def _parameters(called: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     try:
         return inspect.signature(called).parameters
-    except ValueError:  # some functions in C do not tell
+    except ValueError:  # some functions in C have no signature
         return {}

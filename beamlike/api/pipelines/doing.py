@@ -375,7 +375,7 @@ def asked_by(called: Callable[..., Any]) -> dict[str, Param]:
     """What a function asks for by the defaults of its parameters, but its element."""
     try:
         parameters = inspect.signature(called).parameters
-    except ValueError:  # some functions in C do not tell
+    except ValueError:  # some functions in C have no signature
         return {}
     asked = {
         name: it.default

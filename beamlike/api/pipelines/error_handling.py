@@ -55,7 +55,7 @@ class Handling:
 
 
 class ExceptionHandling(PTransform[PCollection[Any], Any]):
-    """A `ParDo` that goes on when its function raises.
+    """A `ParDo` that continues when its function raises.
 
     It makes two collections: what the function makes, and `Bad` elements.
     """
@@ -346,8 +346,8 @@ class CollectingErrorHandler(ErrorHandler):
         super().verify_closed()
         if not self._asked:
             raise PipelineError(
-                "nobody has asked a CollectingErrorHandler for its output(), and what fails would "
-                "be lost; take it, if only to do nothing with it"
+                "the output() of a CollectingErrorHandler was never taken, and failed elements "
+                "would be lost; take it, even if you do nothing with it"
             )
 
 

@@ -28,7 +28,7 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
     """The rows of a DataFrame, batch or streaming, as elements: `pyspark.sql.Row`.
 
     A row whose event time is null, no time or too far ahead of the clock, or whose element cannot
-    be decoded, is dropped. What `Pipeline.run` returns tells it in ``lost`` and ``lost_counts``;
+    be decoded, is dropped. The result of `Pipeline.run` lists it in ``lost`` and ``lost_counts``;
     the progress of a streaming query counts it.
 
     A batch may stand beside streams in a pipeline that is run, as side input for example. It is
@@ -37,17 +37,17 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
     Args:
         rows: The DataFrame.
         timestamp: The column of event time. A batch without one happens at the minimum timestamp.
-        watermark: How far event time may be out of order. Must be said of a stream.
+        watermark: How far event time may be out of order. Required for a stream.
         max_ahead: How far ahead of the clock it may lie in a stream, see `beamlike.windowed`; None:
             any time counts.
-        idle_after: After how much processing time without a row a stream counts as silent.
+        idle_after: After how much processing time without a row a stream is idle.
         idle: What happens then, see `Idle`.
         encoded: The binary column that holds the elements, if the rows are not the elements.
         coder: How these were encoded.
 
     Raises:
         PipelineError: It is no DataFrame, a stream without timestamp or watermark, or only one of
-            ``encoded`` and ``coder`` is said.
+            ``encoded`` and ``coder`` is given.
         ColumnError: When it runs: a column is missing or of another type.
         TimeError: A duration cannot be read.
     """
@@ -77,10 +77,10 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
             )
         self.rows, self.timestamp = rows, timestamp
         self.encoded, self.coder = encoded, coder
-        silent = None if idle_after is None else duration_ms(idle_after, "idle_after")
+        idle_ms = None if idle_after is None else duration_ms(idle_after, "idle_after")
         delay = 0 if watermark is None else duration_ms(watermark, "watermark")
         ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
-        self.clock = SourceClock(delay, silent, option(Idle, idle, "idle"), ahead)
+        self.clock = SourceClock(delay, idle_ms, option(Idle, idle, "idle"), ahead)
 
     def expand(self, given: Pipeline) -> PCollection[Any]:
         from beamlike.hosts.spark.graph.frames import Frame
@@ -135,7 +135,7 @@ def to_data_frame(
 
     What is dropped on the way, late elements and rows that cannot be read, is missing in the rows.
     The progress of a streaming query counts it, by the label of the transform; write with
-    `WriteRows` and run the pipeline to have it. A streaming query that goes on from a checkpoint
+    `WriteRows` and run the pipeline to have it. A streaming query that continues from a checkpoint
     needs the same transforms that keep state, in the same places: here nothing compares them, as
     `Pipeline.run` does.
 
@@ -150,7 +150,7 @@ def to_data_frame(
             float in a column of integers, for example, also a whole one.
         spark: The session; None takes the active one or starts one.
         shards: The groups of Spark that share the keys of a grouping.
-        wake_every: How often a query that waits on processing time is woken without data: a
+        wake_every: How often a query that waits on processing time runs without data: a
             duration, of which a number counts seconds.
 
     Raises:

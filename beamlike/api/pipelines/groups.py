@@ -42,7 +42,7 @@ __all__ = [
 class GroupByKey(PTransform[Any, Any]):
     """Pairs grouped by key and window: a key and its values for each pane.
 
-    Nobody promises an order of the values. A pane may be empty, see `OnTimeBehavior`.
+    The values have no order. A pane may be empty, see `OnTimeBehavior`.
 
     Raises:
         PipelineError: When it is applied: the windowing cannot be grouped.
@@ -75,8 +75,8 @@ class _Combining(PTransform[Any, Any], Generic[R]):
         self.fn, self.args, self.kwargs = fn, args, kwargs
         self.looks = bool(views_of(args, kwargs))
         """Whether there are side inputs: then only a run says what the arguments are."""
-        said = ((), {}) if self.looks else (args, kwargs)
-        self.combine = combine_fn(fn, type(self).__name__, *said)
+        known: tuple[Any, Any] = ((), {}) if self.looks else (args, kwargs)
+        self.combine = combine_fn(fn, type(self).__name__, *known)
 
     def default_type_hints(self) -> IOTypeHints:
         taken, made = types_of(self.fn)
@@ -105,7 +105,7 @@ class _Combining(PTransform[Any, Any], Generic[R]):
 
 
 class WithDefaults(PTransform[Any, Any]):
-    """Makes something of all elements of a window, and of none unless it is told not to."""
+    """Makes something of all elements of a window, and of none unless it has no defaults."""
 
     has_defaults = True
 
@@ -170,7 +170,7 @@ def _check_fanout(fanout: Any, method: str) -> None:
 
 
 def check_defaults(given: PCollection[Any], written: str) -> None:
-    """Refuse a value for no elements where nobody knows of windows without elements.
+    """Refuse a default value where windows without elements are not known.
 
     Args:
         written: The transform as the user writes it.
@@ -244,8 +244,8 @@ class CombineGlobally(_Combining[R], WithDefaults):
     """All elements of each window made into one.
 
     In the global window there is a value also if there are no elements: that of none, at the
-    minimum timestamp. In other windows there cannot be, because nobody knows of the windows in
-    which nothing happened; there, say `without_defaults`.
+    minimum timestamp. In other windows there is none, because windows without
+    elements are not known; use `without_defaults` there.
 
     Args:
         fn: As for `CombinePerKey`.
@@ -254,7 +254,7 @@ class CombineGlobally(_Combining[R], WithDefaults):
 
     Raises:
         PipelineError: It is no combine function; when it is applied: the collection is windowed
-            and `without_defaults` was not said, or the windowing cannot be grouped.
+            and `without_defaults` was not called, or the windowing cannot be grouped.
 
     Source: Beam ``CombineGlobally``, Beam Java ``Combine.Globally``.
     """

@@ -1,4 +1,4 @@
-"""Metrics: what users' functions count, and how a result is asked for it.
+"""Metrics: what users' functions count, and how to query them in a result.
 
 Source: Beam Python ``metrics.metric.Metrics``, ``MetricsFilter``, ``MetricResults``.
 """

@@ -1,4 +1,4 @@
-"""Pipelines on Spark: which query they become, and what is told of it while it runs."""
+"""Pipelines on Spark: which query they become, and what it reports while it runs."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,12 +32,12 @@ class SparkOptions:
 
     Args:
         spark: The session; None takes the active one or starts one.
-        checkpoint: The folder that a query over streams goes on from when it is started again,
+        checkpoint: The folder that a query over streams continues from when it is started again,
             with the same transforms that keep state, in the same places.
         trigger: When its micro-batches start, as Spark's ``trigger`` takes it; by default as
             soon as there is data.
         shards: The groups of Spark that share the keys of a grouping.
-        wake_every: How often a query that waits on processing time is woken without data.
+        wake_every: How often a query that waits on processing time runs without data.
     """
 
     spark: "SparkSession | None" = None
@@ -59,7 +59,7 @@ class SparkOptions:
 
 
 class RunningResult(PipelineResult):
-    """A pipeline over streams, which runs until somebody ends it.
+    """A pipeline over streams, which runs until it is stopped.
 
     ``outputs`` has what was dropped so far, the newest 10,000 elements of it, and ``lost_counts``
     how many were dropped in all; the others went where the pipeline writes them. ``query`` is
@@ -97,7 +97,7 @@ class RunningResult(PipelineResult):
         return self.state
 
     def cancel(self) -> str:
-        """End the query. Its checkpoint stays as it is, and goes on when it is run again."""
+        """End the query. Its checkpoint stays as it is; another run continues from it."""
         if self.query.isActive:
             self._ended = PipelineState.CANCELLED
             self.query.stop()
@@ -118,8 +118,8 @@ class RunningResult(PipelineResult):
     @property
     def outputs(self) -> PipelineRun:
         """What was dropped and counted since it was started."""
-        told, nodes = self._running.told, self._running.layers.nodes
-        return PipelineRun({}, _named(told.lost, nodes), told.metrics)
+        report, nodes = self._running.told, self._running.layers.nodes
+        return PipelineRun({}, _named(report.lost, nodes), report.metrics)
 
     @property
     def lost_counts(self) -> Mapping[tuple[str, str], int]:
@@ -131,9 +131,9 @@ def _named(lost: Sequence[Any], nodes: Sequence[Node]) -> tuple[DroppedElement, 
     return tuple(DroppedElement(0, nodes[it.node].label, it.key, it.drop) for it in lost)
 
 
-def _counted(told: "RunReport", nodes: Sequence[Node]) -> Mapping[tuple[str, str], int]:
+def _counted(report: "RunReport", nodes: Sequence[Node]) -> Mapping[tuple[str, str], int]:
     counts: Counter[tuple[str, str]] = Counter()
-    for (node, reason), count in told.lost_counts.items():
+    for (node, reason), count in report.lost_counts.items():
         counts[nodes[node].label, reason] += count
     return counts
 
@@ -211,11 +211,11 @@ def run_on_spark(
         own = {} if options.shards is None else {"shards": options.groups}
         (run,) = run_pipelines_on_spark([Scripted(nodes, outputs)], spark, **own)
         return PipelineResult(run)
-    told = [node.label for node in scripts if not node.bounded]
-    if told:
+    streams = [node.label for node in scripts if not node.bounded]
+    if streams:
         raise UnsupportedError(
-            f"{told[0]!r} is a script of a stream, which only a pipeline of scripts can play; read "
-            "DataFrames in its place, or leave out what reads and writes them"
+            f"{streams[0]!r} is a script of a stream, which only a pipeline of scripts can play; "
+            "read DataFrames in its place, or leave out what reads and writes them"
         )
     layers = Layers.of(nodes, [sink.edge for sink in sinks], clock_of)
     if not is_stream(layers):

@@ -1,4 +1,4 @@
-"""Options of a pipeline: what a command line says, for the code that builds it.
+"""Options of a pipeline: a command line, for the code that builds it.
 
 Source: Beam Python ``options.pipeline_options``.
 """
@@ -32,7 +32,7 @@ class PipelineOptions:
 
         options = PipelineOptions(["--input=lines.txt"]).view_as(MyOptions)
 
-    What nobody declares on a command line counts for nothing, as in Beam.
+    Undeclared options on a command line are ignored, as in Beam.
 
     Args:
         flags: The command line; None: that of this process.
@@ -93,9 +93,9 @@ class PipelineOptions:
         """The options by name: those of all classes of options.
 
         Args:
-            drop_default: Without those that nobody gave.
+            drop_default: Without those that were not set.
             add_extra_args_fn: Declares more.
-            retain_unknown_options: With those that nobody declares.
+            retain_unknown_options: With undeclared ones.
             display_warnings: Taken, and counts for nothing.
             current_only: Those that this class declares alone.
         """
@@ -123,7 +123,7 @@ class PipelineOptions:
         return cls([], **options)
 
     def display_data(self) -> dict[str, Any]:
-        """The options that somebody gave, also those that nobody declares."""
+        """The options that were set, undeclared ones too."""
         return self.get_all_options(drop_default=True, retain_unknown_options=True)
 
     def __dir__(self) -> list[str]:
@@ -146,8 +146,8 @@ class PipelineOptions:
         self._values[name] = value
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name}={self._values[name]!r}" for name in self._declared)
-        return f"{type(self).__name__}({told})"
+        values = ", ".join(f"{name}={self._values[name]!r}" for name in self._declared)
+        return f"{type(self).__name__}({values})"
 
 
 class StandardOptions(PipelineOptions):
@@ -175,10 +175,10 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
 
 def _declare(kind: type, parser: ArgumentParser) -> None:
     """Declare what a class itself declares."""
-    for told in vars(kind).get("_declares", "").split():
-        told, _, attribute = told.partition(">")
-        told, equals, default = told.partition("=")
-        flags, _, form = told.partition(":")
+    for option in vars(kind).get("_declares", "").split():
+        option, _, attribute = option.partition(">")
+        option, equals, default = option.partition("=")
+        flags, _, form = option.partition(":")
         names = flags.split("|")
         how = dict(_KINDS[form])
         if equals and form == "flag":
@@ -191,7 +191,7 @@ def _declare(kind: type, parser: ArgumentParser) -> None:
 
 
 def _unknown(arguments: Sequence[str]) -> dict[str, Any]:
-    """Options that nobody declares: with the text after them, or True."""
+    """Undeclared options: with the text after them, or True."""
     found: dict[str, Any] = {}
     last = ""
     for it in arguments:
@@ -236,7 +236,7 @@ _HOSTS: Final[dict[str, Host]] = {
 
 
 def host_of(runner: Any) -> Host | None:
-    """The host that a runner of Beam stands for, by its name or by itself; None: nobody said.
+    """The host that a runner of Beam stands for, by its name or by itself; None: none is set.
 
     Raises:
         PipelineError: There is none, with what to write.

@@ -40,7 +40,7 @@ class LabelTakenError(PipelineError, RuntimeError):
 class Pipeline:
     """Transforms under names, applied to one another. It is built first and run afterwards.
 
-    As a context manager it runs at the end of the block; ``result`` then says what came of it.
+    As a context manager it runs at the end of the block; ``result`` then has its outcome.
 
     >>> from beamlike.api.pipelines.elements import Create, Map
     >>> pipeline = Pipeline()
@@ -83,10 +83,10 @@ class Pipeline:
                 'PipelineOptions(["--name=value"]), or PipelineOptions(name=value)'
             )
         self.options = PipelineOptions(argv or []) if options is None else options
-        said = self.options.view_as(StandardOptions).runner if runner is None else runner
-        self._host: Host = host_of(said) or "local"
+        chosen = self.options.view_as(StandardOptions).runner if runner is None else runner
+        self._host: Host = host_of(chosen) or "local"
         named = SparkRunner() if self._host == "spark" else DirectRunner()
-        self.runner = said if isinstance(said, PipelineRunner) else named
+        self.runner = chosen if isinstance(chosen, PipelineRunner) else named
         self.nodes: list[Node] = []
         self.edges: dict[Edge, None] = {}
         self.sinks: list[Sink] = []
@@ -214,7 +214,7 @@ class Pipeline:
         """Run everything.
 
         Over elements in memory and test streams it runs to its end, and all that comes out is
-        kept. On Spark it may also read and write DataFrames; over streams it then goes on until
+        kept. On Spark it may also read and write DataFrames; over streams it then runs until
         the result's ``cancel`` or ``drain``. The progress of its query then counts, under
         the label of each transform that groups or reads rows, panes by timing, drops by reason and
         open windows; `live_view` shows that.
@@ -225,11 +225,11 @@ class Pipeline:
                 each step of a test stream is a micro-batch. None: as the pipeline's runner says,
                 which is ``"local"`` by default.
             spark: The session for host ``"spark"``; None takes the active one or starts one.
-            checkpoint: The folder that a query over streams goes on from, see `SparkOptions`;
+            checkpoint: The folder that a query over streams continues from, see `SparkOptions`;
                 for the next three likewise.
             trigger: When its micro-batches start.
             shards: The groups of Spark that share the keys of a grouping.
-            wake_every: How often a query that waits on processing time is woken without data: a
+            wake_every: How often a query that waits on processing time runs without data: a
                 duration, of which a number counts seconds.
 
         Raises:
@@ -287,7 +287,7 @@ class Pipeline:
 
     @property
     def outputs(self) -> list[Edge]:
-        """All outputs that somebody has a collection of."""
+        """All outputs that have a collection."""
         known = set(self.nodes)  # what could not be applied left nothing behind
         return [edge for edge in self.edges if edge.node in known]
 

@@ -1,6 +1,6 @@
 """Groupings that count elements several times, because panes before them repeat what they held.
 
-Beam does so, and so it is done here; but it is said.
+Beam does so too; here there is a warning.
 """
 
 from beamlike.api.dataframe.warning import warn_user

@@ -31,7 +31,7 @@ class PipelineResult(ScioResult):
 
     A pipeline over elements in memory, scripts or batch DataFrames has ended when `Pipeline.run`
     returns: there is nothing to wait for, and ``cancel`` and ``drain`` leave it as it is. One over
-    streams goes on, see `RunningResult`.
+    streams continues, see `RunningResult`.
 
     Args:
         outputs: What came out, and what was lost.

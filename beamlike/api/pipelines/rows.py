@@ -148,7 +148,7 @@ class GroupBy(PTransform[Any, Any]):
 
     def expand(self, given: PCollection[T]) -> PCollection[tuple[Any, list[T]]]:
         named = isinstance(self.key, _ToKey)
-        # Grouped by plain tuples, because nobody could import the classes of named ones.
+        # Grouped by plain tuples, because the classes of named ones cannot be imported.
         key = _ToTuple(self.key.fields) if isinstance(self.key, _ToKey) else self.key
         groups = given | "Keyed" >> ParDo[Any, Any](_WithKey(key)) | "GroupByKey" >> GroupByKey()
         return groups | "Named" >> Map(_Named(tuple(self.keys))) if named else groups

@@ -21,11 +21,11 @@ class ApplyPerKey(PTransform[Any, Any], Generic[R]):
 
     Nothing is grouped and there is no trigger: what the function answers comes out at once, in
     the window, at the timestamp and of the pane of its pair. A pair whose window has expired is
-    dropped, and the state of a window is forgotten when it expires.
+    dropped, and the state of a window is removed when it expires.
 
     Args:
-        fn: Called with the state (None at first), a pair and its event time (ms). Answers with
-            the new state, None to forget it, and a list of what comes out. It leaves the old
+        fn: Called with the state (None at first), a pair and its event time (ms). Returns
+            the new state, None to remove it, and a list of outputs. It leaves the old
             state as it was.
 
     Raises:

@@ -68,7 +68,7 @@ class StaticValueProvider(ValueProvider):
 
 @attrs.frozen(str=False)
 class RuntimeValueProvider(ValueProvider):
-    """An option that nobody gave: its default, for those who read it while the pipeline runs.
+    """An option that was not set: its default, read while the pipeline runs.
 
     Args:
         option_name: The option.
@@ -96,7 +96,7 @@ class RuntimeValueProvider(ValueProvider):
 
     @classmethod
     def get_value(cls, option_name: str, value_type: Callable[[Any], Any], default: Any) -> Any:
-        """The value of an option of the pipeline that runs; a default if nobody gave it."""
+        """The value of an option of the pipeline that runs; a default if it was not set."""
         given = (cls.runtime_options or {}).get(option_name)
         return value_type(given) if given else default
 

@@ -142,7 +142,7 @@ class AsSingleton(AsSideInput[T]):
 
 
 class AsList(AsSideInput[T]):
-    """All elements of a collection in a window, as a list. Nobody promises their order.
+    """All elements of a collection in a window, as a list. They have no order.
 
     Source: Beam ``AsList``.
     """

@@ -32,7 +32,7 @@ __all__ = ["Flatten", "FlattenWith", "Remerge", "WindowInto"]
 class WindowInto(PTransform[Any, Any]):
     """Elements put into windows by their timestamps, and what a grouping of them does.
 
-    What is not said is as in the collection before. The allowed lateness never shrinks. An element
+    What is not given is as in the collection before. The allowed lateness never shrinks. An element
     that is in several windows is put into new ones once for each of them.
 
     Args:

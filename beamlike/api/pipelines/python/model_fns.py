@@ -45,7 +45,7 @@ def model_window_fn(window_fn: Any) -> windowfns.WindowFn:
     """The core's window function for one of Beam's, or for one of its own.
 
     Raises:
-        PipelineError: It is neither, or its windows cannot be told apart.
+        PipelineError: It is neither, or its windows cannot be compared.
         WindowError: The core cannot have such windows.
     """
     if isinstance(window_fn, windowfns.WindowFn):

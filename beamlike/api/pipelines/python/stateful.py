@@ -20,7 +20,7 @@ class ApplyPerKey(stateful.ApplyPerKey[R]):
 
     Args:
         fn: Called with the state (None at first), a pair and its event time, a `Timestamp`.
-            Answers with the new state, None to forget it, and a list of what comes out. It leaves
+            Returns the new state, None to remove it, and a list of outputs. It leaves
             the old state as it was.
 
     Raises:

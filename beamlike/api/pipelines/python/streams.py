@@ -63,7 +63,7 @@ class ProcessingTimeEvent(Event):
 
 
 class TestStream(PTransform[Pipeline, Any]):
-    """A source that does as it is told, step by step: ``pipeline | TestStream()...``.
+    """A source scripted step by step: ``pipeline | TestStream()...``.
 
     Every method adds an event, and returns the stream itself. Where the last event has happened,
     each watermark moves to infinity. With tags there are several outputs, each with a watermark of

@@ -83,7 +83,7 @@ class WindowFn(ABC):
 
     @abstractmethod
     def get_window_coder(self) -> Coder:
-        """How windows become bytes: a deterministic coder, or they cannot be told apart."""
+        """How windows become bytes: a deterministic coder, or they cannot be compared."""
 
     def get_transformed_output_time(
         self, window: BoundedWindow, input_timestamp: Timestamp

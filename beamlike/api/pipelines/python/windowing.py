@@ -114,15 +114,15 @@ class Windowing:
 class WindowInto(AnyWindowInto):
     """Elements put into windows by their timestamps, and what a grouping of them does.
 
-    With windows, what is not said is as in Beam Python: the default trigger, which discards, the
+    With windows, what is not given is as in Beam Python: the default trigger, which discards, the
     end of the window as event time, no allowed lateness. Where Beam Java asks for an accumulation
     mode or an allowed lateness, there is a warning. Without windows, as in Beam Java, what is not
-    said is as in the collection before.
+    given is as in the collection before.
 
     Args:
         windowfn: The windows; None keeps those that the elements are in.
         trigger: When panes are emitted.
-        accumulation_mode: Whether a pane holds what is new or everything so far. Must be said with
+        accumulation_mode: Whether a pane holds what is new or everything so far. Required with
             a trigger.
         timestamp_combiner: Which event time a pane is stamped with.
         allowed_lateness: How far the watermark may pass the end of a window before data for it
@@ -204,17 +204,16 @@ class WindowInto(AnyWindowInto):
             return
         if not usual and parts.get("allowed_lateness") is None:
             warn_user(
-                f"{label!r}: nothing is said of late elements, and those after the end of their "
-                "window are dropped; say allowed_lateness=0, or as many seconds as late data "
-                "shall be waited for",
+                f"{label!r}: no allowed lateness is given, so elements after the end of their "
+                "window are dropped; add allowed_lateness=0, or the seconds late data may take",
                 UnwiseStrategyWarning,
             )
         parts["allowed_lateness"] = parts.get("allowed_lateness") or 0
         if usual and parts.get("accumulation") is None:
             if parts["allowed_lateness"]:
                 warn_user(
-                    f"{label!r}: a late pane holds what came since the pane before, as nothing "
-                    "else is said; say AccumulationMode.DISCARDING or ACCUMULATING",
+                    f"{label!r}: a late pane holds what came since the pane before, as no "
+                    "accumulation mode is given; add AccumulationMode.DISCARDING or ACCUMULATING",
                     UnwiseStrategyWarning,
                 )
             parts["accumulation"] = AccumulationMode.DISCARDING

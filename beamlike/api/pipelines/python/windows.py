@@ -196,7 +196,7 @@ def model_of(window: Any, owner: str) -> windows.Window:
         owner: What it comes from, for the message.
 
     Raises:
-        WindowingError: It is of another class: only bounds are remembered of a window.
+        WindowingError: It is of another class: only the bounds of a window are kept.
         WindowError: It ends before it starts.
     """
     if type(window) is IntervalWindow:

@@ -9,5 +9,5 @@ and `timing` (windows, times and panes), `windowed` (all of these at once), `sam
 chance), `by_key` and `global_combines` (one value for each pane), `joining` and `multi` (several
 collections by key), `views`, `sides` and `side_lookups` (side inputs and side outputs), `hints`
 (what is the same here), `saving` (where a job ends), `verbs` (all of them together), `caches` (what
-is known from a file), `context` (where a job begins), `results` (what a run is asked).
+is known from a file), `context` (where a job begins), `results` (the result of a run).
 """

@@ -1,4 +1,4 @@
-"""What functions of a pipeline know from a file, wherever they run.
+"""What functions of a pipeline read from a file, wherever they run.
 
 Source: Scio ``DistCache``.
 """

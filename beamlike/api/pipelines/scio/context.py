@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class Stepwise(Protocol):
-    """A stream told step by step, such as a finished test stream."""
+    """A scripted stream, such as a finished test stream."""
 
     @property
     def steps(self) -> Script:
@@ -43,7 +43,7 @@ class Stepwise(Protocol):
 
 
 class ScioContext:
-    """A pipeline in Scio's words: it makes collections, whose verbs do the rest.
+    """A pipeline with Scio's verbs, which are methods of its collections.
 
     As a context manager it runs at the end of the block.
 
@@ -152,7 +152,7 @@ class ScioContext:
     def test_stream(
         self, stream: "Stepwise | PTransform[Pipeline, PCollection[Any]]", name: str | None = None
     ) -> PCollection[Any]:
-        """The elements of a stream told step by step, such as a finished ``TestStream``.
+        """The elements of a scripted stream, such as a finished ``TestStream``.
 
         Args:
             stream: Anything with ``steps``.
@@ -257,7 +257,7 @@ class ScioContext:
             checkpoint: As `Pipeline.run`; the next three likewise.
             trigger: When micro-batches start.
             shards: The groups of Spark that share keys.
-            wake_every: How often a query without data is woken.
+            wake_every: How often a query runs without data.
 
         Raises:
             TransformError: A function raised, or a pane had no value.

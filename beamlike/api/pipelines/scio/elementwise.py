@@ -105,7 +105,7 @@ class ElementVerbs(Verbs[T_co]):
         """What a function makes of the elements for which it is defined.
 
         Where Scala has a partial function, here is a function that returns None for elements
-        that it does not speak of; these are left out. A ``match`` without a case for them does
+        without a case; these are left out. A ``match`` without a case for them does
         so by itself.
 
         Source: Scio ``collect``.

@@ -147,7 +147,7 @@ class Weighed(CombineFn):
 
     def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
         line = sorted(first + second, key=lambda placed: placed[0])
-        # The first that does not fit is remembered: nobody behind it gets past it later.
+        # The first that does not fit is kept, so that none behind it gets in later.
         return tuple(line[: self._fitting(line) + 1])
 
     def extract(self, accumulator: tuple[Any, ...]) -> list[Any]:
@@ -183,11 +183,11 @@ def distinct_within(error: float) -> ApproxDistinct:
 
 def own(value: Any) -> Any:
     """A value that may be changed: Scio lets functions change their first argument, but what
-    is remembered has to stay as it is."""
+    is kept has to stay as it is."""
     try:
         hash(value)
     except TypeError:
         return copy.deepcopy(value)
-    # What nobody says how to compare can be hashed, and be changed.
+    # Objects without __eq__ can be hashed, and can change.
     by_identity: Any = object.__hash__
     return copy.deepcopy(value) if type(value).__hash__ is by_identity else value

@@ -14,7 +14,7 @@ verbs                                                    empty collection  empty
 ``quantiles_approx``                                     ``[]``            ``[]``
 =======================================================  ================  ===========
 
-That an empty collection has a value is so only if nobody windowed it.
+An empty collection has a value only if it was not windowed.
 
 Source: Scio ``SCollection``.
 """
@@ -350,7 +350,7 @@ def _globally(given: Verbs[Any], fn: CombineFn, *, has_default: bool) -> "PColle
 
 def _with_default(given: Verbs[Any], verb: str, fn: CombineFn) -> "PCollection[Any]":
     windowing = here(given).windowing
-    # A window without elements has no value: nobody could say which windows there are.
+    # A window without elements has no value: such windows are not known.
     is_windowed = windowing != WindowingStrategy.unwindowed() or windowing.said - {"window_fn"}
     return composed(given, verb, lambda it: _globally(it, fn, has_default=not is_windowed))
 

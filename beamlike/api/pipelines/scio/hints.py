@@ -30,7 +30,7 @@ _SKEWED: Final = (
     "sample_fraction",
     "sample_with_replacement",
 )
-"""What skewed joins of Scio's are told besides."""
+"""The other arguments of Scio's skewed joins."""
 
 
 class HintVerbs(Verbs[T_co]):

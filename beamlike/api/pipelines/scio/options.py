@@ -22,7 +22,7 @@ class WindowOptions:
         trigger: When panes are emitted. One that is not the default needs an allowed lateness,
             outside the global window.
         accumulation_mode: Whether a pane holds what is new (``"discarding"``) or everything so
-            far (``"accumulating"``). To be said where a window may emit several panes.
+            far (``"accumulating"``). Required where a window may emit several panes.
         allowed_lateness: How far the watermark may pass the end of a window before data for it
             is dropped. It never shrinks.
         closing_behavior: Whether an empty last pane is emitted. It counts only together with

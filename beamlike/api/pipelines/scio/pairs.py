@@ -96,7 +96,7 @@ class KeyedVerbs(Verbs[T_co]):
     def group_by_key(self: "KeyedVerbs[tuple[K, V]]") -> "PCollection[tuple[K, list[V]]]":
         """Each key with its values, for each pane. An empty pane has the empty list.
 
-        Nobody promises an order of the values.
+        The values have no order.
 
         Raises:
             PipelineError: The windowing cannot be grouped.
@@ -183,12 +183,12 @@ class KeyedVerbs(Verbs[T_co]):
 
         Nothing is grouped: what the function answers comes out at once, in the window, at the
         time and of the pane of its pair. A pair whose window has expired is dropped, and the
-        state of a window is forgotten then. There are no timers: what waits for more elements or
+        state of a window is removed then. There are no timers: what waits for more elements or
         for the end of the window is a grouping, or ``batch_by_key``.
 
         Args:
-            fn: Called with the state (None at first), a value and its event time (ms). Answers
-                with the new state, None to forget it, and a list of what comes out under the
+            fn: Called with the state (None at first), a value and its event time (ms). Returns
+                the new state, None to remove it, and a list of outputs under the
                 same key. It leaves the old state as it was.
 
         Raises:

@@ -94,7 +94,7 @@ class ScioResult(ABC):
         """The latest value of a gauge; None if it was not set.
 
         Raises:
-            PipelineError: Several steps set it, and nobody knows which was the last.
+            PipelineError: Several steps set it, and the last one is not known.
 
         Source: Scio ``ScioResult.gauge``.
         """

@@ -206,9 +206,9 @@ def _check(
     most = math.inf if with_replacement else 1 + _SLACK
     for fraction in fractions:
         if not _is_number(fraction) or not -_SLACK <= fraction <= most:
-            most_said = "0 or more" if with_replacement else "from 0 to 1"
+            allowed = "0 or more" if with_replacement else "from 0 to 1"
             raise PipelineError(
-                f"{label!r}: a fraction must be a number {most_said}, got {fraction!r}; write "
+                f"{label!r}: a fraction must be a number {allowed}, got {fraction!r}; write "
                 f"{instead}"
             )
 

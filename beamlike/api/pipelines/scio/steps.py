@@ -1,4 +1,4 @@
-"""What every verb is made of: a transform under a name that nobody had to think of.
+"""What every verb is made of: a transform with a generated name.
 
 Collections inherit their verbs, so this module and those of the verbs are imported before
 `PCollection` exists. What is made of collections they import when a verb is called.
@@ -46,7 +46,7 @@ class Verbs(Generic[T_co]):
     """A collection, as its verbs see it. There is no other subclass than `PCollection`."""
 
     next_name: str | None = None
-    """What `with_name` said for the next verb."""
+    """The name that `with_name` set for the next verb."""
 
 
 def here(given: Verbs[T]) -> "PCollection[T]":

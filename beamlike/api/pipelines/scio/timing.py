@@ -247,28 +247,28 @@ def _windowed(
             f"{label!r} takes WindowOptions, got {options!r}; write "
             f"{verb}(..., options=WindowOptions(...))"
         )
-    said = WindowOptions() if options is None else options
-    if said.accumulation_mode in (AccumulationMode.RETRACTING, AccumulationMode.RETRACTING.value):
+    chosen = WindowOptions() if options is None else options
+    if chosen.accumulation_mode in (AccumulationMode.RETRACTING, AccumulationMode.RETRACTING.value):
         raise PipelineError(
-            f"{label!r}: Unsupported accumulation mode {said.accumulation_mode!r}; use "
+            f"{label!r}: Unsupported accumulation mode {chosen.accumulation_mode!r}; use "
             '"discarding" or "accumulating"'
         )
-    if said.closing_behavior is not None and said.allowed_lateness is None:
+    if chosen.closing_behavior is not None and chosen.allowed_lateness is None:
         warnings.warn(
-            f"{label!r}: the closing behavior {said.closing_behavior!r} is ignored, because it "
+            f"{label!r}: the closing behavior {chosen.closing_behavior!r} is ignored, because it "
             "counts only together with an allowed lateness; add allowed_lateness, or leave "
             "closing_behavior out",
             UnwiseStrategyWarning,
             stacklevel=3,
         )
-        said = attrs.evolve(said, closing_behavior=None)
+        chosen = attrs.evolve(chosen, closing_behavior=None)
     into = WindowInto(
         made(given, verb, make),
-        trigger=said.trigger,
-        accumulation_mode=said.accumulation_mode,
-        timestamp_combiner=said.timestamp_combiner,
-        allowed_lateness=said.allowed_lateness,
-        closing_behavior=said.closing_behavior,
-        on_time_behavior=said.on_time_behavior,
+        trigger=chosen.trigger,
+        accumulation_mode=chosen.accumulation_mode,
+        timestamp_combiner=chosen.timestamp_combiner,
+        allowed_lateness=chosen.allowed_lateness,
+        closing_behavior=chosen.closing_behavior,
+        on_time_behavior=chosen.on_time_behavior,
     )
     return cast("PCollection[T]", stepped(given, verb, into))

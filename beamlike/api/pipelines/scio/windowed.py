@@ -51,11 +51,11 @@ class WindowedValue(Generic[T_co]):
         return attrs.evolve(self, timestamp=instant_ms(timestamp, "timestamp"))
 
     def with_window(self, window: Window) -> "WindowedValue[T_co]":
-        """The same in another window, which nobody heeds. Source: Scio ``withWindow``."""
+        """The same in another window, which has no effect. Source: Scio ``withWindow``."""
         return attrs.evolve(self, window=window)
 
     def with_pane(self, pane: PaneInfo) -> "WindowedValue[T_co]":
-        """The same in another pane, which nobody heeds. Source: Scio ``withPane``."""
+        """The same in another pane, which has no effect. Source: Scio ``withPane``."""
         return attrs.evolve(self, pane=pane)
 
 
