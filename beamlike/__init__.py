@@ -64,6 +64,7 @@ from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks,
 from beamlike.model.combine import CombineFn
 from beamlike.model.compatible import check_flatten
 from beamlike.model.continuation import continuation
+from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,
@@ -85,6 +86,7 @@ from beamlike.model.strategy import (
     WindowingStrategy,
 )
 from beamlike.model.time import DurationLike
+from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.triggers import (
     AfterAll,
     AfterAny,
@@ -136,12 +138,14 @@ __all__ = [
     "Aggregate",
     "AlignTo",
     "Always",
+    "ArrivedElements",
     "CalendarDays",
     "CalendarMonths",
     "CalendarWeeks",
     "CalendarYears",
     "ClosingBehavior",
     "CombineFn",
+    "CustomTrigger",
     "DefaultTrigger",
     "Delay",
     "DurationLike",
@@ -168,6 +172,7 @@ __all__ = [
     "TimestampCombiner",
     "Timing",
     "Trigger",
+    "TriggerContext",
     "Unchanged",
     "WindowFn",
     "WindowingStrategy",

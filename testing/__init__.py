@@ -71,6 +71,11 @@ from beamlike.testing.contracts.combine_fn import (
     broken_combine_fn_laws,
     check_combine_fn,
 )
+from beamlike.testing.contracts.trigger import (
+    TriggerAssertionError,
+    broken_trigger_rules,
+    check_trigger,
+)
 from beamlike.testing.contracts.window_fn import (
     WindowFnAssertionError,
     broken_window_fn_rules,
@@ -131,13 +136,16 @@ __all__ = [
     "TestWindowedValue",
     "TimestampedValue",
     "TransformOverride",
+    "TriggerAssertionError",
     "WindowFnAssertionError",
     "as_test_stream",
     "assert_that",
     "be_empty",
     "broken_combine_fn_laws",
+    "broken_trigger_rules",
     "broken_window_fn_rules",
     "check_combine_fn",
+    "check_trigger",
     "check_window_fn",
     "compare",
     "contain_in_any_order",
