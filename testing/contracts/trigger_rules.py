@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, Final
 
 import attrs
+import cloudpickle
 
 from beamlike.errors import TestStreamError, TriggerError
 from beamlike.machine.reference.custom import Custom
@@ -64,7 +65,7 @@ def _broken(case: Case, rules: Iterable[Rule]) -> list[str]:
 
 
 def _is_a_value(case: Case) -> Iterator[str]:
-    return values.is_a_value(case.trigger)
+    return values.is_a_value(case.trigger, cloudpickle.dumps)  # as it travels to workers
 
 
 def _is_frozen(case: Case) -> Iterator[str]:
@@ -96,7 +97,7 @@ def _answers(case: Case) -> Iterator[str]:
 def _can_be_saved(case: Case) -> Iterator[str]:
     for seen in case.seen:
         try:
-            copy = pickle.loads(pickle.dumps(seen.state))
+            copy = pickle.loads(cloudpickle.dumps(seen.state))
         except Exception as error:
             yield f"what it keeps, {shown(seen.state)}, cannot be pickled ({error})"
             continue

@@ -4,7 +4,7 @@ Each rule yields a sentence for what breaks it.
 """
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
@@ -12,10 +12,14 @@ import attrs
 __all__ = ["is_a_value", "is_frozen", "prints_the_same"]
 
 
-def is_a_value(thing: Any) -> Iterator[str]:
-    """It survives pickling, is equal to its copy and has a hash."""
+def is_a_value(thing: Any, dumps: Callable[[Any], bytes] = pickle.dumps) -> Iterator[str]:
+    """It survives pickling, is equal to its copy and has a hash.
+
+    Args:
+        dumps: How it is pickled.
+    """
     try:
-        copy = pickle.loads(pickle.dumps(thing))
+        copy = pickle.loads(dumps(thing))
     except Exception as error:
         yield (
             f"it cannot be pickled ({error}); put its class, and functions that it holds, at the "

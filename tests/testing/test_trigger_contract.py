@@ -219,12 +219,23 @@ def test_a_broken_rule_is_named(trigger: CustomTrigger[Any], said: str) -> None:
 
 
 def test_a_trigger_that_cannot_travel_is_named() -> None:
+    (broken,) = broken_trigger_rules(CountedAgain(Locked(2)))
+    assert broken.startswith("it cannot be pickled (it holds a lock)")
+
+
+class Locked(int):
+    """A number that no process can send to another."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("it holds a lock")
+
+
+def test_a_class_without_a_module_may_be_checked() -> None:
     @attrs.frozen
     class Local(CountedAgain):
         pass
 
-    (broken,) = broken_trigger_rules(Local(2))
-    assert broken.startswith("it cannot be pickled")
+    check_trigger(Local(2))
 
 
 @pytest.mark.parametrize(
