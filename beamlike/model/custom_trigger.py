@@ -288,7 +288,8 @@ def _is_ours(kind: type) -> bool:
 
 def _below(kind: type) -> Iterator[type]:
     """All classes of beamlike that are made from this one."""
-    for sub in kind.__subclasses__():
+    below: list[type] = kind.__subclasses__()
+    for sub in below:
         if _is_ours(sub):
             yield sub
             yield from _below(sub)

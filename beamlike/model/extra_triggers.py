@@ -13,15 +13,11 @@ from typing import Any, ClassVar, Final
 import attrs
 
 from beamlike.errors import TriggerError
-from beamlike.model.custom_trigger import (
-    ArgumentKind,
-    ArrivedElements,
-    CustomTrigger,
-    TriggerContext,
-)
+from beamlike.model.custom_trigger import ArgumentKind, CustomTrigger
 from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms, show_instant
+from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 
 __all__ = [
     "EXTRA_TRIGGERS",

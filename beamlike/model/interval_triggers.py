@@ -13,12 +13,7 @@ from typing import ClassVar, Final
 import attrs
 
 from beamlike.errors import TriggerError
-from beamlike.model.custom_trigger import (
-    ArgumentKind,
-    ArrivedElements,
-    CustomTrigger,
-    TriggerContext,
-)
+from beamlike.model.custom_trigger import ArgumentKind, CustomTrigger
 from beamlike.model.time import (
     MAX_TIMESTAMP,
     DurationLike,
@@ -26,6 +21,7 @@ from beamlike.model.time import (
     show_duration,
     show_instant,
 )
+from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.windows import Window
 
 __all__ = ["EveryEventTime", "EveryProcessingTime"]

@@ -9,13 +9,14 @@ from typing import Any
 import attrs
 
 from beamlike.errors import TriggerError
+from beamlike.model.readable import Readable
 from beamlike.model.windows import Window
 
 __all__ = ["ArrivedElements", "TriggerContext"]
 
 
 @attrs.frozen
-class TriggerContext:
+class TriggerContext(metaclass=Readable):
     """What a trigger may know when it is asked, besides what it keeps.
 
     Args:
@@ -39,7 +40,7 @@ class TriggerContext:
 
 
 @attrs.frozen(init=False)
-class ArrivedElements:
+class ArrivedElements(metaclass=Readable):
     """Elements of one bundle that were added to a window, in order of arrival.
 
     Args:
