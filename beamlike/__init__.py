@@ -65,6 +65,7 @@ from beamlike.model.calendar import CalendarDays, CalendarMonths, CalendarWeeks,
 from beamlike.model.combine import CombineFn
 from beamlike.model.compatible import check_flatten
 from beamlike.model.continuation import continuation
+from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.extra_triggers import (
     AfterDelta,
     AfterSilence,
@@ -87,6 +88,7 @@ from beamlike.model.strategy import (
     WindowingStrategy,
 )
 from beamlike.model.time import DurationLike
+from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.triggers import (
     AfterAll,
     AfterAny,
@@ -140,12 +142,14 @@ __all__ = [
     "Aggregate",
     "AlignTo",
     "Always",
+    "ArrivedElements",
     "CalendarDays",
     "CalendarMonths",
     "CalendarWeeks",
     "CalendarYears",
     "ClosingBehavior",
     "CombineFn",
+    "CustomTrigger",
     "DefaultTrigger",
     "Delay",
     "DurationLike",
@@ -172,6 +176,7 @@ __all__ = [
     "TimestampCombiner",
     "Timing",
     "Trigger",
+    "TriggerContext",
     "Unchanged",
     "WindowFn",
     "WindowingStrategy",

@@ -78,6 +78,11 @@ from beamlike.testing.contracts.combine_fn import (
     broken_combine_fn_laws,
     check_combine_fn,
 )
+from beamlike.testing.contracts.trigger import (
+    TriggerAssertionError,
+    broken_trigger_rules,
+    check_trigger,
+)
 from beamlike.testing.contracts.window_fn import (
     WindowFnAssertionError,
     broken_window_fn_rules,
@@ -144,14 +149,17 @@ __all__ = [
     "TimestampedValue",
     "TransformOverride",
     "WatermarkRule",
+    "TriggerAssertionError",
     "WindowFnAssertionError",
     "arrivals_from_csv",
     "as_test_stream",
     "assert_that",
     "be_empty",
     "broken_combine_fn_laws",
+    "broken_trigger_rules",
     "broken_window_fn_rules",
     "check_combine_fn",
+    "check_trigger",
     "check_window_fn",
     "compare",
     "contain_in_any_order",

@@ -3,7 +3,9 @@
 Read in this order. Windows: `time` (milliseconds inside, friendly types outside), `windows` (spans
 of event time), `windowfns` (which windows an element belongs to), `sessions` (those that merge),
 `calendar` (days, weeks, months and years in a time zone). Panes: `triggers` (when a window's
-content comes out), `extra_triggers` (those that Beam does not have), `trigger_text` (read back),
+content comes out), `trigger_context`, `custom_trigger` (triggers of
+one's own), `interval_triggers`, `extra_triggers` (those that Beam does not have), `trigger_text`
+(read back),
 `panes` (what one firing is called), `combine` (how elements become a pane's value), `aggregates`
 (the same for the columns of a DataFrame). All of it together: `options` (choices among a few,
 numbers that count), `keyword_errors` (arguments that there are not), `readable` (what ``help``

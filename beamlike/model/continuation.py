@@ -5,13 +5,7 @@ Source: Beam Java, ``Trigger.getContinuationTrigger`` and
 """
 
 from beamlike.errors import TriggerError, UnsupportedError
-from beamlike.model.extra_triggers import (
-    AfterDelta,
-    AfterSilence,
-    EveryCount,
-    EveryEventTime,
-    EveryProcessingTime,
-)
+from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.triggers import (
     AfterAll,
@@ -52,14 +46,12 @@ def continuation(trigger: Trigger) -> Trigger:
         raise TriggerError(f"continuation needs a trigger such as AfterCount(1), got {trigger!r}")
     after = tuple(map(continuation, trigger.children))
     match trigger:
-        case AfterCount() | AfterDelta():
+        case AfterCount():
             return AfterCount(1)
-        case AfterProcessingTime() | AfterSilence():
+        case AfterProcessingTime():
             return AfterSynchronizedProcessingTime()
-        case EveryCount() | EveryEventTime():
-            return Repeatedly(AfterCount(1))
-        case EveryProcessingTime():
-            return Repeatedly(AfterSynchronizedProcessingTime())
+        case CustomTrigger():
+            return trigger.continuation()
         case AfterWatermark(early=early, late=late):
             return AfterWatermark(
                 None if early is None else continuation(early),
@@ -91,11 +83,9 @@ def guaranteed_firing(trigger: Trigger, window: Window) -> int:
     match trigger:
         case DefaultTrigger() | AfterWatermark() | Always():
             return window.max_timestamp
-        case EveryEventTime():
-            return trigger.latest(window.max_timestamp)
+        case CustomTrigger():
+            return trigger.latest_first_firing(window)
         case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime() | Never():
-            return MAX_TIMESTAMP
-        case AfterDelta() | AfterSilence() | EveryCount() | EveryProcessingTime():
             return MAX_TIMESTAMP
         case AfterFirst() | OrFinally():
             return min(guaranteed_firing(child, window) for child in trigger.children)
@@ -108,8 +98,8 @@ def guaranteed_firing(trigger: Trigger, window: Window) -> int:
 
 
 def unknown_trigger(trigger: Trigger) -> UnsupportedError:
-    """The error for a user's own trigger class, of which nothing is known here."""
+    """The error for a trigger class of which nothing is known here."""
     return UnsupportedError(
         f"{trigger!r} is not a trigger that beamlike knows; build it from those of "
-        "beamlike.model.triggers"
+        "beamlike.model.triggers, or make its class a beamlike.CustomTrigger"
     )

@@ -1,24 +1,26 @@
 """Triggers that Beam does not have: intervals, a running count, a pause, a change of value.
 
-They may be used in a tree wherever Beam's may. How each one is notified, gets ready, fires and
-merges is in `beamlike.machine.reference.extra_leaves`.
+They stand in a tree wherever Beam's do, and are written against the contract that triggers of one's
+own keep, see `beamlike.model.custom_trigger`. One more is a class here and its line in
+`EXTRA_TRIGGERS`: texts, scenario files, code and random trees are made by its ``arguments``.
 
-Source: Flink ``ContinuousEventTimeTrigger``, ``ContinuousProcessingTimeTrigger``,
-``DeltaTrigger``, ``ProcessingTimeoutTrigger``; Apex ``TriggerOption``.
+Source: Flink ``DeltaTrigger``, ``ProcessingTimeoutTrigger``; Apex ``TriggerOption``.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final
 
 import attrs
 
 from beamlike.errors import TriggerError
-from beamlike.model.fingerprint import stable_repr
+from beamlike.model.custom_trigger import ArgumentKind, CustomTrigger
+from beamlike.model.interval_triggers import EveryEventTime, EveryProcessingTime
 from beamlike.model.options import whole_number
-from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms, show_duration
-from beamlike.model.triggers import AfterWatermark, Trigger
+from beamlike.model.time import DurationLike, duration_ms, show_instant
+from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 
 __all__ = [
+    "EXTRA_TRIGGERS",
     "AfterDelta",
     "AfterSilence",
     "DeltaOf",
@@ -26,7 +28,6 @@ __all__ = [
     "EveryEventTime",
     "EveryProcessingTime",
     "difference",
-    "reading",
 ]
 
 DeltaOf = Callable[[Any, Any], float]
@@ -38,187 +39,8 @@ def difference(before: Any, after: Any) -> float:
     return float(abs(after - before))
 
 
-def _interval_ms(owner: str, interval: DurationLike) -> int:
-    interval_ms = duration_ms(interval, f"{owner} interval")
-    if interval_ms == 0:
-        raise TriggerError(f'{owner} needs an interval of more than 0 ms, such as "1 minute"')
-    return interval_ms
-
-
-def _flag(owner: str, name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise TriggerError(f"{owner} {name} must be True or False, got {value!r}")
-    return value
-
-
-class _Every(Trigger):
-    """What the two interval triggers share."""
-
-    interval: int
-    offset: int
-    fire_unchanged: bool
-
-    @property
-    def may_finish(self) -> bool:
-        return False
-
-    def first(self, least: int) -> int:
-        """The first instant of the rhythm (ms) that is not before ``least``."""
-        return least + (self.offset - least) % self.interval
-
-    def _text(self, *flags: str) -> str:
-        parts = [show_duration(self.interval)]
-        parts += [f"offset={show_duration(self.offset)}"] if self.offset else []
-        tick = getattr(self, "tick", 1)
-        parts += [f"tick={show_duration(tick)}"] if tick != 1 else []
-        parts += [f"{name}=True" for name in (*flags, "fire_unchanged") if getattr(self, name)]
-        return f"{type(self).__name__}({', '.join(parts)})"
-
-
-@attrs.frozen(init=False)
-class EveryProcessingTime(_Every):
-    """Fires whenever the clock has passed a multiple of an interval. Never finishes.
-
-    Several that the clock passes in one step are one firing.
-
-    Args:
-        interval: From one multiple to the next, more than 0.
-        offset: Added to each multiple; taken modulo the interval.
-        since_firing: Count from the last firing of the window and not in multiples. A window that
-            has not fired yet counts from ``offset`` after the beginning of processing time, so
-            that it fires as soon as the clock moves if that is longer ago than the interval. An
-            instant at which nothing was new, and nothing came out, counts as a firing.
-        tick: Of ``since_firing`` only: the clock counts in steps of so much, as that of batches.
-            A window fired at the beginning of the step in which it did, and the interval is
-            rounded up to whole steps. Default: a millisecond.
-        fire_unchanged: Fire also when nothing has come since the pane before: the value of that
-            pane comes again. A window that has been emptied since (discarding) has nothing to
-            fire. Default: no, as all triggers of Beam; each pane then waits for the first
-            multiple after its first element.
-
-    Raises:
-        TriggerError: The interval or the tick is 0, a flag is no bool, or there is a tick without
-            ``since_firing``.
-        TimeError: A duration cannot be read.
-
-    Source: Flink ``ContinuousProcessingTimeTrigger``; with ``since_firing`` Apex
-    ``TriggerOption.withEarlyFiringsAtEvery``.
-
-    >>> print(EveryProcessingTime("1 minute", since_firing=True))
-    EveryProcessingTime(1m, since_firing=True)
-    """
-
-    interval: int
-    offset: int
-    since_firing: bool
-    fire_unchanged: bool
-    tick: int = 1
-
-    def __init__(
-        self,
-        interval: DurationLike,
-        offset: DurationLike = 0,
-        *,
-        since_firing: bool = False,
-        tick: DurationLike = 1,
-        fire_unchanged: bool = False,
-    ) -> None:
-        name = type(self).__name__
-        tick_ms = duration_ms(tick, f"{name} tick")
-        if tick_ms == 0 or (tick_ms != 1 and not since_firing):
-            raise TriggerError(
-                f"{name} tick must be 1 ms or more, and goes with since_firing=True, got "
-                f"{show_duration(tick_ms)}"
-            )
-        self.__attrs_init__(
-            _interval_ms(name, interval),
-            duration_ms(offset, f"{name} offset"),
-            _flag(name, "since_firing", since_firing),
-            _flag(name, "fire_unchanged", fire_unchanged),
-            tick_ms,
-        )
-
-    @property
-    def needs_clock(self) -> bool:
-        return True
-
-    def before_firing(self, clock: int) -> int:
-        """With ``since_firing``: the instant (ms) that a window waits for which has not fired yet,
-        evaluated at ``clock``."""
-        ever = self.offset + self.interval
-        return max(ever + -ever % self.tick, clock - clock % self.tick)
-
-    def after_firing(self, clock: int) -> int:
-        """With ``since_firing``: the instant (ms) after a firing at ``clock``."""
-        return clock - clock % self.tick + self.interval + -self.interval % self.tick
-
-    def __str__(self) -> str:
-        return self._text("since_firing")
-
-
-@attrs.frozen(init=False)
-class EveryEventTime(_Every):
-    """Fires whenever the watermark has passed a multiple of an interval. Never finishes.
-
-    The first one is after the time of the element that came first, and never one that the watermark
-    has passed already. Several that the watermark passes in one step are one firing. It continues
-    after the end of the window for as long as the window lives; as an early trigger of
-    `AfterWatermark` it ends there.
-
-    Args:
-        interval: From one multiple to the next, more than 0.
-        offset: Added to each multiple; taken modulo the interval.
-        to_end: Wait no longer than for the end of the window, and count on from there: a session
-            that grows meanwhile fires where it would have ended. After the end it is silent.
-        fire_unchanged: As of `EveryProcessingTime`.
-
-    Raises:
-        TriggerError: The interval is 0, or a flag is no bool.
-        TimeError: A duration cannot be read.
-
-    Source: Flink ``ContinuousEventTimeTrigger``.
-
-    >>> print(EveryEventTime("1 hour"))
-    EveryEventTime(1h)
-    """
-
-    interval: int
-    offset: int
-    to_end: bool
-    fire_unchanged: bool
-
-    def __init__(
-        self,
-        interval: DurationLike,
-        offset: DurationLike = 0,
-        *,
-        to_end: bool = False,
-        fire_unchanged: bool = False,
-    ) -> None:
-        name = type(self).__name__
-        self.__attrs_init__(
-            _interval_ms(name, interval),
-            duration_ms(offset, f"{name} offset"),
-            _flag(name, "to_end", to_end),
-            _flag(name, "fire_unchanged", fire_unchanged),
-        )
-
-    @property
-    def needs_elements(self) -> bool:
-        return True
-
-    def latest(self, max_timestamp: int) -> int:
-        """The latest first instant (ms) of a window with elements up to ``max_timestamp``."""
-        if self.to_end:
-            return max_timestamp
-        return min(self.first(max_timestamp + 1), MAX_TIMESTAMP)
-
-    def __str__(self) -> str:
-        return self._text("to_end")
-
-
 @attrs.frozen
-class EveryCount(Trigger):
+class EveryCount(CustomTrigger[int | None]):
     """Fires whenever the number of elements that a window has received passes a multiple of
     ``count``. Never finishes.
 
@@ -235,21 +57,47 @@ class EveryCount(Trigger):
     EveryCount(100)
     """
 
+    firings = "repeated"
+    keeps = "number"  # how many elements came since the last multiple that fired
+    observes_all_elements = True
+    arguments: ClassVar[Mapping[str, ArgumentKind]] = {"count": "count"}
+
     count: int
 
     def __attrs_post_init__(self) -> None:
         whole_number(self.count, 1, "EveryCount count", TriggerError)
 
-    @property
-    def may_finish(self) -> bool:
-        return False
+    def on_elements(
+        self, state: int | None, arrived: ArrivedElements, now: TriggerContext
+    ) -> int | None:
+        return (state or 0) + arrived.count
 
-    def __str__(self) -> str:
-        return f"EveryCount({self.count})"
+    def is_ready(self, state: int | None, now: TriggerContext) -> bool:
+        return (state or 0) >= self.count
+
+    def on_fire(self, state: int | None, now: TriggerContext) -> int | None:
+        return self.on_end(state)
+
+    def on_end(self, state: int | None) -> int | None:
+        return None if state is None else state % self.count
+
+    def merge(self, states: Sequence[int | None], now: TriggerContext) -> int | None:
+        return sum(state or 0 for state in states)
+
+    @property
+    def always_fires(self) -> bool:
+        return True
+
+    def waits_for(self, state: int | None, now: TriggerContext) -> str | None:
+        more = self.count - (state or 0)
+        return f"{more} more element{'s' * (more != 1)} of {self.count}"
+
+    def reason(self) -> str:
+        return f"the elements of the window have passed a multiple of {self.count}"
 
 
 @attrs.frozen(init=False)
-class AfterSilence(Trigger):
+class AfterSilence(CustomTrigger[int | None]):
     """Fires once the clock is strictly past a time after the pane's latest element.
 
     Every element begins the waiting anew. `AfterProcessingTime` counts from the first one.
@@ -266,25 +114,47 @@ class AfterSilence(Trigger):
     AfterSilence(30s)
     """
 
+    keeps = "number"  # the time (ms) that the clock must pass
+    fires_on_arrival = False
+    arguments: ClassVar[Mapping[str, ArgumentKind]] = {"silence": "duration"}
+
     silence: int
 
     def __init__(self, silence: DurationLike) -> None:
         self.__attrs_init__(duration_ms(silence, "AfterSilence silence"))
 
-    @property
-    def fires_once(self) -> bool:
-        return True
+    def on_elements(
+        self, state: int | None, arrived: ArrivedElements, now: TriggerContext
+    ) -> int | None:
+        return now.clock + self.silence
 
-    @property
-    def needs_clock(self) -> bool:
-        return True
+    def is_ready(self, state: int | None, now: TriggerContext) -> bool:
+        return state is not None and now.clock > state
 
-    def __str__(self) -> str:
-        return f"AfterSilence({show_duration(self.silence)})"
+    def processing_time_timers(self, state: int | None) -> Iterable[int]:
+        return () if state is None else (state,)
+
+    def merge(self, states: Sequence[int | None], now: TriggerContext) -> int | None:
+        return max((state for state in states if state is not None), default=None)
+
+    def merges_finished(self, result: bool, parts: Sequence[bool]) -> bool:
+        return result
+
+    def waits_for(self, state: int | None, now: TriggerContext) -> str | None:
+        if state is None:
+            return "an element to count the time from"
+        return f"the clock to pass {show_instant(state)} without another element"
+
+    def reason(self) -> str:
+        return "the clock has passed {time}"
+
+
+_Measured = tuple[int | None, tuple[Any, ...]]
+"""1 once an element was far enough away; and what to measure from, if there is anything."""
 
 
 @attrs.frozen(init=False)
-class AfterDelta(Trigger):
+class AfterDelta(CustomTrigger[_Measured]):
     """Fires once an element lies more than a threshold away from the one that it fired on last.
 
     The first element of a window is what the next ones are measured from; then that is each
@@ -307,10 +177,14 @@ class AfterDelta(Trigger):
     (False, True)
     """
 
+    keeps = "both"
+    looks_at = "values"
+    observes_all_elements = True
+    asked = "delta"
+    arguments: ClassVar[Mapping[str, ArgumentKind]] = {"threshold": "number", "delta": "function"}
+
     threshold: float
     delta: DeltaOf
-    read: Callable[[Any], Any] | None = attrs.field(default=None, eq=False, repr=False)
-    """How an element becomes what is measured, where elements are stored as columns."""
 
     def __init__(self, threshold: float, delta: DeltaOf = difference) -> None:
         is_number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
@@ -327,49 +201,49 @@ class AfterDelta(Trigger):
         plain = int(threshold) if isinstance(threshold, int) else float(threshold)
         self.__attrs_init__(plain, delta)
 
-    def reading(self, read: Callable[[Any], Any]) -> "AfterDelta":
-        """The same over elements that are stored as columns; ``read`` gives what is measured."""
-        trigger = object.__new__(type(self))
-        trigger.__attrs_init__(self.threshold, self.delta, read)
-        return trigger
-
     def is_far(self, before: Any, after: Any) -> bool:
         """Whether a value is far enough from an earlier one."""
         return bool(self.delta(before, after) > self.threshold)
 
-    def measured(self, value: Any) -> Any:
-        """What is measured of an element with this value."""
-        return value if self.read is None else self.read(value)
+    def start(self) -> _Measured:
+        return None, ()
 
-    @property
-    def fires_once(self) -> bool:
-        return True
+    def on_elements(
+        self, state: _Measured, arrived: ArrivedElements, now: TriggerContext
+    ) -> _Measured:
+        found, origin = state
+        for value in arrived.values:
+            far = bool(origin) and self.is_far(origin[0], value)
+            if far:
+                found = 1
+            if far or not origin:
+                origin = (value,)
+        return found, origin
 
-    @property
-    def needs_elements(self) -> bool:
-        return True
+    def is_ready(self, state: _Measured, now: TriggerContext) -> bool:
+        return state[0] is not None
 
-    def __str__(self) -> str:
-        delta = "" if self.delta is difference else f", delta={stable_repr(self.delta)}"
-        return f"AfterDelta({self.threshold!r}{delta})"
+    def on_fire(self, state: _Measured, now: TriggerContext) -> _Measured:
+        return self.on_end(state)
+
+    def on_end(self, state: _Measured) -> _Measured:
+        return None, state[1]
+
+    def merge(self, states: Sequence[_Measured], now: TriggerContext) -> _Measured:
+        found = max((found for found, _ in states if found is not None), default=None)
+        return found, next((origin for _, origin in states if origin), ())
+
+    def waits_for(self, state: _Measured, now: TriggerContext) -> str | None:
+        if not state[1]:
+            return "an element to measure from"
+        return f"an element more than {self.threshold!r} away from {state[1][0]!r}"
+
+    def reason(self) -> str:
+        return f"an element came that is more than {self.threshold!r} away"
 
 
-def reading(trigger: Trigger, read: Callable[[Any], Any]) -> Trigger:
-    """The same trigger over elements that are stored as columns.
-
-    Args:
-        trigger: The trigger.
-        read: From what an element is there to what triggers look at.
-    """
-    if not trigger.needs_elements:
-        return trigger
-    match trigger:
-        case AfterDelta():
-            return trigger.reading(read)
-        case AfterWatermark(early=early, late=late):
-            return AfterWatermark(early and reading(early, read), late and reading(late, read))
-        case _ if trigger.children:
-            make: Callable[..., Trigger] = type(trigger)
-            return make(*(reading(child, read) for child in trigger.children))
-        case _:
-            return trigger
+EXTRA_TRIGGERS: Final[Mapping[str, type[CustomTrigger[Any]]]] = {
+    kind.__name__: kind
+    for kind in (EveryProcessingTime, EveryEventTime, EveryCount, AfterSilence, AfterDelta)
+}
+"""Each by its name."""

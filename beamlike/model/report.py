@@ -14,7 +14,7 @@ import attrs
 
 from beamlike.model.calendar import CalendarWindows
 from beamlike.model.combine import CombineFn
-from beamlike.model.extra_triggers import EveryEventTime, EveryProcessingTime
+from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.readable import Readable
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
@@ -270,16 +270,21 @@ def _fires_unchanged(strategy: WindowingStrategy) -> Finding:
     insisting = [
         node
         for node in strategy.trigger.walk()
-        if isinstance(node, EveryEventTime | EveryProcessingTime) and node.fire_unchanged
+        if isinstance(node, CustomTrigger) and node.fires_unchanged
     ]
     if not insisting:
         return Finding(False, "no part of the trigger fires by itself for what came out before")
     if not strategy.accumulates:
         return Finding(False, "what came out is discarded, and nothing is left to fire")
+    change = (
+        "leave fire_unchanged out"
+        if "fire_unchanged" in insisting[0].arguments
+        else "let its fires_unchanged be False"
+    )
     return Finding(
         True,
         f"{insisting[0]} fires whether anything is new or not, and the value of the pane before "
-        "comes again; leave fire_unchanged out to wait for something new",
+        f"comes again; {change} to wait for something new",
     )
 
 

@@ -8,13 +8,7 @@ if the window expires there and then, or, as the global window on a stream, neve
 """
 
 from beamlike.model.continuation import unknown_trigger
-from beamlike.model.extra_triggers import (
-    AfterDelta,
-    AfterSilence,
-    EveryCount,
-    EveryEventTime,
-    EveryProcessingTime,
-)
+from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.triggers import (
     AfterAll,
     AfterCount,
@@ -51,9 +45,7 @@ def can_fire(trigger: Trigger, end_comes: bool) -> bool:
             return end_comes or (early is not None and can_fire(early, end_comes=False))
         case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime() | Always():
             return True
-        case AfterDelta() | AfterSilence() | EveryEventTime() | EveryProcessingTime():
-            return True
-        case EveryCount():
+        case CustomTrigger():
             return True
         case Never():
             return False
@@ -72,8 +64,8 @@ def can_close(trigger: Trigger, end_comes: bool) -> bool:
     match trigger:
         case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime():
             return True
-        case AfterDelta() | AfterSilence():
-            return True
+        case CustomTrigger():
+            return trigger.may_finish
         case AfterWatermark(late=late):
             return end_comes and late is None
         case AfterFirst() | AfterAll():
@@ -94,8 +86,10 @@ def can_stay_open(trigger: Trigger, end_comes: bool) -> bool:
         case AfterWatermark(early=early, late=late):
             before_end = early is not None and can_fire(early, end_comes=False)
             return before_end or (end_comes and late is not None)
-        case Always() | EveryCount() | EveryEventTime() | EveryProcessingTime():
+        case Always():
             return True
+        case CustomTrigger():
+            return not trigger.fires_once
         case Repeatedly() | AfterEach():
             return can_fire(trigger.children[0], end_comes)
         case OrFinally():
@@ -109,10 +103,8 @@ def lets_go(trigger: Trigger) -> bool:
     match trigger:
         case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime() | Always():
             return True
-        case EveryEventTime(to_end=to_end):
-            return not to_end
-        case EveryCount() | EveryProcessingTime():
-            return True
+        case CustomTrigger():
+            return trigger.always_fires
         case AfterWatermark(early=early):
             return early is not None and lets_go(early)
         case Repeatedly(trigger=repeated):
@@ -135,8 +127,10 @@ def lets_go(trigger: Trigger) -> bool:
 def fires_on_arrival(trigger: Trigger) -> bool:
     """Whether elements alone can make it ready, before the watermark or the clock moves."""
     match trigger:
-        case AfterCount() | AfterDelta() | Always() | EveryCount():
+        case AfterCount() | Always():
             return True
+        case CustomTrigger():
+            return trigger.fires_on_arrival
         case AfterWatermark(early=early):
             return early is not None and fires_on_arrival(early)
         case AfterFirst() | OrFinally():
@@ -154,6 +148,8 @@ def closes(trigger: Trigger) -> bool:
     match trigger:
         case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime():
             return True
+        case CustomTrigger():
+            return trigger.fires_once and trigger.always_fires
         case AfterFirst() | AfterAll():
             return lets_go(trigger)
         case AfterEach():
@@ -173,10 +169,8 @@ def loses_in_beam_python(trigger: Trigger, lateness: int) -> bool:
             return lateness > 0 and late is None
         case AfterCount() | AfterProcessingTime() | AfterSynchronizedProcessingTime():
             return True
-        case AfterDelta() | AfterSilence():
-            return True
-        case EveryCount() | EveryEventTime() | EveryProcessingTime():
-            return False
+        case CustomTrigger():
+            return trigger.may_finish
         case AfterFirst() | OrFinally():
             return any(loses_in_beam_python(child, lateness) for child in trigger.children)
         case AfterAll() | AfterEach():

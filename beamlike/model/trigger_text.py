@@ -5,12 +5,13 @@ of `beamlike.model`, numbers and durations, and nothing else.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from beamlike.errors import TriggerError
-from beamlike.model import extra_triggers as own
 from beamlike.model import triggers as spec
+from beamlike.model.custom_trigger import ArgumentKind, CustomTrigger
+from beamlike.model.extra_triggers import EXTRA_TRIGGERS
 from beamlike.model.triggers import Trigger
 
 __all__ = ["trigger_of"]
@@ -36,9 +37,6 @@ _MADE_OF_TRIGGERS: Final[dict[str, type[Trigger]]] = {
         spec.AfterAll,
         spec.OrFinally,
     )
-}
-_INTERVALS: Final[dict[str, type[own.EveryEventTime | own.EveryProcessingTime]]] = {
-    kind.__name__: kind for kind in (own.EveryEventTime, own.EveryProcessingTime)
 }
 
 
@@ -74,16 +72,8 @@ def _trigger(text: str) -> Trigger:
         return spec.AfterCount(int(count))
     if name == spec.AfterProcessingTime.__name__:
         return spec.AfterProcessingTime(*map(_transform, parts))
-    if name in _INTERVALS:
-        return _every(name, parts)
-    if name == own.EveryCount.__name__:
-        (count,) = parts
-        return own.EveryCount(int(count))
-    if name == own.AfterSilence.__name__:
-        (silence,) = parts
-        return own.AfterSilence(silence)
-    if name == own.AfterDelta.__name__:
-        return _after_delta(*parts)
+    if name in EXTRA_TRIGGERS:
+        return _extra(EXTRA_TRIGGERS[name], parts)
     if name in _MADE_OF_TRIGGERS:
         named = [_NAMED.fullmatch(part) for part in parts]
         given = [_trigger(part) for part, name in zip(parts, named, strict=True) if name is None]
@@ -92,13 +82,25 @@ def _trigger(text: str) -> Trigger:
     raise ValueError(f"there is no trigger {name} with these parts")
 
 
-def _every(name: str, parts: list[str]) -> Trigger:
-    interval, *options = parts
+def _extra(kind: type[CustomTrigger[Any]], parts: list[str]) -> Trigger:
     given: dict[str, Any] = {}
-    for option in options:
-        option_name, _, value = option.partition("=")
-        given[option_name] = True if value == "True" else value
-    return _INTERVALS[name](interval, **given)
+    for name, part in zip(kind.arguments, parts, strict=False):
+        said, is_named, text = part.partition("=")
+        if not is_named or said not in kind.arguments:
+            said, text = name, part
+        given[said] = _READ[kind.arguments[said]](text)
+    if len(given) != len(parts):
+        raise ValueError(f"there is no trigger {kind.__name__} with these parts")
+    make: Callable[..., Trigger] = kind
+    return make(**given)
+
+
+def _flag(text: str) -> bool | str:
+    return text == "True" or text
+
+
+def _number(text: str) -> float:
+    return int(text) if text.isdigit() else float(text)
 
 
 class _Named:
@@ -114,12 +116,13 @@ class _Named:
         )
 
 
-def _after_delta(threshold: str, delta: str = "") -> Trigger:
-    number = float(threshold)
-    least = int(number) if threshold.isdigit() else number
-    if not delta:
-        return own.AfterDelta(least)
-    return own.AfterDelta(least, _Named(delta.removeprefix("delta=")))
+_READ: Final[Mapping[ArgumentKind, Callable[[str], Any]]] = {
+    "count": int,
+    "number": _number,
+    "duration": str,
+    "flag": _flag,
+    "function": _Named,
+}
 
 
 def _transform(text: str) -> spec.Delay | spec.AlignTo:

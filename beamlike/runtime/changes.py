@@ -11,7 +11,8 @@ allowed lateness      longer or shorter, unless the late check is ``retain``. Op
                       lateness lets a row in for it, it opens anew, with pane 0
 trigger               in its counts and delays, while the tree is made of the same triggers. A
                       window that has enough elements by the new count fires with its next one; a
-                      delay that runs already runs as it began
+                      delay that runs already runs as it began. A tree with a trigger of the
+                      user's own may not differ: nothing is known of what it keeps
 late check            between ``assigned``, ``merged`` and ``element``: it judges rows that come
 closing behavior,     either way: they apply when a pane comes out, and nothing is saved
 on-time behavior,     by them
@@ -32,6 +33,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from beamlike.errors import StateError, TriggerError
+from beamlike.model.custom_trigger import custom_triggers_in
 from beamlike.model.strategy import LateCheck, WindowingStrategy
 from beamlike.model.time import show_duration
 from beamlike.model.trigger_text import trigger_of
@@ -55,6 +57,10 @@ _APPLIED_LATER: Final = frozenset((_CLOSING, _ON_TIME, _UNCHANGED))
 
 def strategy_words(strategy: WindowingStrategy) -> dict[str, str]:
     """What state depends on of a windowing strategy."""
+    own = {
+        type(node).__name__: f"{node.keeps}, version {node.state_version}"
+        for node in custom_triggers_in(strategy.trigger)
+    }
     return {
         "window": strategy.windows_in_words,
         _TRIGGER: str(strategy.trigger),
@@ -65,7 +71,7 @@ def strategy_words(strategy: WindowingStrategy) -> dict[str, str]:
         _ON_TIME: strategy.on_time_behavior.value,
         _LATE_CHECK: strategy.late_check.value,
         _UNCHANGED: strategy.unchanged.value,
-    }
+    } | {f"state of {name}": keeps for name, keeps in own.items()}
 
 
 def unnumbered(label: str) -> str:

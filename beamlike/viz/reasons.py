@@ -205,19 +205,11 @@ def _reasons(by: str, tree: TriggerView | None, window: Window, moment: Moment) 
     for leaf in leaves.values():
         if f"{leaf.name} finished" in by:
             yield f"{leaf.name} had fired already"
+        elif leaf.reason is not None:
+            yield leaf.reason.replace("{time}", _time_of(leaf))
         elif leaf.name.startswith("AfterCount"):
             number = leaf.name[len("AfterCount(") : -1]
             yield "an element came" if number == "1" else f"at least {number} elements have come"
-        elif leaf.name.startswith("EveryCount"):
-            number = leaf.name[len("EveryCount(") : -1]
-            yield f"the elements of the window have passed a multiple of {number}"
-        elif leaf.name.startswith("EveryEventTime"):
-            yield _passed(leaf, "the watermark")
-        elif leaf.name.startswith("AfterSilence"):
-            yield _passed(leaf, "the clock")
-        elif leaf.name.startswith("AfterDelta"):
-            threshold = leaf.name[len("AfterDelta(") : -1].partition(",")[0]
-            yield f"an element came that is more than {threshold} away"
         elif "ProcessingTime" in leaf.name:
             yield _passed(leaf, "the clock")
         elif leaf.name == "Always":
@@ -228,9 +220,13 @@ def _reasons(by: str, tree: TriggerView | None, window: Window, moment: Moment) 
 
 def _passed(leaf: TriggerView, what: str) -> str:
     """What it waited for has happened."""
-    target = leaf.waits_for.removeprefix(f"{what} to pass ")
-    known = target != leaf.waits_for
-    return f"{what} has passed {target if known else f'the time of {leaf.name}'}"
+    return f"{what} has passed {_time_of(leaf)}"
+
+
+def _time_of(leaf: TriggerView) -> str:
+    """The time that it waits for, if it says so."""
+    _, known, time = leaf.waits_for.partition(" to pass ")
+    return time if known else f"the time of {leaf.name}"
 
 
 def _end_passed(window: Window, moment: Moment) -> str:

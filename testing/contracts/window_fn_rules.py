@@ -4,7 +4,6 @@ A rule yields a sentence for each example that breaks it. `beamlike.testing.cont
 the door to them.
 """
 
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
 from typing import Final
@@ -14,6 +13,7 @@ import attrs
 from beamlike.model.time import show_duration
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import GlobalWindow, IntervalWindow
+from beamlike.testing.contracts import values
 from beamlike.testing.contracts.window_fn_cases import (
     Case,
     Raised,
@@ -67,46 +67,15 @@ def _broken(case: Case, rules: Iterable[Rule]) -> list[str]:
 
 
 def _is_a_value(case: Case) -> Iterator[str]:
-    fn = case.fn
-    try:
-        copy = pickle.loads(pickle.dumps(fn))
-    except Exception as error:
-        yield (
-            f"it cannot be pickled ({error}); put its class, and functions that it holds, at the "
-            "top of a module"
-        )
-        return
-    if copy != fn:
-        yield "its pickled copy is not equal to it; write @attrs.frozen above the class"
-    try:
-        hash(fn)
-    except TypeError as error:
-        yield f"it has no hash ({error}); let its fields be values such as numbers and tuples"
+    return values.is_a_value(case.fn)
 
 
 def _is_frozen(case: Case) -> Iterator[str]:
-    fn = case.fn
-    kind = type(fn)
-    names = (
-        [field.name for field in attrs.fields(kind)]
-        if attrs.has(kind)
-        else list(getattr(fn, "__dict__", ()))
-    )
-    for name in names:
-        try:
-            setattr(fn, name, getattr(fn, name))
-        except AttributeError:
-            continue
-        yield f"its field {name} can be set; write @attrs.frozen above the class"
+    return values.is_frozen(case.fn)
 
 
 def _prints_the_same(case: Case) -> Iterator[str]:
-    text = str(case.fn)
-    if " at 0x" in text:
-        yield (
-            f"it prints an address in memory, {text}; saved state is recognised by that text, so "
-            "write a __str__ that is the same in every process"
-        )
+    return values.prints_the_same(case.fn)
 
 
 def _is_compatible_with_itself(case: Case) -> Iterator[str]:

@@ -5,13 +5,15 @@ fields it may have.
 """
 
 from collections.abc import Callable, Mapping
+from inspect import Parameter
 from typing import Any, Final
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model import calendar
-from beamlike.model import extra_triggers as own
 from beamlike.model import triggers as t
 from beamlike.model import windowfns as w
+from beamlike.model.custom_trigger import ArgumentKind, CustomTrigger, argument_defaults
+from beamlike.model.extra_triggers import EXTRA_TRIGGERS
 from beamlike.model.options import LateCheck, Option, Unchanged
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -19,7 +21,7 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 from beamlike.testing.scenarios.places import Place, each
 
-__all__ = ["read_key", "read_script", "read_windowing"]
+__all__ = ["field_name", "read_key", "read_script", "read_windowing", "type_name"]
 
 WINDOWING_FIELDS: Final = (
     "window",
@@ -202,39 +204,43 @@ def _or_finally(place: Place) -> t.Trigger:
     return t.OrFinally(_trigger(fields["main"]), _trigger(fields["until"]))
 
 
-def _every_processing_time(place: Place) -> t.Trigger:
-    possible = ("offset_ms", "since_firing", "tick_ms", "fire_unchanged")
-    fields = place.fields(("type", "interval_ms"), possible)
-    return own.EveryProcessingTime(
-        fields["interval_ms"].integer(),
-        _offset(fields),
-        since_firing="since_firing" in fields and fields["since_firing"].flag(),
-        tick=fields["tick_ms"].integer() if "tick_ms" in fields else 1,
-        fire_unchanged="fire_unchanged" in fields and fields["fire_unchanged"].flag(),
-    )
+def _extra(kind: type[CustomTrigger[Any]]) -> Callable[[Place], t.Trigger]:
+    # A file cannot hold a function: it is the default.
+    readers = {name: READERS[what] for name, what in kind.arguments.items() if what in READERS}
+    defaults = argument_defaults(kind)
+    names = {name: field_name(name, kind.arguments[name]) for name in readers}
+    required = [names[name] for name in readers if defaults[name] is Parameter.empty]
+    possible = [names[name] for name in readers if names[name] not in required]
+
+    def read(place: Place) -> t.Trigger:
+        fields = place.fields(("type", *required), possible)
+        given = {
+            name: reader(fields[names[name]])
+            for name, reader in readers.items()
+            if names[name] in fields
+        }
+        make: Callable[..., t.Trigger] = kind
+        return make(**given)
+
+    return read
 
 
-def _every_event_time(place: Place) -> t.Trigger:
-    fields = place.fields(("type", "interval_ms"), ("offset_ms", "to_end", "fire_unchanged"))
-    return own.EveryEventTime(
-        fields["interval_ms"].integer(),
-        _offset(fields),
-        to_end="to_end" in fields and fields["to_end"].flag(),
-        fire_unchanged="fire_unchanged" in fields and fields["fire_unchanged"].flag(),
-    )
+def field_name(argument: str, kind: ArgumentKind) -> str:
+    """What an argument of a trigger that Beam does not have is called in files."""
+    return f"{argument}_ms" if kind == "duration" else argument
 
 
-def _every_count(place: Place) -> t.Trigger:
-    return own.EveryCount(place.fields(("type", "count"))["count"].integer())
+def type_name(kind: type[CustomTrigger[Any]]) -> str:
+    """What such a trigger is called in files: ``x_every_count``."""
+    return "x" + "".join(f"_{c.lower()}" if c.isupper() else c for c in kind.__name__)
 
 
-def _after_silence(place: Place) -> t.Trigger:
-    return own.AfterSilence(place.fields(("type", "silence_ms"))["silence_ms"].integer())
-
-
-def _after_delta(place: Place) -> t.Trigger:
-    # A file cannot hold a function: it is the difference of two numbers.
-    return own.AfterDelta(place.fields(("type", "threshold"))["threshold"].value)
+READERS: Final[Mapping[ArgumentKind, Callable[[Place], Any]]] = {
+    "count": Place.integer,
+    "number": lambda place: place.value,
+    "duration": Place.integer,
+    "flag": Place.flag,
+}
 
 
 TRIGGERS: Final[Mapping[str, Callable[[Place], t.Trigger]]] = {
@@ -251,11 +257,7 @@ TRIGGERS: Final[Mapping[str, Callable[[Place], t.Trigger]]] = {
     "never": _plain(t.Never),
     "always": _plain(t.Always),
     # Beam has none of these.
-    "x_every_processing_time": _every_processing_time,
-    "x_every_event_time": _every_event_time,
-    "x_every_count": _every_count,
-    "x_after_silence": _after_silence,
-    "x_after_delta": _after_delta,
+    **{type_name(kind): _extra(kind) for kind in EXTRA_TRIGGERS.values()},
 }
 
 

@@ -12,11 +12,12 @@ from typing import Any, Final
 
 import attrs
 
+from beamlike.errors import TranscriptError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model import calendar
-from beamlike.model import extra_triggers as own
 from beamlike.model import triggers as t
 from beamlike.model import windowfns as w
+from beamlike.model.custom_trigger import CustomTrigger, argument_defaults, custom_triggers_in
 from beamlike.model.options import LateCheck, Unchanged
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -24,6 +25,7 @@ from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.script import Arrive, Run, Script
 from beamlike.testing.scenarios.files import FORMAT
 from beamlike.testing.scenarios.results import to_document
+from beamlike.testing.scenarios.schema import field_name, type_name
 
 __all__ = ["beyond_the_format", "scenario_text", "write_scenario"]
 
@@ -59,6 +61,7 @@ def write_scenario(
 
     Raises:
         TypeError: The window function is not in the format.
+        TranscriptError: A trigger is one of the user's own.
     """
     is_calendar = isinstance(strategy.window_fn, calendar.CalendarWindows)
     is_retracting = strategy.accumulation.value == "retracting"
@@ -108,9 +111,11 @@ def beyond_the_format(strategy: WindowingStrategy) -> list[str]:
     if isinstance(strategy.window_fn, Sessions) and callable(strategy.window_fn.gap):
         parts.append(("gap", strategy.window_fn.gap, None))
     parts += [
-        ("delta", node.delta, own.difference)
+        (name, getattr(node, name), argument_defaults(type(node))[name])
         for node in strategy.trigger.walk()
-        if isinstance(node, own.AfterDelta)
+        if isinstance(node, CustomTrigger)
+        for name, kind in node.arguments.items()
+        if kind == "function"
     ]
     return [f"{name}={_plain(value)}" for name, value, unsaid in parts if value != unsaid]
 
@@ -209,24 +214,25 @@ def _trigger(trigger: t.Trigger) -> dict[str, Any]:
         case t.OrFinally():
             main, until = _trigger(trigger.main), _trigger(trigger.until)
             return {"type": "or_finally", "main": main, "until": until}
-        case own.EveryProcessingTime() | own.EveryEventTime():
-            flags = ("since_firing", "to_end", "fire_unchanged")
-            set_flags = {name: True for name in flags if getattr(trigger, name, False)}
-            offset = {"offset_ms": trigger.offset} if trigger.offset else {}
-            tick = getattr(trigger, "tick", 1)
-            offset |= {"tick_ms": tick} if tick != 1 else {}
-            kind = "processing" if isinstance(trigger, own.EveryProcessingTime) else "event"
-            interval = {"type": f"x_every_{kind}_time", "interval_ms": trigger.interval}
-            return interval | offset | set_flags
-        case own.EveryCount():
-            return {"type": "x_every_count", "count": trigger.count}
-        case own.AfterSilence():
-            return {"type": "x_after_silence", "silence_ms": trigger.silence}
-        case own.AfterDelta():
-            return {"type": "x_after_delta", "threshold": trigger.threshold}
+        case CustomTrigger():
+            return _extra(trigger)
     if type(trigger) in _SEVERAL:
         return {"type": _SEVERAL[type(trigger)], "triggers": list(map(_trigger, trigger.children))}
     return {"type": _PLAIN[type(trigger)]}
+
+
+def _extra(trigger: CustomTrigger[Any]) -> dict[str, Any]:
+    if custom_triggers_in(trigger):
+        raise TranscriptError(
+            f"{trigger} is a trigger of your own, and a scenario file holds none: whoever reads it "
+            "would not have its class; write the run as Python with as_test_stream"
+        )
+    defaults = argument_defaults(type(trigger))
+    return {"type": type_name(type(trigger))} | {
+        field_name(name, kind): getattr(trigger, name)
+        for name, kind in trigger.arguments.items()
+        if kind != "function" and getattr(trigger, name) != defaults[name]
+    }
 
 
 def _transform(transform: t.Delay | t.AlignTo) -> dict[str, Any]:

@@ -7,8 +7,9 @@ import ast
 import builtins
 import math
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from enum import Enum
+from inspect import Parameter
 from textwrap import indent
 from typing import Any, Final
 
@@ -16,11 +17,11 @@ from beamlike import combine_fns
 from beamlike.errors import TestStreamError, WindowingError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.failures import OnFailure
-from beamlike.model import extra_triggers as own
 from beamlike.model import triggers as t
 from beamlike.model import windowfns as w
 from beamlike.model.calendar import CalendarWindows
 from beamlike.model.combine import Collect, CombineFn
+from beamlike.model.custom_trigger import CustomTrigger, argument_defaults
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
@@ -216,23 +217,23 @@ class _Code:
                 parts = [f"{name}={self.trigger(sub)}" for name, sub in subs.items() if sub]
             case t.AfterProcessingTime():
                 parts = list(map(_transform, trigger.transforms))
-            case t.AfterCount() | own.EveryCount():
+            case t.AfterCount():
                 parts = [str(trigger.count)]
-            case own.EveryProcessingTime() | own.EveryEventTime():
-                parts = _durations(trigger.interval, trigger.offset)
-                if isinstance(trigger, own.EveryProcessingTime) and trigger.tick != 1:
-                    parts.append(f"tick={duration_code(trigger.tick)}")
-                flags = ("since_firing", "to_end", "fire_unchanged")
-                parts += [f"{name}=True" for name in flags if getattr(trigger, name, False)]
-            case own.AfterSilence():
-                parts = [duration_code(trigger.silence)]
-            case own.AfterDelta():
-                parts = [repr(trigger.threshold)]
-                if trigger.delta is not own.difference:
-                    parts.append(f"delta={self.value(trigger.delta)}")
+            case CustomTrigger() if not trigger.arguments:
+                return self.value(trigger)
+            case CustomTrigger():
+                parts = list(self._arguments(trigger))
             case _:
                 parts = list(map(self.trigger, trigger.children))
         return _call(f"bl.{type(trigger).__name__}", parts)
+
+    def _arguments(self, trigger: CustomTrigger[Any]) -> Iterator[str]:
+        defaults = argument_defaults(type(trigger))
+        for name, kind in trigger.arguments.items():
+            value, default = getattr(trigger, name), defaults[name]
+            if value != default:
+                code = duration_code(value) if kind == "duration" else self.value(value)
+                yield code if default is Parameter.empty else f"{name}={code}"
 
     # -- values --------------------------------------------------------------------------------
 

@@ -110,7 +110,7 @@ def test_of_a_trigger_of_ones_own_nothing_is_known(ask, trigger):
         ask(trigger)
     assert str(refused.value) == (
         "Mine() is not a trigger that beamlike knows; build it from those of "
-        "beamlike.model.triggers"
+        "beamlike.model.triggers, or make its class a beamlike.CustomTrigger"
     )
 
 

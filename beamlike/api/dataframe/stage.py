@@ -26,8 +26,8 @@ from beamlike.model.calendar import (
     CalendarWindows,
     CalendarYears,
 )
-from beamlike.model.extra_triggers import AfterDelta
-from beamlike.model.extra_triggers import reading as reading_trigger
+from beamlike.model.custom_trigger import CustomTrigger
+from beamlike.model.custom_trigger import reading as reading_trigger
 from beamlike.model.report import report
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
@@ -346,10 +346,14 @@ def given_to_trigger(trigger: Trigger, at: tuple[int, ...]) -> Trigger:
     """
     from beamlike.runtime.values import Picked
 
-    measuring = [node for node in trigger.walk() if isinstance(node, AfterDelta)]
-    if measuring and not at:
+    looking = [
+        node
+        for node in trigger.walk()
+        if isinstance(node, CustomTrigger) and node.looks_at == "values"
+    ]
+    if looking and not at:
         raise UnsupportedError(
-            f"{measuring[0]} looks at the value of each element, and a row is no single value that "
+            f"{looking[0]} looks at the value of each element, and a row is no single value that "
             'could be measured; name the column to look at: window_input="price"'
         )
     return reading_trigger(trigger, Picked(at))

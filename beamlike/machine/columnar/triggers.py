@@ -19,8 +19,8 @@ from beamlike.machine.columnar.leaves import (
     Default,
 )
 from beamlike.machine.columnar.nodes import Trigger
-from beamlike.model import extra_triggers as own
 from beamlike.model import triggers as spec
+from beamlike.model.custom_trigger import CustomTrigger
 
 __all__ = ["run_trigger"]
 
@@ -35,13 +35,11 @@ def run_trigger(trigger: spec.Trigger, merging: bool) -> Trigger:
     raise UnsupportedError(f"{trigger} is a trigger of yours, and only beamlike's run over columns")
 
 
-@run_trigger.register(own.EveryProcessingTime)
-@run_trigger.register(own.EveryEventTime)
-@run_trigger.register(own.EveryCount)
-@run_trigger.register(own.AfterSilence)
-@run_trigger.register(own.AfterDelta)
-def _(trigger: spec.Trigger, merging: bool) -> Trigger:
-    raise UnsupportedError(f"{trigger} runs key by key, and not over columns")
+@run_trigger.register
+def _(trigger: CustomTrigger, merging: bool) -> Trigger:  # type: ignore[type-arg]
+    # A class that has a form over columns registers it.
+    whose = "" if trigger.arguments else ", a trigger of yours,"
+    raise UnsupportedError(f"{trigger}{whose} runs key by key, and not over columns")
 
 
 @run_trigger.register

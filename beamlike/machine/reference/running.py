@@ -7,13 +7,12 @@ that is gone has no timers. `TriggerView` describes the same for people.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 import attrs
 
 from beamlike.machine.events import Element, Item
 from beamlike.machine.reference.state import TriggerState
-from beamlike.model.windows import Window
+from beamlike.model.trigger_context import TriggerContext
 
 __all__ = ["FINISHED", "Blamed", "Now", "Running", "TriggerView"]
 
@@ -31,24 +30,16 @@ class Blamed(Exception):
 
 
 @attrs.frozen
-class Now:
+class Now(TriggerContext):
     """All that a trigger may use in a decision. ``items`` are what has just been added to the
     window, in order of arrival, in methods about that."""
 
-    window: Window
-    watermark: int
-    clock: int
     items: Sequence[Item] = ()
 
     @property
     def elements(self) -> Iterator[Element]:
         """What has just been added, but for what was combined before it arrived."""
         return (item for item in self.items if isinstance(item, Element))
-
-    @property
-    def end_reached(self) -> bool:
-        """The watermark is past the window's last instant: at its end, in milliseconds."""
-        return self.watermark > self.window.max_timestamp
 
 
 @attrs.frozen
@@ -65,6 +56,8 @@ class TriggerView:
             evaluated.
         waits_for: What has to happen before it gets ready, as ``1 more element (2 of 3)``.
         subs: The nodes below it, in order.
+        reason: What has happened once it is ready, see `CustomTrigger.reason`; None of triggers
+            that are known by their names.
     """
 
     path: str
@@ -73,6 +66,7 @@ class TriggerView:
     ready: bool
     waits_for: str
     subs: tuple["TriggerView", ...] = ()
+    reason: str | None = None
 
     def walk(self) -> Iterator["TriggerView"]:
         """This node and all below it, parents first."""
@@ -84,13 +78,13 @@ class TriggerView:
 class Running(ABC):
     """A trigger in action. ``merging`` says that its windows may merge."""
 
-    keeps_value: ClassVar[bool] = False
+    keeps_value: bool = False
     """Whether the node's state has a ``value``: a count, or a target of a clock."""
-    observes_all_elements: ClassVar[bool] = False
+    observes_all_elements: bool = False
     """Whether it has to get all elements of the window, also while its turn has not come."""
-    keeps_element: ClassVar[bool] = False
+    keeps_element: bool = False
     """Whether the node's state has ``kept`` the value of an element."""
-    waits_for_watermark: ClassVar[bool] = False
+    waits_for_watermark: bool = False
     """Whether the node waits for instants in event time of its own, see `event_time_timers`."""
 
     def __init__(self, name: str, subs: Sequence["Running"] = (), merging: bool = False) -> None:
@@ -194,6 +188,10 @@ class Running(ABC):
         """What has to happen before it gets ready; None if nothing can. Called if it is not."""
         return None
 
+    def reason(self) -> str | None:
+        """What has happened once it is ready, if its name does not say so."""
+        return None
+
     def _is_active(self, state: TriggerState, at: int) -> bool:
         """Whether child ``at`` decides now."""
         return True
@@ -229,4 +227,4 @@ class Running(ABC):
             )
             for at, sub in enumerate(self.subs)
         )
-        return TriggerView(path, self.name, state.finished, ready, waits_for, subs)
+        return TriggerView(path, self.name, state.finished, ready, waits_for, subs, self.reason())

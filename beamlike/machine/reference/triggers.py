@@ -1,5 +1,5 @@
-"""From a trigger to its running form. One entry for each trigger of `beamlike.model.triggers` and
-`beamlike.model.extra_triggers`."""
+"""From a trigger to its running form. One entry for each trigger of `beamlike.model.triggers`, and
+one for all others."""
 
 from functools import singledispatch
 
@@ -12,13 +12,7 @@ from beamlike.machine.reference.composites import (
     OrFinally,
     Repeatedly,
 )
-from beamlike.machine.reference.extra_leaves import (
-    AfterDelta,
-    AfterSilence,
-    EveryCount,
-    EveryEventTime,
-    EveryProcessingTime,
-)
+from beamlike.machine.reference.custom import Custom
 from beamlike.machine.reference.leaves import (
     AfterCount,
     AfterEndOfWindow,
@@ -27,8 +21,8 @@ from beamlike.machine.reference.leaves import (
     Default,
 )
 from beamlike.machine.reference.running import Running
-from beamlike.model import extra_triggers as own
 from beamlike.model import triggers as spec
+from beamlike.model.custom_trigger import CustomTrigger
 
 __all__ = ["run_trigger"]
 
@@ -80,28 +74,8 @@ def _(trigger: spec.Always, merging: bool) -> Running:
 
 
 @run_trigger.register
-def _(trigger: own.EveryProcessingTime, merging: bool) -> Running:
-    return EveryProcessingTime(trigger)
-
-
-@run_trigger.register
-def _(trigger: own.EveryEventTime, merging: bool) -> Running:
-    return EveryEventTime(trigger)
-
-
-@run_trigger.register
-def _(trigger: own.EveryCount, merging: bool) -> Running:
-    return EveryCount(trigger)
-
-
-@run_trigger.register
-def _(trigger: own.AfterSilence, merging: bool) -> Running:
-    return AfterSilence(trigger)
-
-
-@run_trigger.register
-def _(trigger: own.AfterDelta, merging: bool) -> Running:
-    return AfterDelta(trigger)
+def _(trigger: CustomTrigger, merging: bool) -> Running:  # type: ignore[type-arg]
+    return Custom(trigger)
 
 
 def _composite(kind: type[Running], trigger: spec.Trigger, merging: bool) -> Running:

@@ -7,16 +7,13 @@ True
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter
 from random import Random
 from typing import Any, Final, TypeVar
 
-from beamlike.model.extra_triggers import (
-    AfterDelta,
-    AfterSilence,
-    EveryCount,
-    EveryEventTime,
-    EveryProcessingTime,
-)
+from beamlike.errors import TriggerError
+from beamlike.model.custom_trigger import CustomTrigger, argument_defaults
+from beamlike.model.extra_triggers import EXTRA_TRIGGERS
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import (
     AccumulationMode,
@@ -76,13 +73,7 @@ TRIGGERS: tuple[type[Trigger], ...] = (
 )
 """Every kind of trigger, leaves first."""
 
-OWN_TRIGGERS: tuple[type[Trigger], ...] = (
-    EveryProcessingTime,
-    EveryEventTime,
-    EveryCount,
-    AfterSilence,
-    AfterDelta,
-)
+OWN_TRIGGERS: tuple[type[CustomTrigger[Any]], ...] = tuple(EXTRA_TRIGGERS.values())
 """Kinds of triggers that Beam does not have, and no machine but the reference machine."""
 
 _COMPOSITES = frozenset((Repeatedly, AfterFirst, AfterAll, AfterEach, OrFinally))
@@ -114,21 +105,8 @@ def any_trigger(
     if kind is AfterProcessingTime:
         transforms = (Delay(random.randint(0, 5)), AlignTo(5, random.randrange(5)))
         return AfterProcessingTime(*transforms[: random.randint(1, 2)])
-    if kind in (EveryProcessingTime, EveryEventTime):
-        flags = [random.randrange(2) == 0 for _ in range(2)]
-        interval, offset = random.randint(1, 9), random.randrange(4)
-        if kind is EveryEventTime:
-            return EveryEventTime(interval, offset, to_end=flags[0], fire_unchanged=flags[1])
-        tick = random.choice([1, 1, 2, 5]) if flags[0] else 1
-        return EveryProcessingTime(
-            interval, offset, since_firing=flags[0], tick=tick, fire_unchanged=flags[1]
-        )
-    if kind is EveryCount:
-        return EveryCount(random.randint(1, 3))
-    if kind is AfterSilence:
-        return AfterSilence(random.randint(0, 5))
-    if kind is AfterDelta:
-        return AfterDelta(random.randint(0, 6))
+    if issubclass(kind, CustomTrigger):
+        return _extra(random, kind)
     if kind is Repeatedly:
         return Repeatedly(child())
     if kind is OrFinally:
@@ -141,6 +119,30 @@ def any_trigger(
     if kind in several:
         return several[kind](*(child() for _ in range(random.randint(2, 3))))
     return kind()
+
+
+_ARGUMENTS: Final[Mapping[str, Callable[[Random], Any]]] = {
+    "count": lambda random: random.randint(1, 3),
+    "number": lambda random: random.randint(0, 6),
+    "duration": lambda random: random.randint(1, 9),
+    "flag": lambda random: random.randrange(2) == 0,
+}
+
+
+def _extra(random: Random, kind: type[CustomTrigger[Any]]) -> Trigger:
+    """A trigger that Beam does not have, drawn by the kinds of its arguments."""
+    make: Callable[..., Trigger] = kind
+    while True:
+        given = {
+            name: _ARGUMENTS[what](random)
+            for name, what in kind.arguments.items()
+            if what in _ARGUMENTS
+            and (argument_defaults(kind)[name] is Parameter.empty or random.randrange(2))
+        }
+        try:
+            return make(**given)
+        except TriggerError:  # arguments that do not go together
+            continue
 
 
 def gap_of_number(number: int) -> int:

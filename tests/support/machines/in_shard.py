@@ -15,7 +15,7 @@ import pyarrow as pa
 from beamlike.hosts.local.scripts import DictStore
 from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
-from beamlike.model import extra_triggers as own_triggers
+from beamlike.model import custom_trigger
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
@@ -123,7 +123,7 @@ def _plan(strategy: WindowingStrategy, aggregation: str, buckets: int) -> Plan:
     window_fn = strategy.window_fn
     if isinstance(window_fn, Sessions) and callable(window_fn.gap):
         strategy = strategy.configured(reading(window_fn, _first))
-    strategy = strategy.configured(trigger=own_triggers.reading(strategy.trigger, _first))
+    strategy = strategy.configured(trigger=custom_trigger.reading(strategy.trigger, _first))
     keys, values = {"key": pa.string()}, {"value": _NUMBER}
     return Plan(strategy, keys, values, (part,), shards=1, buckets=buckets)
 

@@ -1,0 +1,168 @@
+"""A trigger of one's own in action: between its pure methods and the state of a node.
+
+Beamlike's own triggers that Beam does not have run here too.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, ParamSpec, TypeVar
+
+from beamlike.errors import TriggerError
+from beamlike.machine.reference.running import Blamed, Now, Running
+from beamlike.machine.reference.state import TriggerState
+from beamlike.model.custom_trigger import CustomTrigger
+
+__all__ = ["Custom"]
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+_LARGEST: Final = 2**63 - 1
+
+
+class Custom(Running):
+    """A node without children. Where the node's state has nothing, the trigger keeps what it starts
+    with."""
+
+    def __init__(self, trigger: CustomTrigger[Any]) -> None:
+        self.trigger = trigger
+        self.keeps_value = trigger.keeps != "value"
+        self.keeps_element = trigger.keeps != "number"
+        self.observes_all_elements = trigger.observes_all_elements
+        self.waits_for_watermark = trigger.needs_watermark
+        super().__init__(str(trigger))
+
+    # -- what it keeps -----------------------------------------------------------------------
+
+    def kept(self, state: TriggerState) -> Any:
+        """What the trigger knows as its state."""
+        match self.trigger.keeps:
+            case "number":
+                return self._ask(self.trigger.start) if state.value is None else state.value
+            case "both" if state.value is not None or state.kept:
+                return state.value, state.kept
+            case "value" if state.kept:
+                return state.kept[0]
+        return self._ask(self.trigger.start)
+
+    def saved(self, kept: Any, *, finished: bool = False) -> TriggerState:
+        """The same as the state of a node.
+
+        Raises:
+            TriggerError: It is not what the class says that it keeps.
+        """
+        match self.trigger.keeps:
+            case "number":
+                return TriggerState(finished, self._number(kept))
+            case "both":
+                if not _is_pair(kept):
+                    raise TriggerError(
+                        f"{self.trigger} must keep a pair of a whole number or None and a tuple of "
+                        f'one value or none, as its class says with keeps = "both", got {kept!r}'
+                    )
+                return TriggerState(finished, self._number(kept[0]), kept=kept[1])
+        return TriggerState(finished, kept=(kept,))
+
+    def _number(self, kept: Any) -> int | None:
+        if kept is None:
+            return None
+        if type(kept) is not int or not -_LARGEST - 1 <= kept <= _LARGEST:
+            raise TriggerError(
+                f"{self.trigger} must keep None or a whole number of 64 bits, as its class says "
+                f'with keeps = "{self.trigger.keeps}", got {kept!r}; write keeps = "value"'
+            )
+        return kept
+
+    def _ask(
+        self, method: Callable[Given, Answer], *args: Given.args, **more: Given.kwargs
+    ) -> Answer:
+        try:
+            return method(*args, **more)
+        except Exception as cause:
+            problem = f"{type(cause).__name__}: {cause}"
+            raise TriggerError(f"{self.name}.{method.__name__} raised {problem}") from cause
+
+    # -- events ------------------------------------------------------------------------------
+
+    def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
+        kept = self.kept(state)
+        try:
+            arrived = self.trigger.arrived(count, ((e.timestamp, e.value) for e in now.elements))
+            kept = self.trigger.on_elements(kept, arrived, now)
+        except Exception as cause:
+            kept = self._one_by_one(kept, count, now, cause)
+        return self.saved(kept, finished=state.finished)
+
+    def _one_by_one(self, kept: Any, count: int, now: Now, together: Exception) -> Any:
+        """The same, with an eye on each element.
+
+        Raises:
+            Blamed: For the first that it fails for.
+            TriggerError: Some came combined, and no element can be blamed.
+        """
+        elements = list(now.elements)
+        if len(elements) != count:
+            problem = f"{type(together).__name__}: {together}"
+            raise TriggerError(f"{self.name}.{self.trigger.asked} raised {problem}") from together
+        for element in elements:
+            try:
+                arrived = self.trigger.arrived(1, ((element.timestamp, element.value),))
+                kept = self.trigger.on_elements(kept, arrived, now)
+            except Exception as cause:
+                raise Blamed(f"{self.name}.{self.trigger.asked}", element, cause) from cause
+        return kept
+
+    def ready(self, state: TriggerState, now: Now) -> bool:
+        return bool(self._ask(self.trigger.is_ready, self.kept(state), now))
+
+    def fired(self, state: TriggerState, now: Now) -> TriggerState:
+        kept, last = self.kept(state), self.trigger.fires_once
+        if self.trigger.may_finish and not last:
+            last = bool(self._ask(self.trigger.finishes, kept, now))
+        return self.saved(self._ask(self.trigger.on_fire, kept, now), finished=last)
+
+    def cleared(self, state: TriggerState, now: Now) -> TriggerState:
+        kept = self._ask(self.trigger.on_pane, self.kept(state), now)
+        return self.saved(kept, finished=state.finished)
+
+    def restarted(self, state: TriggerState, now: Now) -> TriggerState:
+        return self.saved(self._ask(self.trigger.on_fire, self.kept(state), now))
+
+    def ended(self, state: TriggerState) -> TriggerState:
+        return self.saved(self._ask(self.trigger.on_end, self.kept(state)))
+
+    def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
+        merged = self._ask(self.trigger.merge, [self.kept(part) for part in parts], now)
+        if self.trigger.may_finish:
+            finished = [part.finished for part in parts]
+            if self._ask(self.trigger.merges_finished, own.finished, finished):
+                return self.saved(self._ask(self.trigger.on_fire, merged, now), finished=True)
+        return self.saved(merged)
+
+    # -- what it waits for -------------------------------------------------------------------
+
+    def needs_end_of_window_timer(self, state: TriggerState) -> bool:
+        return self.trigger.waits_for_end
+
+    def targets(self, state: TriggerState) -> Iterator[int]:
+        yield from self._ask(self.trigger.processing_time_timers, self.kept(state))
+
+    def marks(self, state: TriggerState) -> Iterator[int]:
+        yield from self._ask(self.trigger.event_time_timers, self.kept(state))
+
+    def fires_when_empty(self, state: TriggerState, now: Now) -> bool:
+        return self.trigger.fires_unchanged
+
+    def waits_for(self, state: TriggerState, now: Now) -> str | None:
+        return self._ask(self.trigger.waits_for, self.kept(state), now)
+
+    def reason(self) -> str | None:
+        return self.trigger.reason()
+
+
+def _is_pair(kept: Any) -> bool:
+    return (
+        isinstance(kept, tuple)
+        and len(kept) == 2
+        and isinstance(kept[1], tuple)
+        and len(kept[1]) <= 1
+    )

@@ -1,0 +1,60 @@
+"""What every function that saved state depends on must be: a frozen value with a text.
+
+Each rule yields a sentence for what breaks it.
+"""
+
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+
+__all__ = ["is_a_value", "is_frozen", "prints_the_same"]
+
+
+def is_a_value(thing: Any, dumps: Callable[[Any], bytes] = pickle.dumps) -> Iterator[str]:
+    """It survives pickling, is equal to its copy and has a hash.
+
+    Args:
+        dumps: How it is pickled.
+    """
+    try:
+        copy = pickle.loads(dumps(thing))
+    except Exception as error:
+        yield (
+            f"it cannot be pickled ({error}); put its class, and functions that it holds, at the "
+            "top of a module"
+        )
+        return
+    if copy != thing:
+        yield "its pickled copy is not equal to it; write @attrs.frozen above the class"
+    try:
+        hash(thing)
+    except TypeError as error:
+        yield f"it has no hash ({error}); let its fields be values such as numbers and tuples"
+
+
+def is_frozen(thing: Any) -> Iterator[str]:
+    """None of its fields can be set."""
+    kind = type(thing)
+    names = (
+        [field.name for field in attrs.fields(kind)]
+        if "__attrs_attrs__" in vars(kind)
+        else list(getattr(thing, "__dict__", ()))
+    )
+    for name in names:
+        try:
+            setattr(thing, name, getattr(thing, name))
+        except AttributeError:
+            continue
+        yield f"its field {name} can be set; write @attrs.frozen above the class"
+
+
+def prints_the_same(thing: Any) -> Iterator[str]:
+    """Its text is the same in every process."""
+    text = str(thing)
+    if " at 0x" in text:
+        yield (
+            f"it prints an address in memory, {text}; saved state is recognised by that text, so "
+            "write a __str__ that is the same in every process"
+        )
