@@ -19,7 +19,7 @@ from typing import Final
 
 from beamlike.cli.argument_types import REFUSED, Parser
 from beamlike.errors import BeamlikeError
-from beamlike.model.words import visible
+from beamlike.model.fingerprint import visible
 
 __all__ = ["main"]
 

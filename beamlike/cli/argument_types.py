@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from beamlike.model.words import visible
+from beamlike.model.fingerprint import visible
 
 __all__ = ["REFUSED", "Parser", "as_path", "json_of", "number_of", "place", "whole_number"]
 

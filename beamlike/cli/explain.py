@@ -10,8 +10,8 @@ from beamlike.cli.argument_types import REFUSED, json_of, number_of, place
 from beamlike.cli.reading import Reading, read_file
 from beamlike.cli.scenarios import in_memory, problem_of, title_line
 from beamlike.errors import RecordingError, TranscriptError
+from beamlike.model.fingerprint import visible
 from beamlike.model.time import instant_ms
-from beamlike.model.words import visible
 from beamlike.runtime.script import Run
 from beamlike.testing.scenarios.files import Scenario
 from beamlike.viz.explain import Explanation, explain

@@ -9,7 +9,7 @@ import attrs
 
 from beamlike.cli.progress import counted
 from beamlike.errors import TranscriptError
-from beamlike.model.words import visible
+from beamlike.model.fingerprint import visible
 from beamlike.testing.scenarios.files import Scenario, read_transcripts
 
 __all__ = ["Reading", "read_file", "read_files"]

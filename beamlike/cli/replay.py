@@ -26,7 +26,7 @@ from beamlike.cli.scenarios import (
 )
 from beamlike.cli.silence_spark import quiet_session
 from beamlike.errors import EnvironmentProblem, RecordingError, UnsupportedError
-from beamlike.model.words import visible
+from beamlike.model.fingerprint import visible
 from beamlike.runtime.script import Run
 from beamlike.testing.scenarios.files import Scenario, to_document
 from beamlike.viz.explain import explain
@@ -233,7 +233,7 @@ def _columns() -> int:
 
 def _timeline(scenario: Scenario, outcome: Run) -> str:
     note = ""
-    if outcome.outputs and not outcome.story:
+    if outcome.outputs and not outcome.trace:
         # Spark tells no story: the same run in memory does.
         try:
             outcome = Recording.of(outcome, scenario.strategy, scenario.combine).run

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from beamlike.errors import BeamlikeError, UserFunctionError
 from beamlike.model.combine import CombineFn
+from beamlike.model.fingerprint import visible
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
-from beamlike.model.words import visible
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Run, Script
 from beamlike.testing.scenarios.files import Scenario

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from beamlike.model.words import visible
+from beamlike.model.fingerprint import visible
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

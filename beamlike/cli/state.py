@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from beamlike.cli.argument_types import as_path, place, whole_number
 from beamlike.cli.silence_spark import quiet_session
 from beamlike.errors import BeamlikeError, EnvironmentProblem, StateError
-from beamlike.model.words import how_many
+from beamlike.model.fingerprint import how_many
 
 if TYPE_CHECKING:
     import pyarrow as pa

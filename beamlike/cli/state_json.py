@@ -97,7 +97,7 @@ def _json_window(it: SavedWindow) -> dict[str, Any]:
         "shard": facts["shard"],
         "key": it.key,
         "window": _json_span(facts["start"], facts["end"]),
-        **{name: facts[name] for name in ("closed", "fresh", "size")},
+        **{name: facts[name] for name in ("closed", "new_elements", "size")},
         "last_pane": {name: facts[name] for name in names} if facts["timing"] else None,
         "standing": facts["standing"],
         **{name: _iso(facts[name]) for name in ("hold", "due_event", "due_clock")},

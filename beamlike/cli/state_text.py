@@ -10,10 +10,10 @@ from beamlike.hosts.spark.saved.choice import SavedWindow, largest, oldest, wind
 from beamlike.hosts.spark.saved.report import SavedState
 from beamlike.hosts.spark.saved.stage import SavedStage, milliseconds
 from beamlike.hosts.spark.saved.trigger import node_in_words
+from beamlike.model.fingerprint import how_many
 from beamlike.model.options import USUAL
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow
-from beamlike.model.words import how_many
 from beamlike.viz.cells import columns, cut, padded
 from beamlike.viz.shortening import cut_all
 from beamlike.viz.table import show_window
@@ -163,20 +163,20 @@ def _inputs(stage: SavedStage) -> Iterator[str]:
     """What each input has told, of a grouping whose inputs have watermarks of their own."""
     for at in range(max(len(shard.at.inputs) for shard in stage.shards)):
         states = [shard.at.inputs[at] for shard in stage.shards if at < len(shard.at.inputs)]
-        heard = _instant(max(it.heard_at for it in states))
+        updates = _instant(max(it.active_at for it in states))
         if states[0].shards:
             told = [max(of_shard) for of_shard in zip(*(it.shards for it in states), strict=True)]
             least = min(told)
             yield (
                 f"{_instant(least)}, of a grouping (its shard {told.index(least)}), "
-                f"heard at {heard}"
+                f"heard at {updates}"
             )
             continue
         greatest = max((it.greatest for it in states if it.greatest is not None), default=None)
         if greatest is None:
             yield "a source that has delivered nothing yet"
         else:
-            yield f"a source whose latest event is of {_instant(greatest)}, heard at {heard}"
+            yield f"a source whose latest event is of {_instant(greatest)}, heard at {updates}"
 
 
 def _shard_rows(state: SavedState, stage: SavedStage) -> Iterator[Row]:
@@ -217,7 +217,7 @@ def _window_rows(windows: Sequence[SavedWindow], *, several: bool) -> Iterator[R
             *((_escaped(it.stage.name),) if several else ()),
             key,
             show_window(it.window),
-            _number(facts["fresh"]),
+            _number(facts["new_elements"]),
             _pane(facts),
             _instant(facts["due_event"]),
             _instant(facts["due_clock"]),

@@ -18,7 +18,7 @@ from beamlike.demo.results import (
     show_local,
     show_minutes,
 )
-from beamlike.model.words import how_many
+from beamlike.model.fingerprint import how_many
 
 __all__ = ["Latecomer", "Summary", "render", "summarise"]
 

@@ -12,8 +12,8 @@ from beamlike.dialects.apex_words import (
 from beamlike.dialects.rows import Row
 from beamlike.dialects.stages import Stage
 from beamlike.errors import UserFunctionError, WindowingError
+from beamlike.model.fingerprint import stable_repr
 from beamlike.model.time import InstantLike, instant_ms, show_duration
-from beamlike.model.words import in_words
 from beamlike.runtime.script import Output, Run
 
 if TYPE_CHECKING:
@@ -220,5 +220,5 @@ def _event_time(extract: Callable[[Any], int] | None, value: Any, given: Instant
         extracted = extract(value)
     except Exception as cause:
         problem = f"{type(cause).__name__}: {cause}"
-        raise UserFunctionError(in_words(extract), problem, f"element {value!r}") from cause
-    return instant_ms(extracted, f"what {in_words(extract)} returned")
+        raise UserFunctionError(stable_repr(extract), problem, f"element {value!r}") from cause
+    return instant_ms(extracted, f"what {stable_repr(extract)} returned")

@@ -12,11 +12,11 @@ from beamlike.errors import UserFunctionError, WatermarkError, WindowingError
 from beamlike.machine.events import AdvanceClock, Drop, Pane, going_back
 from beamlike.model.combine import CombineFn
 from beamlike.model.extra_triggers import EveryEventTime, EveryProcessingTime
+from beamlike.model.fingerprint import stable_repr
 from beamlike.model.strategy import ClosingBehavior, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, InstantLike, instant_ms
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GlobalWindow, Window
-from beamlike.model.words import in_words
 from beamlike.runtime.script import Output, Run
 
 __all__ = ["Harness", "WindowFunction"]
@@ -222,4 +222,4 @@ class Harness:
         except Exception as cause:
             problem = f"{type(cause).__name__}: {cause}"
             place = f"key {key!r}, window {pane.window}"
-            raise UserFunctionError(in_words(function), problem, place) from cause
+            raise UserFunctionError(stable_repr(function), problem, place) from cause

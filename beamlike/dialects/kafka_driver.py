@@ -17,10 +17,10 @@ from beamlike.dialects.stages import Stage
 from beamlike.errors import BufferFullError, TimeError, WindowingError
 from beamlike.machine.events import Drop, Element
 from beamlike.model.combine import CombineFn
+from beamlike.model.fingerprint import how_many
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import InstantLike, instant_ms
 from beamlike.model.windows import Window
-from beamlike.model.words import how_many
 from beamlike.runtime.script import Output, Run
 
 __all__ = ["CachingDriver", "Driver", "Rules"]

@@ -10,7 +10,7 @@ import attrs
 from beamlike.dialects.arguments import check_key
 from beamlike.errors import RecordingError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import CombineFn
@@ -115,12 +115,12 @@ class Stage:
             Grouping(self.strategy, self.combine), saved.states, saved.watermark, saved.clock
         )
 
-    def due(self) -> Wakes:
+    def due(self) -> NextTimers:
         """When something happens next although no element comes, to any key."""
-        wakes = [self._grouping.wakes(state) for state in self._stage.states.values()]
-        return Wakes(
-            min((it.event for it in wakes if it.event is not None), default=None),
-            min((it.clock for it in wakes if it.clock is not None), default=None),
+        next_timers = [self._grouping.next_timers(state) for state in self._stage.states.values()]
+        return NextTimers(
+            min((it.event for it in next_timers if it.event is not None), default=None),
+            min((it.clock for it in next_timers if it.clock is not None), default=None),
         )
 
     def windows(self) -> Iterator[tuple[Any, Window, WindowState]]:

@@ -118,7 +118,7 @@ class Frames(ABC):
         inputs: Mapping[str, "Input"],
         timestamp: str | None,
         assign: WindowFn | None,
-        untold: Container[str] = (),
+        hidden_columns: Container[str] = (),
     ) -> Any:
         """One input of a grouping.
 

@@ -2,9 +2,9 @@
 
 The watermark of a stage is the least of its inputs'; a side input has one apart. A source's
 watermark trails the greatest event time that it has delivered. The watermark of a grouping before
-is that grouping's output watermark, told by each of its shards: what it still holds back is not
-late here. `promise` says where that stands. A host that knows the watermark itself, as Spark does
-for ``withWatermark`` and a test stream for its moves, gives it as one more update.
+is that grouping's output watermark, sent by each of its shards: what it still holds back is not
+late here. `next_output_watermark` says where that stands. A host that knows the watermark itself,
+as Spark does for ``withWatermark`` and a test stream for its moves, gives it as one more update.
 
 One row whose clock is wrong must not end the windows of all others. No event is from the future,
 so a time ahead of the clock says that some clock is wrong. `is_far_ahead` says which rows are
@@ -26,18 +26,18 @@ from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 
 __all__ = [
     "Clocks",
-    "FromHost",
-    "FromShard",
-    "FromSource",
-    "Heard",
+    "HostWatermark",
     "Idle",
     "InputClock",
     "InputState",
+    "ShardWatermark",
     "SourceClock",
+    "SourceProgress",
     "StageClock",
+    "WatermarkUpdate",
     "believed",
     "is_far_ahead",
-    "promise",
+    "next_output_watermark",
 ]
 
 
@@ -82,7 +82,7 @@ InputClock = SourceClock | StageClock
 
 
 @attrs.frozen
-class FromSource:
+class SourceProgress:
     """A source delivered rows; ``greatest`` is the greatest event time among them (ms).
 
     Without rows that lie too far ahead of the clock, see `is_far_ahead`.
@@ -93,7 +93,7 @@ class FromSource:
 
 
 @attrs.frozen
-class FromShard:
+class ShardWatermark:
     """A shard of a grouping before has this output watermark (ms) after its step."""
 
     input: int
@@ -102,7 +102,7 @@ class FromShard:
 
 
 @attrs.frozen
-class FromHost:
+class HostWatermark:
     """The host knows where the watermark of all inputs stands (ms).
 
     Args:
@@ -115,36 +115,36 @@ class FromHost:
     begins: bool = False
 
 
-Heard = FromSource | FromShard | FromHost
+WatermarkUpdate = SourceProgress | ShardWatermark | HostWatermark
 
 
 @attrs.frozen
 class InputState:
     """What is remembered of one input.
 
-    ============  ===================================================  ===================
-    field         stored                                               cleared
-    ============  ===================================================  ===================
-    ``greatest``  a source's greatest event time, ms, as far as it is  never, only forward
-                  `believed`; None before its first row
-    ``heard_at``  processing time of its last row, or of the stage's   never, only forward
-                  first step, ms
-    ``shards``    the output watermark of each shard of a grouping     never, only forward
-                  before, ms
-    ============  ===================================================  ===================
+    =============  ===================================================  ===================
+    field          stored                                               cleared
+    =============  ===================================================  ===================
+    ``greatest``   a source's greatest event time, ms, as far as it is  never, only forward
+                   `believed`; None before its first row
+    ``active_at``  processing time of its last row, or of the stage's   never, only forward
+                   first step, ms
+    ``shards``     the output watermark of each shard of a grouping     never, only forward
+                   before, ms
+    =============  ===================================================  ===================
     """
 
     greatest: int | None
-    heard_at: int
+    active_at: int
     shards: tuple[int, ...] = ()
 
     def to_json(self) -> list[Any]:
-        return [self.greatest, self.heard_at, list(self.shards)]
+        return [self.greatest, self.active_at, list(self.shards)]
 
     @classmethod
     def from_json(cls, saved: Sequence[Any]) -> Self:
-        greatest, heard_at, shards = saved
-        return cls(greatest, heard_at, tuple(shards))
+        greatest, active_at, shards = saved
+        return cls(greatest, active_at, tuple(shards))
 
 
 @attrs.frozen
@@ -165,7 +165,10 @@ class Clocks:
         )
 
     def listen(
-        self, states: Sequence[InputState], heard: Iterable[FromSource | FromShard], clock: int
+        self,
+        states: Sequence[InputState],
+        updates: Iterable[SourceProgress | ShardWatermark],
+        clock: int,
     ) -> tuple[tuple[InputState, ...], int]:
         """What is known of the inputs after a step, and the input watermark that follows (ms).
 
@@ -177,7 +180,7 @@ class Clocks:
         Returns:
             The watermark may be less than before: keeping it from going back is the stage's.
         """
-        after = self._hear(states or self._start(clock), heard, clock)
+        after = self._hear(states or self._start(clock), updates, clock)
         return after, self._watermark(after, clock)
 
     def of_side(self, states: Sequence[InputState], watermark: int, clock: int) -> int | None:
@@ -204,12 +207,15 @@ class Clocks:
         )
 
     def _hear(
-        self, states: Sequence[InputState], heard: Iterable[FromSource | FromShard], clock: int
+        self,
+        states: Sequence[InputState],
+        updates: Iterable[SourceProgress | ShardWatermark],
+        clock: int,
     ) -> tuple[InputState, ...]:
         after = list(states)
-        for it in heard:
+        for it in updates:
             state = after[it.input]
-            if isinstance(it, FromSource):
+            if isinstance(it, SourceProgress):
                 known = state.greatest
                 greatest = believed(it.greatest, self.inputs[it.input], clock)
                 greatest = greatest if known is None else max(known, greatest)
@@ -239,7 +245,7 @@ class Clocks:
         """The watermark of one input; None if nobody waits for it."""
         if isinstance(it, StageClock):
             return min(state.shards)
-        silent = 0 if it.idle_after is None else clock - state.heard_at - it.idle_after
+        silent = 0 if it.idle_after is None else clock - state.active_at - it.idle_after
         if silent > 0 and (it.idle is Idle.RELEASE or state.greatest is None):
             return None
         if state.greatest is None:
@@ -274,7 +280,7 @@ def is_far_ahead(timestamp: Any, clock: Any, max_ahead: int) -> Any:
     return timestamp > clock + min(max_ahead, MAX_TIMESTAMP)
 
 
-def promise(before: int, watermark: int, held: int | None) -> int:
+def next_output_watermark(before: int, watermark: int, held: int | None) -> int:
     """The output watermark (ms) after a step, of a key or of all that a host keeps together.
 
     Args:

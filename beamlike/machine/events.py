@@ -21,13 +21,13 @@ __all__ = [
     "Element",
     "Event",
     "Fired",
-    "Happening",
     "Item",
     "Lifted",
     "Merged",
+    "OnEvent",
     "Pane",
     "Suppressed",
-    "Tell",
+    "TraceEvent",
     "going_back",
 ]
 
@@ -182,9 +182,9 @@ class Drop:
     far as a window, because the window function raised for it.
 
     ``missed_by`` is how many milliseconds earlier the watermark would have had to be for the
-    window to accept it; None for the other reasons, where no time would have helped. ``nearly``
-    is the live session, as it would be after merging, that would have taken the element in
-    had the merged window been asked (see `LateCheck`); None if there is none.
+    window to accept it; None for the other reasons, where no time would have helped.
+    ``nearest_session`` is the live session, as it would be after merging, that would have taken the
+    element in had the merged window been asked (see `LateCheck`); None if there is none.
 
     ``watermark`` is the input watermark (ms) when it happened, None if it happened where the
     watermark is not known: before the elements reached the machine. ``count`` says how many
@@ -195,7 +195,7 @@ class Drop:
     window: Window | None
     reason: DropReason | RowProblem
     missed_by: int | None = None
-    nearly: Window | None = None
+    nearest_session: Window | None = None
     watermark: int | None = attrs.field(default=None, eq=False)
     count: int = 1
     error: str | None = attrs.field(default=None, eq=False)
@@ -249,7 +249,7 @@ class Suppressed:
         return f"{self.window} fired by {self.by}, nothing new, no pane"
 
 
-Happening = Merged | Fired | Suppressed | Drop
+TraceEvent = Merged | Fired | Suppressed | Drop
 """One sentence of a machine's story, in the order in which things happened."""
 
-Tell = Callable[[Happening], None]
+OnEvent = Callable[[TraceEvent], None]

@@ -16,10 +16,10 @@ import attrs
 from beamlike.errors import OutgrownError, UserFunctionError
 from beamlike.machine.events import Drop, DropReason, Element, Item, Lifted
 from beamlike.model.combine import CombineFn, Together
+from beamlike.model.fingerprint import how_many
 from beamlike.model.time import show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
-from beamlike.model.words import how_many
 
 __all__ = ["Failure", "OnFailure", "left_out"]
 

@@ -54,7 +54,7 @@ class Jump:
         return f"from {show_instant(self.before)} to {show_instant(self.after)} by {self.last}"
 
     @property
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """What a line of a log says of it."""
         return f"the watermark jumps {show_duration(self.size)}, {self}"
 

@@ -1,10 +1,10 @@
 """What may be combined before it is grouped, and what a grouping takes that was."""
 
 from beamlike.errors import WindowingError
+from beamlike.model.fingerprint import how_many
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import LateCheck, TimestampCombiner, WindowingStrategy
 from beamlike.model.windows import Window
-from beamlike.model.words import how_many
 
 __all__ = ["check_liftable", "check_lifted"]
 

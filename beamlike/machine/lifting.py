@@ -9,7 +9,7 @@ Source: Beam ``CombinePerKey`` with combiner lifting, ``withHotKeyFanout``.
 
 from collections.abc import Sequence
 
-from beamlike.machine.events import Bundle, Drop, Element, Happening, Lifted, Merged
+from beamlike.machine.events import Bundle, Drop, Element, Lifted, Merged, TraceEvent
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.liftable import check_liftable
 from beamlike.machine.reference.state import KeyState
@@ -71,13 +71,13 @@ class Lifting:
         """
         judged = watermark is not None and self._judges
         at = MIN_TIMESTAMP if watermark is None or not self._judges else watermark
-        before, story = KeyState.unseen(at, 0), list[Happening]()
-        after, effects = self._grouping.step(before, Bundle(tuple(elements)), story.append)
-        merged = {it.into for it in story if isinstance(it, Merged)}
+        before, trace = KeyState.unseen(at, 0), list[TraceEvent]()
+        after, effects = self._grouping.step(before, Bundle(tuple(elements)), trace.append)
+        merged = {it.into for it in trace if isinstance(it, Merged)}
         lifted = (
             Lifted(
                 state.accumulator,
-                state.fresh,
+                state.new_elements,
                 window,
                 _greatest(elements, window),
                 judged,

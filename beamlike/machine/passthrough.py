@@ -3,9 +3,9 @@
 from typing import Final
 
 from beamlike.machine.assigning import windows_of
-from beamlike.machine.events import Bundle, Drop, Effect, Event, Pane, Tell
+from beamlike.machine.events import Bundle, Drop, Effect, Event, OnEvent, Pane
 from beamlike.machine.failures import OnFailure
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.ungrouped import clocks_after, elements_of
 from beamlike.model.options import option
@@ -35,7 +35,7 @@ class PassThrough:
         self.on_error = option(OnFailure, on_error, "on_error")
 
     def step(
-        self, state: KeyState, event: Event, tell: Tell | None = None
+        self, state: KeyState, event: Event, tell: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         """A pane for each window of each element. Only the clocks are remembered.
 
@@ -65,6 +65,6 @@ class PassThrough:
                     tell(effect)
         return state.at(watermark, clock), tuple(effects)
 
-    def wakes(self, state: KeyState) -> Wakes:
+    def next_timers(self, state: KeyState) -> NextTimers:
         """Nothing to wait for."""
-        return Wakes(None, None)
+        return NextTimers(None, None)

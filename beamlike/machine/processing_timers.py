@@ -2,10 +2,10 @@
 
 from beamlike.model.triggers import AfterEach, OrFinally, Trigger
 
-__all__ = ["minds_stale_alarms"]
+__all__ = ["minds_stale_processing_timers"]
 
 
-def minds_stale_alarms(trigger: Trigger) -> bool:
+def minds_stale_processing_timers(trigger: Trigger) -> bool:
     """Whether an alarm matters although its trigger no longer waits for it.
 
     Beam never takes a timer back, and a window that is woken may fire for another reason: an

@@ -22,11 +22,11 @@ from beamlike.machine.events import (
     Effect,
     Element,
     Event,
+    OnEvent,
     Pane,
-    Tell,
 )
 from beamlike.machine.failures import Failure, OnFailure, left_out
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.ungrouped import clocks_after, elements_of, expired
 from beamlike.model.continuation import guaranteed_firing
@@ -179,7 +179,7 @@ class SideInputs:
         )
 
     def step(
-        self, state: KeyState, event: Event, tell: Tell | None = None
+        self, state: KeyState, event: Event, tell: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         """Take one event to the next state, and say what comes out.
 
@@ -211,18 +211,18 @@ class SideInputs:
                     tell(effect)
         return state.after(watermark, clock, windows, told), tuple(work.effects)
 
-    def wakes(self, state: KeyState) -> Wakes:
+    def next_timers(self, state: KeyState) -> NextTimers:
         """When a side window where elements wait is empty, the last look into one with content."""
         event: int | None = None
         side: int | None = None
         for window, it in state.windows.items():
-            at = self.empty_after(window) if it.awaits_end else self.last_look(window)
+            at = self.empty_after(window) if it.end_timer_set else self.last_look(window)
             # The last look is over when both are past it: the main input first, let us say.
-            if it.awaits_end or state.watermark > at:
+            if it.end_timer_set or state.watermark > at:
                 side = at if side is None else min(side, at)
             else:
                 event = at if event is None else min(event, at)
-        return Wakes(event, None, side)
+        return NextTimers(event, None, side)
 
     def empty_after(self, side_window: Window) -> int:
         """The watermark of the side input (ms) past which a window that got no pane is ready."""
@@ -269,7 +269,7 @@ class _Step:
                 TriggerState(),
                 SideWindow(it.content, tuple(it.waiting)),
                 element_hold=min((e.timestamp for e in it.waiting), default=None),
-                awaits_end=bool(it.waiting),
+                end_timer_set=bool(it.waiting),
             )
         return self.windows
 
@@ -334,7 +334,7 @@ class _Step:
         """Forget what nobody may look into any more, and let go of those who see nothing."""
         for window in sorted(self.windows, key=bounds):
             remembered = self.windows[window]
-            if remembered.awaits_end:
+            if remembered.end_timer_set:
                 is_over = self.side_watermark > self.inputs.empty_after(window)
             else:
                 is_over = self.watermark > self.inputs.last_look(window)

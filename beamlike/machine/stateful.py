@@ -18,19 +18,19 @@ from beamlike.machine.events import (
     Effect,
     Element,
     Event,
+    OnEvent,
     Pane,
-    Tell,
 )
 from beamlike.machine.failures import Failure, OnFailure, left_out
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.ungrouped import clocks_after, elements_of, expired
+from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import option
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window, expiry
-from beamlike.model.words import in_words
 
 __all__ = ["Remember", "StatefulMap"]
 
@@ -90,7 +90,7 @@ class StatefulMap:
         self.on_error = option(OnFailure, on_error, "on_error")
 
     def step(
-        self, state: KeyState, event: Event, tell: Tell | None = None
+        self, state: KeyState, event: Event, tell: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         """Take one event to the next state, and say what comes out.
 
@@ -135,7 +135,7 @@ class StatefulMap:
                 after, outputs = self.fn(before, element.value, element.timestamp)
                 values = tuple(outputs)
             except Exception as cause:
-                failure = Failure(in_words(self.fn), cause, (element,), window)
+                failure = Failure(stable_repr(self.fn), cause, (element,), window)
                 yield left_out(element, failure, self.on_error, watermark)
                 continue
             windows.pop(window, None)
@@ -143,9 +143,9 @@ class StatefulMap:
                 windows[window] = WindowState(TriggerState(), after)
             yield from (Pane(window, it, element.timestamp, NO_FIRING) for it in values)
 
-    def wakes(self, state: KeyState) -> Wakes:
+    def next_timers(self, state: KeyState) -> NextTimers:
         """The earliest expiry of a window with a state. The clock changes nothing."""
-        return Wakes(min(map(self._expiry, state.windows), default=None), None)
+        return NextTimers(min(map(self._expiry, state.windows), default=None), None)
 
     def _expiry(self, window: Window) -> int:
         return expiry(window, self.allowed_lateness)

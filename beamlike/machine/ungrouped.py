@@ -14,8 +14,8 @@ from beamlike.machine.events import (
     going_back,
 )
 from beamlike.machine.reference.state import KeyState
+from beamlike.model.fingerprint import how_many
 from beamlike.model.windows import Window
-from beamlike.model.words import how_many
 
 __all__ = ["clocks_after", "elements_of", "expired"]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Listener"]
 
 
-class Told(Protocol):
+class QueryEvents(Protocol):
     """Who is told: `MetricsListener`, or the history of a live view. Instants are epoch ms."""
 
     def started(self, query: str, run: str, name: str | None, at: int) -> None: ...
@@ -43,7 +43,7 @@ class Listener(StreamingQueryListener):
     """
 
     def __init__(
-        self, to: Told, query: str | None = None, read: Callable[[str], Any] = Progress.of
+        self, to: QueryEvents, query: str | None = None, read: Callable[[str], Any] = Progress.of
     ) -> None:
         self._to, self._query, self._read = to, query, read
         self._gate = threading.Lock()

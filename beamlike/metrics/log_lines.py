@@ -4,8 +4,8 @@ import logging
 from typing import Final
 
 from beamlike.metrics.readings import Counted, Reading
+from beamlike.model.fingerprint import how_many
 from beamlike.model.time import show_duration
-from beamlike.model.words import how_many
 
 __all__ = ["LOGGER", "line_of", "log_batch", "log_end", "log_start"]
 

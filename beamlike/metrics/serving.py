@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from beamlike.errors import EnvironmentProblem
 from beamlike.metrics.answering import GONE, Answering
-from beamlike.model.words import visible
+from beamlike.model.fingerprint import visible
 
 __all__ = ["HERE", "Listening"]
 

@@ -7,8 +7,8 @@ content comes out), `extra_triggers` (those that Beam does not have), `trigger_t
 `panes` (what one firing is called), `combine` (how elements become a pane's value), `aggregates`
 (the same for the columns of a DataFrame). All of it together: `options` (choices among a few,
 numbers that count), `keyword_errors` (arguments that there are not), `readable` (what ``help``
-shows), `words` (what saved state belongs to), `validation` (parts that do not go together) and
-`strategy`. What follows from a strategy: `continuation` (the triggers of later stages),
+shows), `fingerprint` (what saved state belongs to), `validation` (parts that do not go together)
+and `strategy`. What follows from a strategy: `continuation` (the triggers of later stages),
 `compatible` (what may be flattened), `side_inputs` (which window a main input looks into),
 `trigger_analysis` (what a trigger can and cannot do), `report` (the same in sentences),
 `repetition` (panes that hold the same elements). And whole pipelines: `coders` (values as bytes),

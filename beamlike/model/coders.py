@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 import attrs
 
 from beamlike.errors import PipelineError
-from beamlike.model.words import in_words
+from beamlike.model.fingerprint import stable_repr
 
 __all__ = [
     "BytesCoder",
@@ -47,7 +47,7 @@ class Coder(ABC):
         return False
 
     def __str__(self) -> str:
-        return in_words(self)
+        return stable_repr(self)
 
 
 @attrs.frozen

@@ -10,9 +10,9 @@ from typing import Any
 import attrs
 
 from beamlike.errors import WindowingError
+from beamlike.model.fingerprint import SPELLING, Spelling
 from beamlike.model.strategy import WindowingStrategy, check_strategy
 from beamlike.model.windowfns import WindowFn
-from beamlike.model.words import SPELLING, Spelling
 
 __all__ = ["check_compatible", "check_flatten"]
 

@@ -13,10 +13,10 @@ from typing import Any
 import attrs
 
 from beamlike.errors import TriggerError
+from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import whole_number
 from beamlike.model.time import MAX_TIMESTAMP, DurationLike, duration_ms, show_duration
 from beamlike.model.triggers import AfterWatermark, Trigger
-from beamlike.model.words import in_words
 
 __all__ = [
     "AfterDelta",
@@ -350,7 +350,7 @@ class AfterDelta(Trigger):
         return True
 
     def __str__(self) -> str:
-        delta = "" if self.delta is difference else f", delta={in_words(self.delta)}"
+        delta = "" if self.delta is difference else f", delta={stable_repr(self.delta)}"
         return f"AfterDelta({self.threshold!r}{delta})"
 
 

@@ -17,17 +17,17 @@ from beamlike.model.windowfns import WindowFn
 
 __all__ = [
     "MAIN",
-    "Assigned",
     "Do",
-    "Each",
     "Edge",
-    "Given",
-    "Grouped",
-    "Joined",
+    "FlattenNode",
+    "GroupNode",
     "Node",
+    "ParDoNode",
     "RaisedFor",
-    "Remembered",
-    "Seen",
+    "ReadNode",
+    "SideInputNode",
+    "StatefulNode",
+    "WindowNode",
     "Windowed",
     "in_order",
 ]
@@ -81,7 +81,7 @@ class Do(ABC):
                 raise RaisedFor(element) from cause
         return found.items()
 
-    def in_words(self, element: Windowed) -> str:
+    def describe(self, element: Windowed) -> str:
         """An element as its owner knows it, for the message when `process` fails."""
         return repr(element.value)
 
@@ -115,7 +115,7 @@ class Edge:
 
 
 @attrs.frozen(eq=False)
-class Given(Node):
+class ReadNode(Node):
     """A source: elements from outside. A host knows where they come from.
 
     Args:
@@ -136,21 +136,21 @@ class Given(Node):
 
 
 @attrs.frozen(eq=False)
-class Each(Node):
+class ParDoNode(Node):
     """A function over each element. Source: Beam ``ParDo``."""
 
     do: Do
 
 
 @attrs.frozen(eq=False)
-class Assigned(Node):
+class WindowNode(Node):
     """Elements put into windows by their timestamps. Source: Beam ``Window.into``."""
 
     window_fn: WindowFn
 
 
 @attrs.frozen(eq=False)
-class Grouped(Node):
+class GroupNode(Node):
     """Pairs of key and value, grouped by key and window. Source: Beam ``Combine.perKey``.
 
     Args:
@@ -165,12 +165,12 @@ class Grouped(Node):
 
 
 @attrs.frozen(eq=False)
-class Joined(Node):
+class FlattenNode(Node):
     """Elements of several sources in one stream. Source: Beam ``Flatten``."""
 
 
 @attrs.frozen(eq=False)
-class Seen(Node):
+class SideInputNode(Node):
     """Elements of the first source, each with what it sees of the second, a side input.
 
     The second source has lists: the panes of a grouping of all elements under one key. A value
@@ -186,7 +186,7 @@ class Seen(Node):
 
 
 @attrs.frozen(eq=False)
-class Remembered(Node):
+class StatefulNode(Node):
     """Pairs of key and value, given one by one to a function with a memory.
 
     There is one state for each key and window. What the function answers is in the window, at

@@ -15,7 +15,7 @@ from beamlike.errors import BeamlikeError
 
 __all__ = ["argument_meant", "by_name"]
 
-Given = ParamSpec("Given")
+Params = ParamSpec("Params")
 Answer = TypeVar("Answer")
 
 _SAME: Final = (
@@ -58,7 +58,7 @@ def by_name(
     others: Collection[str] | Mapping[str, Any] = (),
     others_first: bool = False,
     **examples: str,
-) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
+) -> Callable[[Callable[Params, Answer]], Callable[Params, Answer]]:
     """A function that says in words which argument there is not, has no name, or is missing.
 
     Python says the former in a TypeError that does not know what was meant.
@@ -72,7 +72,7 @@ def by_name(
         examples: What to give for arguments without which nothing goes, as it is written.
     """
 
-    def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    def decorate(function: Callable[Params, Answer]) -> Callable[Params, Answer]:
         every = inspect.signature(function).parameters.values()
         known = [it.name for it in every if it.kind in _BY_NAME and it.name not in ("self", "cls")]
         known += [*others]
@@ -82,7 +82,7 @@ def by_name(
         named = [*others, *named] if others_first else [*named, *others]
 
         @wraps(function)
-        def checked(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
+        def checked(*args: Params.args, **kwargs: Params.kwargs) -> Answer:
             __tracebackhide__ = True  # pytest then shows the line that gave the argument
             for name in kwargs:
                 if name not in known and not open_end:

@@ -11,11 +11,11 @@ from typing import Any
 import attrs
 
 from beamlike.errors import TimeError, WindowError
+from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import whole_number
 from beamlike.model.time import DurationLike, duration_ms, show_duration, without_unit
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn, window_at, within_time
 from beamlike.model.windows import IntervalWindow, bounds
-from beamlike.model.words import in_words
 
 __all__ = ["GapOf", "Sessions", "merge_overlapping"]
 
@@ -133,7 +133,7 @@ class Sessions(MergingWindowFn):
         if gap == 0:
             raise WindowError(
                 f"the gap of a session must be a duration of more than 0, but "
-                f"{in_words(gap_of)} returned {answer!r} for the value {reprlib.repr(value)}; "
+                f"{stable_repr(gap_of)} returned {answer!r} for the value {reprlib.repr(value)}; "
                 'return one such as "10 minutes" or 600000 (milliseconds)'
             )
         return gap if self.max_duration is None else min(gap, self.max_duration)
@@ -166,7 +166,7 @@ class Sessions(MergingWindowFn):
         )
 
     def __str__(self) -> str:
-        parts = [show_duration(self.gap) if isinstance(self.gap, int) else in_words(self.gap)]
+        parts = [show_duration(self.gap) if isinstance(self.gap, int) else stable_repr(self.gap)]
         if self.max_duration is not None:
             parts.append(f"max_duration={show_duration(self.max_duration)}")
         if self.max_elements is not None:

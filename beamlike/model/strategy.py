@@ -16,6 +16,7 @@ import attrs
 
 from beamlike.errors import UnsafeTriggerError, WindowingError
 from beamlike.model.continuation import continuation
+from beamlike.model.fingerprint import SPELLING, Spelling
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.options import (
     USUAL,
@@ -40,7 +41,6 @@ from beamlike.model.validation import (
 )
 from beamlike.model.windowfns import GlobalWindows, MergingWindowFn, WindowFn, check_deterministic
 from beamlike.model.windows import Window
-from beamlike.model.words import SPELLING, Spelling
 
 __all__ = [
     "AccumulationMode",

@@ -5,11 +5,11 @@ sessions and unchanged panes are not in Beam.
 """
 
 from beamlike.errors import WindowingError
+from beamlike.model.fingerprint import Spelling
 from beamlike.model.options import AccumulationMode, Unchanged
 from beamlike.model.time import DurationLike, show_duration
 from beamlike.model.triggers import AfterWatermark, DefaultTrigger, Never, Trigger
 from beamlike.model.windowfns import GlobalWindows, WindowFn
-from beamlike.model.words import Spelling
 
 __all__ = [
     "check_comes_out",

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import attrs
 
-from beamlike.machine.clocks import FromHost, Heard, InputState
+from beamlike.machine.clocks import HostWatermark, InputState, WatermarkUpdate
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.plan import Plan
 
@@ -34,12 +34,12 @@ class Clock:
     inputs: tuple[InputState, ...] = ()
     side: int | None = None
 
-    def begin(self, heard: Iterable[Heard]) -> Self:
+    def begin(self, updates: Iterable[WatermarkUpdate]) -> Self:
         """The clocks as a micro-batch begins: at the watermark that the host knows by then."""
-        known = [it.watermark for it in heard if isinstance(it, FromHost) and it.begins]
+        known = [it.watermark for it in updates if isinstance(it, HostWatermark) and it.begins]
         return attrs.evolve(self, watermark=max([self.watermark, *known]))
 
-    def after(self, plan: Plan, heard: Sequence[Heard], clock: int) -> Self:
+    def after(self, plan: Plan, updates: Sequence[WatermarkUpdate], clock: int) -> Self:
         """The clocks now. Neither ever goes back: a restarted query may report older ones.
 
         Args:
@@ -49,12 +49,12 @@ class Clock:
         """
         clock, inputs, watermark, side = max(clock, self.clock), self.inputs, self.watermark, None
         if plan.clocks is not None:
-            of_inputs = [it for it in heard if not isinstance(it, FromHost)]
+            of_inputs = [it for it in updates if not isinstance(it, HostWatermark)]
             inputs, told = plan.clocks.listen(inputs, of_inputs, clock)
             watermark = max(watermark, told)
             side = plan.clocks.of_side(inputs, watermark, clock)
-        for it in heard:
-            if isinstance(it, FromHost):
+        for it in updates:
+            if isinstance(it, HostWatermark):
                 watermark = max(watermark, it.watermark)
                 side = None if side is None else max(side, it.watermark)
         if side is not None:

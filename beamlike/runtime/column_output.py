@@ -79,7 +79,7 @@ class ColumnOutput:
         }
         count = len(panes.key)
         marks = pa.nulls(count, MARKS_TYPE)
-        if self.plan.goes_on:
+        if self.plan.has_downstream:
             fields = [known.get(it.name, pa.nulls(count, it.type)) for it in MARKS_TYPE]
             marks = pa.StructArray.from_arrays(fields, fields=list(MARKS_TYPE))
         span = [_micros(panes.start), _micros(panes.end)]

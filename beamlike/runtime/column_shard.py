@@ -10,17 +10,17 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from beamlike.machine.clocks import Heard
+from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.columnar.columns import Drops, LiftedArrivals, Merges, Panes, State
-from beamlike.machine.columnar.next_timers import wakes
+from beamlike.machine.columnar.next_timers import next_timers
 from beamlike.machine.columnar.step import ColumnarGrouping
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.key_numbers import UNKNOWN, Numbered, number_keys
 from beamlike.runtime.part_folds import arrivals_of, fold_of_part
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.column_state import ColumnState
-from beamlike.runtime.store.index import Index, Standing
+from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages, Rows, Store
 from beamlike.runtime.store.room import in_one
 from beamlike.runtime.store.state import with_bucket
@@ -51,7 +51,7 @@ class ColumnsStepped:
     arrived: pa.Table | None
     judged_at: int
     output_watermark: int
-    standing: Standing
+    standing: ShardStatus
 
 
 class ColumnShard:
@@ -72,7 +72,7 @@ class ColumnShard:
         self,
         store: Store,
         arrivals: Sequence[pa.Table],
-        heard: Sequence[Heard],
+        updates: Sequence[WatermarkUpdate],
         clock: int,
     ) -> ColumnsStepped:
         """Take one shard through one micro-batch; as `beamlike.runtime.shard.Shard.step`.
@@ -82,8 +82,8 @@ class ColumnShard:
             OutgrownError: A value outgrew its type.
         """
         index = Index.load(self.plan, store.read_index())
-        judged_at = index.at.begin(heard).watermark
-        to = index.at.after(self.plan, heard, clock)
+        judged_at = index.at.begin(updates).watermark
+        to = index.at.after(self.plan, updates, clock)
         arrived, buckets = None, np.zeros(0, np.int64)
         if arrivals:
             arrived = in_one(arrivals)  # those without carried windows lack the columns of these
@@ -95,13 +95,13 @@ class ColumnShard:
             pages = Pages(self._schema, store, index.contents)
             rows = pages.read()
             resting = self._resting(rows, index)
-            deadlines = wakes(self.machine.rules, resting)
+            deadlines = next_timers(self.machine.rules, resting)
             active, keys = self._active(rows, deadlines, arrived, to)
             before = self._wake(rows, resting, active, keys)
             after, panes, drops, merges = self._run(before, keys.number, arrived, judged_at, to)
             index.merges = 0 if merges is None else merges.merged_away
             bucket = self._buckets(rows, active, before, keys, buckets)
-            saved = self.layout.rest(after, keys)
+            saved = self.layout.save(after, keys)
             saved = saved.append_column("bucket", pa.array(bucket[after.table.key], pa.int32()))
             pages.replace(rows, np.nonzero(active)[0], saved)
             index.contents = pages.contents
@@ -110,7 +110,7 @@ class ColumnShard:
             bucket_of_row = rows.table.column("bucket").to_numpy()
             _note(index, resting, deadlines, bucket_of_row, rests)
             everywhere = np.ones(len(after.table), np.bool_)
-            _note(index, after, wakes(self.machine.rules, after), bucket, everywhere)
+            _note(index, after, next_timers(self.machine.rules, after), bucket, everywhere)
         if touched or to != index.at:
             index.move(to)
             store.write_index(index.dump(self.plan))
@@ -163,7 +163,7 @@ class ColumnShard:
         # A key without windows has promised nothing: it starts at the watermark.
         promised = np.full(keys.count, resting.watermark, np.int64)
         promised[number] = resting.promised[at]
-        table = self.layout.wake(rows.table.take(pa.array(at)), number)
+        table = self.layout.load(rows.table.take(pa.array(at)), number)
         state = State(resting.watermark, resting.clock, promised, table)
         # Keys that nothing woke for a while have not said yet what they promise by now.
         return self.machine.at(state, state.watermark, state.clock)
@@ -191,7 +191,10 @@ class ColumnShard:
             panes += ((ARRIVAL, one) for one in out)
             merges = state.merges
         # Also where no watermark moves: lateness may have been longer when a window was saved.
-        if to.watermark > state.watermark or (wakes(machine.rules, state)[0] < to.watermark).any():
+        if (
+            to.watermark > state.watermark
+            or (next_timers(machine.rules, state)[0] < to.watermark).any()
+        ):
             state, out = machine.advance_watermark(state, to.watermark)
             panes += ((WATERMARK, one) for one in out)
         return state, panes, drops, merges

@@ -14,7 +14,7 @@ from beamlike.machine.jumps import Delivered, Jump, jump_over, longest_wait
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
 from beamlike.runtime.logs import readable
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.index import Standing
+from beamlike.runtime.store.index import ShardStatus
 
 __all__ = [
     "delivered_by",
@@ -75,7 +75,7 @@ def delivered_rows(plan: Plan, table: pa.Table, times: pa.ChunkedArray, at: int)
     return [delivered_by(at, times.drop_null().to_numpy(), last)]
 
 
-def jump_of(plan: Plan, rows: Iterable[Delivered], standing: Standing) -> Jump | None:
+def jump_of(plan: Plan, rows: Iterable[Delivered], standing: ShardStatus) -> Jump | None:
     """The jump of a stage, if these rows make its watermark do one.
 
     Args:
@@ -92,7 +92,7 @@ def jump_of(plan: Plan, rows: Iterable[Delivered], standing: Standing) -> Jump |
 
 
 def _jump_of_query(
-    source: SourceClock, rows: Iterable[Delivered], standing: Standing, wait: int
+    source: SourceClock, rows: Iterable[Delivered], standing: ShardStatus, wait: int
 ) -> Jump | None:
     """The jump that these rows make Spark's watermark do, which is that of the next micro-batch."""
     if standing.watermark == MIN_TIMESTAMP:
@@ -101,7 +101,7 @@ def _jump_of_query(
 
 
 def jump_of_stage(
-    clocks: Clocks, rows: Iterable[Delivered], standing: Standing, wait: int
+    clocks: Clocks, rows: Iterable[Delivered], standing: ShardStatus, wait: int
 ) -> Jump | None:
     """The jump that the watermark of a stage has done whose inputs have clocks of their own.
 

@@ -106,7 +106,7 @@ class _InColumns:
         arrays = [column.take(of_row) for column in keys.columns]
         arrays += map(pa.array, columns)
         for fold, accumulators in zip(self._folds, lifted.accumulators, strict=True):
-            arrays += fold.rest(accumulators)
+            arrays += fold.save(accumulators)
         arrays.append(pa.array(hash_of_key[lifted.key]))
         return pa.Table.from_arrays(arrays, schema=self._schema)
 

@@ -39,7 +39,7 @@ _PARTS: Final = 3
 def log_jump(stage: str, jump: Jump) -> None:
     """A line of warning, for workers that log anything."""
     if _LOGGER.hasHandlers():  # else Python would print it, bare
-        _LOGGER.warning("%s: %s", stage, jump.in_words)
+        _LOGGER.warning("%s: %s", stage, jump.describe)
 
 
 def logs_drops() -> bool:

@@ -8,12 +8,12 @@ from beamlike.machine.events import (
     AdvanceWatermark,
     Bundle,
     Event,
-    Happening,
+    TraceEvent,
     going_back,
 )
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.time import MIN_TIMESTAMP
-from beamlike.runtime.script import Arrive, Machine, Output, Run, Script, ScriptStep, Told
+from beamlike.runtime.script import Arrive, Machine, Output, Run, Script, ScriptStep, TracedEvent
 
 __all__ = ["MemoryStage", "run_in_memory"]
 
@@ -47,15 +47,17 @@ class MemoryStage:
         self._script: list[ScriptStep] = []
         self._outputs: list[Output] = []
         # Of a step of a key all at once: objects are made for those who ask.
-        self._story: list[tuple[int, Hashable, list[Happening]]] = []
+        self._story: list[tuple[int, Hashable, list[TraceEvent]]] = []
         self.watermark, self.clock = watermark, clock
         self.side_watermark: int | None = None
 
     @property
     def run(self) -> Run:
         """What happened so far and everything that came out of it."""
-        story = (Told(step, key, it) for step, key, happened in self._story for it in happened)
-        return Run(tuple(self._script), tuple(self._outputs), tuple(story))
+        trace = (
+            TracedEvent(step, key, it) for step, key, happened in self._story for it in happened
+        )
+        return Run(tuple(self._script), tuple(self._outputs), tuple(trace))
 
     @property
     def states(self) -> Mapping[Hashable, KeyState]:
@@ -83,13 +85,13 @@ class MemoryStage:
             events = {key: Bundle(tuple(items)) for key, items in step.by_key().items()}
         else:
             events = dict.fromkeys(self._states, step)
-        seen, heard = len(self._outputs), len(self._story)
+        seen, updates = len(self._outputs), len(self._story)
         after: dict[Hashable, KeyState] = {}
         try:
             for key, event in events.items():
                 after[key] = self._step(key, event)
         except UserFunctionError:
-            del self._outputs[seen:], self._story[heard:]
+            del self._outputs[seen:], self._story[updates:]
             raise
         self._states |= after
         self._script.append(step)
@@ -120,7 +122,7 @@ class MemoryStage:
         return KeyState.unseen(self.watermark, self.clock, self.side_watermark)
 
     def _step(self, key: Hashable, event: Event) -> KeyState:
-        number, happened = len(self._script), list[Happening]()
+        number, happened = len(self._script), list[TraceEvent]()
         state = self._states.get(key) or self._unseen
         try:
             after, effects = self._machine.step(state, event, happened.append)

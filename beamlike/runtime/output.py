@@ -170,7 +170,7 @@ class OutputTable:
 
     def _marks(self, pane: Pane) -> dict[str, Any] | None:
         """What the next grouping has to know of a pane; nothing if there cannot be one."""
-        return _marks_of(pane) if self.plan.goes_on else None
+        return _marks_of(pane) if self.plan.has_downstream else None
 
     def _changes(self, key: Key, panes: Iterable[Pane]) -> Iterator[_Row]:
         by_session = self.plan.render == "upserts"
@@ -194,7 +194,7 @@ class OutputTable:
             "watermark": None if drop.watermark is None else _micros(drop.watermark),
             "missed_ms": drop.missed_by,
             "window": drop.window and _span(drop.window),
-            "nearly": drop.nearly and _span(drop.nearly),
+            "nearest_session": drop.nearest_session and _span(drop.nearest_session),
             "count": drop.count,
             "error": drop.error,
             "element": json.dumps(_plain(fields), default=show_json, allow_nan=False),

@@ -25,7 +25,7 @@ from beamlike.runtime.script import Machine
 
 __all__ = ["Aggregation", "Part", "Plan", "PlanOptions"]
 
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 """Raised whenever saved state of an older beamlike would be read wrongly."""
 
 
@@ -157,7 +157,7 @@ class PlanOptions(TypedDict, total=False):
     lift: bool
     fanout: int
     machine_name: MachineName
-    goes_on: bool
+    has_downstream: bool
     clock: int | None
 
 
@@ -181,7 +181,8 @@ class Plan:
     Elements are combined before they reach their shard with ``lift``, where they are read, or
     with a ``fanout`` of so many groups, among which they are dealt out. ``machine_name`` says
     which machine steps the shards; both leave the same state behind. Where another grouping may
-    follow in the same query, the query ``goes_on``, and rows tell it what it has to know of them.
+    follow in the same query, the query ``has_downstream``, and its rows carry what
+    the next one needs.
 
     ``clock`` is the processing time (ms) at which a query starts that gets its time from a script,
     in the blobs that wake its shards; None: each micro-batch has the time of day.
@@ -203,7 +204,7 @@ class Plan:
     lift: bool = False
     fanout: int = 0
     machine_name: MachineName = "auto"
-    goes_on: bool = True
+    has_downstream: bool = True
     clock: int | None = None
 
     @property

@@ -66,7 +66,7 @@ DROPPED: Final = pa.struct(
         ("watermark", TIMESTAMP),
         ("missed_ms", pa.int64()),
         ("window", WINDOW),
-        ("nearly", WINDOW),
+        ("nearest_session", WINDOW),
         ("count", pa.int64()),
         ("error", pa.string()),
         ("element", pa.string()),

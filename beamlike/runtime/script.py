@@ -15,15 +15,15 @@ from beamlike.machine.events import (
     Effect,
     Element,
     Event,
-    Happening,
+    OnEvent,
     Pane,
-    Tell,
+    TraceEvent,
 )
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.time import MIN_TIMESTAMP
 
-__all__ = ["Arrive", "Machine", "Output", "Run", "Script", "ScriptStep", "Told"]
+__all__ = ["Arrive", "Machine", "Output", "Run", "Script", "ScriptStep", "TracedEvent"]
 
 
 class Machine(Protocol):
@@ -35,10 +35,10 @@ class Machine(Protocol):
         ...
 
     def step(
-        self, state: KeyState, event: Event, tell: Tell | None = None
+        self, state: KeyState, event: Event, tell: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]: ...
 
-    def wakes(self, state: KeyState) -> Wakes: ...
+    def next_timers(self, state: KeyState) -> NextTimers: ...
 
 
 @attrs.frozen
@@ -68,24 +68,24 @@ class Output:
 
 
 @attrs.frozen
-class Told:
+class TracedEvent:
     """One sentence of a key's story and the step it belongs to."""
 
     step: int
     key: Any
-    happening: Happening
+    happening: TraceEvent
 
 
 @attrs.frozen
 class Run:
     """A script and everything that came out of it, in order of emission.
 
-    ``story`` is what the machine told; hosts that were not asked to listen leave it empty.
+    ``trace`` is what the machine told; hosts that were not asked to listen leave it empty.
     """
 
     script: Script
     outputs: tuple[Output, ...]
-    story: tuple[Told, ...] = ()
+    trace: tuple[TracedEvent, ...] = ()
 
     @property
     def panes(self) -> tuple[Output, ...]:

@@ -18,24 +18,24 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import OutgrownError, UserFunctionError
-from beamlike.machine.clocks import Heard
+from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.arrays import NEVER, Ints
 from beamlike.machine.events import (
     AdvanceClock,
     AdvanceWatermark,
     Bundle,
     Effect,
-    Happening,
     Item,
     Merged,
+    TraceEvent,
 )
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, earliest_hold
 from beamlike.machine.reference.step import Grouping
 from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.index import Index, Standing
+from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages, Rows, Store
 from beamlike.runtime.store.state import Key, StateLayout, with_bucket
 
@@ -53,7 +53,7 @@ class Stepped:
     effects: list[KeyedEffect]
     merges: list[KeyedMerge]
     output_watermark: int
-    standing: Standing
+    standing: ShardStatus
 
 
 class Shard:
@@ -76,7 +76,7 @@ class Shard:
         self,
         store: Store,
         arrivals: Sequence[pa.Table],
-        heard: Sequence[Heard],
+        updates: Sequence[WatermarkUpdate],
         clock: int,
     ) -> Stepped:
         """Take one shard through one micro-batch.
@@ -97,8 +97,8 @@ class Shard:
             CombineError: The same of an accumulator of a user's own.
         """
         index = Index.load(self.plan, store.read_index())
-        begin = index.at.begin(heard)
-        to = index.at.after(self.plan, heard, clock)
+        begin = index.at.begin(updates)
+        to = index.at.after(self.plan, updates, clock)
         bundles = self._bundles(arrivals)
         touched = set(bundles) | index.due(to)
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()
@@ -126,10 +126,10 @@ class Shard:
         effects, merges = list[KeyedEffect](), list[KeyedMerge]()
         for bucket in sorted(touched):
             of_bucket, arrived = states.get(bucket, {}), bundles.get(bucket, {})
-            deadlines: list[Wakes] = []
+            deadlines: list[NextTimers] = []
             for key in [*of_bucket, *(key for key in arrived if key not in of_bucket)]:
                 try:
-                    out, merged, wakes = self._step_key(
+                    out, merged, next_timers = self._step_key(
                         of_bucket, key, arrived.get(key), (index.at, begin, to)
                     )
                 except (UserFunctionError, OutgrownError) as error:
@@ -137,7 +137,7 @@ class Shard:
                     raise error.of_key(key) from error.__cause__
                 effects += out
                 merges += merged
-                deadlines.append(wakes)
+                deadlines.append(next_timers)
             encoded.append(self._rest(bucket, of_bucket))
             _note(index, bucket, of_bucket, deadlines)
         pages.replace(rows, gone, pa.concat_tables(encoded))
@@ -159,7 +159,7 @@ class Shard:
         key: Key,
         arrived: list[Item] | None,
         clocks: tuple[Clock, Clock, Clock],
-    ) -> tuple[list[KeyedEffect], list[KeyedMerge], Wakes]:
+    ) -> tuple[list[KeyedEffect], list[KeyedMerge], NextTimers]:
         """The events of one key in one micro-batch, those that can change anything.
 
         ``clocks`` are those after the step before, as this one begins, and as it ends.
@@ -168,34 +168,34 @@ class Shard:
         state = states.get(key) or KeyState.unseen(at.watermark, at.clock, at.side)
         effects: tuple[Effect, ...] = ()
         merges: list[Merged] = []
-        wakes = None
-        if begin != at and machine.wakes(state).event_due(begin.watermark):
+        next_timers = None
+        if begin != at and machine.next_timers(state).event_due(begin.watermark):
             state = state.at(at.watermark, at.clock)
             state, effects = machine.step(state, AdvanceWatermark(begin.watermark))
         at = begin
         if not arrived or machine.needs_clock:
-            wakes = machine.wakes(state)
-            if wakes.clock_due(to.clock):
+            next_timers = machine.next_timers(state)
+            if next_timers.clock_due(to.clock):
                 state = state.at(at.watermark, at.clock)
                 state, out = machine.step(state, AdvanceClock(to.clock))
                 effects += out
-                wakes = None
+                next_timers = None
         if arrived:
             state = state.at(at.watermark, to.clock)
-            before, story = state, list[Happening]()
-            tell = story.append if self._merges else None
+            before, trace = state, list[TraceEvent]()
+            tell = trace.append if self._merges else None
             state, out = machine.step(state, Bundle(tuple(arrived)), tell)
-            merges = list(_live(before, story))
+            merges = list(_live(before, trace))
             effects += out
-            wakes = None
-        wakes = wakes or machine.wakes(state)
-        if wakes.event_due(to.watermark) or wakes.side_due(to.side_at):
+            next_timers = None
+        next_timers = next_timers or machine.next_timers(state)
+        if next_timers.event_due(to.watermark) or next_timers.side_due(to.side_at):
             state = state.at(at.watermark, to.clock)
             state, out = machine.step(state, AdvanceWatermark(to.watermark, to.side))
             effects += out
-            wakes = machine.wakes(state)
+            next_timers = machine.next_timers(state)
         states[key] = state
-        return [(key, effect) for effect in effects], [(key, it) for it in merges], wakes
+        return [(key, effect) for effect in effects], [(key, it) for it in merges], next_timers
 
     def _wake(
         self, pages: Pages, touched: set[int], index: Index
@@ -216,17 +216,19 @@ class Shard:
         return table.append_column("bucket", buckets)
 
 
-def _live(before: KeyState, story: Iterable[Happening]) -> Iterator[Merged]:
+def _live(before: KeyState, trace: Iterable[TraceEvent]) -> Iterator[Merged]:
     """The merges of windows that were live before, without those that only arrive."""
     windows = before.windows
-    for it in story:
+    for it in trace:
         if isinstance(it, Merged):
             live = tuple(at for at in it.sources if at in windows and not windows[at].closed)
             if len(live) > 1:
                 yield Merged(live, it.into)
 
 
-def _note(index: Index, bucket: int, states: dict[Key, KeyState], deadlines: list[Wakes]) -> None:
+def _note(
+    index: Index, bucket: int, states: dict[Key, KeyState], deadlines: list[NextTimers]
+) -> None:
     """What a bucket holds after its keys were stepped, and when it has to be asked again."""
     index.event[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
     index.timer[bucket] = min((w.clock for w in deadlines if w.clock is not None), default=NEVER)

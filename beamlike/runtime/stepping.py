@@ -14,7 +14,7 @@ from beamlike.errors import (
     UnsupportedError,
     WindowError,
 )
-from beamlike.machine.clocks import Heard
+from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.machine.columnar.folds import FunctionRaised
 from beamlike.runtime.column_output import (
     ColumnOutput,
@@ -29,7 +29,7 @@ from beamlike.runtime.options import MachineName
 from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
-from beamlike.runtime.store.index import Index, Standing
+from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages, Store, Trial
 from beamlike.runtime.store.room import check_blob, in_room
 from beamlike.runtime.store.state import StateLayout, with_bucket
@@ -41,7 +41,7 @@ ONE_BY_ONE: Final = (WindowError, OutgrownError, CombineError, FunctionRaised)
 beyond the calendar, an aggregate that outgrows its type or the one that its user declared, a
 function of the user's that raises."""
 
-_Out = tuple[pa.Table | None, Standing]
+_Out = tuple[pa.Table | None, ShardStatus]
 Result = TypeVar("Result")
 
 
@@ -67,7 +67,7 @@ class Stepper:
         self,
         store: Store,
         arrivals: Sequence[pa.Table],
-        heard: Sequence[Heard],
+        updates: Sequence[WatermarkUpdate],
         clock: int,
         shard: int | None = None,
     ) -> _Out:
@@ -88,14 +88,14 @@ class Stepper:
         """
 
         def by_columns(columns: ColumnShard, trial: Store) -> _Out:
-            stepped = columns.step(trial, arrivals, heard, clock)
+            stepped = columns.step(trial, arrivals, updates, clock)
             table = self._output.build(stepped, self._report(shard, stepped.output_watermark))
             if logs_all():
                 self._log(told_merges(self._plan, stepped))
             return table, stepped.standing
 
         def by_key(keys: Shard, trial: Store) -> _Out:
-            out = keys.step(trial, arrivals, heard, clock)
+            out = keys.step(trial, arrivals, updates, clock)
             report = self._report(shard, out.output_watermark)
             silent = not out.effects and report is None
             table = None if silent else self._rows.build(out.effects, report)
@@ -112,18 +112,18 @@ class Stepper:
         self,
         store: Store,
         arrivals: Sequence[pa.Table],
-        heard: Sequence[Heard],
+        updates: Sequence[WatermarkUpdate],
         clock: int,
     ) -> list[KeyedEffect]:
         """The same step. Returns what comes out as values: of each key drops, then panes."""
 
         def by_columns(columns: ColumnShard, trial: Store) -> list[KeyedEffect]:
-            stepped = columns.step(trial, arrivals, heard, clock)
+            stepped = columns.step(trial, arrivals, updates, clock)
             dropped = told_drops(self._plan, stepped.drops, stepped.arrived, stepped.judged_at)
             return [*dropped, *panes_as_they_are(self._plan, stepped)]
 
         def by_key(keys: Shard, trial: Store) -> list[KeyedEffect]:
-            return keys.step(trial, arrivals, heard, clock).effects
+            return keys.step(trial, arrivals, updates, clock).effects
 
         return self.attempt(store, by_columns, by_key)
 

@@ -100,7 +100,7 @@ def _windows(run: Run) -> Iterator[Window]:
     for output in run.outputs:
         if output.effect.window is not None:
             yield output.effect.window
-    for told in run.story:
+    for told in run.trace:
         if isinstance(told.happening, Merged):
             yield from told.happening.sources
 

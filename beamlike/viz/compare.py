@@ -9,10 +9,10 @@ import attrs
 
 from beamlike.errors import RecordingError
 from beamlike.machine.events import Drop, Effect
+from beamlike.model.fingerprint import how_many
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import Window
-from beamlike.model.words import how_many
 from beamlike.runtime.script import Output
 from beamlike.viz.cells import columns, cut, padded
 from beamlike.viz.recording import Recording

@@ -9,11 +9,11 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any, Final
 
 from beamlike.machine.events import AdvanceWatermark, Drop, Element, Fired, Merged, Pane, Suppressed
+from beamlike.model.fingerprint import how_many
 from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.model.words import how_many
 from beamlike.runtime.script import Arrive, ScriptStep
 from beamlike.viz.recording import Moment, Recording, TriggerView, WindowView
 from beamlike.viz.run_index import own_windows, take_drops
@@ -217,11 +217,11 @@ class _Stream:
                 }
 
     def _merged(self, moment: Moment) -> list[Merged]:
-        return [it.happening for it in moment.story if isinstance(it.happening, Merged)]
+        return [it.happening for it in moment.trace if isinstance(it.happening, Merged)]
 
     def _reasons(self, moment: Moment) -> dict[tuple[Window, PaneInfo], str]:
         """Which part of the trigger each pane came by. A host may emit in another order."""
-        fired = (told.happening for told in moment.story)
+        fired = (told.happening for told in moment.trace)
         return {(it.window, it.pane.info): it.by for it in fired if isinstance(it, Fired)}
 
     def _emitted(self, moment: Moment) -> list[Pane]:
@@ -294,7 +294,7 @@ class _Stream:
         for pane in self._emitted(moment):
             by = reasons.get((pane.window, pane.info), "")
             yield _emission(pane, by) if self.recording.is_grouped else _passed(pane)
-        for told in moment.story:
+        for told in moment.trace:
             if isinstance(told.happening, Suppressed):
                 name, by = _name(told.happening.window), told.happening.by
                 yield ["quiet", f"{name} fired by {by}, had nothing new, no pane."]
@@ -333,8 +333,10 @@ def _why(drop: Drop) -> str:
         return f"{drop.reason.value}, {' '.join(drop.error.split())}"
     if drop.missed_by is None:
         return f"{drop.reason.value}, the trigger had finished"
-    nearly = f", nearly joined {_name(drop.nearly)}" if drop.nearly else ""
-    return f"{drop.reason.value}, missed by {show_duration(drop.missed_by)}{nearly}"
+    nearest_session = (
+        f", nearly joined {_name(drop.nearest_session)}" if drop.nearest_session else ""
+    )
+    return f"{drop.reason.value}, missed by {show_duration(drop.missed_by)}{nearest_session}"
 
 
 def _refusal(drop: Drop) -> str:

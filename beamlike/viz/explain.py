@@ -73,12 +73,12 @@ def explain(recording: Recording, key: Any = None, window: WindowLike | None = N
         title = f"{recording.strategy.window_fn}, not grouped"
     if window is not None:
         wanted = _window(window)
-        known = {at: None for story in stories for at in story.windows()}
+        known = {at: None for trace in stories for at in trace.windows()}
         if wanted not in known:
             raise RecordingError(_no_window(wanted, list(known), key, recording))
-        stories = [story for story in stories if wanted in story.windows()]
+        stories = [trace for trace in stories if wanted in trace.windows()]
         return Explanation(title, tuple(it.about(wanted) for it in stories))
-    return Explanation(title, tuple(story.all() for story in stories))
+    return Explanation(title, tuple(trace.all() for trace in stories))
 
 
 def _window(given: WindowLike) -> Window:
@@ -102,7 +102,9 @@ def _no_window(
     of_key = "" if key is None else f" of key {shorten(key, _SHOWN_KEY)}"
     drops = [it.effect for it in recording.run.drops if key is None or it.key == key]
     # A session that one would have made, had it not been dropped.
-    missed = next((it for it in drops if isinstance(it, Drop) and it.nearly == wanted), None)
+    missed = next(
+        (it for it in drops if isinstance(it, Drop) and it.nearest_session == wanted), None
+    )
     if missed is not None:
         value = lost_elements(missed, _SHOWN_KEY)
         of_key += f": it would have come to be, had {value} not been dropped"

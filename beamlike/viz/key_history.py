@@ -132,9 +132,9 @@ class Happened:
     # -- windows -----------------------------------------------------------------------------
 
     def _merge(self, number: int, row: float, taken: Counter[Window]) -> None:
-        story = self._told.get(number, ())
-        merges = [(it.sources, it.into) for it in story if isinstance(it, Merged)]
-        if not self.run.story:
+        trace = self._told.get(number, ())
+        merges = [(it.sources, it.into) for it in trace if isinstance(it, Merged)]
+        if not self.run.trace:
             merges = list(self._planned(taken))
         begins = row - _BEGINS
         gone: set[Window] = set()

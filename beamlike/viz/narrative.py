@@ -13,10 +13,10 @@ from beamlike.machine.events import (
     Pane,
     Suppressed,
 )
+from beamlike.model.fingerprint import how_many, visible
 from beamlike.model.options import LateCheck
 from beamlike.model.time import MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windows import Window, bounds
-from beamlike.model.words import how_many, visible
 from beamlike.runtime.script import Arrive
 from beamlike.viz import reasons as because
 from beamlike.viz.recording import Moment, Recording, WindowView
@@ -53,7 +53,7 @@ class Teller:
         for moment in self._recording.moments:
             found |= {view.window for view in moment.windows.get(self.key, ())}
             found |= {o.effect.window for o in moment.outputs if o.effect.window is not None}
-            for told in moment.story:
+            for told in moment.trace:
                 if isinstance(told.happening, Merged):
                     found |= {told.happening.into, *told.happening.sources}
         return found
@@ -134,8 +134,10 @@ class Teller:
         moves = {type(moment.event): self._move(moment) for moment in moments}
         text = f"{which}: {', '.join(moves.values())}; nothing is due"
         at = moments[-1].clock
-        alarms = {view.wakes.clock for view in moments[-1].windows.get(self.key, ())}
-        if at in alarms and isinstance(moments[-1].event, AdvanceClock):
+        processing_timers = {
+            view.next_timers.clock for view in moments[-1].windows.get(self.key, ())
+        }
+        if at in processing_timers and isinstance(moments[-1].event, AdvanceClock):
             text += f", because the clock is at {show_instant(at)} and has to pass it"
         yield Sentence(first, "quiet", (), text)
 
@@ -148,7 +150,7 @@ class Teller:
             self._before = {view.window: view for view in views}
 
     def _step(self, moment: Moment) -> Iterator[Sentence]:
-        happenings = [told.happening for told in moment.story]
+        happenings = [told.happening for told in moment.trace]
         drops = [it for it in happenings if isinstance(it, Drop)]
         merges = [it for it in happenings if isinstance(it, Merged)]
         self._fresh = {at: view.waiting for at, view in self._before.items() if not view.closed}
@@ -192,7 +194,7 @@ class Teller:
         views = {view.window: view for view in moment.windows.get(self.key, ())}
         fired = {
             told.happening.window
-            for told in moment.story
+            for told in moment.trace
             if isinstance(told.happening, Fired | Suppressed)
         }
         yield from self._homeless(moment, drops)

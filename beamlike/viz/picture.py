@@ -20,7 +20,7 @@ from xml.sax.saxutils import escape
 
 from beamlike.errors import EnvironmentProblem, RecordingError
 from beamlike.extras import missing
-from beamlike.model.words import how_many
+from beamlike.model.fingerprint import how_many
 from beamlike.runtime.script import Run
 from beamlike.viz.axis import round_instants
 from beamlike.viz.labels import missing_letters

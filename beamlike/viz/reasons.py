@@ -284,13 +284,13 @@ def empty_because(told: Fired, strategy: WindowingStrategy) -> str:
     return f"Nothing came since its last pane; it comes out all the same because of {rule}."
 
 
-def silent_because(by: str, fresh: int, strategy: WindowingStrategy) -> str:
+def silent_because(by: str, new_elements: int, strategy: WindowingStrategy) -> str:
     """Why a trigger fired and no pane came out.
 
     Args:
         fresh: The elements that were in no pane yet.
     """
-    if fresh:
+    if new_elements:
         return 'its value is what it was, and unchanged="omit" leaves such a pane out'
     nothing = "nothing came since its last pane"
     if strategy.unchanged is Unchanged.OMIT:

@@ -16,7 +16,7 @@ from beamlike.machine.equality import is_same
 from beamlike.machine.events import Drop, Element, Pane
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.passthrough import PassThrough
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.running import Now, TriggerView
 from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.step import Grouping
@@ -25,13 +25,13 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import Window, bounds
 from beamlike.runtime.memory import MemoryStage
-from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, Told
+from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, TracedEvent
 from beamlike.viz.run_index import identity, is_same_value
 from beamlike.viz.table import shorten
 
 __all__ = ["Moment", "Recording", "TriggerView", "WindowView"]
 
-Item = TypeVar("Item", Output, Told)
+Item = TypeVar("Item", Output, TracedEvent)
 
 _SHOWN_KEY = 40
 _MOST_KEYS = 5
@@ -60,7 +60,7 @@ class WindowView:
     waiting: int
     last_pane: PaneInfo | None
     expires: int
-    wakes: Wakes
+    next_timers: NextTimers
     resting: bool = False
 
     @classmethod
@@ -73,10 +73,10 @@ class WindowView:
             window,
             remembered.closed,
             machine.trigger.view(remembered.trigger, Now(window, watermark, clock)),
-            remembered.fresh,
+            remembered.new_elements,
             remembered.last_pane,
             machine.strategy.expiry(window),
-            machine.wakes(alone),
+            machine.next_timers(alone),
             not remembered.closed and watermark > machine.strategy.expiry(window),
         )
 
@@ -103,7 +103,7 @@ class Moment:
     clock: int
     output_watermark: int
     windows: Mapping[Any, tuple[WindowView, ...]]
-    story: tuple[Told, ...]
+    trace: tuple[TracedEvent, ...]
     outputs: tuple[Output, ...]
 
 
@@ -157,13 +157,13 @@ class Recording:
                 seen[one] = (*seen.get(one, ()), *views.of(key, state))
             clocks = stage.watermark, stage.clock, stage.output_watermark
             moments.append(Moment(number, step, *clocks, seen, (), came))
-        story = stage.run.story
-        told = _by_step(story)
+        trace = stage.run.trace
+        told = _by_step(trace)
         outputs = tuple(output for moment in moments for output in moment.outputs)
         return cls(
-            attrs.evolve(run, outputs=outputs, story=story),
+            attrs.evolve(run, outputs=outputs, trace=trace),
             strategy,
-            tuple(attrs.evolve(it, story=tuple(told.get(it.step, ()))) for it in moments),
+            tuple(attrs.evolve(it, trace=tuple(told.get(it.step, ()))) for it in moments),
             is_grouped=combine is not None,
         )
 
@@ -183,8 +183,8 @@ class Recording:
                     mine.elements.setdefault(moment.step, []).append(pair)
             for output in moment.outputs:
                 found[identity(output.key)].outputs.setdefault(moment.step, []).append(output)
-            for told in moment.story:
-                found[identity(told.key)].story.setdefault(moment.step, []).append(told)
+            for told in moment.trace:
+                found[identity(told.key)].trace.setdefault(moment.step, []).append(told)
         return found
 
     def of_key(self, key: Hashable) -> "Recording":
@@ -198,7 +198,7 @@ class Recording:
         run = Run(
             tuple(moment.event for moment in moments),
             tuple(output for moment in moments for output in moment.outputs),
-            tuple(told for moment in moments for told in moment.story),
+            tuple(told for moment in moments for told in moment.trace),
         )
         return attrs.evolve(self, run=run, moments=moments)
 
@@ -236,7 +236,7 @@ class _OfKey:
     key: Any
     elements: dict[int, list[tuple[Hashable, Element]]] = attrs.field(factory=dict)
     outputs: dict[int, list[Output]] = attrs.field(factory=dict)
-    story: dict[int, list[Told]] = attrs.field(factory=dict)
+    trace: dict[int, list[TracedEvent]] = attrs.field(factory=dict)
 
     def moment(self, moment: Moment) -> Moment:
         """A moment as this key saw it. Clocks and the output watermark are those of all keys."""
@@ -247,7 +247,7 @@ class _OfKey:
             moment,
             event=event,
             windows={self.key: moment.windows[self.key]} if self.key in moment.windows else {},
-            story=tuple(self.story.get(moment.step, ())),
+            trace=tuple(self.trace.get(moment.step, ())),
             outputs=tuple(self.outputs.get(moment.step, ())),
         )
 

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from beamlike.machine.equality import is_same
-from beamlike.machine.events import Drop, Effect, Element, Happening
+from beamlike.machine.events import Drop, Effect, Element, TraceEvent
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 from beamlike.runtime.script import Arrive, Run
@@ -51,18 +51,18 @@ def busiest(run: Run, keys: Sequence[Any], most: int) -> list[Any]:
     return [key for key in keys if identity(key) in chosen]
 
 
-def by_step(run: Run, key: Any) -> tuple[dict[int, list[Effect]], dict[int, list[Happening]]]:
+def by_step(run: Run, key: Any) -> tuple[dict[int, list[Effect]], dict[int, list[TraceEvent]]]:
     """The outputs and the story of one key, by the step that they belong to."""
     wanted = identity(key)
     effects: dict[int, list[Effect]] = {}
     for output in run.outputs:
         if identity(output.key) == wanted:
             effects.setdefault(output.step, []).append(output.effect)
-    story: dict[int, list[Happening]] = {}
-    for told in run.story:
+    trace: dict[int, list[TraceEvent]] = {}
+    for told in run.trace:
         if identity(told.key) == wanted:
-            story.setdefault(told.step, []).append(told.happening)
-    return effects, story
+            trace.setdefault(told.step, []).append(told.happening)
+    return effects, trace
 
 
 def own_windows(window_fn: WindowFn, element: Element) -> tuple[Window, ...]:

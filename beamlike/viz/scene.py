@@ -13,9 +13,9 @@ from typing import Final
 
 import attrs
 
+from beamlike.model.fingerprint import how_many
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GlobalWindow, Window
-from beamlike.model.words import how_many
 from beamlike.viz.axis import FoldedTime
 
 __all__ = ["Box", "End", "Fate", "Fold", "Life", "Mark", "Scene", "Tick"]

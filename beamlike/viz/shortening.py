@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import attrs
 
-from beamlike.model.words import on_one_line
+from beamlike.model.fingerprint import on_one_line
 from beamlike.viz.cells import columns, cut
 
 __all__ = ["Column", "cut_all"]

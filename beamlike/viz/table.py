@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any, Final
 
 from beamlike.machine.events import Drop, Pane
+from beamlike.model.fingerprint import on_one_line, visible
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.model.words import on_one_line, visible
 from beamlike.runtime.script import Output
 from beamlike.viz.cells import columns, cut, padded
 from beamlike.viz.shortening import Column
@@ -211,7 +211,7 @@ def _lost(drop: Drop, show: Callable[[int], str], room: int) -> str:
     if drop.missed_by is None:
         return value(room)
     missed = f"missed by {show_duration(drop.missed_by)}"
-    joining = f", nearly joined {show_window(drop.nearly)}" if drop.nearly else ""
+    joining = f", nearly joined {show_window(drop.nearest_session)}" if drop.nearest_session else ""
     # The value comes first: a note that would push it out is cut.
     note = f" ({missed}{joining})"
     if columns(value(room)) + len(note) <= (_LONG_NOTE_WIDTH if joining else room):

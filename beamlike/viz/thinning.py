@@ -5,7 +5,7 @@ from typing import Final
 
 import attrs
 
-from beamlike.model.words import how_many
+from beamlike.model.fingerprint import how_many
 
 __all__ = ["Entry", "thinned"]
 

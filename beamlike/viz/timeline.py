@@ -16,17 +16,17 @@ from beamlike.machine.events import (
     Drop,
     Element,
     Fired,
-    Happening,
     Merged,
     Pane,
     RowProblem,
     Suppressed,
+    TraceEvent,
 )
+from beamlike.model.fingerprint import how_many, on_one_line
 from beamlike.model.options import whole_number
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP, show_duration, show_instant
 from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
-from beamlike.model.words import how_many, on_one_line
 from beamlike.runtime.script import Arrive, Run
 from beamlike.viz.cells import cells, columns, cut, padded
 from beamlike.viz.columns import Columns, assigned
@@ -134,14 +134,14 @@ class _Block:
             began = began or bool(mine)
             if not began or (isinstance(step, Arrive) and not mine):
                 continue
-            story, effects = story_of.get(number, []), effects_of.get(number, [])
+            trace, effects = story_of.get(number, []), effects_of.get(number, [])
             drops = [effect for effect in effects if isinstance(effect, Drop)]
             if isinstance(step, Arrive):
                 name, row = self._elements(mine, drops, before)
             else:
                 name, row = self._clock(step)
-            merges = [happening for happening in story if isinstance(happening, Merged)]
-            below = self._opened(mine, merges, effects), self._happenings(merges, effects, story)
+            merges = [happening for happening in trace if isinstance(happening, Merged)]
+            below = self._opened(mine, merges, effects), self._happenings(merges, effects, trace)
             yield Entry(
                 number,
                 number,
@@ -210,9 +210,9 @@ class _Block:
             yield _gutter("") + f"... {len(opened)} windows opened in all"
 
     def _happenings(
-        self, merges: Sequence[Merged], effects: Sequence[Any], story: Sequence[Happening]
+        self, merges: Sequence[Merged], effects: Sequence[Any], trace: Sequence[TraceEvent]
     ) -> Iterator[str]:
-        reasons = iter([happening.by for happening in story if isinstance(happening, Fired)])
+        reasons = iter([happening.by for happening in trace if isinstance(happening, Fired)])
         for effect in effects:
             if isinstance(effect, Drop) and effect.missed_by is not None:
                 yield from self._dropped(effect, self._partly(effect, effects))
@@ -225,7 +225,7 @@ class _Block:
                 yield from self._pane(effect, by)
             elif effect.missed_by is None:
                 yield from self._dropped(effect)
-        for happening in story:
+        for happening in trace:
             if isinstance(happening, Suppressed):
                 yield from self._bar("no pane", happening.window, f"nothing new, {happening.by}")
 

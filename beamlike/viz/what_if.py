@@ -155,7 +155,7 @@ class Rescue:
             if check is self._strategy.late_check:
                 continue
             if self._saves(step, drop, {"late_check": check}):
-                yield f'late_check="{check.value}"{_joined(drop.nearly, live)}'
+                yield f'late_check="{check.value}"{_joined(drop.nearest_session, live)}'
                 return
 
     def _saves(self, step: int, drop: Drop, changes: dict[str, Any]) -> bool:

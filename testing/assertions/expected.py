@@ -6,6 +6,7 @@ import attrs
 
 from beamlike.errors import TestStreamError
 from beamlike.machine.events import Drop, DropReason, Pane, RowProblem
+from beamlike.model.fingerprint import on_one_line
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import (
     DurationLike,
@@ -15,7 +16,6 @@ from beamlike.model.time import (
     show_duration,
 )
 from beamlike.model.windows import Window
-from beamlike.model.words import on_one_line
 from beamlike.runtime.script import Output
 from beamlike.testing.spelling import WindowLike, instant_code, read_window, window_code
 from beamlike.testing.streams.results import NO_KEY, Results

@@ -5,8 +5,8 @@ from typing import Final
 
 import attrs
 
+from beamlike.model.fingerprint import visible
 from beamlike.model.strategy import WindowingStrategy
-from beamlike.model.words import visible
 from beamlike.runtime.script import Run
 from beamlike.testing.assertions.groupings import Asserted
 from beamlike.viz.table import pane_table

@@ -12,7 +12,7 @@ import attrs
 
 from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.model.combine import CombineFn
-from beamlike.model.graph import Each, Edge, Grouped, Seen
+from beamlike.model.graph import Edge, GroupNode, ParDoNode, SideInputNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.script import Arrive, Run, Script
@@ -53,12 +53,12 @@ class Asserted:
         return f"{heading}:\n{drawn}"
 
 
-def grouping_of(edge: Edge) -> Grouped | None:
+def grouping_of(edge: Edge) -> GroupNode | None:
     """The grouping whose panes an edge has; None if there is no such grouping."""
     node = edge.node
-    while isinstance(node, Each | Seen):
+    while isinstance(node, ParDoNode | SideInputNode):
         node = node.sources[0].node
-    return node if isinstance(node, Grouped) else None
+    return node if isinstance(node, GroupNode) else None
 
 
 def asserted_in(run: PipelineRun, edge: Edge) -> Asserted | None:
@@ -124,16 +124,16 @@ def listening() -> Iterator[Sequence[Asserted]]:
 
     A test may assert something about its panes in a plain ``assert``, which knows nothing of it.
     """
-    heard: deque[Asserted] = deque(maxlen=1)
-    _listeners.append(heard)
+    updates: deque[Asserted] = deque(maxlen=1)
+    _listeners.append(updates)
     try:
-        yield heard
+        yield updates
     finally:
         # Not by equality: whoever listens has heard the same as others.
-        _listeners[:] = [other for other in _listeners if other is not heard]
+        _listeners[:] = [other for other in _listeners if other is not updates]
 
 
 def ran_by_itself(asserted: Asserted) -> None:
     """Tell whoever is `listening`."""
-    for heard in _listeners:
-        heard.append(asserted)
+    for updates in _listeners:
+        updates.append(asserted)

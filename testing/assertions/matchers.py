@@ -17,9 +17,9 @@ import attrs
 
 from beamlike.errors import TestStreamError
 from beamlike.machine.events import Pane
+from beamlike.model.fingerprint import stable_repr
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GLOBAL_WINDOW, Window
-from beamlike.model.words import in_words
 from beamlike.testing.assertions.failures import Failure
 from beamlike.testing.assertions.selection import Choice, Question, Selection, judge
 from beamlike.testing.spelling import read_window
@@ -131,6 +131,6 @@ def _in_panes(name: str, choice: Choice, window_and_matcher: tuple[Any, ...]) ->
         hint = f"; write {named}(...)" if named else ""
         raise TestStreamError(
             f"{name} needs a value matcher such as have_size(1) after its window, "
-            f"got {in_words(question)}{hint}"
+            f"got {stable_repr(question)}{hint}"
         )
     return _InPanes(name, read_window(window_and_matcher[:-1], name), choice, question)

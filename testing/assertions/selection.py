@@ -7,10 +7,10 @@ from typing import Any, Final
 import attrs
 
 from beamlike.machine.events import Pane
+from beamlike.model.fingerprint import on_one_line
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import show_duration, show_instant
 from beamlike.model.windows import IntervalWindow, Window
-from beamlike.model.words import on_one_line
 from beamlike.runtime.script import Output
 from beamlike.testing.assertions.failures import Failure, some_lines
 from beamlike.testing.streams.results import NO_KEY, Results

@@ -127,7 +127,7 @@ class Shape:
             _window(told["window"]) if told["window"] else None,
             known[told["reason"]],
             told["missed_ms"],
-            _window(told["nearly"]) if told["nearly"] else None,
+            _window(told["nearest_session"]) if told["nearest_session"] else None,
             None if told["watermark"] is None else _ms(told["watermark"]),
             told["count"],
             told["error"],

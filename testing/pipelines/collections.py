@@ -23,7 +23,7 @@ from beamlike.errors import PipelineError
 from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.machine.events import Pane
 from beamlike.model.combine import Collect
-from beamlike.model.graph import Edge, Grouped, in_order
+from beamlike.model.graph import Edge, GroupNode, in_order
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Output, Run
 from beamlike.testing.assertions.groupings import asserted_in, grouping_of
@@ -58,7 +58,7 @@ def results_of(run: PipelineRun, edge: Edge, windowing: WindowingStrategy) -> Re
     # What a step dropped did not come out of it: nobody can tell which was first.
     outputs = sorted([*lost, *came], key=lambda output: output.step)
     node, grouped = edge.node, grouping_of(edge)
-    grouping = node.combine if isinstance(node, Grouped) else None
+    grouping = node.combine if isinstance(node, GroupNode) else None
     label = repr(node.label) + (f", output {edge.tag!r}" if edge.tag else "")
     return Results(
         Run((), tuple(outputs)),

@@ -14,7 +14,7 @@ from beamlike.api.pipelines.pipeline import Pipeline
 from beamlike.api.pipelines.result import PipelineResult
 from beamlike.errors import TestStreamError
 from beamlike.hosts.memory.pipeline import PipelineRun
-from beamlike.model.graph import Edge, Grouped
+from beamlike.model.graph import Edge, GroupNode
 from beamlike.testing.assertions.groupings import asserted_in, grouping_of
 from beamlike.testing.streams.results import Results
 
@@ -66,7 +66,7 @@ def _run_of(of: Any) -> PipelineRun:
     )
 
 
-def _chosen(known: tuple[Grouped, ...], wanted: str | PCollection[Any] | None) -> Grouped:
+def _chosen(known: tuple[GroupNode, ...], wanted: str | PCollection[Any] | None) -> GroupNode:
     if wanted is None:
         if len(known) == 1:
             return known[0]
@@ -97,5 +97,5 @@ def _chosen(known: tuple[Grouped, ...], wanted: str | PCollection[Any] | None) -
     raise TestStreamError(f"inside: there is no grouping {wanted!r}; there are {_labels(known)}")
 
 
-def _labels(of: "tuple[Grouped, ...] | list[Grouped]") -> str:
+def _labels(of: "tuple[GroupNode, ...] | list[GroupNode]") -> str:
     return ", ".join(repr(node.label) for node in of)

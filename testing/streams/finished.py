@@ -13,7 +13,7 @@ from beamlike.machine.events import Element
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect, CombineFn
-from beamlike.model.graph import Given
+from beamlike.model.graph import ReadNode
 from beamlike.model.keyword_errors import by_name
 from beamlike.model.options import option
 from beamlike.model.strategy import StrategyParts, WindowingStrategy, check_alone
@@ -44,7 +44,7 @@ class _Played(PTransform[Pipeline, PCollection[Any]]):
     def expand(self, given: Pipeline) -> PCollection[Any]:
         if self.without_unit:
             raise PipelineError(f"{given.label!r}: {self.without_unit}")
-        node = Given(given.label, (), self.steps, bounded=False)
+        node = ReadNode(given.label, (), self.steps, bounded=False)
         return given.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
 
 

@@ -70,7 +70,7 @@ def refused(reason: str, row: Row, stage: str = "beamlike") -> Row:
         "watermark": None,
         "missed_ms": None,
         "window": None,
-        "nearly": None,
+        "nearest_session": None,
         "count": 1,
         "error": None,
         "element": json.dumps(row, separators=(",", ":")),

@@ -56,7 +56,10 @@ def test_a_late_row_tells_the_session_that_it_nearly_joined(feed: MakeFeed, line
             "watermark": "2020-01-01T00:12:00.000Z",
             "missed_ms": 60_001,
             "window": {"start": "2020-01-01T00:01:00.000Z", "end": "2020-01-01T00:11:00.000Z"},
-            "nearly": {"start": "2020-01-01T00:00:00.000Z", "end": "2020-01-01T00:18:00.000Z"},
+            "nearest_session": {
+                "start": "2020-01-01T00:00:00.000Z",
+                "end": "2020-01-01T00:18:00.000Z",
+            },
             "count": 1,
             "error": None,
             "element": '{"k": "a", "v": 7}',

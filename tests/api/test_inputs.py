@@ -11,13 +11,13 @@ import beamlike as bl
 from beamlike.errors import ColumnError, TimeError, WindowingError
 from beamlike.machine.clocks import (
     Clocks,
-    FromShard,
-    FromSource,
-    Heard,
     Idle,
     InputClock,
+    ShardWatermark,
     SourceClock,
+    SourceProgress,
     StageClock,
+    WatermarkUpdate,
 )
 from beamlike.machine.events import Pane
 from beamlike.model.combine import Count
@@ -74,7 +74,7 @@ class ShardOfInputs:
             Plan(strategy, {"k": pa.string()}, {}, (part,), shards=1, buckets=1, clocks=clocks)
         )
 
-    def step(self, clock: int, *heard: Heard, rows: tuple[int, ...] = ()) -> list[str]:
+    def step(self, clock: int, *updates: WatermarkUpdate, rows: tuple[int, ...] = ()) -> list[str]:
         """The panes of a micro-batch at a time of the clock, with rows of these event times."""
         table = pa.table(
             {
@@ -84,7 +84,7 @@ class ShardOfInputs:
             }
         )
         # A new shard each time: nothing survives a step but the bytes of the store.
-        out = Shard(self.plan).step(self.store, [table] if rows else [], heard, clock)
+        out = Shard(self.plan).step(self.store, [table] if rows else [], updates, clock)
         self.output_watermark = out.output_watermark
         panes = [effect for _, effect in out.effects if isinstance(effect, Pane)]
         assert len(panes) == len(out.effects)
@@ -93,48 +93,48 @@ class ShardOfInputs:
 
 def test_the_slower_input_holds_back_what_the_faster_one_would_let_out() -> None:
     shard = ShardOfInputs.of(SourceClock(0), SourceClock(5))
-    assert shard.step(0, FromSource(FAST, 3), rows=(3,)) == []
+    assert shard.step(0, SourceProgress(FAST, 3), rows=(3,)) == []
     assert shard.output_watermark == MIN_TIMESTAMP
-    assert shard.step(0, FromSource(FAST, 400), rows=(400,)) == []
-    assert shard.step(0, FromSource(SLOW, 4), rows=(4,)) == []
+    assert shard.step(0, SourceProgress(FAST, 400), rows=(400,)) == []
+    assert shard.step(0, SourceProgress(SLOW, 4), rows=(4,)) == []
     assert shard.output_watermark == -1
     # 14 trails by 5, and the window ends when the watermark is at 10.
-    assert shard.step(0, FromSource(SLOW, 14)) == []
+    assert shard.step(0, SourceProgress(SLOW, 14)) == []
     assert shard.output_watermark == 9
-    assert shard.step(0, FromSource(SLOW, 15)) == ["2 in 0 ON_TIME"]
+    assert shard.step(0, SourceProgress(SLOW, 15)) == ["2 in 0 ON_TIME"]
     # Now the other one is the slower.
-    assert shard.step(0, FromSource(SLOW, 415)) == []
+    assert shard.step(0, SourceProgress(SLOW, 415)) == []
     assert shard.output_watermark == 400
-    assert shard.step(0, FromSource(FAST, 410)) == ["1 in 400 ON_TIME"]
+    assert shard.step(0, SourceProgress(FAST, 410)) == ["1 in 400 ON_TIME"]
     assert shard.output_watermark == 410
 
 
 def test_a_silent_input_is_released_once_it_is_silent_for_longer_than_it_may() -> None:
     shard = ShardOfInputs.of(SourceClock(0), SourceClock(0, idle_after=100))
-    assert shard.step(1000, FromSource(FAST, 3), FromSource(SLOW, 4), rows=(3, 4)) == []
-    assert shard.step(1050, FromSource(FAST, 25), rows=(25,)) == []
+    assert shard.step(1000, SourceProgress(FAST, 3), SourceProgress(SLOW, 4), rows=(3, 4)) == []
+    assert shard.step(1050, SourceProgress(FAST, 25), rows=(25,)) == []
     assert shard.step(1100) == []
     assert shard.step(1101) == ["2 in 0 ON_TIME"]
     assert shard.output_watermark == 25
     # It speaks again, of a time that is over by now: its row is late, and is waited for again.
-    assert shard.step(1102, FromSource(SLOW, 8), rows=(8,)) == ["1 in 0 LATE"]
-    assert shard.step(1103, FromSource(FAST, 95)) == []
+    assert shard.step(1102, SourceProgress(SLOW, 8), rows=(8,)) == ["1 in 0 LATE"]
+    assert shard.step(1103, SourceProgress(FAST, 95)) == []
     assert shard.output_watermark == 25
-    assert shard.step(1104, FromSource(SLOW, 30)) == ["1 in 20 ON_TIME"]
+    assert shard.step(1104, SourceProgress(SLOW, 30)) == ["1 in 20 ON_TIME"]
     assert shard.output_watermark == 30
 
 
 def test_when_all_inputs_are_silent_nothing_is_released() -> None:
     patient = SourceClock(0, idle_after=100)
     shard = ShardOfInputs.of(patient, patient)
-    assert shard.step(1000, FromSource(FAST, 30), FromSource(SLOW, 4), rows=(4, 30)) == []
+    assert shard.step(1000, SourceProgress(FAST, 30), SourceProgress(SLOW, 4), rows=(4, 30)) == []
     assert shard.step(5000) == []
     assert shard.output_watermark == 4
 
 
 def test_a_silent_input_that_advances_goes_on_with_the_clock() -> None:
     shard = ShardOfInputs.of(SourceClock(2, idle_after=100, idle=Idle.ADVANCE))
-    assert shard.step(1000, FromSource(FAST, 4), rows=(4,)) == []
+    assert shard.step(1000, SourceProgress(FAST, 4), rows=(4,)) == []
     assert shard.step(1100) == []
     assert shard.output_watermark == 2
     assert shard.step(1107) == []
@@ -142,14 +142,14 @@ def test_a_silent_input_that_advances_goes_on_with_the_clock() -> None:
     assert shard.step(1108) == ["1 in 0 ON_TIME"]
     assert shard.output_watermark == 10
     # A row comes after all, and is late. What was promised is not taken back.
-    assert shard.step(1110, FromSource(FAST, 6), rows=(6,)) == ["1 in 0 LATE"]
+    assert shard.step(1110, SourceProgress(FAST, 6), rows=(6,)) == ["1 in 0 LATE"]
     assert shard.output_watermark == 10
 
 
 def test_an_input_that_never_spoke_is_released_too_and_does_not_advance() -> None:
     for idle in Idle:
         shard = ShardOfInputs.of(SourceClock(0), SourceClock(0, idle_after=100, idle=idle))
-        assert shard.step(1000, FromSource(FAST, 30), rows=(4,)) == []
+        assert shard.step(1000, SourceProgress(FAST, 30), rows=(4,)) == []
         assert shard.step(1100) == []
         assert shard.step(1101) == ["1 in 0 ON_TIME"]
         assert shard.output_watermark == 30
@@ -157,9 +157,9 @@ def test_an_input_that_never_spoke_is_released_too_and_does_not_advance() -> Non
 
 def test_a_grouping_before_is_as_far_as_the_slowest_of_its_shards() -> None:
     shard = ShardOfInputs.of(StageClock(2), SourceClock(0))
-    assert shard.step(0, FromShard(0, 0, 50), FromSource(1, 70), rows=(4,)) == []
+    assert shard.step(0, ShardWatermark(0, 0, 50), SourceProgress(1, 70), rows=(4,)) == []
     assert shard.output_watermark == MIN_TIMESTAMP
-    assert shard.step(0, FromShard(0, 1, 10)) == ["1 in 0 ON_TIME"]
+    assert shard.step(0, ShardWatermark(0, 1, 10)) == ["1 in 0 ON_TIME"]
     assert shard.output_watermark == 10
 
 

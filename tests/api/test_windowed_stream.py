@@ -120,7 +120,7 @@ def test_a_window_is_early_then_on_time_then_late_then_expired(feed: MakeFeed) -
                 "watermark": "2020-01-01T02:10:00.000Z",
                 "missed_ms": 600_001,
                 "window": {"start": "2020-01-01T00:00:00.000Z", "end": "2020-01-01T01:00:00.000Z"},
-                "nearly": None,
+                "nearest_session": None,
                 "count": 1,
                 "error": None,
                 "element": '{"user": "ann", "v": 6}',
@@ -414,8 +414,11 @@ def as_told(key: str, effect: Any) -> tuple[Any, ...]:
         element = {"k": key, "v": effect.element.value[0]}
         at = effect.element.timestamp
         judged = (effect.reason.value, at, effect.watermark, effect.missed_by)
-        nearly = effect.nearly and (effect.nearly.start, effect.nearly.end)
-        return (key, window, *judged, window, nearly, effect.count, effect.error, element)
+        nearest_session = effect.nearest_session and (
+            effect.nearest_session.start,
+            effect.nearest_session.end,
+        )
+        return (key, window, *judged, window, nearest_session, effect.count, effect.error, element)
     count, values = effect.value
     info = effect.info
     return (
@@ -441,7 +444,10 @@ def as_shown(row: Row) -> tuple[Any, ...]:
         assert told["stage"] == "beamlike"
         at, element = millis(told["timestamp"]), json.loads(told["element"])
         judged = (told["reason"], at, millis(told["watermark"]), told["missed_ms"])
-        windows = (bounds_of(told["window"]), told["nearly"] and bounds_of(told["nearly"]))
+        windows = (
+            bounds_of(told["window"]),
+            told["nearest_session"] and bounds_of(told["nearest_session"]),
+        )
         return (row["k"], window, *judged, *windows, told["count"], told["error"], element)
     return (
         row["k"],

@@ -161,7 +161,7 @@ def test_programs_get_a_document(orders: Path, capsys: pytest.CaptureFixture[str
             "key": {"user": "cy"},
             "window": {"start": "2020-01-01T00:00:00.000Z", "end": "2020-01-01T01:00:00.000Z"},
             "closed": False,
-            "fresh": 1,
+            "new_elements": 1,
             "size": None,
             "last_pane": None,
             "standing": None,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from beamlike.cli import main
-from beamlike.model.words import visible
+from beamlike.model.fingerprint import visible
 
 RUDE = "\x1b[2J\x1b]0;mine\x07\u202e<script>alert(1)</script>\r"
 SHOWN = r"\x1b[2J\x1b]0;mine\x07\u202e<script>alert(1)</script>\r"

@@ -17,7 +17,7 @@ from beamlike.model.windows import bounds
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.script import Arrive, Output, ScriptStep
 from tests.crash.noted import Noted, timed
-from tests.crash.outputs import Output as Came
+from tests.crash.outputs import Output as OutputElement
 
 __all__ = ["Plain", "plain", "played"]
 
@@ -63,7 +63,7 @@ def played(
     return rows
 
 
-def plain(out: Came) -> dict[int, list[Plain]]:
+def plain(out: OutputElement) -> dict[int, list[Plain]]:
     """What came out of a query, in plain form."""
     return {at: [_of_spark(json.loads(line)) for line in of] for at, of in out.rows.items()}
 

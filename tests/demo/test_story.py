@@ -39,7 +39,7 @@ def test_the_story_of_an_hour(scene: Any):
         MicroBatch(10, 0, start + 10_000 * MINUTE),
     ]
     group = ("UA", start)
-    story = tell_story(group, scene.panes[group], scene.drops, scene.flights, files, batches)
+    trace = tell_story(group, scene.panes[group], scene.drops, scene.flights, files, batches)
 
     # The picture is fourteen rows high. Of the 910 minutes from the first arrival on it shows 415:
     # of each of the two long silences an hour is left, half of it before the fold.
@@ -47,7 +47,7 @@ def test_the_story_of_an_hour(scene: Any):
         return (minute - 5) * MINUTE / (415 * MINUTE / 14)
 
     window = IntervalWindow(start, start + 60 * MINUTE)
-    assert story == Scene(
+    assert trace == Scene(
         title="UA, departures scheduled 06:00 to 07:00 on 01 January 2013",
         note="watermark 30 minutes behind, allowed lateness 6 hours; each pane holds all "
         "departures so far",
@@ -99,9 +99,9 @@ def test_an_hour_in_which_nobody_was_dropped_is_not_seen_to_expire(scene: Any):
     group = ("AA", scene.start)
     files = [ArrivalFile(0, 4, scene.start, scene.start + 400 * MINUTE)]
     batches = [MicroBatch(at, 4, scene.start + at * 100 * MINUTE) for at in range(5)]
-    story = tell_story(group, scene.panes[group], (), scene.flights, files, batches)
-    assert [life.end for life in story.lives] == [End.OPEN]
-    assert [mark.fate for mark in story.marks] == [Fate.TAKEN] * 2
+    trace = tell_story(group, scene.panes[group], (), scene.flights, files, batches)
+    assert [life.end for life in trace.lives] == [End.OPEN]
+    assert [mark.fate for mark in trace.marks] == [Fate.TAKEN] * 2
 
 
 def test_a_flight_that_leaves_behind_the_watermark_is_drawn_as_late(scene: Any):
@@ -112,8 +112,8 @@ def test_a_flight_that_leaves_behind_the_watermark_is_drawn_as_late(scene: Any):
         MicroBatch(0, 5, start + 10 * MINUTE + 1),
         *(MicroBatch(at, 0, start + 70 * MINUTE) for at in range(1, 4)),
     ]
-    story = tell_story(group, scene.panes[group][:1], [], scene.flights, files, batches)
-    assert [(mark.event, mark.fate) for mark in story.marks] == [
+    trace = tell_story(group, scene.panes[group][:1], [], scene.flights, files, batches)
+    assert [(mark.event, mark.fate) for mark in trace.marks] == [
         (start + 5 * MINUTE, Fate.TAKEN),
         (start, Fate.TAKEN),
         (start + 20 * MINUTE, Fate.TAKEN),

@@ -128,8 +128,8 @@ def test_a_key_that_comes_out_otherwise_is_left_alone_in_its_transcript(
     def deaf(shard: ColumnShard, store: Any, arrivals: Any, *clocks: Any) -> Any:
         keys = (table.column("key_key") for table in arrivals)
         others = (pc.fill_null(pc.not_equal(key, "k7"), True) for key in keys)
-        heard = [table.filter(mask) for table, mask in zip(arrivals, others, strict=True)]
-        return step(shard, store, heard, *clocks)
+        updates = [table.filter(mask) for table, mask in zip(arrivals, others, strict=True)]
+        return step(shard, store, updates, *clocks)
 
     monkeypatch.setattr(ColumnShard, "step", deaf)
 

@@ -274,7 +274,7 @@ def test_rows_that_are_gone_and_stay_are_found_out(monkeypatch: pytest.MonkeyPat
     assert first_broken_streams().law == EITHER_MACHINE
 
 
-@pytest.mark.parametrize("column", ["fresh", "index", "awaits_end", "output_watermark"])
+@pytest.mark.parametrize("column", ["new_elements", "index", "end_timer_set", "output_watermark"])
 def test_a_column_that_comes_back_otherwise_is_found_out(
     column: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

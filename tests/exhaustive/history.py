@@ -21,8 +21,8 @@ __all__ = [
     "everything",
     "hold_of",
     "new_since_pane",
-    "outstanding",
     "previous_pane",
+    "unretracted_panes",
 ]
 
 
@@ -156,12 +156,12 @@ def previous_pane(history: History) -> PaneOut | None:
     return found
 
 
-def outstanding(history: History) -> list[PaneOut]:
+def unretracted_panes(history: History) -> list[PaneOut]:
     """The panes that stand: the last one of each window that this one was made of. Section 13."""
     found: list[PaneOut] = []
     for entry in history:
         if isinstance(entry, Fired) and entry.pane is not None:
             found = [entry.pane]
         elif isinstance(entry, Grew):
-            found = [pane for part in entry.parts for pane in outstanding(part)]
+            found = [pane for part in entry.parts for pane in unretracted_panes(part)]
     return found

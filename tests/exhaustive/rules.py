@@ -28,8 +28,8 @@ from tests.exhaustive.history import (
     everything,
     hold_of,
     new_since_pane,
-    outstanding,
     previous_pane,
+    unretracted_panes,
 )
 from tests.exhaustive.triggers import AT_END, finished, ready, timers
 
@@ -202,7 +202,7 @@ class _Key:
             is_last,
         )
         if strategy.accumulation is AccumulationMode.RETRACTING:
-            self.rows += [old.row(self.step, "withdrawn") for old in outstanding(history)]
+            self.rows += [old.row(self.step, "withdrawn") for old in unretracted_panes(history)]
         self.rows.append(pane.row(self.step))
         return pane
 

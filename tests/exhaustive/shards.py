@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.hosts.local.scripts import DictStore
-from beamlike.machine.clocks import FromHost
+from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.columnar.arrays import Ints, within
 from beamlike.machine.events import Element
 from beamlike.model.combine import Sum
@@ -114,7 +114,7 @@ class Shards:
         store.buckets, store.index = dict(self.store.buckets), self.store.index
         with forgetful():
             effects = self.runtime.stepper.effects(
-                store, tables, [FromHost(self.watermark)], self.clock
+                store, tables, [HostWatermark(self.watermark)], self.clock
             )
         rows = list(self.rows)
         for (key,), effect in effects:

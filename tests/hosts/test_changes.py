@@ -228,7 +228,7 @@ def test_what_has_no_trigger_follows_no_change() -> None:
 
 
 def test_a_word_that_is_gone_or_new_is_a_difference() -> None:
-    words = {"layout version": "3", **strategy_words(strategy())}
+    words = {"layout version": "4", **strategy_words(strategy())}
 
     with pytest.raises(StateError, match="late check: the checkpoint has 'assigned', the query ha"):
         continues(words, {what: word for what, word in words.items() if what != "late check"})

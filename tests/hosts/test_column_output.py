@@ -8,7 +8,7 @@ import attrs
 import pyarrow as pa
 import pytest
 
-from beamlike.machine.clocks import FromHost
+from beamlike.machine.clocks import HostWatermark
 from beamlike.model import combine
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -178,7 +178,7 @@ def test_retractions_come_right_before_what_replaces_them_and_repeat_what_they_w
 def run_in_columns(plan: Plan, *steps: tuple[pa.Table | None, int]) -> list[pa.Table | None]:
     stepper, store = stepper_of(attrs.evolve(plan, machine_name="columnar")), DictStore()
     return [
-        stepper.step(store, [] if table is None else [table], [FromHost(watermark)], 0, 3)[0]
+        stepper.step(store, [] if table is None else [table], [HostWatermark(watermark)], 0, 3)[0]
         for table, watermark in steps
     ]
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import FromHost
+from beamlike.machine.clocks import HostWatermark
 from beamlike.model import combine
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import WindowingStrategy
@@ -231,17 +231,17 @@ def test_of_200_keys_in_64_buckets_half_are_due() -> None:
         assert both.step(table(*rows, buckets=64), watermark=-1) == []
         due = both.step(watermark=100)
         late = both.step(table(Row(995, "k1", 7), Row(95, "k2", 8), buckets=64), watermark=100)
-        rest = both.step(watermark=2_000)
+        save = both.step(watermark=2_000)
 
     # Even keys have their elements before the watermark.
     assert [(key, total) for key, _, _, total in panes(due, "n")] == [
         (key, 5) for key in sorted(f"k{at}" for at in range(0, 200, 2))
     ]
     assert [(row["key"], row["__beamlike"]["start"]) for row in late] == []
-    assert [(key, n) for key, _, _, n in panes(rest, "n") if key in ("k1", "k2", "k3")] == [
+    assert [(key, n) for key, _, _, n in panes(save, "n") if key in ("k1", "k2", "k3")] == [
         *(("k1", 6), ("k2", 1), ("k3", 5)),
     ]
-    assert len(panes(rest)) == 101
+    assert len(panes(save)) == 101
     assert both.store.buckets == {}
 
 
@@ -263,7 +263,7 @@ def test_state_of_another_plan_is_refused() -> None:
     other = ColumnShard(plan_of(WindowingStrategy(FixedWindows(20)), "n"))
 
     with pytest.raises(StateError, match=r"the checkpoint has 'FixedWindows\(10ms\)'"):
-        other.step(both.store, [], [FromHost(0)], 0)
+        other.step(both.store, [], [HostWatermark(0)], 0)
 
 
 def test_keys_of_several_columns_and_no_key_at_all() -> None:
@@ -306,7 +306,7 @@ def test_a_store_holds_no_pickles_of_built_in_aggregates() -> None:
     store = DictStore()
     shard = ColumnShard(plan_of(WindowingStrategy(Sessions(10), Always(), "retracting")))
 
-    shard.step(store, [table(Row(3, real=1.5, text="a", money=Decimal(1)))], [FromHost(0)], 0)
+    shard.step(store, [table(Row(3, real=1.5, text="a", money=Decimal(1)))], [HostWatermark(0)], 0)
 
     assert not any("pickle" in name for name in shard.layout.schema.names)
     assert all(b"cloudpickle" not in blob for blob in store.buckets.values())

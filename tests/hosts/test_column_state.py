@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from beamlike.machine.clocks import FromHost
+from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.columnar.columns import State
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark
 from beamlike.model.sessions import Sessions
@@ -66,10 +66,10 @@ def woken_and_rested(plan: Plan, rows: pa.Table, index: Index) -> pa.Table:
     layout = ColumnState(plan, ColumnShard(plan).machine)
     names = [f"key_{name}" for name in plan.keys]
     keys = number_keys(rows.select(names).columns, rows.num_rows)
-    table = layout.wake(rows.combine_chunks(), keys.number)
+    table = layout.load(rows.combine_chunks(), keys.number)
     promised = np.full(keys.count, MIN_TIMESTAMP, np.int64)
     promised[keys.number] = rows.column("output_watermark").to_numpy()
-    return layout.rest(State(index.at.watermark, index.at.clock, promised, table), keys)
+    return layout.save(State(index.at.watermark, index.at.clock, promised, table), keys)
 
 
 @pytest.mark.parametrize("window_fn", [Sessions(10), Sessions(10, max_elements=3)], ids=str)
@@ -92,7 +92,7 @@ def test_what_the_reference_machine_saved_is_saved_again_as_it_was(
                 watermark = to
             case AdvanceClock(to):
                 clock = to
-        shard.step(store, tables, [FromHost(watermark)], clock)
+        shard.step(store, tables, [HostWatermark(watermark)], clock)
         rows, index = rows_at_rest(plan, store)
         again = woken_and_rested(plan, rows, index)
 

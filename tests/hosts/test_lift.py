@@ -79,12 +79,12 @@ def any_rows(dice: Random, plan: Plan, around: int, *, carried: bool) -> pa.Tabl
 
 
 def told(
-    plan: Plan, tables: Sequence[pa.Table], watermark: int | None, untold: Sequence[str]
+    plan: Plan, tables: Sequence[pa.Table], watermark: int | None, hidden_columns: Sequence[str]
 ) -> tuple[Any, ...]:
     """What comes of rows, in words: types, combined rows, and drops."""
     table, dropped = lifter_of(plan).lift(tables, watermark)
     table.validate(full=True)
-    rows = sorted(map(repr, table.drop_columns(list(untold)).to_pylist()))
+    rows = sorted(map(repr, table.drop_columns(list(hidden_columns)).to_pylist()))
     return table.schema, rows, sorted(map(repr, dropped))
 
 
@@ -102,9 +102,9 @@ def test_both_machines_combine_the_same_rows_alike(dice: Random, unjudged: bool)
     watermark = None if unjudged else around + dice.randint(-20, 30)
     by_reference = attrs.evolve(plan, machine_name="reference")
     # The reference may name the time of an element of another window that overlaps.
-    untold = ("ts",) if carried else ()
-    expected = told(by_reference, tables, watermark, untold)
-    assert told(plan, tables, watermark, untold) == expected
+    hidden_columns = ("ts",) if carried else ()
+    expected = told(by_reference, tables, watermark, hidden_columns)
+    assert told(plan, tables, watermark, hidden_columns) == expected
 
 
 # -- told in full --------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_rows_are_combined_by_key_and_window_and_those_too_late_are_told_apart(
         ("joe", 31, 41, 1, 31, True, False, 2, 1, 2),
     ]
     shown = sorted(
-        (key, drop.value, drop.timestamp, drop.missed_by, drop.nearly, drop.watermark)
+        (key, drop.value, drop.timestamp, drop.missed_by, drop.nearest_session, drop.watermark)
         for key, drop in dropped
     )
     assert shown == [(("ann",), (3,), 5, 10, None, 26), (("joe",), (6,), 14, 1, None, 26)]

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import Clocks, FromSource, Heard, SourceClock
+from beamlike.machine.clocks import Clocks, SourceClock, SourceProgress, WatermarkUpdate
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.events import AdvanceWatermark, Element, Pane
 from beamlike.machine.side_input import Main, Side
@@ -88,17 +88,17 @@ def run_in_shard(plan: Plan, script: Script, store: DictStore) -> list[Output]:
     outputs = []
     for number, step in enumerate(script):
         tables = [arrivals(step)] if isinstance(step, Arrive) else []
-        effects = Shard(plan).step(store, tables, heard(step), 0).effects
+        effects = Shard(plan).step(store, tables, updates(step), 0).effects
         outputs += [Output(number, key, effect) for (key,), effect in effects]
     return outputs
 
 
-def heard(step: ScriptStep) -> list[Heard]:
+def updates(step: ScriptStep) -> list[WatermarkUpdate]:
     """What both inputs tell of their watermarks."""
     if not isinstance(step, AdvanceWatermark):
         return []
     side = step.to if step.side is None else step.side
-    return [FromSource(0, side), FromSource(1, step.to)]
+    return [SourceProgress(0, side), SourceProgress(1, step.to)]
 
 
 def any_script(dice: Random, side_fn: WindowFn) -> Script:
@@ -173,7 +173,7 @@ def test_the_output_watermark_of_a_shard_is_that_of_the_memory_host() -> None:
     for step in steps:
         stage.play(step)
         tables = [arrivals(step)] if isinstance(step, Arrive) else []
-        stepped = Shard(plan).step(store, tables, heard(step), 0)
+        stepped = Shard(plan).step(store, tables, updates(step), 0)
         promised.append((stage.output_watermark, stepped.output_watermark))
     assert promised == [(MIN_TIMESTAMP, MIN_TIMESTAMP), (13, 13), (13, 13), (15, 15), (20, 20)]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import OutgrownError, UserFunctionError
-from beamlike.machine.clocks import FromHost
+from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import Element
 from beamlike.model.combine import CombineFn, Count
 from beamlike.model.sessions import Sessions
@@ -267,7 +267,9 @@ def stepped(plan: Plan, *batches: pa.Table) -> list[dict[str, Any]]:
     store, stepper, out = DictStore(), stepper_of(plan), list[dict[str, Any]]()
     for watermark, batch in enumerate([*batches, None], -len(batches)):
         arrivals = [] if batch is None else [batch]
-        rows, _ = stepper.step(store, arrivals, [FromHost(10 if batch is None else watermark)], 0)
+        rows, _ = stepper.step(
+            store, arrivals, [HostWatermark(10 if batch is None else watermark)], 0
+        )
         out += [] if rows is None else rows.to_pylist()
     return out
 

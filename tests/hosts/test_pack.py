@@ -145,9 +145,9 @@ def test_rows_are_dealt_out_to_the_groups_of_a_fanout_in_turn():
     assert elements == [0, 0, 3, 0]  # one blob at the end counts the rows of all
 
 
-@pytest.mark.parametrize("goes_on", [True, False])
-def test_one_row_of_each_blob_says_how_many_of_them_are_what(goes_on: bool) -> None:
-    plan = plan_of("drop", name="totals", goes_on=goes_on)
+@pytest.mark.parametrize("has_downstream", [True, False])
+def test_one_row_of_each_blob_says_how_many_of_them_are_what(has_downstream: bool) -> None:
+    plan = plan_of("drop", name="totals", has_downstream=has_downstream)
     window = IntervalWindow(0, 10)
     early = Pane(window, (1,), 9, PaneInfo(Timing.EARLY, 0, -1, True, False))
     late = Pane(window, (2,), 9, PaneInfo(Timing.LATE, 1, 1, False, False))

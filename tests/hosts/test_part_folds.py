@@ -128,11 +128,11 @@ def test_state_of_either_machine_is_state_of_the_other(lengths: list[int], data:
     for part in BOUND.parts.values():
         fold = fold_of_part(part, BOUND.values)
         theirs = part.columns.encode(by_function(part, table, windows))
-        ours = fold.rest(by_fold(part, table, windows))
+        ours = fold.save(by_fold(part, table, windows))
         assert words(ours) == words(theirs), part.name
         for array in ours:
             array.validate(full=True)
-        assert words(fold.rest(fold.wake(inside(theirs)))) == words(theirs), part.name
+        assert words(fold.save(fold.load(inside(theirs)))) == words(theirs), part.name
         assert repr(part.columns.decode(ours)) == repr(part.columns.decode(theirs)), part.name
 
 
@@ -156,7 +156,7 @@ def test_state_that_rests_otherwise_is_run_window_by_window():
     table = pa.table({"value_x": pa.array([3, None, 5])})
     values = inputs_of_part(part, fold, table)
     accumulators = fold.of(values, np.arange(3), np.array([0, 2]), np.array([2, 1]))
-    woken = fold.wake(fold.rest(accumulators))
+    woken = fold.load(fold.save(accumulators))
     assert fold.extract(woken).to_pylist() == [[3, None], [5]]
 
 

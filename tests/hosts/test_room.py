@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import UnsupportedError
-from beamlike.machine.clocks import FromHost
+from beamlike.machine.clocks import HostWatermark
 from beamlike.model.combine import Collect, Max
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.triggers import AfterCount, Repeatedly
@@ -56,7 +56,7 @@ def rows(values: list[str], key: str = "ann") -> pa.Table:
 
 def refused(plan: Plan, store: DictStore, *tables: pa.Table, watermark: int = 0) -> str:
     with pytest.raises(UnsupportedError) as error:
-        stepper_of(plan).step(store, tables, [FromHost(watermark)], 0, 3)
+        stepper_of(plan).step(store, tables, [HostWatermark(watermark)], 0, 3)
     return str(error.value)
 
 
@@ -65,7 +65,7 @@ def test_rows_that_arrive_in_one_micro_batch_may_be_too_large() -> None:
     plan = plan_of(LONGEST)
     fits, too_large = [rows(["x" * 500]), rows(["x" * 500])], rows(["x" * 501])
 
-    stepper_of(plan).step(DictStore(), fits, [FromHost(0)], 0, 3)
+    stepper_of(plan).step(DictStore(), fits, [HostWatermark(0)], 0, 3)
 
     assert refused(plan, DictStore(), fits[0], too_large) == (
         "shard 3 of the 4 of 'beamlike' cannot hold what it is given: column 'v' would have "
@@ -82,7 +82,7 @@ def test_rows_that_arrive_in_one_micro_batch_may_be_too_large() -> None:
 def test_windows_may_be_too_large_together_and_the_state_stays(machine: Any) -> None:
     plan, store = plan_of(WORDS, machine=machine), DictStore()
     stepper = stepper_of(plan)
-    stepper.step(store, [rows(["x" * 600])], [FromHost(0)], 0, 3)
+    stepper.step(store, [rows(["x" * 600])], [HostWatermark(0)], 0, 3)
     before = dict(store.buckets), store.index
 
     assert refused(plan, store, rows(["y" * 401])) == (
@@ -91,8 +91,8 @@ def test_windows_may_be_too_large_together_and_the_state_stays(machine: Any) -> 
     )
     assert (store.buckets, store.index) == before
     # With less it goes on.
-    stepper.step(store, [rows(["y" * 400])], [FromHost(0)], 0, 3)
-    out, _ = stepper.step(store, [], [FromHost(100)], 0, 3)
+    stepper.step(store, [rows(["y" * 400])], [HostWatermark(0)], 0, 3)
+    out, _ = stepper.step(store, [], [HostWatermark(100)], 0, 3)
     assert [len("".join(row["words"])) for row in out.to_pylist()] == [1_000]
 
 
@@ -102,8 +102,8 @@ def test_rows_that_were_replaced_are_cleared_away_before_they_take_room() -> Non
     plan, store = plan_of(LONGEST), DictStore()
     stepper = stepper_of(plan)
     for letter in "abcdefgh":
-        stepper.step(store, [rows([letter * 300])], [FromHost(0)], 0, 3)
-    out, _ = stepper.step(store, [], [FromHost(100)], 0, 3)
+        stepper.step(store, [rows([letter * 300])], [HostWatermark(0)], 0, 3)
+    out, _ = stepper.step(store, [], [HostWatermark(100)], 0, 3)
     assert [row["longest"] for row in out.to_pylist()] == ["h" * 300]
 
 

@@ -59,7 +59,7 @@ def told(state: SavedState) -> list[tuple[Any, ...]]:
         (
             row["key"],
             f"{row['start']:%H:%M}-{row['end']:%H:%M}",
-            row["fresh"],
+            row["new_elements"],
             row["timing"] and (row["timing"], row["index"]),
             row["standing"],
         )
@@ -158,8 +158,8 @@ def test_several_groupings_of_a_query(spark: Any, tmp_path: Path) -> None:
     state = bl.open_state(spark, leave_checkpoint(spark, tmp_path, EVENTS, query, *arrivals))
 
     assert [(stage.name, stage.operator) for stage in state.stages] == [("users", 1), ("total", 0)]
-    assert state.windows.select(["stage", "key", "fresh"]).to_pylist() == [
-        {"stage": "users", "key": "ann", "fresh": 1}
+    assert state.windows.select(["stage", "key", "new_elements"]).to_pylist() == [
+        {"stage": "users", "key": "ann", "new_elements": 1}
     ]
     assert state.to_dataframe().select("stage", "key").collect() == [("users", "ann")]
     with pytest.raises(StateError) as refusal:
@@ -200,7 +200,9 @@ def test_a_pipeline_tells_labels_keys_windows_and_triggers(spark: Any, tmp_path:
     (stage,) = state.stages
     assert (stage.name, stage.in_pipeline) == ("Totals", True)
     found = list(windows_of(state, choose(state)))
-    assert [(it.key, it.facts["key"], str(it.window), it.facts["fresh"]) for it in found] == [
+    assert [
+        (it.key, it.facts["key"], str(it.window), it.facts["new_elements"]) for it in found
+    ] == [
         (("ann", 1), "('ann', 1)", "[2020-01-01 00:00:00, 2020-01-01 01:00:00)", 1),
         (("bob", 1), "('bob', 1)", "[2020-01-01 00:00:00, 2020-01-01 01:00:00)", 1),
     ]

@@ -12,7 +12,7 @@ from beamlike.hosts.spark.saved.shard import SavedShard
 from beamlike.hosts.spark.saved.sizes import row_sizes
 from beamlike.hosts.spark.saved.stage import SavedStage, times_in_ms
 from beamlike.hosts.spark.saved.trigger import node_in_words
-from beamlike.machine.clocks import FromHost
+from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.state import KeyState
@@ -67,13 +67,13 @@ def remembered(strategy: WindowingStrategy, script: Script) -> dict[tuple[Any, .
     for key, state in stage.states.items():
         for window, it in state.windows.items():
             own = KeyState(state.watermark, state.clock, state.output_watermark, {window: it})
-            asked = machine.wakes(own)
+            asked = machine.next_timers(own)
             event, clock = asked.event, asked.clock
             is_never = event is None or event >= END_OF_GLOBAL_WINDOW
             pane = it.last_pane
             found["null" if key is None else str(key), window.start, window.end] = {
                 "closed": it.closed,
-                "fresh": it.fresh,
+                "new_elements": it.new_elements,
                 "last": pane and (pane.timing.value, pane.index, pane.nonspeculative_index),
                 "hold": it.element_hold,
                 "due": (None if is_never else event + 1, clock),
@@ -128,7 +128,7 @@ def told_by(stage: SavedStage) -> dict[tuple[Any, ...], Row]:
         timing = row["timing"]
         told[row["key"], saved["start"], saved["end"]] = {
             "closed": row["closed"],
-            "fresh": row["fresh"],
+            "new_elements": row["new_elements"],
             "last": timing and (timing, row["index"], row["nonspeculative"]),
             "hold": row["hold"],
             "due": (row["due_event"], row["due_clock"]),
@@ -177,7 +177,7 @@ def test_a_window_is_told_whole() -> None:
             "start": 0,
             "end": 60_000,
             "closed": False,
-            "fresh": 2,
+            "new_elements": 2,
             "size": None,
             "timing": "ON_TIME",
             "index": 0,
@@ -200,7 +200,7 @@ def test_a_window_is_told_whole() -> None:
             "start": 60_000,
             "end": 120_000,
             "closed": False,
-            "fresh": 1,
+            "new_elements": 1,
             "size": None,
             "timing": None,
             "index": None,
@@ -267,10 +267,10 @@ def test_a_trigger_of_a_later_version_is_not_told() -> None:
     [
         (
             {"plan": {"layout version": "99"}},
-            "the state has layout version 99, and this beamlike reads 3; open it with the version "
+            "the state has layout version 99, and this beamlike reads 4; open it with the version "
             "of beamlike that the query runs with",
         ),
-        ({"plan": {}}, "the state has layout version None, and this beamlike reads 3; open it "),
+        ({"plan": {}}, "the state has layout version None, and this beamlike reads 4; open it "),
         ({"contents": 7}, "the state of the group 4 cannot be read: TypeError: "),
         ({"output": None, "inputs": 3}, "the state of the group 4 cannot be read: TypeError: "),
     ],
@@ -395,7 +395,7 @@ def test_a_side_window_where_rows_wait_waits_for_the_side_input() -> None:
         }
     )
     store = DictStore()
-    Shard(plan).step(store, [arrivals], [FromHost(0)], 0)
+    Shard(plan).step(store, [arrivals], [HostWatermark(0)], 0)
 
     stage = SavedStage("look-up", 0, (SavedShard.of(0, 0, blobs_of(store)),))
 

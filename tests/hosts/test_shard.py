@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from beamlike.errors import StateError, UnsupportedError
-from beamlike.machine.clocks import FromHost
+from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element, Pane
 from beamlike.model.combine import Collect, Count, Max, Mean, Min, Sum
 from beamlike.model.sessions import Sessions
@@ -107,7 +107,7 @@ def run_in_shard(plan: Plan, script: Script, store: DictStore) -> list[Output]:
                 watermark = to
             case AdvanceClock(to):
                 clock = to
-        effects = shard.step(store, tables, [FromHost(watermark)], clock).effects
+        effects = shard.step(store, tables, [HostWatermark(watermark)], clock).effects
         outputs += [Output(number, key, effect) for (key,), effect in effects]
     return outputs
 
@@ -163,7 +163,10 @@ def test_a_shard_keeps_counts_of_sessions_and_sessions_at_rest(seed: int) -> Non
 def test_only_what_a_strategy_needs_has_a_column() -> None:
     plain = StateLayout(plan_of(WindowingStrategy(Sessions(10)))).schema.names
     counted = WindowingStrategy(Sessions(10, max_elements=3), accumulation="retracting")
-    assert set(StateLayout(plan_of(counted)).schema.names) - set(plain) == {"outstanding", "size"}
+    assert set(StateLayout(plan_of(counted)).schema.names) - set(plain) == {
+        "unretracted_panes",
+        "size",
+    }
 
 
 def test_state_of_sessions_that_merge_on_touch_is_their_own() -> None:
@@ -229,7 +232,7 @@ def test_elements_are_judged_before_the_watermark_that_they_arrive_with() -> Non
     early = Arrive((("ann", element(1, 5)),))
 
     effects = (
-        Shard(plan).step(store, [arrivals(early, plan.buckets)], [FromHost(60_000)], 0).effects
+        Shard(plan).step(store, [arrivals(early, plan.buckets)], [HostWatermark(60_000)], 0).effects
     )
 
     assert [(e.info.timing.value, e.value[0]) for _, e in effects] == [("ON_TIME", 1)]
@@ -264,10 +267,10 @@ def test_all_of_a_key_s_state_survives_as_bytes() -> None:
             "t0": 21,
             "t1": 1,
             "t2": 1,
-            "fresh": 1,
+            "new_elements": 1,
             "element_hold": 12,
-            "awaits_end": True,
-            "alarms": [21],
+            "end_timer_set": True,
+            "processing_timers": [21],
             "timing": None,
             "index": None,
             "nonspeculative": None,
@@ -288,10 +291,10 @@ def test_all_of_a_key_s_state_survives_as_bytes() -> None:
             "t0": None,
             "t1": None,
             "t2": 1,  # windows that may merge count for the late trigger all along
-            "fresh": 0,
+            "new_elements": 0,
             "element_hold": None,
-            "awaits_end": True,
-            "alarms": [],
+            "end_timer_set": True,
+            "processing_timers": [],
             "timing": "EARLY",
             "index": 0,
             "nonspeculative": -1,

@@ -7,7 +7,7 @@ import os
 from random import Random
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
-from beamlike.machine.processing_timers import minds_stale_alarms
+from beamlike.machine.processing_timers import minds_stale_processing_timers
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Collect
 from beamlike.model.strategy import WindowingStrategy
@@ -27,9 +27,9 @@ from tests.support.generated.strategies import any_strategy
 SEEDS = int(os.environ.get("BEAMLIKE_EXAMPLES", "400"))
 
 
-def run_with(strategy: WindowingStrategy, script: Script, *, keeps_alarms: bool) -> Run:
+def run_with(strategy: WindowingStrategy, script: Script, *, keeps_processing_timers: bool) -> Run:
     machine = Grouping(strategy, Collect())
-    machine.keeps_alarms = keeps_alarms
+    machine.keeps_processing_timers = keeps_processing_timers
     return run_in_memory(machine, script)
 
 
@@ -41,7 +41,7 @@ def scenarios() -> list[tuple[int, WindowingStrategy, Script]]:
         random = Random(seed)
         strategy = any_strategy(random, gap_functions=True)
         script = any_script(random, steps=25)
-        if strategy.trigger.needs_clock and not minds_stale_alarms(strategy.trigger):
+        if strategy.trigger.needs_clock and not minds_stale_processing_timers(strategy.trigger):
             found.append((seed, strategy, script))
         seed += 1
     return found
@@ -51,8 +51,8 @@ def test_a_trigger_that_does_not_mind_gives_the_same_whether_alarms_are_kept_or_
     differ = [
         f"seed {seed}: {strategy.trigger}"
         for seed, strategy, script in scenarios()
-        if run_with(strategy, script, keeps_alarms=True).outputs
-        != run_with(strategy, script, keeps_alarms=False).outputs
+        if run_with(strategy, script, keeps_processing_timers=True).outputs
+        != run_with(strategy, script, keeps_processing_timers=False).outputs
     ]
     assert differ == []
 
@@ -65,7 +65,9 @@ def test_a_trigger_that_minds_can_tell():
     strategy = WindowingStrategy(FixedWindows(10), trigger, "discarding", 100)
     arrive = [Arrive((("k", Element(at, at)),)) for at in (5, 6)]
     script = (arrive[0], AdvanceWatermark(10), AdvanceClock(6), arrive[1])
-    kept, forgotten = (run_with(strategy, script, keeps_alarms=keeps) for keeps in (True, False))
+    kept, forgotten = (
+        run_with(strategy, script, keeps_processing_timers=keeps) for keeps in (True, False)
+    )
     assert kept.panes == forgotten.panes[:1]
     assert [drop.effect.element for drop in kept.drops] == [Element(6, 6)]
     assert forgotten.drops == ()

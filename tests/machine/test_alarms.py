@@ -3,8 +3,8 @@
 import pytest
 
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Bundle, Element, Event
-from beamlike.machine.processing_timers import minds_stale_alarms
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.processing_timers import minds_stale_processing_timers
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
@@ -58,8 +58,8 @@ COUNT = AfterCount(2)
     ids=str,
 )
 def test_common_triggers_do_not_mind_a_stale_alarm(trigger: Trigger):
-    assert not minds_stale_alarms(trigger)
-    assert not Grouping(WindowingStrategy(TEN, trigger), Count()).keeps_alarms
+    assert not minds_stale_processing_timers(trigger)
+    assert not Grouping(WindowingStrategy(TEN, trigger), Count()).keeps_processing_timers
 
 
 EACH = AfterEach(SOON, COUNT)
@@ -85,8 +85,8 @@ EACH = AfterEach(SOON, COUNT)
     ids=str,
 )
 def test_after_each_anywhere_and_or_finally_with_an_until_that_goes_on_mind_it(trigger: Trigger):
-    assert minds_stale_alarms(trigger)
-    assert Grouping(WindowingStrategy(TEN, trigger), Count()).keeps_alarms
+    assert minds_stale_processing_timers(trigger)
+    assert Grouping(WindowingStrategy(TEN, trigger), Count()).keeps_processing_timers
 
 
 # -- what a stale alarm does -----------------------------------------------------------------
@@ -145,8 +145,8 @@ def test_a_stale_alarm_closes_the_sliding_windows_that_fired_and_no_others(play)
 # -- alarms that nobody needs are not kept ---------------------------------------------------
 
 
-def alarms(state: KeyState) -> list[tuple[int, ...]]:
-    return [window.alarms for window in state.windows.values()]
+def processing_timers(state: KeyState) -> list[tuple[int, ...]]:
+    return [window.processing_timers for window in state.windows.values()]
 
 
 def test_a_trigger_that_fires_often_does_not_pile_up_alarms():
@@ -157,7 +157,7 @@ def test_a_trigger_that_fires_often_does_not_pile_up_alarms():
         state, _ = machine.step(state, AdvanceClock(second * 1_000))
         state, out = machine.step(state, Bundle((Element(second, 5),)))
         panes += len(out)
-        assert alarms(state) == [()]
+        assert processing_timers(state) == [()]
     assert panes == 50
 
 
@@ -167,8 +167,8 @@ def test_a_trigger_that_waits_keeps_one_alarm_for_its_target():
     for second in range(50):
         state, _ = machine.step(state, AdvanceClock(second * 1_000))
         state, _ = machine.step(state, Bundle((Element(second, 5),)))
-    assert alarms(state) == [(HOUR,)]
-    assert machine.wakes(state) == Wakes(9, HOUR)
+    assert processing_timers(state) == [(HOUR,)]
+    assert machine.next_timers(state) == NextTimers(9, HOUR)
 
 
 def test_a_merged_session_waits_only_for_the_earliest_target_of_its_parts():
@@ -177,7 +177,7 @@ def test_a_merged_session_waits_only_for_the_earliest_target_of_its_parts():
     for clock, timestamp in ((0, 15), (2, 0), (4, 9)):
         state, _ = machine.step(state, AdvanceClock(clock))
         state, _ = machine.step(state, Bundle((Element(timestamp, timestamp),)))
-    assert {window: kept.alarms for window, kept in state.windows.items()} == {
+    assert {window: kept.processing_timers for window, kept in state.windows.items()} == {
         IntervalWindow(0, 25): (5,)
     }
 
@@ -200,17 +200,17 @@ def test_a_trigger_that_minds_keeps_each_alarm_until_the_clock_is_past_it():
         state, _ = machine.step(state, AdvanceClock(clock))
         for timestamp in (3, 4):
             state, _ = machine.step(state, Bundle((Element(timestamp, timestamp),)))
-    assert alarms(state) == [(5, 8)]
+    assert processing_timers(state) == [(5, 8)]
     state, _ = machine.step(state, AdvanceClock(5))
-    assert alarms(state) == [(5, 8)]
+    assert processing_timers(state) == [(5, 8)]
     state, _ = machine.step(state, AdvanceClock(6))
-    assert alarms(state) == [(8,)]
+    assert processing_timers(state) == [(8,)]
 
 
 def test_a_trigger_without_processing_time_has_no_alarms():
     machine = Grouping(WindowingStrategy(TEN, AfterEach(COUNT, COUNT)), Count())
     state, _ = machine.step(KeyState(), Bundle((Element(5, 5),)))
-    assert machine.wakes(state) == Wakes(9, None)
+    assert machine.next_timers(state) == NextTimers(9, None)
 
 
 # -- alarms one by one -----------------------------------------------------------------------
@@ -292,11 +292,11 @@ def test_a_wait_for_the_end_is_not_taken_back_by_a_child_that_does_not_wait(play
 # -- what a key asks of its host -------------------------------------------------------------
 
 
-def wakes_after_each(machine: Grouping, *events: Event) -> list[Wakes]:
+def wakes_after_each(machine: Grouping, *events: Event) -> list[NextTimers]:
     state, asked = KeyState(), []
     for event in events:
         state, _ = machine.step(state, event)
-        asked.append(machine.wakes(state))
+        asked.append(machine.next_timers(state))
     return asked
 
 
@@ -305,11 +305,11 @@ def test_a_key_waits_for_the_end_of_its_window_and_then_for_its_expiry():
     element = Bundle((Element(5, 5),))
     at_9, at_10, at_15 = (AdvanceWatermark(to) for to in (9, 10, 15))
     assert wakes_after_each(machine, element, at_9, at_10, element, at_15) == [
-        Wakes(9, None),
-        Wakes(9, None),
-        Wakes(14, None),
-        Wakes(14, None),
-        Wakes(None, None),
+        NextTimers(9, None),
+        NextTimers(9, None),
+        NextTimers(14, None),
+        NextTimers(14, None),
+        NextTimers(None, None),
     ]
 
 
@@ -318,8 +318,8 @@ def test_a_key_does_not_wait_for_a_target_that_is_behind_the_clock():
     machine = Grouping(WindowingStrategy(TEN, trigger), Count())
     element, at_5, at_6 = Bundle((Element(5, 5),)), AdvanceClock(5), AdvanceClock(6)
     assert wakes_after_each(machine, element, at_5, at_6, element) == [
-        Wakes(9, 5),
-        Wakes(9, 5),
-        Wakes(9, None),
-        Wakes(9, None),
+        NextTimers(9, 5),
+        NextTimers(9, 5),
+        NextTimers(9, None),
+        NextTimers(9, None),
     ]

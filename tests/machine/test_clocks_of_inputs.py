@@ -5,61 +5,61 @@ from hypothesis import strategies as st
 
 from beamlike.machine.clocks import (
     Clocks,
-    FromShard,
-    FromSource,
-    Heard,
     Idle,
     InputState,
+    ShardWatermark,
     SourceClock,
+    SourceProgress,
     StageClock,
+    WatermarkUpdate,
 )
 from beamlike.model.time import MIN_TIMESTAMP
 
 ORDERS, PAYMENTS = 0, 1
 
 
-def after(clocks: Clocks, *batches: tuple[int, list[Heard]]) -> list[int]:
+def after(clocks: Clocks, *batches: tuple[int, list[WatermarkUpdate]]) -> list[int]:
     """The watermark after each micro-batch, given as its clock and what was heard."""
     states: tuple[InputState, ...] = ()
     watermarks = []
-    for clock, heard in batches:
-        states, watermark = clocks.listen(states, heard, clock)
+    for clock, updates in batches:
+        states, watermark = clocks.listen(states, updates, clock)
         watermarks.append(watermark)
     return watermarks
 
 
 def test_a_source_trails_its_greatest_event_time_by_its_delay() -> None:
     clocks = Clocks((SourceClock(delay=60),))
-    told: list[tuple[int, list[Heard]]] = [
-        (0, [FromSource(ORDERS, 100)]),
-        (1, [FromSource(ORDERS, 500), FromSource(ORDERS, 300)]),
-        (2, [FromSource(ORDERS, 200)]),
+    told: list[tuple[int, list[WatermarkUpdate]]] = [
+        (0, [SourceProgress(ORDERS, 100)]),
+        (1, [SourceProgress(ORDERS, 500), SourceProgress(ORDERS, 300)]),
+        (2, [SourceProgress(ORDERS, 200)]),
     ]
     assert after(clocks, *told) == [40, 440, 440]
 
 
 def test_nothing_is_known_before_every_source_has_spoken() -> None:
     clocks = Clocks((SourceClock(0), SourceClock(0)))
-    told: list[tuple[int, list[Heard]]] = [
+    told: list[tuple[int, list[WatermarkUpdate]]] = [
         (0, []),
-        (1, [FromSource(ORDERS, 100)]),
-        (2, [FromSource(PAYMENTS, 70)]),
+        (1, [SourceProgress(ORDERS, 100)]),
+        (2, [SourceProgress(PAYMENTS, 70)]),
     ]
     assert after(clocks, *told) == [MIN_TIMESTAMP, MIN_TIMESTAMP, 70]
 
 
 def test_the_slowest_source_decides() -> None:
     clocks = Clocks((SourceClock(0), SourceClock(30)))
-    first: list[Heard] = [FromSource(ORDERS, 100), FromSource(PAYMENTS, 100)]
-    assert after(clocks, (0, first), (1, [FromSource(PAYMENTS, 200)])) == [70, 100]
+    first: list[WatermarkUpdate] = [SourceProgress(ORDERS, 100), SourceProgress(PAYMENTS, 100)]
+    assert after(clocks, (0, first), (1, [SourceProgress(PAYMENTS, 200)])) == [70, 100]
 
 
 def test_a_time_ahead_of_the_clock_moves_the_watermark_no_further_than_the_clock() -> None:
     clocks = Clocks((SourceClock(5, max_ahead=1_000),))
-    batches: list[tuple[int, list[Heard]]] = [
-        (100, [FromSource(ORDERS, 100)]),
-        (200, [FromSource(ORDERS, 1_200)]),
-        (300, [FromSource(ORDERS, 250)]),
+    batches: list[tuple[int, list[WatermarkUpdate]]] = [
+        (100, [SourceProgress(ORDERS, 100)]),
+        (200, [SourceProgress(ORDERS, 1_200)]),
+        (300, [SourceProgress(ORDERS, 250)]),
         (400, []),
     ]
     assert after(clocks, *batches) == [95, 195, 245, 245]
@@ -67,13 +67,13 @@ def test_a_time_ahead_of_the_clock_moves_the_watermark_no_further_than_the_clock
 
 def test_without_a_limit_the_future_moves_the_watermark_as_it_is() -> None:
     clocks = Clocks((SourceClock(5, max_ahead=None),))
-    assert after(clocks, (100, [FromSource(ORDERS, 1_200)])) == [1_195]
+    assert after(clocks, (100, [SourceProgress(ORDERS, 1_200)])) == [1_195]
 
 
 def test_an_advancing_source_never_passes_the_clock_either() -> None:
     clocks = Clocks((SourceClock(5, idle_after=10, idle=Idle.ADVANCE, max_ahead=1_000),))
-    batches: list[tuple[int, list[Heard]]] = [
-        (100, [FromSource(ORDERS, 900)]),
+    batches: list[tuple[int, list[WatermarkUpdate]]] = [
+        (100, [SourceProgress(ORDERS, 900)]),
         (110, []),
         (150, []),
         (900, []),
@@ -85,16 +85,16 @@ def test_a_side_input_has_a_watermark_of_its_own_before_that_of_the_main_input_o
     # Two inputs make up the side input. The second one falls silent after a while.
     side = (SourceClock(0), SourceClock(0, idle_after=10))
     clocks = Clocks((*side, SourceClock(0)), side=frozenset({0, 1}))
-    told: list[tuple[int, list[Heard]]] = [
-        (0, [FromSource(0, 500)]),
-        (1, [FromSource(1, 300), FromSource(2, 100)]),
-        (2, [FromSource(2, 400)]),
-        (12, [FromSource(2, 450)]),
+    told: list[tuple[int, list[WatermarkUpdate]]] = [
+        (0, [SourceProgress(0, 500)]),
+        (1, [SourceProgress(1, 300), SourceProgress(2, 100)]),
+        (2, [SourceProgress(2, 400)]),
+        (12, [SourceProgress(2, 450)]),
     ]
     states: tuple[InputState, ...] = ()
     watermarks = []
-    for clock, heard in told:
-        states, watermark = clocks.listen(states, heard, clock)
+    for clock, updates in told:
+        states, watermark = clocks.listen(states, updates, clock)
         watermarks.append((watermark, clocks.of_side(states, watermark, clock)))
     assert watermarks == [
         (MIN_TIMESTAMP, MIN_TIMESTAMP),
@@ -112,7 +112,7 @@ def test_where_nobody_waits_for_one_of_main_and_side_input_the_other_says_how_fa
         patience = [10 if at == silent else None for at in (0, 1)]
         inputs = tuple(SourceClock(0, idle_after=it) for it in patience)
         clocks = Clocks(inputs, side=frozenset({0}))
-        states, watermark = clocks.listen((), [FromSource(0, 5), FromSource(1, 90)], 0)
+        states, watermark = clocks.listen((), [SourceProgress(0, 5), SourceProgress(1, 90)], 0)
         assert (watermark, clocks.of_side(states, watermark, 0)) == (90, 5)
         states, watermark = clocks.listen(states, [], 11)
         both = 90 if silent == 0 else 5
@@ -121,24 +121,28 @@ def test_where_nobody_waits_for_one_of_main_and_side_input_the_other_says_how_fa
 
 def test_a_silent_source_holds_the_others_until_just_after_its_time() -> None:
     clocks = Clocks((SourceClock(0), SourceClock(0, idle_after=10)))
-    both: list[Heard] = [FromSource(ORDERS, 100), FromSource(PAYMENTS, 50)]
-    orders: list[Heard] = [FromSource(ORDERS, 200)]
+    both: list[WatermarkUpdate] = [SourceProgress(ORDERS, 100), SourceProgress(PAYMENTS, 50)]
+    orders: list[WatermarkUpdate] = [SourceProgress(ORDERS, 200)]
     told = [(0, both), (9, orders), (10, orders), (11, orders)]
     assert after(clocks, *told) == [50, 50, 50, 200]
 
 
 def test_a_source_that_never_spoke_counts_as_silent_from_the_first_step() -> None:
     clocks = Clocks((SourceClock(0), SourceClock(0, idle_after=10)))
-    told: list[tuple[int, list[Heard]]] = [(5, [FromSource(ORDERS, 100)]), (15, []), (16, [])]
+    told: list[tuple[int, list[WatermarkUpdate]]] = [
+        (5, [SourceProgress(ORDERS, 100)]),
+        (15, []),
+        (16, []),
+    ]
     assert after(clocks, *told) == [MIN_TIMESTAMP, MIN_TIMESTAMP, 100]
 
 
 def test_a_source_that_speaks_again_counts_again() -> None:
     clocks = Clocks((SourceClock(0), SourceClock(0, idle_after=10)))
-    told: list[tuple[int, list[Heard]]] = [
-        (0, [FromSource(ORDERS, 100), FromSource(PAYMENTS, 50)]),
-        (20, [FromSource(ORDERS, 200)]),
-        (21, [FromSource(PAYMENTS, 150)]),
+    told: list[tuple[int, list[WatermarkUpdate]]] = [
+        (0, [SourceProgress(ORDERS, 100), SourceProgress(PAYMENTS, 50)]),
+        (20, [SourceProgress(ORDERS, 200)]),
+        (21, [SourceProgress(PAYMENTS, 150)]),
     ]
     # The stage itself never goes back from 200; it goes on once the payments are past that.
     assert after(clocks, *told) == [50, 200, 150]
@@ -146,27 +150,27 @@ def test_a_source_that_speaks_again_counts_again() -> None:
 
 def test_when_all_are_silent_nothing_is_known_to_move() -> None:
     clocks = Clocks((SourceClock(0, idle_after=10),))
-    assert after(clocks, (0, [FromSource(ORDERS, 100)]), (11, [])) == [100, MIN_TIMESTAMP]
+    assert after(clocks, (0, [SourceProgress(ORDERS, 100)]), (11, [])) == [100, MIN_TIMESTAMP]
 
 
 def test_an_advancing_source_goes_on_with_the_clock_from_the_end_of_its_patience() -> None:
     clocks = Clocks((SourceClock(5, idle_after=10, idle=Idle.ADVANCE),))
-    told: list[tuple[int, list[Heard]]] = [
-        (0, [FromSource(ORDERS, 100)]),
+    told: list[tuple[int, list[WatermarkUpdate]]] = [
+        (0, [SourceProgress(ORDERS, 100)]),
         (10, []),
         (11, []),
         (40, []),
-        (41, [FromSource(ORDERS, 110)]),
+        (41, [SourceProgress(ORDERS, 110)]),
     ]
     assert after(clocks, *told) == [95, 95, 96, 125, 105]
 
 
 def test_a_grouping_before_is_as_far_as_its_slowest_shard() -> None:
     clocks = Clocks((StageClock(shards=2),))
-    told: list[tuple[int, list[Heard]]] = [
-        (0, [FromShard(0, 0, 100)]),
-        (1, [FromShard(0, 1, 60)]),
-        (2, [FromShard(0, 1, 90), FromShard(0, 0, 120)]),
+    told: list[tuple[int, list[WatermarkUpdate]]] = [
+        (0, [ShardWatermark(0, 0, 100)]),
+        (1, [ShardWatermark(0, 1, 60)]),
+        (2, [ShardWatermark(0, 1, 90), ShardWatermark(0, 0, 120)]),
     ]
     assert after(clocks, *told) == [MIN_TIMESTAMP, 60, 90]
 
@@ -177,21 +181,23 @@ def test_only_patience_needs_the_clock() -> None:
 
 
 heard_from = st.one_of(
-    st.builds(FromSource, st.just(ORDERS), st.integers(0, 1000)),
-    st.builds(FromShard, st.just(1), st.integers(0, 2), st.integers(0, 1000)),
+    st.builds(SourceProgress, st.just(ORDERS), st.integers(0, 1000)),
+    st.builds(ShardWatermark, st.just(1), st.integers(0, 2), st.integers(0, 1000)),
 )
 
 
-@given(heard=st.lists(heard_from, max_size=10), order=st.randoms())
-def test_what_is_heard_in_one_step_counts_in_any_order(heard: list[Heard], order: object) -> None:
+@given(updates=st.lists(heard_from, max_size=10), order=st.randoms())
+def test_what_is_heard_in_one_step_counts_in_any_order(
+    updates: list[WatermarkUpdate], order: object
+) -> None:
     clocks = Clocks((SourceClock(7, idle_after=50), StageClock(3)))
-    shuffled = list(heard)
+    shuffled = list(updates)
     order.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert clocks.listen((), heard, 3) == clocks.listen((), shuffled, 3)
+    assert clocks.listen((), updates, 3) == clocks.listen((), shuffled, 3)
 
 
-@given(heard=st.lists(heard_from, max_size=10))
-def test_what_is_known_survives_its_saved_form(heard: list[Heard]) -> None:
+@given(updates=st.lists(heard_from, max_size=10))
+def test_what_is_known_survives_its_saved_form(updates: list[WatermarkUpdate]) -> None:
     clocks = Clocks((SourceClock(7), StageClock(3)))
-    states, _ = clocks.listen((), heard, 3)
+    states, _ = clocks.listen((), updates, 3)
     assert tuple(InputState.from_json(state.to_json()) for state in states) == states

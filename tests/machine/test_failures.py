@@ -212,11 +212,11 @@ def test_an_element_without_a_window_is_dropped_without_one():
 
 def test_a_stage_that_only_assigns_windows_drops_it_too():
     machine = PassThrough(Sessions(gap_of), "drop")
-    heard = []
+    updates = []
     state = KeyState.unseen(7, 0)
-    _, (drop, pane) = machine.step(state, Bundle((Element(5, 5), Element(6, 6))), heard.append)
+    _, (drop, pane) = machine.step(state, Bundle((Element(5, 5), Element(6, 6))), updates.append)
     assert (drop, drop.watermark) == (Drop(Element(5, 5), None, DropReason.FAILED), 7)
-    assert heard == [drop]
+    assert updates == [drop]
     assert pane.window == IntervalWindow(6, 16)
     with pytest.raises(UserFunctionError, match="the element 5 at"):
         PassThrough(Sessions(gap_of)).step(state, Bundle((Element(5, 5),)))
@@ -253,7 +253,7 @@ def test_what_a_dropped_element_would_have_joined_stays_apart(play):
 def test_the_story_has_no_merging_that_was_undone():
     machine = Grouping(SESSIONS, Picky(("add",), (9,)), "drop")
     run = run_in_memory(machine, (bundle(0, 18), bundle(9)))
-    assert [told for told in run.story if isinstance(told.happening, Merged)] == []
+    assert [told for told in run.trace if isinstance(told.happening, Merged)] == []
 
 
 def test_the_elements_that_would_join_sessions_that_cannot_be_merged_are_dropped(play):

@@ -112,7 +112,7 @@ def test_a_drop_names_the_session_that_it_nearly_joined() -> None:
     (drop,) = BRIDGE.run(window=bl.Sessions("10 minutes")).drops
 
     assert isinstance(drop.effect, Drop)
-    assert drop.effect.nearly == IntervalWindow(180_000, 1_320_000)
+    assert drop.effect.nearest_session == IntervalWindow(180_000, 1_320_000)
 
 
 def test_a_drop_with_no_live_session_near_it_nearly_joined_none() -> None:
@@ -127,10 +127,10 @@ def test_a_drop_with_no_live_session_near_it_nearly_joined_none() -> None:
     (drop,) = stream.run(window=bl.Sessions("10 minutes")).drops
 
     assert isinstance(drop.effect, Drop)
-    assert drop.effect.nearly is None
+    assert drop.effect.nearest_session is None
 
     touching = bl.Sessions("10 minutes", merge_touching=True)
     (drop,) = stream.run(window=touching).drops
 
     assert isinstance(drop.effect, Drop)
-    assert drop.effect.nearly == IntervalWindow(180_000, 1_380_000)
+    assert drop.effect.nearest_session == IntervalWindow(180_000, 1_380_000)

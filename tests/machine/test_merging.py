@@ -278,7 +278,7 @@ def test_what_the_parts_had_not_emitted_adds_up():
     machine, state = Grouping(WindowingStrategy(GAP_TEN), Count()), KeyState()
     for bundle in ((0, 1), (15,), (9,)):
         state, _ = machine.step(state, Bundle(tuple(Element(at, at) for at in bundle)))
-    kept = {window: (part.accumulator, part.fresh) for window, part in state.windows.items()}
+    kept = {window: (part.accumulator, part.new_elements) for window, part in state.windows.items()}
     assert kept == {IntervalWindow(0, 25): (4, 4)}
 
 

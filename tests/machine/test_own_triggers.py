@@ -81,23 +81,23 @@ def panes(
 
 
 def test_the_clock_passing_multiples_of_an_interval_brings_what_is_new() -> None:
-    story = (clock(3), at(1), clock(10), clock(11), clock(21), at(2), clock(30), clock(31))
+    trace = (clock(3), at(1), clock(10), clock(11), clock(21), at(2), clock(30), clock(31))
 
-    assert panes(EveryProcessingTime(10), *story) == [(3, [1]), (7, [1, 2])]
+    assert panes(EveryProcessingTime(10), *trace) == [(3, [1]), (7, [1, 2])]
 
 
 def test_an_interval_may_fire_although_nothing_is_new() -> None:
     every = EveryProcessingTime(10, fire_unchanged=True)
-    story = (clock(3), at(1), clock(11), clock(20), clock(21), clock(55), clock(60), clock(61))
+    trace = (clock(3), at(1), clock(11), clock(20), clock(21), clock(55), clock(60), clock(61))
 
-    assert panes(every, *story) == [(2, [1]), (4, [1]), (5, [1]), (7, [1])]
-    assert panes(every, *story, accumulation="discarding") == [(2, [1])]
+    assert panes(every, *trace) == [(2, [1]), (4, [1]), (5, [1]), (7, [1])]
+    assert panes(every, *trace, accumulation="discarding") == [(2, [1])]
 
 
 def test_an_offset_shifts_the_multiples() -> None:
-    story = (at(1), clock(3), clock(4), at(2), clock(13), clock(14))
+    trace = (at(1), clock(3), clock(4), at(2), clock(13), clock(14))
 
-    assert panes(EveryProcessingTime(10, 3), *story) == [(2, [1]), (5, [1, 2])]
+    assert panes(EveryProcessingTime(10, 3), *trace) == [(2, [1]), (5, [1, 2])]
 
 
 def test_an_interval_may_be_counted_from_the_firing_before() -> None:
@@ -112,15 +112,15 @@ def test_an_interval_may_be_counted_from_the_firing_before() -> None:
 def test_every_firing_of_the_window_counts_for_an_interval_since_the_firing() -> None:
     every = EveryProcessingTime(10, since_firing=True, fire_unchanged=True)
     both = Repeatedly(AfterFirst(AfterCount(2), every))
-    story = (at(1), clock(5), at(2), clock(15), clock(16))
+    trace = (at(1), clock(5), at(2), clock(15), clock(16))
 
-    assert panes(both, *story) == [(2, [1, 2]), (4, [1, 2])]
+    assert panes(both, *trace) == [(2, [1, 2]), (4, [1, 2])]
 
 
 def test_a_rhythm_in_event_time_begins_after_the_first_element() -> None:
-    story = (at(20), at(7), to(30), to(31), to(40), at(50), to(41))
+    trace = (at(20), at(7), to(30), to(31), to(40), at(50), to(41))
 
-    assert panes(EveryEventTime(10, fire_unchanged=True), *story) == [
+    assert panes(EveryEventTime(10, fire_unchanged=True), *trace) == [
         (3, [20, 7]),
         (6, [20, 7, 50]),
     ]
@@ -140,24 +140,24 @@ def test_a_watermark_that_passes_several_multiples_fires_once() -> None:
 def test_as_an_early_trigger_a_rhythm_ends_with_the_window_and_late_ones_begin_there() -> None:
     early = AfterWatermark(early=EveryEventTime(40, fire_unchanged=True), late=AfterCount(1))
     late = AfterWatermark(late=EveryEventTime(40, fire_unchanged=True))
-    story = (at(5), to(41), to(90), to(100), to(121), to(161))
+    trace = (at(5), to(41), to(90), to(100), to(121), to(161))
 
-    assert panes(early, *story) == [(1, [5]), (2, [5])]
-    assert panes(late, *story) == [(3, [5]), (4, [5]), (5, [5])]
+    assert panes(early, *trace) == [(1, [5]), (2, [5])]
+    assert panes(late, *trace) == [(3, [5]), (4, [5]), (5, [5])]
 
 
 def test_sessions_that_merge_wait_for_the_earliest_instant() -> None:
     every = EveryEventTime(10, offset=3)
-    story = (at(0), at(40), at(20), to(4), to(43), to(44))
+    trace = (at(0), at(40), at(20), to(4), to(43), to(44))
 
-    assert panes(every, *story, window=Sessions(25)) == [(3, [0, 40, 20])]
+    assert panes(every, *trace, window=Sessions(25)) == [(3, [0, 40, 20])]
 
 
 def test_a_rhythm_to_the_end_counts_on_where_the_session_would_have_ended() -> None:
     every = EveryEventTime(10, to_end=True, fire_unchanged=True)
-    story = (at(1), at(3), to(4), to(5), to(6), to(7))
+    trace = (at(1), at(3), to(4), to(5), to(6), to(7))
     # It would have ended with 3, and does with 5.
-    assert panes(every, *story, window=Sessions(3)) == [(2, [1, 3]), (4, [1, 3])]
+    assert panes(every, *trace, window=Sessions(3)) == [(2, [1, 3]), (4, [1, 3])]
 
 
 def test_a_condition_of_time_stays_met_until_the_others_are() -> None:
@@ -170,15 +170,15 @@ def test_a_condition_of_time_stays_met_until_the_others_are() -> None:
 
 
 def test_each_element_begins_a_silence_anew() -> None:
-    story = (at(1), clock(4), at(2), clock(9), clock(10), at(3), clock(15), clock(16))
+    trace = (at(1), clock(4), at(2), clock(9), clock(10), at(3), clock(15), clock(16))
 
-    assert panes(Repeatedly(AfterSilence(5)), *story) == [(4, [1, 2]), (7, [1, 2, 3])]
+    assert panes(Repeatedly(AfterSilence(5)), *trace) == [(4, [1, 2]), (7, [1, 2, 3])]
 
 
 def test_merged_sessions_are_silent_since_the_latest_element() -> None:
-    story = (at(0), clock(3), at(30), at(15), clock(8), clock(9))
+    trace = (at(0), clock(3), at(30), at(15), clock(8), clock(9))
 
-    assert panes(Repeatedly(AfterSilence(5)), *story, window=Sessions(20)) == [(5, [0, 30, 15])]
+    assert panes(Repeatedly(AfterSilence(5)), *trace, window=Sessions(20)) == [(5, [0, 30, 15])]
 
 
 # -- a change of value -----------------------------------------------------------------------
@@ -186,10 +186,10 @@ def test_merged_sessions_are_silent_since_the_latest_element() -> None:
 
 def test_a_delta_is_measured_from_the_element_that_fired_last() -> None:
     values = [1, 3, 4, 6, 7]
-    story = [at(time, value) for time, value in enumerate(values)]
+    trace = [at(time, value) for time, value in enumerate(values)]
 
-    assert panes(Repeatedly(AfterDelta(2)), *story) == [(2, [1, 3, 4]), (4, values)]
-    assert panes(AfterWatermark(early=AfterDelta(2)), *story) == [(2, [1, 3, 4]), (4, values)]
+    assert panes(Repeatedly(AfterDelta(2)), *trace) == [(2, [1, 3, 4]), (4, values)]
+    assert panes(AfterWatermark(early=AfterDelta(2)), *trace) == [(2, [1, 3, 4]), (4, values)]
 
 
 def test_every_element_of_a_bundle_is_measured_and_the_trigger_is_asked_once() -> None:
@@ -202,9 +202,9 @@ def test_every_element_of_a_bundle_is_measured_and_the_trigger_is_asked_once() -
 
 
 def test_merged_sessions_go_on_from_the_element_of_the_first() -> None:
-    story = (at(0, 10), at(30, 90), at(15, 12), at(16, 16))
+    trace = (at(0, 10), at(30, 90), at(15, 12), at(16, 16))
 
-    assert panes(Repeatedly(AfterDelta(5)), *story, window=Sessions(20)) == [(3, [10, 90, 12, 16])]
+    assert panes(Repeatedly(AfterDelta(5)), *trace, window=Sessions(20)) == [(3, [10, 90, 12, 16])]
 
 
 @pytest.mark.parametrize("window", [FixedWindows(100), Sessions(200)], ids=str)
@@ -221,9 +221,9 @@ def test_a_late_delta_is_measured_from_an_element_before_the_end(window: Any) ->
 @pytest.mark.parametrize("window", [FixedWindows(100), Sessions(10)], ids=str)
 def test_a_delta_whose_turn_comes_later_has_measured_from_the_first_element(window: Any) -> None:
     trigger = AfterEach(AfterCount(3), Repeatedly(AfterDelta(5)))
-    story = at(0, 1), at(12, 2), at(8, 3), at(9, 5), at(7, 7)
+    trace = at(0, 1), at(12, 2), at(8, 3), at(9, 5), at(7, 7)
 
-    assert panes(trigger, *story, window=window) == [
+    assert panes(trigger, *trace, window=window) == [
         (2, [1, 2, 3]),
         (4, [1, 2, 3, 5, 7]),
     ]
@@ -233,9 +233,9 @@ def test_a_distance_may_be_a_function_of_ones_own() -> None:
     def longer(before: str, after: str) -> int:
         return len(after) - len(before)
 
-    story = [at(time, word) for time, word in enumerate(["a", "abc", "abcd"])]
+    trace = [at(time, word) for time, word in enumerate(["a", "abc", "abcd"])]
 
-    assert panes(Repeatedly(AfterDelta(2, longer)), *story) == [(2, ["a", "abc", "abcd"])]
+    assert panes(Repeatedly(AfterDelta(2, longer)), *trace) == [(2, ["a", "abc", "abcd"])]
 
 
 def test_an_element_that_cannot_be_measured_fails_or_is_dropped_alone() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from beamlike.errors import WindowingError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Element
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
 from beamlike.model.sessions import Sessions
@@ -195,7 +195,7 @@ def test_no_clock_wakes_a_session_at_rest(play):
     stage = MemoryStage(machine)
     stage.play(Arrive((("k", Element("a", 0)),)))
     stage.play(AdvanceWatermark(10))
-    assert machine.wakes(stage._states["k"]) == Wakes(18, None)
+    assert machine.next_timers(stage._states["k"]) == NextTimers(18, None)
 
 
 def test_a_session_at_rest_holds_no_watermark_back():
@@ -241,13 +241,13 @@ def test_a_drop_does_not_say_that_it_nearly_joined_a_session_at_rest():
     arrive = [Arrive((("k", Element("a", at)),)) for at in (0, -5)]
     (drop,) = drops(retaining(), arrive[0], AdvanceWatermark(12), arrive[1])
     assert isinstance(drop, Drop)
-    assert (drop.missed_by, drop.nearly, drop.watermark) == (8, None, 12)
+    assert (drop.missed_by, drop.nearest_session, drop.watermark) == (8, None, 12)
 
 
 def test_a_drop_says_which_session_it_nearly_joined():
     arrive = [Arrive((("k", Element("a", at)),)) for at in (0, 8, -5)]
     (drop,) = drops(retaining(), *arrive[:2], AdvanceWatermark(12), arrive[2])
-    assert drop.nearly == IntervalWindow(-5, 18)
+    assert drop.nearest_session == IntervalWindow(-5, 18)
 
 
 # -- what is refused -------------------------------------------------------------------------

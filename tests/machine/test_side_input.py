@@ -23,7 +23,7 @@ from beamlike.machine.events import (
     Lifted,
     Pane,
 )
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.machine.side_input import Join, Main, Side, SideInputs
 from beamlike.model.panes import NO_FIRING
@@ -192,7 +192,7 @@ def test_a_side_input_that_is_behind_holds_those_that_wait_for_it_and_nobody_els
     # The last look is over when both are past it.
     assert play(AdvanceWatermark(91, side=44)) == []
     assert set(stage.states["k"].windows) == {W(30, 40), W(40, 50)}
-    assert machine.wakes(stage.states["k"]) == Wakes(None, None, side=44)
+    assert machine.next_timers(stage.states["k"]) == NextTimers(None, None, side=44)
     assert play(AdvanceWatermark(91, side=45)) == []
     assert set(stage.states["k"].windows) == {W(40, 50)}
     assert play(AdvanceWatermark(91, side=50)) == [pane(W(40, 50), ("waits", None), 45)]
@@ -298,7 +298,7 @@ def test_keys_do_not_see_each_other_s_side_input() -> None:
 def test_what_waits_holds_the_output_watermark_at_its_timestamp() -> None:
     machine = SideInputs(TENS, TWENTIES)
     state, _ = machine.step(KeyState.unseen(0, 33), Bundle((main("a", 7), main("b", 5))))
-    assert machine.wakes(state) == Wakes(None, None, side=19)
+    assert machine.next_timers(state) == NextTimers(None, None, side=19)
 
     held, _ = machine.step(state, AdvanceWatermark(12))
     free, _ = machine.step(held, Bundle((side(["red"], W(0, 20)),)))
@@ -459,7 +459,7 @@ def test_nothing_is_remembered_where_nobody_may_look_any_more() -> None:
     machine = SideInputs(TENS, TWENTIES, main_allowed_lateness=5)
     state, _ = machine.step(KeyState(), Bundle((side(["red"], W(0, 20)), main("a", 25))))
     assert set(state.windows) == {W(0, 20), W(20, 40)}
-    assert machine.wakes(state) == Wakes(24, None, side=39)
+    assert machine.next_timers(state) == NextTimers(24, None, side=39)
 
     at_limit, _ = machine.step(state, AdvanceWatermark(24))
     past, _ = machine.step(at_limit, AdvanceWatermark(25))
@@ -467,7 +467,7 @@ def test_nothing_is_remembered_where_nobody_may_look_any_more() -> None:
 
     assert set(at_limit.windows) == {W(0, 20), W(20, 40)}
     assert set(past.windows) == {W(20, 40)}
-    assert machine.wakes(past) == Wakes(None, None, side=39)
+    assert machine.next_timers(past) == NextTimers(None, None, side=39)
     assert (over.windows, out) == ({}, (pane(W(20, 30), ("a", None), 25),))
 
 

@@ -399,7 +399,7 @@ def test_a_side_window_has_content_or_elements_that_wait_and_never_both(random: 
     for state in run_lazily(machine, script).states.values():
         for window, remembered in state.windows.items():
             kept = remembered.accumulator
-            assert (kept.content is None) == bool(kept.waiting) == remembered.awaits_end
+            assert (kept.content is None) == bool(kept.waiting) == remembered.end_timer_set
             holds = [element.timestamp for element in kept.waiting]
             assert remembered.element_hold == min(holds, default=None)
             if kept.waiting:

@@ -26,7 +26,7 @@ from beamlike.machine.events import (
     Lifted,
     Pane,
 )
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.stateful import StatefulMap
 from beamlike.model.panes import NO_FIRING
@@ -195,7 +195,7 @@ def test_nothing_waits_so_the_output_watermark_is_the_input_s() -> None:
     state, _ = machine.step(state, AdvanceWatermark(7))
 
     assert (state.watermark, state.clock, state.output_watermark) == (7, 33, 7)
-    assert machine.wakes(state) == Wakes(9, None)
+    assert machine.next_timers(state) == NextTimers(9, None)
 
 
 # -- what it refuses -------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def test_default_is_ready_from_the_end_on_and_never_finishes():
     default = running(spec.DefaultTrigger())
     assert [default.ready(FRESH, now) for now in (BEFORE, AFTER)] == [False, True]
     assert default.fired(FRESH, AFTER) == FRESH
-    assert default.hears_end(FRESH)
+    assert default.needs_end_of_window_timer(FRESH)
 
 
 def test_after_watermark_finishes_with_its_firing():
@@ -111,7 +111,7 @@ def test_never_and_always_know_one_answer():
         ready = running(trigger)
         assert ready.ready(FRESH, BEFORE) is ready.ready(FRESH, AFTER) is answer
         assert ready.fired(FRESH, AFTER) == FRESH
-        assert not ready.hears_end(FRESH)
+        assert not ready.needs_end_of_window_timer(FRESH)
 
 
 # -- AfterWatermark with early and late ------------------------------------------------------

@@ -75,7 +75,7 @@ def test_values_that_cannot_be_compared_are_not_known_to_be_unchanged(play):
 def test_the_story_tells_that_the_trigger_fired_for_nothing():
     arrive = [Arrive((("k", Element(at, at)),)) for at in (5, 3)]
     run = run_in_memory(Grouping(greatest("omit"), Max()), tuple(arrive))
-    assert run.story[-1].happening == Suppressed(
+    assert run.trace[-1].happening == Suppressed(
         IntervalWindow(0, 10), "AfterWatermark.early[AfterCount(1)]"
     )
 

@@ -270,7 +270,7 @@ def broken_promises(told: StrategyReport, run: Run) -> list[object]:
             if not excused:
                 broken.append(output)
     if told.never_fires:
-        fired = [line.happening for line in run.story]
+        fired = [line.happening for line in run.trace]
         broken += [
             happening
             for happening in fired

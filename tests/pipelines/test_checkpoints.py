@@ -12,11 +12,11 @@ from beamlike.api.pipelines.on_spark import RunningResult, SparkOptions, run_on_
 from beamlike.errors import PipelineError, StateError
 from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.hosts.spark.graph.checkpoint import Known, check_nodes, nodes_of
-from beamlike.hosts.spark.graph.running import KEPT_LOST, Told
+from beamlike.hosts.spark.graph.running import KEPT_LOST, RunReport
 from beamlike.machine.clocks import StageClock
 from beamlike.machine.events import Drop, RowProblem
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Lost
+from beamlike.runtime.graph.messages import NodeDrop
 
 SALES = "user string, points long, at timestamp"
 
@@ -145,7 +145,7 @@ class Started:
     """A pipeline that runs, as far as its result asks."""
 
     layers: Layers
-    told: Told = attrs.field(factory=Told)
+    told: RunReport = attrs.field(factory=RunReport)
     query: Query = attrs.field(factory=Query)
 
 
@@ -165,8 +165,8 @@ def test_a_result_is_waited_for_as_long_as_was_said(started: Started) -> None:
 
 
 def test_the_newest_losses_are_kept_and_all_are_counted(started: Started) -> None:
-    def lost(kind: RowProblem, numbers: Iterator[int] | range) -> list[Lost]:
-        return [Lost(0, None, Drop(None, None, kind, error=str(at))) for at in numbers]
+    def lost(kind: RowProblem, numbers: Iterator[int] | range) -> list[NodeDrop]:
+        return [NodeDrop(0, None, Drop(None, None, kind, error=str(at))) for at in numbers]
 
     running: Any = started
     result = RunningResult(running)

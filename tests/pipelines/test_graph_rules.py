@@ -10,7 +10,7 @@ from beamlike import IntervalWindow
 from beamlike.errors import PipelineError, TransformError
 from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.model.bundle import Windowed
-from beamlike.model.graph import Do, Each, Edge, Given, Node, in_order
+from beamlike.model.graph import Do, Edge, Node, ParDoNode, ReadNode, in_order
 from beamlike.testing import TestStream
 
 MINUTE = 60_000
@@ -424,9 +424,9 @@ class Same(Do):
 
 
 def test_a_pipeline_may_be_longer_than_the_stack_is_deep():
-    node: Node = Given("start", (), (), bounded=True)
+    node: Node = ReadNode("start", (), (), bounded=True)
     for at in range(3_000):
-        node = Each(str(at), (Edge(node),), Same())
+        node = ParDoNode(str(at), (Edge(node),), Same())
     labels = [each.label for each in in_order([node])]
     assert labels == ["start", *map(str, range(3_000))]
     assert run_pipeline([node]).came == {}
@@ -434,8 +434,11 @@ def test_a_pipeline_may_be_longer_than_the_stack_is_deep():
 
 
 def test_only_what_an_end_reads_is_in_order_and_once():
-    start = Given("start", (), (), bounded=True)
-    left, right = Each("left", (Edge(start),), Same()), Each("right", (Edge(start),), Same())
-    both = Each("both", (Edge(right), Edge(left)), Same())
+    start = ReadNode("start", (), (), bounded=True)
+    left, right = (
+        ParDoNode("left", (Edge(start),), Same()),
+        ParDoNode("right", (Edge(start),), Same()),
+    )
+    both = ParDoNode("both", (Edge(right), Edge(left)), Same())
     assert [node.label for node in in_order([both])] == ["start", "right", "left", "both"]
     assert [node.label for node in in_order([left, both])] == ["start", "left", "right", "both"]

@@ -12,14 +12,14 @@ from pyspark.sql import Row
 from beamlike.api.pipelines.coders import StrUtf8Coder
 from beamlike.hosts.spark.graph.reading import AHEAD, AT, Reader, row_maker
 from beamlike.machine.clocks import SourceClock
-from beamlike.model.graph import MAIN, Edge, Given
+from beamlike.model.graph import MAIN, Edge, ReadNode
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Mail
+from beamlike.runtime.graph.messages import Messages
 
 
 def reader(*, streaming: bool = True, encoded: str | None = None, coder: Any = None) -> Reader:
-    source = Given("Read", (), None, False)
+    source = ReadNode("Read", (), None, False)
     layers = Layers.of([], [Edge(source)], lambda _: SourceClock(0))
     return Reader(layers, 0, "at", streaming, encoded, coder)
 
@@ -31,11 +31,11 @@ def batch(
     return pa.RecordBatch.from_pydict(columns | marks)
 
 
-def read(reader: Reader, *batches: pa.RecordBatch) -> Mail:
+def read(reader: Reader, *batches: pa.RecordBatch) -> Messages:
     return reader(iter(batches))
 
 
-def elements(mail: Mail) -> list[tuple[Any, int]]:
+def elements(mail: Messages) -> list[tuple[Any, int]]:
     return [(it.value, it.timestamp) for it in mail.out[0, MAIN]]
 
 

@@ -9,11 +9,11 @@ from beamlike.machine.jumps import Jump
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import IntervalWindow
-from beamlike.runtime.graph.messages import Mail, Reached
+from beamlike.runtime.graph.messages import Messages, Reached
 from beamlike.runtime.graph.tally import Tally
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.row_metadata import COUNTED, STOOD
-from beamlike.runtime.store.index import Standing
+from beamlike.runtime.store.index import ShardStatus
 
 FIRST = IntervalWindow(0, 60_000)
 LATE = PaneInfo(Timing.LATE, 1, 1, is_first=False, is_last=False)
@@ -31,7 +31,7 @@ def test_panes_and_drops_are_counted_and_one_drop_is_told() -> None:
     dropped = Drop(element, FIRST, DropReason.EXPIRED, missed_by=1)
     drops = [("bob", dropped), ("eva", Drop(element, FIRST, DropReason.CLOSED))]
 
-    tally = Tally.of(4, drops, [LATE], Standing(7, 120_000, 2, 180_000, None))
+    tally = Tally.of(4, drops, [LATE], ShardStatus(7, 120_000, 2, 180_000, None))
 
     assert counted(tally) == {
         "panes_late": 1,
@@ -50,8 +50,8 @@ def test_panes_and_drops_are_counted_and_one_drop_is_told() -> None:
 
 def test_shards_add_up_and_the_least_of_their_times_counts() -> None:
     jump = Jump(60_000, 120_000, "a row")
-    one = Tally.of(4, [], [], Standing(7, 120_000, 2, 180_000, None), jump)
-    other = Tally.of(1, [], [], Standing(1, MIN_TIMESTAMP, 0, 150_000, 9))
+    one = Tally.of(4, [], [], ShardStatus(7, 120_000, 2, 180_000, None), jump)
+    other = Tally.of(1, [], [], ShardStatus(1, MIN_TIMESTAMP, 0, 150_000, 9))
     source = Tally.of(2, [(None, Drop(None, None, RowProblem.NULL_TIMESTAMP))])
 
     assert counted(one.with_other(other)) == {
@@ -74,7 +74,7 @@ def test_shards_add_up_and_the_least_of_their_times_counts() -> None:
 
 @pytest.mark.parametrize("known", [0, 2])
 def test_a_letter_of_an_earlier_release_that_waits_in_a_checkpoint_is_read(known: int) -> None:
-    wire, mail = Wire(), Mail(reached=[Reached(0, 0, 60_000)], clock={0: 5}, order=3)
+    wire, mail = Wire(), Messages(reached=[Reached(0, 0, 60_000)], clock={0: 5}, order=3)
     *_, reached, lost, metrics, tallies, noted, _delivered, clock, order = wire.loads(
         mail.dump(wire)
     )
@@ -84,4 +84,4 @@ def test_a_letter_of_an_earlier_release_that_waits_in_a_checkpoint_is_read(known
 
     earlier = wire.dumps((*nothing, reached, lost, metrics, *counted_since, clock, order))
 
-    assert Mail.load([earlier], wire) == Mail(reached=mail.reached)
+    assert Messages.load([earlier], wire) == Messages(reached=mail.reached)

@@ -11,7 +11,7 @@ import beamlike.beam as beam
 from beamlike.beam.typehints import with_output_types
 from beamlike.errors import PipelineError, StateError
 from beamlike.model.combine import Max
-from beamlike.model.graph import Grouped
+from beamlike.model.graph import GroupNode
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.stage import plan_of
 from beamlike.runtime.graph.staged import StagedWorker
@@ -57,7 +57,7 @@ def plan_after(hinted: Any, group: Any) -> Plan:
         | beam.Filter(lambda sale: sale[1] > 0)
         | "Grouped" >> group
     )
-    (node,) = (node for node in pipeline.nodes if isinstance(node, Grouped))
+    (node,) = (node for node in pipeline.nodes if isinstance(node, GroupNode))
     worker = worker_of(node)
     assert isinstance(worker, StagedWorker)
     return plan_of(node, worker.machine, Wire.declared(), shards=1, buckets=1, clocks=None)

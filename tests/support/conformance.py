@@ -22,9 +22,9 @@ import attrs
 
 from beamlike.errors import BeamlikeError, TranscriptError
 from beamlike.machine.events import Drop, DropReason, Element, Pane
+from beamlike.model.fingerprint import how_many
 from beamlike.model.panes import PaneInfo, Timing
 from beamlike.model.windows import GLOBAL_WINDOW, IntervalWindow, Window
-from beamlike.model.words import how_many
 from beamlike.runtime.script import Output, Run
 from beamlike.testing.scenarios.files import Scenario, differences, load_transcripts
 from beamlike.testing.scenarios.places import Place, read_json

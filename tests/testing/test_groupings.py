@@ -49,7 +49,7 @@ def test_a_grouping_is_known_with_its_keys_and_without_the_windows_that_it_assig
         ("bar", 1),
         ("bar", 1),
     ]
-    assert {told.key for told in asserted.run.story} == {"foo", "bar"}
+    assert {told.key for told in asserted.run.trace} == {"foo", "bar"}
 
 
 def test_what_was_never_grouped_has_no_grouping() -> None:

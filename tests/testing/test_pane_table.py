@@ -88,10 +88,10 @@ def test_long_keys_and_values_are_cut_to_a_hundred_columns() -> None:
 
 
 def test_a_dropped_value_is_not_pushed_out_by_what_it_nearly_joined() -> None:
-    window, nearly = IntervalWindow(0, 60_000), IntervalWindow(0, 1_260_500)
+    window, nearest_session = IntervalWindow(0, 60_000), IntervalWindow(0, 1_260_500)
 
     def row(value: str) -> str:
-        drop = Drop(Element(value, 5), window, DropReason.EXPIRED, 61_000, nearly)
+        drop = Drop(Element(value, 5), window, DropReason.EXPIRED, 61_000, nearest_session)
         return pane_table([Output(0, "joe", drop)]).splitlines()[1].partition("00:00:00.005  ")[2]
 
     assert row("late") == "'late' (missed by 1m 1s, nearly joined [00:00:00, 00:21:00.500))"

@@ -624,7 +624,7 @@ def test_a_run_on_spark_is_explained_as_one_in_memory(spark: Any) -> None:
     window = Sessions("10 minutes")
     on_spark = FINISHED.run(window=window, host="spark", spark=spark)
 
-    assert on_spark.run.story == ()
+    assert on_spark.run.trace == ()
     assert str(on_spark.explain()) == str(FINISHED.run(window=window).explain())
 
 

@@ -18,7 +18,7 @@ from beamlike.machine.events import (
     Merged,
 )
 from beamlike.machine.passthrough import PassThrough
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.running import Now, Running, TriggerView
 from beamlike.machine.reference.state import KeyState, TriggerState
 from beamlike.machine.reference.step import Grouping
@@ -109,7 +109,7 @@ def test_every_step_keeps_the_clocks_the_windows_and_what_came_of_it() -> None:
                 waiting=1,
                 last_pane=None,
                 expires=119_999,
-                wakes=Wakes(59_999, 10_000),
+                next_timers=NextTimers(59_999, 10_000),
             ),
         ),
         (
@@ -126,7 +126,7 @@ def test_every_step_keeps_the_clocks_the_windows_and_what_came_of_it() -> None:
                 waiting=0,
                 last_pane=last_early,
                 expires=119_999,
-                wakes=Wakes(59_999, None),
+                next_timers=NextTimers(59_999, None),
             ),
         ),
         (
@@ -139,7 +139,7 @@ def test_every_step_keeps_the_clocks_the_windows_and_what_came_of_it() -> None:
                 waiting=0,
                 last_pane=on_time,
                 expires=119_999,
-                wakes=Wakes(119_999, None),
+                next_timers=NextTimers(119_999, None),
             ),
         ),
         (
@@ -156,7 +156,7 @@ def test_every_step_keeps_the_clocks_the_windows_and_what_came_of_it() -> None:
                 waiting=1,
                 last_pane=on_time,
                 expires=119_999,
-                wakes=Wakes(119_999, None),
+                next_timers=NextTimers(119_999, None),
             ),
         ),
         (),
@@ -170,7 +170,7 @@ def test_every_step_keeps_the_clocks_the_windows_and_what_came_of_it() -> None:
         (120_000, 10_001, 120_000),
     ]
     assert [m.event for m in recording.moments] == list(recording.run.script)
-    assert [[str(told.happening) for told in m.story] for m in recording.moments] == [
+    assert [[str(told.happening) for told in m.trace] for m in recording.moments] == [
         [],
         [f"{MINUTE} fired EARLY #0 by AfterWatermark.early[AfterProcessingTime(10s)]"],
         [f"{MINUTE} fired ON_TIME #1 by AfterWatermark[end of window]"],
@@ -197,7 +197,7 @@ def test_a_recording_of_one_key_keeps_the_steps_and_leaves_out_the_others() -> N
     assert mine.keys == ("a",)
     assert mine.run.script == (arrive("a", (0, 1), (0, 3)), Arrive(()), TO_INFINITY)
     assert [(o.step, o.key, o.effect.value) for o in mine.run.outputs] == [(2, "a", 4)]
-    assert [(told.step, told.key) for told in mine.run.story] == [(2, "a")]
+    assert [(told.step, told.key) for told in mine.run.trace] == [(2, "a")]
     assert [tuple(moment.windows) for moment in mine.moments] == [("a",)] * 3
     assert [moment.watermark for moment in mine.moments] == [MIN_TIMESTAMP] * 2 + [MAX_TIMESTAMP]
 
@@ -245,7 +245,7 @@ def test_a_run_without_a_story_gets_one_whatever_the_order_of_keys_and_of_lists(
 
     recording = Recording.of(elsewhere, EARLY_AND_LATE, Collect())
 
-    assert recording.run == Run(told.script, (unordered, b), told.story)
+    assert recording.run == Run(told.script, (unordered, b), told.trace)
     assert recording.moments[1].outputs == (unordered, b)
 
 
@@ -312,7 +312,7 @@ def test_nan_is_one_key_whatever_object_it_is() -> None:
 
         assert [shown for shown in recording.keys if shown is key] == [key]
         assert [it.effect.value for it in mine.run.outputs] == [1]
-        assert [it.step for it in mine.run.story] == [1]
+        assert [it.step for it in mine.run.trace] == [1]
         assert [view.window for view in mine.moments[0].windows[key]] == [MINUTE]
         assert "emits its last pane, ON_TIME 0: 1" in str(explain(recording, again))
 
@@ -439,8 +439,8 @@ class Watched(Running):
     def on_merge(self, own: TriggerState, parts: Sequence[TriggerState], now: Now) -> TriggerState:
         return self.inner.on_merge(own, parts, now)
 
-    def hears_end(self, state: TriggerState) -> bool:
-        return self.inner.hears_end(state)
+    def needs_end_of_window_timer(self, state: TriggerState) -> bool:
+        return self.inner.needs_end_of_window_timer(state)
 
     def targets(self, state: TriggerState) -> Any:
         return self.inner.targets(state)
@@ -469,17 +469,17 @@ def test_the_windows_of_any_recording_agree_with_what_came_out() -> None:
         scenario = any_scenario(Random(f"recording:{seed}"))
         run = run_in_memory(Grouping(scenario.strategy, Collect()), scenario.script)
 
-        recording = Recording.of(attrs.evolve(run, story=()), scenario.strategy, Collect())
+        recording = Recording.of(attrs.evolve(run, trace=()), scenario.strategy, Collect())
 
         assert recording.run == run
         assert tuple(o for m in recording.moments for o in m.outputs) == run.outputs
-        assert tuple(t for m in recording.moments for t in m.story) == run.story
+        assert tuple(t for m in recording.moments for t in m.trace) == run.trace
         for moment in recording.moments:
             for key, windows in moment.windows.items():
                 _check_windows(recording, moment.step, key, windows)
                 seen["closed"] += sum(window.closed for window in windows)
                 seen["waiting"] += sum(window.waiting > 0 for window in windows)
-            seen["merged"] += sum(isinstance(told.happening, Merged) for told in moment.story)
+            seen["merged"] += sum(isinstance(told.happening, Merged) for told in moment.trace)
             seen["dropped"] += sum(isinstance(it.effect, Drop) for it in moment.outputs)
     assert all(count > 50 for count in seen.values()), seen
 
@@ -488,7 +488,7 @@ def _check_windows(
     recording: Recording, step: int, key: Any, windows: Sequence[WindowView]
 ) -> None:
     moment = recording.moments[step]
-    here = [told.happening for told in moment.story if told.key == key]
+    here = [told.happening for told in moment.trace if told.key == key]
     panes = {told.window: told.pane for told in here if isinstance(told, Fired)}
     merged_away = {window for told in here if isinstance(told, Merged) for window in told.sources}
     merged_away -= {told.into for told in here if isinstance(told, Merged)}
@@ -526,5 +526,5 @@ def test_a_bundle_that_a_machine_was_given_needs_no_script_to_be_described() -> 
         waiting=1,
         last_pane=None,
         expires=59_999,
-        wakes=Wakes(59_999, None),
+        next_timers=NextTimers(59_999, None),
     )

@@ -156,8 +156,8 @@ def test_merges_are_worked_out_where_a_host_tells_no_story(
     stream: TestStream, windowing: dict[str, Any], key: str
 ) -> None:
     results = played(stream, **windowing)
-    untold = attrs.evolve(results, run=attrs.evolve(results.run, story=()))
-    told, worked_out = stage(results, key), stage(untold, key)
+    hidden_columns = attrs.evolve(results, run=attrs.evolve(results.run, trace=()))
+    told, worked_out = stage(results, key), stage(hidden_columns, key)
     assert [attrs.evolve(box, by="") for box in told.boxes] == list(worked_out.boxes)
     assert [attrs.evolve(life, sources=()) for life in told.lives] == [
         attrs.evolve(life, sources=()) for life in worked_out.lives
@@ -391,9 +391,9 @@ def test_a_session_that_is_retained_lives_until_it_merges_or_is_forgotten() -> N
         .advance_watermark_to("00:31:00")
     )
     results = played(stream, window=bl.Sessions("10m"), late_check="retain")
-    untold = attrs.evolve(results.run, story=())
+    hidden_columns = attrs.evolve(results.run, trace=())
 
-    for run in (results.run, untold):
+    for run in (results.run, hidden_columns):
         scene = scene_of(run, results.strategy, "a")
         assert [(it.window, it.end, it.into) for it in scene.lives] == [
             (minutes(1, 11), End.MERGED, minutes(1, 20)),

@@ -16,12 +16,12 @@ def clock(step: int) -> Entry:
 
 
 def test_a_short_story_is_drawn_as_it_is() -> None:
-    story = [element(0), element(1), watermark(2), watermark(3)]
-    assert list(thinned(story, 8)) == story
+    trace = [element(0), element(1), watermark(2), watermark(3)]
+    assert list(thinned(trace, 8)) == trace
 
 
 def test_neighbours_of_one_kind_become_one_and_the_stronger_mark_stays() -> None:
-    story = [
+    trace = [
         element(0, "*  |"),
         element(1, " o |"),
         element(4, "  *x"),
@@ -30,7 +30,7 @@ def test_neighbours_of_one_kind_become_one_and_the_stronger_mark_stays() -> None
         clock(7),
         clock(8),
     ]
-    assert list(thinned(story, 8)) == [
+    assert list(thinned(trace, 8)) == [
         Entry(0, 4, "+ 3 elements", "*o*x", elements=3),
         Entry(5, 6, "watermark", " |", moves=2),
         Entry(7, 8, "clock 8s", "", moves=2),
@@ -38,19 +38,19 @@ def test_neighbours_of_one_kind_become_one_and_the_stronger_mark_stays() -> None
 
 
 def test_what_something_came_of_stays_by_itself() -> None:
-    story = [element(0), element(1, "*", "EARLY #0"), element(2), element(3, "x", drops=1)]
-    assert list(thinned(story, 6)) == story
+    trace = [element(0), element(1, "*", "EARLY #0"), element(2), element(3, "x", drops=1)]
+    assert list(thinned(trace, 6)) == trace
 
 
 def test_of_what_is_still_too_long_the_middle_is_left_out() -> None:
-    story = [element(step, "*", "EARLY #0") for step in range(9)] + [element(9, "x", drops=1)]
-    assert list(thinned(story, 8)) == [
-        *story[:2],
+    trace = [element(step, "*", "EARLY #0") for step in range(9)] + [element(9, "x", drops=1)]
+    assert list(thinned(trace, 8)) == [
+        *trace[:2],
         "... steps 2 to 7 left out: 6 elements, 6 panes",
-        *story[8:],
+        *trace[8:],
     ]
 
 
 def test_a_single_step_too_many_does_not_vanish_for_a_line_that_says_so() -> None:
-    story = [element(0, "*", *["EARLY"] * 9), element(1, "*", *["LATE"] * 9)]
-    assert list(thinned(story, 4)) == story
+    trace = [element(0, "*", *["EARLY"] * 9), element(1, "*", *["LATE"] * 9)]
+    assert list(thinned(trace, 4)) == trace

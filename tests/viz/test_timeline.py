@@ -90,9 +90,9 @@ def test_sessions_open_fire_early_merge_and_take_in_late_data() -> None:
 
 
 def test_a_run_without_story_shows_what_came_out_in_any_width() -> None:
-    untold = attrs.evolve(a_growing_session(), story=())
+    hidden_columns = attrs.evolve(a_growing_session(), trace=())
 
-    assert text_timeline(untold, width=60) == drawn("""
+    assert text_timeline(hidden_columns, width=60) == drawn("""
 'joe' key               00:00:00      00:10:00      00:20:00
                         +-------------+-------------+-------
   0 + 'open', 'show'    *               *

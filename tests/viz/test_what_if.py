@@ -43,7 +43,7 @@ def advised() -> Iterator[tuple[WindowingStrategy, Script, int, Drop, str]]:
         for key in recording.keys:
             mine = recording.of_key(key)
             rescue = Rescue(mine.run.script, strategy)
-            for told in mine.run.story:
+            for told in mine.run.trace:
                 drop = told.happening
                 if isinstance(drop, Drop) and drop.element is not None:
                     advice = rescue.advice(told.step, drop)
@@ -110,7 +110,7 @@ def advice_for(strategy: WindowingStrategy, script: Script) -> list[tuple[DropRe
     rescue = Rescue(script, strategy)
     return [
         (told.happening.reason, rescue.advice(told.step, told.happening))
-        for told in recording.run.story
+        for told in recording.run.trace
         if isinstance(told.happening, Drop)
     ]
 

@@ -249,7 +249,7 @@ def _found(
         {**options, "clocks": bind.clocks_beside(as_side.clocks, looking.clocks)},
     )
     windows = [own_windows(branch, main.strategy, at) for branch in both.branches]
-    found, stage = run_stage(both, windows, plan, inputs, wake, untold=(SIDE, PANE_BEFORE))
+    found, stage = run_stage(both, windows, plan, inputs, wake, hidden_columns=(SIDE, PANE_BEFORE))
     if had_pane:
         found = looking.frames.with_its_pane(found, PANE_BEFORE)
     return found, stage

@@ -297,7 +297,7 @@ def run_stage(
     plan: "Plan",
     inputs: "Mapping[str, Input]",
     wake_every_ms: int,
-    untold: Container[str] = (),
+    hidden_columns: Container[str] = (),
 ) -> "tuple[DataFrame, StagePlan]":
     """Everything that comes out of a stage, with the hidden column, and how it is done.
 
@@ -313,7 +313,7 @@ def run_stage(
     if (described := noted()) is not None:
         described.groupings.append(plan)
     packed = [
-        frames.packed(branch.rows, plan, inputs, branch.timestamp, own, untold)
+        frames.packed(branch.rows, plan, inputs, branch.timestamp, own, hidden_columns)
         for branch, own in zip(given.branches, windows, strict=True)
     ]
     return explained(frames.run(packed, plan, wake_every_ms), stage), stage

@@ -192,11 +192,11 @@ def windowed(
         the aggregates; ``timestamp``; ``pane`` (struct of timing, index, nonspeculative_index,
         is_first, is_last); what ``render`` adds. With ``"all"`` and ``"dropped"`` also ``dropped``:
         a struct of ``stage`` (``name``), ``reason``, the element's ``timestamp``, the
-        ``watermark`` that judged it, ``missed_ms``, its own ``window``, the session that it
-        ``nearly`` joined, ``count`` (1 for a row), ``error`` of a function of your own, and
-        ``element`` as JSON. The reason is ``expired``, ``closed``, ``failed``, ``null_key``,
-        ``bad_key``, ``null_timestamp``, ``bad_timestamp``, ``far_future`` or ``bad_value``. An
-        instant that SQL cannot show is null.
+        ``watermark`` that judged it, ``missed_ms``, its own ``window``, the
+        ``nearest_session`` that it missed, ``count`` (1 for a row), ``error`` of a function of
+        your own, and ``element`` as JSON. The reason is ``expired``, ``closed``, ``failed``,
+        ``null_key``, ``bad_key``, ``null_timestamp``, ``bad_timestamp``, ``far_future`` or
+        ``bad_value``. An instant that SQL cannot show is null.
 
     Raises:
         WindowingError: The windowing makes no sense, as Beam judges it.
@@ -244,7 +244,7 @@ def windowed(
         buckets=buckets,
         machine=machine,
     )
-    options["goes_on"] = False
+    options["has_downstream"] = False
     delay = None if watermark is None else duration_ms(watermark, "watermark")
     ahead = None if max_ahead is None else duration_ms(max_ahead, "max_ahead")
     wake = positive_duration("wake_every", wake_every)

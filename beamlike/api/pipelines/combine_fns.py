@@ -13,7 +13,7 @@ from beamlike.api.pipelines.hints.declared import with_input_types, with_output_
 from beamlike.api.pipelines.hints.forms import T, form
 from beamlike.api.pipelines.python.timestamps import MIN_TIMESTAMP
 from beamlike.model import combine
-from beamlike.model.words import in_words
+from beamlike.model.fingerprint import stable_repr
 
 __all__ = [
     "CountCombineFn",
@@ -39,7 +39,7 @@ class _WithSteps(combine.CombineFn):
     """The name by which saved state knows it."""
 
     def __str__(self) -> str:
-        return in_words(self).replace(type(self).__name__, self.kept_as, 1)
+        return stable_repr(self).replace(type(self).__name__, self.kept_as, 1)
 
     def setup(self) -> None:
         """Nothing."""

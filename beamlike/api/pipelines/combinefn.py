@@ -14,7 +14,7 @@ from beamlike.api.pipelines.variables import In, R
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model import combine as model
 from beamlike.model.combine.steps import Stepwise, empty_pane, in_steps
-from beamlike.model.words import in_words
+from beamlike.model.fingerprint import stable_repr
 
 __all__ = ["CombineFn", "SingleInputTupleCombineFn", "TupleCombineFn", "combine_fn", "of_nothing"]
 
@@ -138,7 +138,7 @@ class _OfAll(model.Collect):
         return model.Sum() if adds else self
 
     def __str__(self) -> str:
-        return in_words(self.fn)
+        return stable_repr(self.fn)
 
 
 def of_nothing(fn: model.CombineFn) -> Any:
@@ -199,7 +199,7 @@ def _check_life(given: Any, owner: str) -> None:
         own = getattr(type(given), name, None)
         if own not in (None, getattr(CombineFn, name)):
             raise PipelineError(
-                f"{owner}: {in_words(given)} has a {name}() of its own, and nobody calls it here: "
+                f"{owner}: {stable_repr(given)} has a {name}() of its own, which is not called: "
                 "functions are sent where they are needed, and nothing lasts between two calls; "
                 f"make what it needs in its methods, or once in a module, and take out {name}()"
             )

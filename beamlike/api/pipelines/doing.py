@@ -21,9 +21,9 @@ from beamlike.api.pipelines.dofn import (
 from beamlike.api.pipelines.views import AsSideInput, View
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Bundle, Windowed
+from beamlike.model.fingerprint import stable_repr
 from beamlike.model.graph import MAIN, Do, RaisedFor
 from beamlike.model.time import show_duration, show_instant
-from beamlike.model.words import in_words
 
 __all__ = ["Doing", "EarlyOutputError", "views_of"]
 
@@ -133,7 +133,7 @@ class Doing(Do):
             if asked.name in _MISSING:
                 what, instead = _MISSING[asked.name]
                 raise PipelineError(
-                    f"{self.label!r}: {in_words(self.fn.called())} asks for {what} in its "
+                    f"{self.label!r}: {stable_repr(self.fn.called())} asks for {what} in its "
                     f"parameter {parameter!r}, and a DoFn has none here; {instead}"
                 )
 
@@ -246,7 +246,7 @@ class Doing(Do):
         self.contexts.leave()
         self.fn.teardown()
 
-    def in_words(self, element: Windowed) -> str:
+    def describe(self, element: Windowed) -> str:
         value = element.value
         for _ in self.views:
             value, _items = value

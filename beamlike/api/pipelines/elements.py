@@ -23,7 +23,7 @@ from beamlike.api.pipelines.variables import In, K, R, T
 from beamlike.api.pipelines.views import AsSideInput, argument_type, looking
 from beamlike.errors import PipelineError
 from beamlike.machine.events import AdvanceWatermark, Element
-from beamlike.model.graph import MAIN, Each, Given
+from beamlike.model.graph import MAIN, ParDoNode, ReadNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive
@@ -73,7 +73,7 @@ class Create(PTransform[Pipeline, PCollection[T]], Generic[T]):
             )
         arrive = Arrive(tuple((None, _element(value)) for value in self.values))
         script = (arrive, AdvanceWatermark(MAX_TIMESTAMP))
-        node = Given(given.label, (), script, bounded=True)
+        node = ReadNode(given.label, (), script, bounded=True)
         return given.add(node, WindowingStrategy.unwindowed(), is_bounded=True)
 
 
@@ -204,7 +204,9 @@ def expanded(
     if checks:
         do = CheckedDoing(do, transform.get_type_hints())
     given = looking(given, views_of(transform.args, transform.kwargs))
-    return given.pipeline.add(Each(label, (given.edge,), do), given.windowing, given.is_bounded)
+    return given.pipeline.add(
+        ParDoNode(label, (given.edge,), do), given.windowing, given.is_bounded
+    )
 
 
 def _check_side_inputs(transform: ParDo[Any, Any], label: str) -> None:

@@ -12,7 +12,7 @@ from beamlike.errors import PipelineError
 from beamlike.extras import needs
 from beamlike.machine.clocks import Idle, SourceClock
 from beamlike.model.coders import Coder
-from beamlike.model.graph import Given
+from beamlike.model.graph import ReadNode
 from beamlike.model.options import option
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike, duration_ms
@@ -87,7 +87,7 @@ class FromDataFrame(PTransform[Pipeline, PCollection[Any]]):
 
         bounded = not self.rows.isStreaming
         frame = Frame(self.rows, self.timestamp, self.clock, self.encoded, self.coder)
-        node = Given(given.label, (), frame, bounded)
+        node = ReadNode(given.label, (), frame, bounded)
         return given.add(node, WindowingStrategy.unwindowed(), bounded)
 
 

@@ -14,7 +14,7 @@ from beamlike.errors import (
     WindowingError,
 )
 from beamlike.model.combine import CombineFn
-from beamlike.model.graph import Grouped
+from beamlike.model.graph import GroupNode
 from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
 
@@ -58,7 +58,7 @@ def grouped(
         warn_of_repeated(given.edge, label)
     declared = value_type(declared_type(given))
     combine = combine if declared is None else combine.for_type(declared)
-    node = Grouped(label, (given.edge,), windowing, combine, declared)
+    node = GroupNode(label, (given.edge,), windowing, combine, declared)
     return pipeline.add(node, after, given.is_bounded)
 
 

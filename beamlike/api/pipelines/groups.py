@@ -23,7 +23,7 @@ from beamlike.api.pipelines.variables import K, R, T
 from beamlike.api.pipelines.views import AsSingleton, IsThere
 from beamlike.errors import PipelineError
 from beamlike.model.combine import Collect, CombineFn
-from beamlike.model.graph import Joined
+from beamlike.model.graph import FlattenNode
 from beamlike.model.windowfns import GlobalWindows
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class CombineGlobally(_Combining[R], WithDefaults):
             >> ParDo(_IfEmpty(self.fn), IsThere(combined), *self.args, **self.kwargs)
         )
         # Its element is there for the windows and the trigger of the others.
-        node = Joined(label, (combined.edge, missing.edge))
+        node = FlattenNode(label, (combined.edge, missing.edge))
         return given.pipeline.add(node, combined.windowing, combined.is_bounded)
 
     def only_combined(self, given: PCollection[Any]) -> PCollection[Any]:

@@ -10,15 +10,15 @@ from beamlike.api.dataframe.arguments import counted
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
 from beamlike.errors import PipelineError, UnsupportedError
 from beamlike.extras import needs
-from beamlike.hosts.memory.pipeline import Lost, PipelineRun
-from beamlike.model.graph import Edge, Given, Node
+from beamlike.hosts.memory.pipeline import DroppedElement, PipelineRun
+from beamlike.model.graph import Edge, Node, ReadNode
 from beamlike.model.time import DurationLike, duration_ms
 from beamlike.runtime.options import SHARDS, WAKE_EVERY
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from beamlike.hosts.spark.graph.running import Running, Sink, Told
+    from beamlike.hosts.spark.graph.running import Running, RunReport, Sink
 
 __all__ = ["RunningResult", "SparkOptions", "run_on_spark"]
 
@@ -126,11 +126,11 @@ class RunningResult(PipelineResult):
         return _counted(self._running.told, self._running.layers.nodes)
 
 
-def _named(lost: Sequence[Any], nodes: Sequence[Node]) -> tuple[Lost, ...]:
-    return tuple(Lost(0, nodes[it.node].label, it.key, it.drop) for it in lost)
+def _named(lost: Sequence[Any], nodes: Sequence[Node]) -> tuple[DroppedElement, ...]:
+    return tuple(DroppedElement(0, nodes[it.node].label, it.key, it.drop) for it in lost)
 
 
-def _counted(told: "Told", nodes: Sequence[Node]) -> Mapping[tuple[str, str], int]:
+def _counted(told: "RunReport", nodes: Sequence[Node]) -> Mapping[tuple[str, str], int]:
     counts: Counter[tuple[str, str]] = Counter()
     for (node, reason), count in told.lost_counts.items():
         counts[nodes[node].label, reason] += count
@@ -173,7 +173,7 @@ def run_on_spark(
     from beamlike.hosts.spark.session import local_session
     from beamlike.runtime.graph.layers import Layers
 
-    sources = [node for node in nodes if isinstance(node, Given)]
+    sources = [node for node in nodes if isinstance(node, ReadNode)]
     if all(node.bounded or isinstance(node.origin, tuple) for node in sources):
         _refuse_what_only_streams_take(options)
     spark = options.spark or SparkSession.getActiveSession() or local_session()

@@ -5,7 +5,7 @@ Beam does so, and so it is done here; but it is said.
 
 from beamlike.api.dataframe.warning import warn_user
 from beamlike.errors import RepeatedElementsWarning
-from beamlike.model.graph import Each, Edge, Given, Grouped, Node, Seen, in_order
+from beamlike.model.graph import Edge, GroupNode, Node, ParDoNode, ReadNode, SideInputNode, in_order
 from beamlike.model.repetition import Repetition, repetition
 
 __all__ = ["warn_of_repeated"]
@@ -31,9 +31,9 @@ def warn_of_repeated(given: Edge, label: str) -> None:
         )
 
 
-def _groupings_before(edge: Edge) -> list[Grouped]:
+def _groupings_before(edge: Edge) -> list[GroupNode]:
     """The last grouping on each way to an edge, if more than one pane of a window passes there."""
-    found: dict[Grouped, None] = {}
+    found: dict[GroupNode, None] = {}
     todo: list[Node] = [edge.node]
     seen: set[Node] = set()
     while todo:
@@ -42,11 +42,11 @@ def _groupings_before(edge: Edge) -> list[Grouped]:
             continue
         seen.add(node)
         match node:
-            case Grouped():
+            case GroupNode():
                 found[node] = None
-            case Each(do=do) if do.keeps_one_pane:
+            case ParDoNode(do=do) if do.keeps_one_pane:
                 pass
-            case Seen():
+            case SideInputNode():
                 # What an element sees in a side input makes no more elements of it.
                 todo.append(node.sources[0].node)
             case _:
@@ -54,6 +54,6 @@ def _groupings_before(edge: Edge) -> list[Grouped]:
     return list(found)
 
 
-def _repetition(before: Grouped) -> Repetition | None:
-    unbounded = any(isinstance(it, Given) and not it.bounded for it in in_order([before]))
+def _repetition(before: GroupNode) -> Repetition | None:
+    unbounded = any(isinstance(it, ReadNode) and not it.bounded for it in in_order([before]))
     return repetition(before.strategy, unbounded=unbounded)

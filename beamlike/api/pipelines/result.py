@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from beamlike.api.pipelines.metrics import MetricResults
 from beamlike.api.pipelines.scio.results import ScioResult
-from beamlike.hosts.memory.pipeline import Came, Lost, PipelineRun
+from beamlike.hosts.memory.pipeline import DroppedElement, OutputElement, PipelineRun
 from beamlike.model.graph import Edge
 from beamlike.model.time import DurationLike
 
@@ -72,12 +72,12 @@ class PipelineResult(ScioResult):
         """What the functions of the pipeline counted."""
         return MetricResults(self.outputs.metrics)
 
-    def out_of(self, edge: Edge) -> tuple[Came, ...]:
+    def out_of(self, edge: Edge) -> tuple[OutputElement, ...]:
         """What came out of an edge of the graph, in order."""
         return self.outputs.out_of(edge)
 
     @property
-    def lost(self) -> tuple[Lost, ...]:
+    def lost(self) -> tuple[DroppedElement, ...]:
         """The elements that were dropped, where and why.
 
         Where DataFrames are read or written, the newest 10,000 of them.

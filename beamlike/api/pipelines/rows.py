@@ -16,7 +16,7 @@ from beamlike.api.pipelines.transform import PTransform
 from beamlike.api.pipelines.variables import T
 from beamlike.errors import PipelineError
 from beamlike.model.combine import CombineFn, Together
-from beamlike.model.words import in_words
+from beamlike.model.fingerprint import stable_repr
 
 __all__ = ["GroupBy", "Row", "Select"]
 
@@ -231,7 +231,7 @@ class Aggregated(PTransform[Any, Any]):
         """The same with one more field, as `GroupBy.aggregate_field`."""
         if dest in self.parts or dest in self.by.keys:
             raise PipelineError(
-                f"GroupBy has a field {dest!r} already; give the aggregate of {in_words(field)} "
+                f"GroupBy has a field {dest!r} already; give the aggregate of {stable_repr(field)} "
                 "another name"
             )
         part = _Read(field, "aggregate_field"), checked_combine_fn(combine_fn, "aggregate_field")

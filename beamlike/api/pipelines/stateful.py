@@ -10,7 +10,7 @@ from beamlike.api.pipelines.collection import PCollection
 from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.variables import R
 from beamlike.errors import PipelineError
-from beamlike.model.graph import Remembered
+from beamlike.model.graph import StatefulNode
 
 __all__ = ["ApplyPerKey"]
 
@@ -53,5 +53,5 @@ class ApplyPerKey(PTransform[Any, Any], Generic[R]):
                 f"{windowing.window_fn} merges windows, and a state cannot be merged; use "
                 "FixedWindows, SlidingWindows, calendar windows or GlobalWindows"
             )
-        node = Remembered(label, (given.edge,), windowing, self.fn)
+        node = StatefulNode(label, (given.edge,), windowing, self.fn)
         return given.pipeline.add(node, windowing, given.is_bounded)

@@ -10,7 +10,7 @@ from beamlike.api.pipelines.hints.declared import IOTypeHints, WithTypeHints, of
 from beamlike.api.pipelines.hints.wanted import check_collections, made_type
 from beamlike.api.pipelines.visiting import collections_in
 from beamlike.errors import PipelineError
-from beamlike.model.words import in_words
+from beamlike.model.fingerprint import stable_repr
 
 _LONGEST: Final = 19
 """The most letters of an argument in a label. Source: Beam Python ``ptransform_fn``."""
@@ -30,7 +30,7 @@ def function_label(fn: Any) -> str:
         return f"partial({function_label(fn.func)})"
     if is_lambda(fn):
         return f"<lambda at {Path(fn.__code__.co_filename).name}:{fn.__code__.co_firstlineno}>"
-    return getattr(fn, "__name__", None) or in_words(fn)
+    return getattr(fn, "__name__", None) or stable_repr(fn)
 
 
 def is_lambda(fn: Any) -> bool:

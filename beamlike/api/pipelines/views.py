@@ -23,7 +23,7 @@ from beamlike.api.pipelines.value_providers import ValueProvider
 from beamlike.errors import PipelineError, WindowingError
 from beamlike.model.bundle import Windowed
 from beamlike.model.combine import Collect
-from beamlike.model.graph import MAIN, Do, Each, Seen
+from beamlike.model.graph import MAIN, Do, ParDoNode, SideInputNode
 from beamlike.model.side_inputs import side_input_window
 from beamlike.model.windowfns import GlobalWindows
 from beamlike.model.windows import GLOBAL_WINDOW
@@ -250,7 +250,7 @@ class _Look(PTransform[tuple[PCollection[Any], PCollection[Any]], PCollection[An
         except WindowingError as error:
             raise PipelineError(f"{label!r}: {error}") from error
         panes = side | "Items" >> _Items(self.counts, self.may_wait)
-        node = Seen(label, (main.edge, panes.edge), main.windowing, side.windowing)
+        node = SideInputNode(label, (main.edge, panes.edge), main.windowing, side.windowing)
         return main.pipeline.add(node, main.windowing, main.is_bounded)
 
 
@@ -266,7 +266,7 @@ class _Items(PTransform[PCollection[Any], PCollection[Any]]):
 
     def expand(self, given: PCollection[Any]) -> PCollection[Any]:
         pipeline = given.pipeline
-        node = Each(f"{pipeline.label}/OneKey", (given.edge,), _OneKey())
+        node = ParDoNode(f"{pipeline.label}/OneKey", (given.edge,), _OneKey())
         keyed = pipeline.add(node, given.windowing, given.is_bounded)
         # Of a side input that discards only the latest pane is seen.
         counts = self.counts and given.windowing.accumulates

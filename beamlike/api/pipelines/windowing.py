@@ -14,14 +14,14 @@ from beamlike.api.pipelines.variables import T
 from beamlike.errors import BeamlikeError, PipelineError, PipelineTypeError
 from beamlike.machine.events import AdvanceWatermark
 from beamlike.model.compatible import check_flatten
-from beamlike.model.graph import Assigned, Given, Joined
+from beamlike.model.fingerprint import BEAM_SPELLING, stable_repr
+from beamlike.model.graph import FlattenNode, ReadNode, WindowNode
 from beamlike.model.options import AccumulationMode, ClosingBehavior, OnTimeBehavior, option
 from beamlike.model.options import TimestampCombiner as Combiner
 from beamlike.model.strategy import StrategyParts, WindowingStrategy, check_alone
 from beamlike.model.time import MAX_TIMESTAMP, DurationLike
 from beamlike.model.triggers import Trigger
 from beamlike.model.windowfns import WindowFn
-from beamlike.model.words import BEAM_SPELLING, in_words
 
 if TYPE_CHECKING:
     from beamlike.api.pipelines.pipeline import Pipeline
@@ -96,7 +96,7 @@ class WindowInto(PTransform[Any, Any]):
             raise PipelineError(f"{label!r}: {error}") from error
         if window_fn is None:
             return PCollection(pipeline, given.edge, windowing, given.is_bounded)
-        node = Assigned(label, (given.edge,), window_fn)
+        node = WindowNode(label, (given.edge,), window_fn)
         return pipeline.add(node, windowing, given.is_bounded)
 
     def _checked(self) -> WindowFn | None:
@@ -108,7 +108,7 @@ class WindowInto(PTransform[Any, Any]):
             return self.window_fn
         raise PipelineError(
             'WindowInto needs windows such as FixedWindows("1 hour"), got '
-            f"{in_words(self.window_fn)}"
+            f"{stable_repr(self.window_fn)}"
         )
 
 
@@ -164,7 +164,7 @@ class Flatten(PTransform[Any, Any]):
         collections = list(given)
         if not collections and self.pipeline is not None:
             ends = (AdvanceWatermark(MAX_TIMESTAMP),)
-            nothing = Given(self.pipeline.label, (), ends, bounded=True)
+            nothing = ReadNode(self.pipeline.label, (), ends, bounded=True)
             return self.pipeline.add(nothing, WindowingStrategy.unwindowed(), is_bounded=True)
         pipeline = collections[0].pipeline
         label = pipeline.label
@@ -172,7 +172,7 @@ class Flatten(PTransform[Any, Any]):
             windowing = check_flatten(_named(collections), BEAM_SPELLING)
         except BeamlikeError as error:
             raise PipelineError(f"{label!r}: {error}") from error
-        node = Joined(label, tuple(it.edge for it in collections))
+        node = FlattenNode(label, tuple(it.edge for it in collections))
         return pipeline.add(node, windowing, all(it.is_bounded for it in collections))
 
 

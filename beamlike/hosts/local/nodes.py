@@ -10,15 +10,15 @@ from typing import Any
 import pyarrow as pa
 
 from beamlike.hosts.local.scripts import DictStore
-from beamlike.machine.clocks import FromHost
+from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import Drop
 from beamlike.model.bundle import Bundle
-from beamlike.model.graph import MAIN, Grouped, Node
+from beamlike.model.graph import MAIN, GroupNode, Node
 from beamlike.runtime.graph.keyed import key_blobs, read_values, shard_tables, together
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.stage import SeenKeys, Stage, StageStepped, plan_of
 from beamlike.runtime.graph.staged import StagedWorker
-from beamlike.runtime.graph.tracing import Inside, Noted
+from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.script import Run
@@ -34,13 +34,13 @@ def local_worker_of(node: Node) -> Worker:
     Raises:
         UnsupportedError: A node of a kind that is not in `beamlike.model.graph`.
     """
-    return _GroupingShard(node) if isinstance(node, Grouped) else worker_of(node)
+    return _GroupingShard(node) if isinstance(node, GroupNode) else worker_of(node)
 
 
 class _GroupingShard(Worker, Recorded):
     """The only shard of a grouping."""
 
-    def __init__(self, node: Grouped) -> None:
+    def __init__(self, node: GroupNode) -> None:
         super().__init__(node.label)
         worker, self._wire = worker_of(node), Wire.declared()
         assert isinstance(worker, StagedWorker), "a grouping keeps state"
@@ -67,7 +67,7 @@ class _GroupingShard(Worker, Recorded):
         )
         for clock, watermark, tables, stepped in self._steps:
             given = list(self._stage.given(tables))
-            noted = Noted(0, 0, clock, watermark, given, stepped.outputs(), stepped.story)
+            noted = ShardTrace(0, 0, clock, watermark, given, stepped.outputs(), stepped.trace)
             inside.add([noted])
         return inside.run
 
@@ -89,7 +89,9 @@ class _GroupingShard(Worker, Recorded):
         self.watermark = max(to, self.watermark)
         tables = together(self._arrived, self._wire)
         self._arrived, self._moved = [], False
-        stepped = self._stage.step(self._store, tables, [FromHost(self.watermark)], self._clock)
+        stepped = self._stage.step(
+            self._store, tables, [HostWatermark(self.watermark)], self._clock
+        )
         self._steps.append((self._clock, self.watermark, tables, stepped))
         self._output_watermark = stepped.output_watermark
         self._drops += stepped.drops

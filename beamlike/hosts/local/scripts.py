@@ -5,7 +5,7 @@ rests as bytes between any two steps, and the columnar machine steps it wherever
 """
 
 from beamlike.errors import UnsupportedError, UserFunctionError, WatermarkError
-from beamlike.machine.clocks import FromHost
+from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceWatermark, going_back
 from beamlike.machine.failures import OnFailure
 from beamlike.model.combine import CombineFn
@@ -97,8 +97,8 @@ class LocalStage:
         else:
             self._move(step)
         try:
-            heard = [FromHost(self._watermark)]
-            effects = self._stepper.effects(self._store, tables, heard, self._clock)
+            updates = [HostWatermark(self._watermark)]
+            effects = self._stepper.effects(self._store, tables, updates, self._clock)
         except UserFunctionError as error:
             raise self._stage.named(error) from error.__cause__
         number = self._steps

@@ -21,19 +21,27 @@ from beamlike.errors import UnsupportedError
 from beamlike.hosts.garbage import paused_gc
 from beamlike.machine.events import AdvanceClock, Drop
 from beamlike.model.bundle import Bundle, Windowed
-from beamlike.model.graph import Edge, Given, Grouped, Node, in_order
+from beamlike.model.graph import Edge, GroupNode, Node, ReadNode, in_order
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.worker import Recorded, Worker
 from beamlike.runtime.script import Run, Script, ScriptStep
 
-__all__ = ["Came", "Lost", "OutOf", "PipelineRun", "Step", "run_pipeline", "steps_of"]
+__all__ = [
+    "DroppedElement",
+    "OutOf",
+    "OutputElement",
+    "PipelineRun",
+    "Step",
+    "run_pipeline",
+    "steps_of",
+]
 
 _NOTHING: Final = Bundle()
 
 
 @attrs.frozen
-class Came:
+class OutputElement:
     """An element that came out of an edge, and the step that brought it out."""
 
     step: int
@@ -41,7 +49,7 @@ class Came:
 
 
 @attrs.frozen
-class Lost:
+class DroppedElement:
     """An element that a node dropped, and the step in which it did."""
 
     step: int
@@ -50,7 +58,7 @@ class Lost:
     drop: Drop
 
 
-class OutOf(Sequence[Came]):
+class OutOf(Sequence[OutputElement]):
     """All elements that came out of an edge. Objects are made of them for those who look."""
 
     def __init__(self) -> None:
@@ -65,13 +73,13 @@ class OutOf(Sequence[Came]):
     def __len__(self) -> int:
         return len(self._steps)
 
-    def __iter__(self) -> Iterator[Came]:
-        return map(Came, self._steps, self._elements)
+    def __iter__(self) -> Iterator[OutputElement]:
+        return map(OutputElement, self._steps, self._elements)
 
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
             return [*self][at]
-        return Came(self._steps[at], self._elements[at])
+        return OutputElement(self._steps[at], self._elements[at])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and [*self] == [*other]
@@ -83,8 +91,8 @@ class OutOf(Sequence[Came]):
 class PipelineRun:
     """Everything that came out of every edge of a graph, in order, and what was dropped."""
 
-    came: Mapping[Edge, Sequence[Came]]
-    lost: tuple[Lost, ...]
+    came: Mapping[Edge, Sequence[OutputElement]]
+    lost: tuple[DroppedElement, ...]
     metrics: Recorder = attrs.field(factory=Recorder, eq=False, repr=False)
     _inside: Mapping[Node, Recorded] = attrs.field(factory=dict, eq=False, repr=False)
 
@@ -98,11 +106,11 @@ class PipelineRun:
         return None if known is None else known.run
 
     @property
-    def groupings(self) -> tuple[Grouped, ...]:
+    def groupings(self) -> tuple[GroupNode, ...]:
         """The groupings whose inside is known, in the order of the pipeline."""
-        return tuple(node for node in self._inside if isinstance(node, Grouped))
+        return tuple(node for node in self._inside if isinstance(node, GroupNode))
 
-    def out_of(self, edge: Edge) -> tuple[Came, ...]:
+    def out_of(self, edge: Edge) -> tuple[OutputElement, ...]:
         """What came out of an edge; nothing if it was not part of the graph."""
         return tuple(self.came.get(edge, ()))
 
@@ -111,7 +119,7 @@ class PipelineRun:
 class Step:
     """What happens to one source, and what all clocks say after it."""
 
-    source: Given
+    source: ReadNode
     events: tuple[ScriptStep, ...]
     clock: int
     """Processing time (ms), which all sources share."""
@@ -142,7 +150,7 @@ class _Run:
         self._workers = workers
         self._metrics = Recorder()
         self._came: dict[Edge, OutOf] = defaultdict(OutOf)
-        self._lost: list[Lost] = []
+        self._lost: list[DroppedElement] = []
         self._clock = 0
         self._step = 0
 
@@ -196,7 +204,7 @@ class _Run:
             for tag, bundle in found:
                 out[Edge(node, tag)].extend(bundle)
             self._lost += (
-                Lost(self._step, node.label, key, drop) for key, drop in worker.dropped()
+                DroppedElement(self._step, node.label, key, drop) for key, drop in worker.dropped()
             )
         for edge, bundle in out.items():
             self._came[edge].add(self._step, bundle)
@@ -209,7 +217,7 @@ def steps_of(nodes: Iterable[Node]) -> Iterator[Step]:
     Raises:
         UnsupportedError: A source has an origin that is no script.
     """
-    sources = [node for node in nodes if isinstance(node, Given)]
+    sources = [node for node in nodes if isinstance(node, ReadNode)]
     scripts = {source: _script_of(source) for source in sources}
     clock, told = 0, dict.fromkeys(sources, 0)
     for source, events in _turns(scripts):
@@ -221,7 +229,7 @@ def steps_of(nodes: Iterable[Node]) -> Iterator[Step]:
         yield Step(source, events, clock)
 
 
-def _turns(scripts: Mapping[Given, Script]) -> Iterator[tuple[Given, Script]]:
+def _turns(scripts: Mapping[ReadNode, Script]) -> Iterator[tuple[ReadNode, Script]]:
     for source, script in scripts.items():
         if source.bounded:
             yield source, script
@@ -232,7 +240,7 @@ def _turns(scripts: Mapping[Given, Script]) -> Iterator[tuple[Given, Script]]:
                 yield source, script[at : at + 1]
 
 
-def _script_of(source: Given) -> Script:
+def _script_of(source: ReadNode) -> Script:
     if not isinstance(source.origin, tuple):
         raise UnsupportedError(
             f"{source.label!r} reads {type(source.origin).__name__}, which only Spark can; run "

@@ -288,7 +288,7 @@ def packer_columns(
     plan: Plan,
     inputs: Mapping[str, Input],
     timestamp: str | None,
-    untold: Container[str] = (),
+    hidden_columns: Container[str] = (),
 ) -> "DataFrame":
     """The columns that the packer reads, see `beamlike.hosts.spark.pack`.
 
@@ -314,7 +314,9 @@ def packer_columns(
     told = [*plan.keys, *(given.source for given in inputs.values())]
     if timestamp in df.columns:
         told.insert(len(plan.keys), timestamp)
-    told_struct = F.struct(*(column(name) for name in dict.fromkeys(told) if name not in untold))
+    told_struct = F.struct(
+        *(column(name) for name in dict.fromkeys(told) if name not in hidden_columns)
+    )
     element = F.to_json(told_struct, {"ignoreNullFields": "false"})
     # Numbered, because not every name can be the name of a column on the way to Python.
     keys = [_clean_key(df, name).alias(f"key_{at}") for at, name in enumerate(plan.keys)]

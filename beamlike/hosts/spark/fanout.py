@@ -15,7 +15,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from beamlike.hosts.spark.pack import Arrived, heard_blobs, packed_shards, read_blobs
 from beamlike.hosts.spark.processor import GroupProcessor
-from beamlike.machine.clocks import Heard
+from beamlike.machine.clocks import WatermarkUpdate
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.lift import lifter_of
@@ -42,7 +42,7 @@ class FanoutGroup:
         group: int,
         before: Clock,
         arrived: Arrived,
-        heard: Sequence[Heard],
+        updates: Sequence[WatermarkUpdate],
         clock: int,
     ) -> tuple[pa.Table, Clock]:
         """One micro-batch: see `pass_on`, and where its clocks stand then.
@@ -53,9 +53,9 @@ class FanoutGroup:
             arrived: What it was sent.
             heard: As of `GroupProcessor.step`, as are the others.
         """
-        before = before.begin(heard)
+        before = before.begin(updates)
         passed = self.pass_on(group, arrived, before.watermark)
-        return passed, before.after(self._plan, heard, clock)
+        return passed, before.after(self._plan, updates, clock)
 
     def pass_on(self, group: int, arrived: Arrived, watermark: int) -> pa.Table:
         """Blobs for the shards: all of them are woken, and hear what the group heard."""
@@ -69,7 +69,7 @@ class FanoutGroup:
                 blobs.append(pack_blob(OutputTable(plan).build(dropped), {"kind": "out"}))
         blobs += arrived.finished
         ids = [shards[0]] * len(blobs) + shards
-        blobs += heard_blobs(plan, arrived.heard, arrived.elements, len(shards), arrived.clock)
+        blobs += heard_blobs(plan, arrived.updates, arrived.elements, len(shards), arrived.clock)
         columns = [pa.array(ids, pa.int32()), pa.array(blobs, pa.binary())]
         batches.append(pa.RecordBatch.from_arrays(columns, ["shard", "blob"]))
         return pa.Table.from_batches(batches)
@@ -86,12 +86,12 @@ class FanoutProcessor(GroupProcessor):
         self,
         group: int,
         arrived: Arrived,
-        heard: Sequence[Heard],
+        updates: Sequence[WatermarkUpdate],
         clock: int,
     ) -> Iterator[Row]:
         saved = self._seen.get()
         before = Clock() if saved is None else Clock.from_json(json.loads(saved[0]))
-        passed, after = self._group.step(group, before, arrived, heard, clock)
+        passed, after = self._group.step(group, before, arrived, updates, clock)
         self._seen.update((json.dumps(after.to_json()),))
         for row in passed.to_pylist():
             yield Row(**row)

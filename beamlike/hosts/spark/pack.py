@@ -2,11 +2,11 @@
 
 A blob's header says what it carries:
 
-``rows``   elements of one shard, one by one or combined, with the bucket of each; on the way to
+``rows``     elements of one shard, one by one or combined, with the bucket of each; on the way to
            a group of the fanout, with its hash
-``out``    finished output rows, passed through as they are (what was dropped here or before)
-``heard``  no rows: what the inputs tell about their watermarks, and how many rows they had; or the
-           processing time, in a query that gets its time from a script
+``out``      finished output rows, passed through as they are (what was dropped here or before)
+``updates``  no rows: watermark updates of the inputs, and how many rows they had; or the processing
+           time, in a query that gets its time from a script
 
 Among the blobs ``out`` is one without rows that says which event times were delivered, for the
 stages after the shards: see `beamlike.machine.jumps`.
@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 from beamlike.errors import InputRowError, UnsupportedError, UserFunctionError, WindowError
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.assigning import windows_of
-from beamlike.machine.clocks import FromShard, FromSource, Heard, SourceClock
+from beamlike.machine.clocks import ShardWatermark, SourceClock, SourceProgress, WatermarkUpdate
 from beamlike.machine.columnar.arrays import Ints
 from beamlike.machine.columnar.assign import assign as assign_windows
 from beamlike.machine.columnar.assign import check_assignable
@@ -99,7 +99,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
         ease_worker()
         context = TaskContext.get()
         part = context.partitionId() if context else 0
-        heard: list[Heard] = []
+        updates: list[WatermarkUpdate] = []
         delivered: list[Delivered] = []
         elements = 0
         lifter = lifter_of(plan) if plan.lift else None
@@ -107,7 +107,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
             # Rows of a source lack the columns that only a grouping has something for.
             table = pa.Table.from_batches(gathered)
             table = table.rename_columns(names[: table.num_columns])
-            heard += _hear(plan, table, at)
+            updates += _hear(plan, table, at)
             delivered += delivered_rows(plan, table, _believed_times(table), at)
             elements += table.column("kind").null_count
             table, finished = _sort_out(plan, table)
@@ -122,7 +122,7 @@ def packer(plan: Plan, at: int = 0, assign: WindowFn | None = None) -> Callable[
                 else:
                     yield from _spread(plan, table, order, lifter)
         receivers = list(plan.fanout_ids or plan.shard_ids)
-        yield _packed(receivers, heard_blobs(plan, heard, elements, len(receivers)))
+        yield _packed(receivers, heard_blobs(plan, updates, elements, len(receivers)))
         if delivered:
             header = {"kind": "out", "delivered": list(map(delivered_to_json, delivered))}
             yield _packed(receivers[:1], [pack_blob(pa.table({}), header)])
@@ -143,16 +143,16 @@ def _gathered(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
         yield gathered
 
 
-def _hear(plan: Plan, table: pa.Table, at: int) -> list[Heard]:
+def _hear(plan: Plan, table: pa.Table, at: int) -> list[WatermarkUpdate]:
     """What these rows tell about the watermark of their input."""
     if plan.clocks is None or not table.num_rows:
         return []
     if isinstance(plan.clocks.inputs[at], SourceClock):
         greatest = pc.max(_believed_times(table)).as_py()
-        return [] if greatest is None else [FromSource(at, greatest)]
+        return [] if greatest is None else [SourceProgress(at, greatest)]
     reports = table.filter(pc.equal(table.column("kind"), REPORT))
     shards, watermarks = (reports.column(name).to_pylist() for name in ("shard", "watermark"))
-    return list(map(FromShard, [at] * len(shards), shards, watermarks))
+    return list(map(ShardWatermark, [at] * len(shards), shards, watermarks))
 
 
 def _believed_times(table: pa.Table) -> pa.ChunkedArray:
@@ -165,12 +165,18 @@ def _believed_times(table: pa.Table) -> pa.ChunkedArray:
 
 
 def heard_blobs(
-    plan: Plan, heard: Sequence[Heard], elements: int, count: int, clock: int | None = None
+    plan: Plan,
+    updates: Sequence[WatermarkUpdate],
+    elements: int,
+    count: int,
+    clock: int | None = None,
 ) -> list[bytes]:
     """A blob for each receiver with what was heard. The first counts the elements for all."""
-    sources = [[it.input, it.greatest] for it in heard if isinstance(it, FromSource)]
-    shards = [[it.input, it.shard, it.watermark] for it in heard if isinstance(it, FromShard)]
-    told: dict[str, Any] = {"kind": "heard", "sources": sources, "shards": shards}
+    sources = [[it.input, it.greatest] for it in updates if isinstance(it, SourceProgress)]
+    shards = [
+        [it.input, it.shard, it.watermark] for it in updates if isinstance(it, ShardWatermark)
+    ]
+    told: dict[str, Any] = {"kind": "updates", "sources": sources, "shards": shards}
     if clock is not None:
         told["clock"] = clock
     usual = pack_blob(pa.table({}), told) if plan.clocks is not None or "clock" in told else _WAKE
@@ -344,14 +350,14 @@ class Arrived:
     """What a shard was sent in one micro-batch.
 
     ``tables`` hold elements, in order of arrival; ``finished`` are blobs that only pass
-    through; ``heard`` is what the inputs told about their watermarks, and ``elements`` is how many
-    rows they had, those that were refused among them, as far as this shard counts them for all.
+    through; ``updates`` are the watermark updates of the inputs, and ``elements`` is how many rows
+    they had, those that were refused among them, as far as this shard counts them for all.
     ``clock`` is the processing time (ms) that a script says; None if it says none.
     """
 
     tables: list[pa.Table]
     finished: list[bytes]
-    heard: list[Heard]
+    updates: list[WatermarkUpdate]
     elements: int = 0
     clock: int | None = None
 
@@ -360,7 +366,7 @@ def read_blobs(blobs: Iterator[bytes]) -> Arrived:
     """Everything that a shard was sent."""
     arrivals: list[tuple[list[int], Any]] = []
     finished: list[bytes] = []
-    heard: list[Heard] = []
+    updates: list[WatermarkUpdate] = []
     elements = 0
     clock = None
     for blob in blobs:
@@ -370,13 +376,13 @@ def read_blobs(blobs: Iterator[bytes]) -> Arrived:
         match header["kind"]:
             case "out":
                 finished.append(blob)
-            case "heard":
-                heard += (FromSource(*told) for told in header["sources"])
-                heard += (FromShard(*told) for told in header["shards"])
+            case "updates":
+                updates += (SourceProgress(*told) for told in header["sources"])
+                updates += (ShardWatermark(*told) for told in header["shards"])
                 elements += header.get("elements", 0)
                 clock = header.get("clock", clock)
             case _:
                 arrivals.append((header["order"], table))
     # Blobs come out of the shuffle in any order.
     arrivals.sort(key=lambda arrival: arrival[0])
-    return Arrived([table for _, table in arrivals], finished, heard, elements, clock)
+    return Arrived([table for _, table in arrivals], finished, updates, elements, clock)

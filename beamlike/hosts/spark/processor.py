@@ -13,7 +13,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from beamlike.hosts.garbage import paused_gc
 from beamlike.hosts.spark.pack import Arrived, read_blobs
 from beamlike.hosts.spark.workers import ease_worker, prepare_logs
-from beamlike.machine.clocks import FromHost, Heard
+from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.stepping import Stepper, stepper_of
@@ -116,15 +116,15 @@ class GroupProcessor(StatefulProcessor, ABC):
 
     def _step(self, group: int, arrived: Arrived, times: Any) -> Iterator[Row]:
         self._stepped.add(group)
-        heard = list(arrived.heard)
+        updates = list(arrived.updates)
         spark_watermark = times.getCurrentWatermarkInMs()
         if spark_watermark >= MAX_TIMESTAMP:
             # The query is drained: all inputs have come to their end.
-            heard.append(FromHost(MAX_TIMESTAMP))
+            updates.append(HostWatermark(MAX_TIMESTAMP))
         elif self._plan.clocks is None:
             wake_at_next_watermark(self._handle, spark_watermark)
             # Spark's watermark follows from the micro-batches before: it is there first.
-            heard.append(FromHost(beam_watermark(spark_watermark), begins=True))
+            updates.append(HostWatermark(beam_watermark(spark_watermark), begins=True))
         else:
             # Its inputs tell how far they are, and wake it. Only if it is drained nobody does. Once
             # would do; to ask whether it has been done takes as long as to do it again.
@@ -132,7 +132,7 @@ class GroupProcessor(StatefulProcessor, ABC):
         clock = self._plan.clock if arrived.clock is None else arrived.clock
         if clock is None:
             clock = times.getCurrentProcessingTimeInMs()
-        yield from self.step(group, arrived, heard, clock)
+        yield from self.step(group, arrived, updates, clock)
 
     @abstractmethod
     def open(self, handle: StatefulProcessorHandle) -> None:
@@ -143,7 +143,7 @@ class GroupProcessor(StatefulProcessor, ABC):
         self,
         group: int,
         arrived: Arrived,
-        heard: Sequence[Heard],
+        updates: Sequence[WatermarkUpdate],
         clock: int,
     ) -> Iterator[Row]:
         """Take the group through the micro-batch.
@@ -164,11 +164,11 @@ def stepped_shard(
     store: Store,
     shard: int,
     arrived: Arrived,
-    heard: Sequence[Heard],
+    updates: Sequence[WatermarkUpdate],
     clock: int,
 ) -> bytes:
     """One shard's micro-batch: what comes out of it, as a blob. For the arguments see `Stepper`."""
-    out, standing = stepper.step(store, arrived.tables, heard, clock, shard)
+    out, standing = stepper.step(store, arrived.tables, updates, clock, shard)
     told = {"kind": "out", "elements": arrived.elements, "standing": attrs.astuple(standing)}
     return pack_blob(_NOTHING if out is None else out, told)
 
@@ -184,7 +184,7 @@ class ShardProcessor(GroupProcessor):
         self,
         group: int,
         arrived: Arrived,
-        heard: Sequence[Heard],
+        updates: Sequence[WatermarkUpdate],
         clock: int,
     ) -> Iterator[Row]:
         yield from (Row(blob=blob) for blob in arrived.finished)
@@ -193,7 +193,7 @@ class ShardProcessor(GroupProcessor):
             Index.load(self._plan, self._store.read_index())
         shard = self._plan.shard_ids.index(group)
         with paused_gc():
-            blob = stepped_shard(self._stepper, self._store, shard, arrived, heard, clock)
+            blob = stepped_shard(self._stepper, self._store, shard, arrived, updates, clock)
         yield Row(blob=blob)
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from beamlike.hosts.spark.processor import ShardProcessor
 from beamlike.hosts.spark.scripted_time import scripted_time
 from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.unpack import unpacker
-from beamlike.machine.clocks import FromHost
+from beamlike.machine.clocks import HostWatermark
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.output import OutputTable
@@ -97,7 +97,9 @@ def bounded_shard(plan: Plan) -> Callable[[pa.Table], pa.Table]:
 
     def run(blobs: pa.Table) -> pa.Table:
         arrived = read_blobs(iter(blobs.column("blob").to_pylist()))
-        stepped, _ = stepper_of(plan).step(NoStore(), arrived.tables, [FromHost(MAX_TIMESTAMP)], 0)
+        stepped, _ = stepper_of(plan).step(
+            NoStore(), arrived.tables, [HostWatermark(MAX_TIMESTAMP)], 0
+        )
         out = arrived.finished
         if stepped is not None:
             out.append(pack_blob(stepped, {"kind": "out"}))

@@ -19,7 +19,7 @@ from beamlike.errors import StateError, UserFunctionError
 from beamlike.hosts.spark.pack import Batches
 from beamlike.hosts.spark.processor import SparkStore, blobs_of, wake_at_next_watermark
 from beamlike.hosts.spark.workers import ease_worker
-from beamlike.machine.clocks import FromHost, Heard
+from beamlike.machine.clocks import HostWatermark, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.shard import KeyedEffect
@@ -126,8 +126,8 @@ class LaneProcessor(StatefulProcessor):
             if told["stage"] is not None:
                 self._stages.updateValue((lane,), (bytes.fromhex(told["stage"]),))
             watermark = scale.to_beam(spark_watermark) if scale else told["watermark"]
-            heard = [FromHost(watermark, begins=bool(scale))]
-            stepped = self._step_lane(lane, arrivals.get(lane, []), heard, told["clock"])
+            updates = [HostWatermark(watermark, begins=bool(scale))]
+            stepped = self._step_lane(lane, arrivals.get(lane, []), updates, told["clock"])
             effects: list[tuple[int | None, Any]] = (
                 [(None, stepped)]
                 if isinstance(stepped, UserFunctionError)
@@ -143,12 +143,16 @@ class LaneProcessor(StatefulProcessor):
                 )
 
     def _step_lane(
-        self, lane: int, arrivals: Sequence[pa.Table], heard: Sequence[Heard], clock: int
+        self,
+        lane: int,
+        arrivals: Sequence[pa.Table],
+        updates: Sequence[WatermarkUpdate],
+        clock: int,
     ) -> list[KeyedEffect] | UserFunctionError:
         try:
             store = SparkStore(self._blobs, lane)
             stepper = stepper_of(self._plan(lane))
-            return stepper.effects(store, arrivals, heard, clock)
+            return stepper.effects(store, arrivals, updates, clock)
         except UserFunctionError as error:
             # It ends its own script. Raised here, it would end the query, and all the others.
             return error

@@ -19,7 +19,7 @@ from beamlike.runtime.output import OutputTable
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import COUNTED, DROPPED_ROW, MARKS, MARKS_TYPE, STANDING
 from beamlike.runtime.store.blobs import unpack_blob
-from beamlike.runtime.store.index import Standing
+from beamlike.runtime.store.index import ShardStatus
 
 __all__ = ["unpacker"]
 
@@ -38,14 +38,14 @@ def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
     def unpack(batches: Batches) -> Batches:
         ease_worker()
         prepare_logs()
-        standing: list[Standing] = []
+        standing: list[ShardStatus] = []
         delivered: list[Delivered] = []
         elements, example = 0, None
         for batch in batches:
             for blob in batch.column("blob").to_pylist():
                 table, header = unpack_blob(blob)
                 if "standing" in header:
-                    standing.append(Standing(*header["standing"]))
+                    standing.append(ShardStatus(*header["standing"]))
                     elements += header["elements"]
                 delivered += map(delivered_from_json, header.get("delivered", ()))
                 if table.num_rows:
@@ -66,7 +66,7 @@ def unpacker(plan: Plan) -> Callable[[Batches], Batches]:
 
 def _told(
     plan: Plan,
-    standing: list[Standing],
+    standing: list[ShardStatus],
     elements: int,
     example: str | None,
     jump: Jump | None,

@@ -73,9 +73,9 @@ class SparkFrames(Frames):
         inputs: Mapping[str, Input],
         timestamp: str | None,
         assign: WindowFn | None,
-        untold: Container[str] = (),
+        hidden_columns: Container[str] = (),
     ) -> query.Packed:
-        columns = bind.packer_columns(rows, plan, inputs, timestamp, untold)
+        columns = bind.packer_columns(rows, plan, inputs, timestamp, hidden_columns)
         return query.Packed(columns, assign)
 
     def run(self, packed: Sequence[query.Packed], plan: Plan, wake_every_ms: int) -> DataFrame:

@@ -21,14 +21,14 @@ from beamlike.machine.columnar.merging import merged
 from beamlike.machine.columnar.order import among
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.table import Table
-from beamlike.machine.columnar.target_windows import Homes
+from beamlike.machine.columnar.target_windows import TargetWindows
 from beamlike.model.strategy import TimestampCombiner
 
-__all__ = ["take_in"]
+__all__ = ["apply_bundle"]
 
 
 @attrs.frozen(eq=False)
-class Grown:
+class BundleResult:
     """The windows after a bundle came in, before any of them fires.
 
     ``rows`` are those that got elements or were merged, ``arrived`` says for each where the first
@@ -42,69 +42,73 @@ class Grown:
     merges: Merges
 
 
-def take_in(
-    rules: Rules, state: State, bundle: Bundle, incoming: Incoming, homes: Homes
-) -> tuple[Grown, list[Drops]]:
+def apply_bundle(
+    rules: Rules, state: State, bundle: Bundle, incoming: Incoming, targets: TargetWindows
+) -> tuple[BundleResult, list[Drops]]:
     """Merge windows, add the elements to them, and drop those whose window is closed."""
     table = state.table
     stays = np.ones(len(table), np.bool_)
     drops: list[Drops] = []
     if table.closed.any():
-        shut, gives_way = _closed(rules, table, homes)
+        shut, gives_way = _closed(rules, table, targets)
         stays[gives_way] = False
         if shut.any():
-            gone = keep(homes, shut)
+            gone = keep(targets, shut)
             of = gone.arrivals.owner
             row = incoming.row[gone.arrivals.items]
             drops.append(closed(row, gone.start[of], gone.end[of]))
-            homes = keep(homes, ~shut)
-    stays[homes.parts.items] = False
-    others, rows = keep(table, stays), _merged(rules, state, homes)
-    merges = _merges(table, keep(homes, homes.parts.lengths > 1))
-    gets = homes.arrivals.lengths > 0
-    arrivals = keep(homes.arrivals, gets)
+            targets = keep(targets, ~shut)
+    stays[targets.parts.items] = False
+    others, rows = keep(table, stays), _merged(rules, state, targets)
+    merges = _merges(table, keep(targets, targets.parts.lengths > 1))
+    gets = targets.arrivals.lengths > 0
+    arrivals = keep(targets.arrivals, gets)
     arrived = incoming.row[arrivals.items[arrivals.first]]
     if gets.all():
         added = _added(rules, state, rows, bundle, incoming, arrivals)
-        return Grown(others, added, arrived, merges), drops
+        return BundleResult(others, added, arrived, merges), drops
     # Sessions that may stay apart may merge where another one closed between them.
     alone = keep(rows, ~gets)
     added = _added(rules, state, keep(rows, gets), bundle, incoming, arrivals)
     after = np.arange(len(alone)) + arrived.max(initial=0) + 1
-    return Grown(others, concat([added, alone]), np.concatenate([arrived, after]), merges), drops
+    return BundleResult(
+        others, concat([added, alone]), np.concatenate([arrived, after]), merges
+    ), drops
 
 
-def _closed(rules: Rules, table: Table, homes: Homes) -> tuple[Bools, Ints]:
+def _closed(rules: Rules, table: Table, targets: TargetWindows) -> tuple[Bools, Ints]:
     """Which windows are closed, and the closed rows that make way for what lives."""
-    lives = homes.parts.lengths > 0
+    lives = targets.parts.lengths > 0
     if rules.sweep is None:
-        shut = np.zeros(len(homes), np.bool_)
-        shut[lives] = table.closed[homes.parts.items]
+        shut = np.zeros(len(targets), np.bool_)
+        shut[lives] = table.closed[targets.parts.items]
         return shut, np.zeros(0, np.int64)
     rows = np.nonzero(table.closed)[0]
     known = table.key[rows], table.start[rows], table.end[rows]
-    place = among(homes.key, homes.start, homes.end, *known)
+    place = among(targets.key, targets.start, targets.end, *known)
     there = place >= 0
     return there & ~lives, rows[place[there & lives]]
 
 
-def _merges(table: Table, homes: Homes) -> Merges:
+def _merges(table: Table, targets: TargetWindows) -> Merges:
     """What is made of several windows."""
-    parts = homes.parts
+    parts = targets.parts
     start, end = table.start[parts.items], table.end[parts.items]
-    return Merges(homes.key, homes.start, homes.end, parts.lengths, start, end)
+    return Merges(targets.key, targets.start, targets.end, parts.lengths, start, end)
 
 
-def _merged(rules: Rules, state: State, homes: Homes) -> Table:
+def _merged(rules: Rules, state: State, targets: TargetWindows) -> Table:
     """The windows with what they remember of the time before the bundle."""
-    table, parts = state.table, homes.parts
+    table, parts = state.table, targets.parts
     of = parts.owner
-    own = (table.start[parts.items] == homes.start[of]) & (table.end[parts.items] == homes.end[of])
-    places = np.full(len(homes), len(table), np.int64)
+    own = (table.start[parts.items] == targets.start[of]) & (
+        table.end[parts.items] == targets.end[of]
+    )
+    places = np.full(len(targets), len(table), np.int64)
     places[of[own]] = parts.items[own]
     before = take(concat([table, rules.new_window]), places)
-    rows = attrs.evolve(before, key=homes.key, start=homes.start, end=homes.end)
-    merge = np.nonzero(homes.merges)[0]
+    rows = attrs.evolve(before, key=targets.key, start=targets.start, end=targets.end)
+    merge = np.nonzero(targets.merges)[0]
     if not len(merge):
         return rows
     if len(merge) == len(rows):
@@ -119,7 +123,9 @@ def _added(
     if incoming.count is not None and len(counts):
         counts = np.add.reduceat(incoming.count[arrivals.items], first)
     now = rules.moment(state, rows)
-    hears_end = ~now.end_reached & rules.trigger.hears_end(rows.trigger)
+    needs_end_of_window_timer = ~now.end_reached & rules.trigger.needs_end_of_window_timer(
+        rows.trigger
+    )
     everywhere = np.ones(len(rows), np.bool_)
     trigger = rules.trigger.on_elements(rows.trigger, counts, everywhere, now)
     row = incoming.row[arrivals.items]
@@ -127,10 +133,10 @@ def _added(
         rows,
         trigger=trigger,
         accumulators=bundle.added(rules.folds, rows.accumulators, row, first),
-        fresh=rows.fresh + counts,
+        new_elements=rows.new_elements + counts,
         hold=_hold(rules, state, rows, incoming, arrivals),
-        awaits_end=rows.awaits_end | hears_end,
-        alarms=rules.alarms(state.clock, rows.alarms, trigger),
+        end_timer_set=rows.end_timer_set | needs_end_of_window_timer,
+        processing_timers=rules.processing_timers(state.clock, rows.processing_timers, trigger),
         size=None if rows.size is None else rows.size + counts,
     )
 

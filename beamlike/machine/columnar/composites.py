@@ -63,7 +63,7 @@ class AfterWatermark(Trigger):
         # Early and late triggers repeat: one that is finished by the merge starts over.
         return choose(merged.finished, merged.restarted(), merged)
 
-    def hears_end(self, state: Nodes) -> Bools:
+    def needs_end_of_window_timer(self, state: Nodes) -> Bools:
         return np.ones(len(state), np.bool_)
 
 
@@ -83,8 +83,8 @@ class Repeatedly(Trigger):
         sub = self.subs[0].on_merge(own.subs[0], parts.sub(0), now)
         return Nodes(np.zeros(len(own), np.bool_), None, (sub,))
 
-    def hears_end(self, state: Nodes) -> Bools:
-        return self.subs[0].hears_end(state.subs[0])
+    def needs_end_of_window_timer(self, state: Nodes) -> Bools:
+        return self.subs[0].needs_end_of_window_timer(state.subs[0])
 
 
 class _Several(Trigger):
@@ -101,10 +101,10 @@ class _Several(Trigger):
         )
         return Nodes(state.finished, state.value, subs)
 
-    def hears_end(self, state: Nodes) -> Bools:
+    def needs_end_of_window_timer(self, state: Nodes) -> Bools:
         return _any(
             [
-                self._hears(state, at) & sub.hears_end(state.subs[at])
+                self._hears(state, at) & sub.needs_end_of_window_timer(state.subs[at])
                 for at, sub in enumerate(self.subs)
             ]
         )

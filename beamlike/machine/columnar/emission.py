@@ -19,8 +19,8 @@ from beamlike.machine.columnar.equality import same_values
 from beamlike.machine.columnar.folds import Values
 from beamlike.machine.columnar.nodes import Nodes
 from beamlike.machine.columnar.rules import Rules
-from beamlike.machine.columnar.session_ids import Turns, sessions_of
-from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Outstanding, Table
+from beamlike.machine.columnar.session_ids import FiringOrder, sessions_of
+from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Table, UnretractedPanes
 from beamlike.model.strategy import ClosingBehavior, OnTimeBehavior, Unchanged
 
 __all__ = ["fire"]
@@ -29,7 +29,7 @@ EARLY, ON_TIME, LATE = range(len(TIMINGS))
 
 
 def fire(
-    rules: Rules, state: State, turns: Turns, expires: Bools | None = None
+    rules: Rules, state: State, turns: FiringOrder, expires: Bools | None = None
 ) -> tuple[list[Panes], Table]:
     """Fire the windows whose trigger is ready, and those that expire, whatever it says.
 
@@ -63,32 +63,34 @@ def _after_firing(rules: Rules, state: State, rows: Table, trigger: Nodes, rests
     count, finished = len(rows), trigger.finished
     if rests.any():
         trigger = choose(rests, trigger.cleared(), trigger)
-    accumulators, outstanding, alarms, size = (
-        *(rows.accumulators, rows.outstanding, rows.alarms, rows.size),
+    accumulators, unretracted_panes, processing_timers, size = (
+        *(rows.accumulators, rows.unretracted_panes, rows.processing_timers, rows.size),
     )
     keeps = ~finished if rules.strategy.accumulates else np.zeros(count, np.bool_)
     if not keeps.all():
-        fresh = tuple(fold.create(count) for fold in rules.folds)
-        accumulators = choose(keeps, accumulators, fresh) if keeps.any() else fresh
-    if outstanding is not None and rules.sweep is None:
+        new_elements = tuple(fold.create(count) for fold in rules.folds)
+        accumulators = choose(keeps, accumulators, new_elements) if keeps.any() else new_elements
+    if unretracted_panes is not None and rules.sweep is None:
         # Where sessions have names, it stays known that this one is taken.
-        outstanding = _emptied(outstanding, finished)
-    if alarms is not None:
-        alarms = rules.alarms(state.clock, _emptied(alarms, rests), trigger)
+        unretracted_panes = _emptied(unretracted_panes, finished)
+    if processing_timers is not None:
+        processing_timers = rules.processing_timers(
+            state.clock, _emptied(processing_timers, rests), trigger
+        )
     if size is not None:
         size = np.where(finished, 0, size)
     return attrs.evolve(
         rows,
         trigger=trigger,
         accumulators=accumulators,
-        fresh=np.zeros(count, np.int64),
+        new_elements=np.zeros(count, np.int64),
         hold=nothing(count),
-        awaits_end=rows.awaits_end & ~rests,
+        end_timer_set=rows.end_timer_set & ~rests,
         timing=np.where(rests, NO_PANE, rows.timing),
         index=np.where(rests, NOTHING, rows.index),
         nonspeculative=np.where(rests, NOTHING, rows.nonspeculative),
-        outstanding=outstanding,
-        alarms=alarms,
+        unretracted_panes=unretracted_panes,
+        processing_timers=processing_timers,
         size=size,
     )
 
@@ -101,7 +103,7 @@ def _emptied(lists: Lists, mask: Bools) -> Lists:
 
 
 def _emit(
-    rules: Rules, state: State, rows: Table, is_last: Bools, turns: Turns, of: Ints
+    rules: Rules, state: State, rows: Table, is_last: Bools, turns: FiringOrder, of: Ints
 ) -> tuple[list[Panes], Table]:
     """Emit each window's pane unless it is unwanted; the rows that remember it.
 
@@ -116,7 +118,7 @@ def _emit(
     index = np.where(is_new, 0, rows.index + 1)
     nonspeculative = np.where(is_new, 0, rows.nonspeculative + 1)
     nonspeculative = np.where(timing == EARLY, -1, nonspeculative)
-    wanted = rows.fresh > 0
+    wanted = rows.new_elements > 0
     if rules.strategy.on_time_behavior is OnTimeBehavior.FIRE_ALWAYS:
         wanted |= timing == ON_TIME
     if rules.strategy.closing_behavior is ClosingBehavior.FIRE_ALWAYS:
@@ -141,11 +143,11 @@ def _emit(
             index=np.where(wanted, index, rows.index),
             nonspeculative=np.where(wanted, nonspeculative, rows.nonspeculative),
         )
-    if emitted.outstanding is None or rows.outstanding is None:
+    if emitted.unretracted_panes is None or rows.unretracted_panes is None:
         return [panes], rows
-    panes, stands = _withdrawing(rules, panes, emitted.outstanding, turns, of[at])
-    outstanding = stands if everything else put(rows.outstanding, at, stands)
-    return [panes], attrs.evolve(rows, outstanding=outstanding)
+    panes, stands = _withdrawing(rules, panes, emitted.unretracted_panes, turns, of[at])
+    unretracted_panes = stands if everything else put(rows.unretracted_panes, at, stands)
+    return [panes], attrs.evolve(rows, unretracted_panes=unretracted_panes)
 
 
 def _values(rules: Rules, rows: Table) -> tuple[Values, ...]:
@@ -154,31 +156,36 @@ def _values(rules: Rules, rows: Table) -> tuple[Values, ...]:
 
 
 def _withdrawing(
-    rules: Rules, panes: Panes, outstanding: Lists, turns: Turns, of: Ints
+    rules: Rules, panes: Panes, unretracted_panes: Lists, turns: FiringOrder, of: Ints
 ) -> tuple[Panes, Lists]:
     """Panes, each right after what it withdraws; and what stands afterwards, window by window."""
     names = sessions_of(rules, turns, of)
-    own = {field.name for field in attrs.fields(Outstanding)} - {"session_start", "session_end"}
-    record = Outstanding(
+    own = {field.name for field in attrs.fields(UnretractedPanes)} - {
+        "session_start",
+        "session_end",
+    }
+    record = UnretractedPanes(
         **{name: getattr(panes, name) for name in own}, session_start=names[0], session_end=names[1]
     )
     stands = Lists(np.ones(len(panes.key), np.int64), record)
-    said = outstanding.followed_by(stands)
+    said = unretracted_panes.followed_by(stands)
     retraction = np.ones(len(said.items), np.bool_)
     retraction[said.first + said.lengths - 1] = False
-    fields = {field.name: getattr(said.items, field.name) for field in attrs.fields(Outstanding)}
+    fields = {
+        field.name: getattr(said.items, field.name) for field in attrs.fields(UnretractedPanes)
+    }
     return Panes(key=panes.key[said.owner], retraction=retraction, **fields), stands
 
 
 def _stands(rules: Rules, rows: Table, wanted: Bools) -> Bools:
     """Whether exactly this pane would be withdrawn and put back."""
-    assert rows.outstanding is not None, "only panes that can be withdrawn may be left out"
+    assert rows.unretracted_panes is not None, "only panes that can be withdrawn may be left out"
     stands = np.zeros(len(rows), np.bool_)
-    alone = np.nonzero(wanted & (rows.outstanding.lengths == 1))[0]
+    alone = np.nonzero(wanted & (rows.unretracted_panes.lengths == 1))[0]
     if len(alone):
         some = take(rows, alone)
-        assert some.outstanding is not None, "as above"
-        before: Outstanding = some.outstanding.items
+        assert some.unretracted_panes is not None, "as above"
+        before: UnretractedPanes = some.unretracted_panes.items
         stands[alone] = (
             (before.start == some.start)
             & (before.end == some.end)

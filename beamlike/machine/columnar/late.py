@@ -27,10 +27,10 @@ def split_expired(rules: Rules, state: State, incoming: Incoming) -> tuple[Incom
     if not late.any():
         return incoming, []
     gone, missed = keep(incoming, late), missed[late]
-    nearly = nothing(len(gone)), nothing(len(gone))
+    nearest_session = nothing(len(gone)), nothing(len(gone))
     if rules.sweep is not None:
-        nearly = _nearly(rules, state, gone)
-    return keep(incoming, ~late), [Drops(gone.row, gone.start, gone.end, missed, *nearly)]
+        nearest_session = _nearly(rules, state, gone)
+    return keep(incoming, ~late), [Drops(gone.row, gone.start, gone.end, missed, *nearest_session)]
 
 
 def _deadline(rules: Rules, incoming: Incoming) -> Ints:

@@ -21,7 +21,7 @@ class _AtEnd(Trigger):
     def ready(self, state: Nodes, now: Moment) -> Bools:
         return now.end_reached
 
-    def hears_end(self, state: Nodes) -> Bools:
+    def needs_end_of_window_timer(self, state: Nodes) -> Bools:
         return np.ones(len(state), np.bool_)
 
 

@@ -10,7 +10,7 @@ from beamlike.machine.columnar.folds import Fold
 from beamlike.machine.columnar.incoming import Incoming, PlainBundle
 from beamlike.machine.columnar.late import split_expired
 from beamlike.machine.columnar.rules import Rules
-from beamlike.machine.columnar.target_windows import Homes, find_homes
+from beamlike.machine.columnar.target_windows import TargetWindows, find_target_windows
 from beamlike.machine.liftable import check_liftable
 from beamlike.model.strategy import LateCheck, WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
@@ -54,7 +54,7 @@ class ColumnarLifting:
         before = self._unseen(arrivals.key, watermark if judged else None)
         incoming = bundle.incoming(rules.strategy.window_fn)
         incoming, drops = split_expired(rules, before, incoming)
-        homes, incoming, _ = find_homes(rules, before, incoming)
+        homes, incoming, _ = find_target_windows(rules, before, incoming)
         arrived, count = homes.arrivals, len(homes)
         created = tuple(fold.create(count) for fold in rules.folds)
         row, of = incoming.row[arrived.items], arrived.owner
@@ -80,7 +80,7 @@ class ColumnarLifting:
         return State(at, 0, np.full(keys, at, np.int64), table)
 
 
-def _greatest(homes: Homes, incoming: Incoming) -> Ints:
+def _greatest(homes: TargetWindows, incoming: Incoming) -> Ints:
     """The greatest event time (ms) of each window's elements, as far as they lie inside it."""
     if not len(homes):
         return homes.end

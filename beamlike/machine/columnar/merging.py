@@ -27,9 +27,9 @@ def merged(rules: Rules, state: State, into: Table, parts: Lists) -> Table:
     nodes = Parts(take(table.trigger, rows), first)
     trigger = rules.trigger.on_merge(into.trigger, nodes, now)
     accumulators = take(table.accumulators, rows)
-    outstanding, size = into.outstanding, into.size
-    if table.outstanding is not None:
-        outstanding = table.outstanding.take(rows).merged(first)
+    unretracted_panes, size = into.unretracted_panes, into.size
+    if table.unretracted_panes is not None:
+        unretracted_panes = table.unretracted_panes.take(rows).merged(first)
     if table.size is not None:
         size = np.add.reduceat(table.size[rows], first)
     return attrs.evolve(
@@ -38,12 +38,13 @@ def merged(rules: Rules, state: State, into: Table, parts: Lists) -> Table:
         accumulators=tuple(
             fold.merged(held, first) for fold, held in zip(rules.folds, accumulators, strict=True)
         ),
-        fresh=np.add.reduceat(table.fresh[rows], first),
+        new_elements=np.add.reduceat(table.new_elements[rows], first),
         hold=_merged_hold(rules, state, into, table.hold[rows], first),
-        awaits_end=into.awaits_end | (~now.end_reached & rules.trigger.hears_end(trigger)),
+        end_timer_set=into.end_timer_set
+        | (~now.end_reached & rules.trigger.needs_end_of_window_timer(trigger)),
         # History belongs to a window's bounds: a session that outgrew them starts anew.
-        outstanding=outstanding,
-        alarms=rules.alarms(state.clock, into.alarms, trigger),
+        unretracted_panes=unretracted_panes,
+        processing_timers=rules.processing_timers(state.clock, into.processing_timers, trigger),
         size=size,
     )
 

@@ -120,6 +120,6 @@ class Trigger(ABC):
     def on_merge(self, own: Nodes, parts: Parts, now: Moment) -> Nodes:
         """The state in the merged windows; ``own`` is what they had before, fresh if nothing."""
 
-    def hears_end(self, state: Nodes) -> Bools:
+    def needs_end_of_window_timer(self, state: Nodes) -> Bools:
         """Where an element that comes now makes it wait for the end of the window."""
         return np.zeros(len(state), np.bool_)

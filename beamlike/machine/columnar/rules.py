@@ -17,7 +17,7 @@ from beamlike.machine.columnar.order import order_of, starts_of_runs
 from beamlike.machine.columnar.sweep import Sweep
 from beamlike.machine.columnar.table import Keeps, Table
 from beamlike.machine.columnar.triggers import run_trigger
-from beamlike.machine.processing_timers import minds_stale_alarms
+from beamlike.machine.processing_timers import minds_stale_processing_timers
 from beamlike.model.sessions import Sessions
 from beamlike.model.strategy import AccumulationMode, WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, show_duration
@@ -47,8 +47,8 @@ class Rules:
         self.sweep = Sweep(sessions) if sessions else None
         self.retained_for = strategy.retained_for
         self.keeps = Keeps(
-            outstanding=strategy.accumulation is AccumulationMode.RETRACTING,
-            alarms=minds_stale_alarms(strategy.trigger),
+            unretracted_panes=strategy.accumulation is AccumulationMode.RETRACTING,
+            processing_timers=minds_stale_processing_timers(strategy.trigger),
             size=sessions is not None and sessions.needs_sizes,
         )
 
@@ -86,7 +86,7 @@ class Rules:
             if nodes.value is not None and node.is_timed
         ]
 
-    def alarms(self, clock: int, pending: Lists | None, trigger: Nodes) -> Lists | None:
+    def processing_timers(self, clock: int, pending: Lists | None, trigger: Nodes) -> Lists | None:
         """The alarms of windows after their triggers listened or fired; None if none are kept."""
         if pending is None:
             return None

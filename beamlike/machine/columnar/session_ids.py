@@ -6,15 +6,15 @@ import numpy as np
 from beamlike.machine.columnar.arrays import Bools, Ints, take
 from beamlike.machine.columnar.order import among, order_of_windows, starts_of_runs
 from beamlike.machine.columnar.rules import Rules
-from beamlike.machine.columnar.table import Outstanding, Table
+from beamlike.machine.columnar.table import Table, UnretractedPanes
 
-__all__ = ["Turns", "sessions_of"]
+__all__ = ["FiringOrder", "sessions_of"]
 
 _Name = tuple[int, int]
 
 
 @attrs.frozen(eq=False)
-class Turns:
+class FiringOrder:
     """The windows that had their turn in a step, and all others of their keys.
 
     ``when`` says in which order each key's take turns, and ``forgotten`` which of them are gone
@@ -27,19 +27,19 @@ class Turns:
     others: Table
 
 
-def sessions_of(rules: Rules, turns: Turns, at: Ints) -> tuple[Ints, Ints]:
+def sessions_of(rules: Rules, turns: FiringOrder, at: Ints) -> tuple[Ints, Ints]:
     """Start and end of the names of the sessions whose panes come now.
 
     Args:
         at: The rows among those that had their turn that emit a pane.
     """
     rows = turns.rows
-    assert rows.outstanding is not None, "only panes that can be withdrawn have a session"
+    assert rows.unretracted_panes is not None, "only panes that can be withdrawn have a session"
     start, end = rows.start[at], rows.end[at]
-    standing = rows.outstanding.take(at)
+    standing = rows.unretracted_panes.take(at)
     named = np.nonzero(standing.lengths)[0]
     if len(named):
-        panes: Outstanding = standing.items
+        panes: UnretractedPanes = standing.items
         if len(panes) > len(named):
             order = order_of_windows(standing.owner, panes.start, panes.end)
             panes = take(panes, order[np.nonzero(starts_of_runs(standing.owner))[0]])
@@ -54,12 +54,12 @@ def sessions_of(rules: Rules, turns: Turns, at: Ints) -> tuple[Ints, Ints]:
 
 def _names(table: Table) -> tuple[Ints, Ints, Ints]:
     """The names that stand, each with its key."""
-    assert table.outstanding is not None, "as above"
-    panes: Outstanding = table.outstanding.items
-    return table.key[table.outstanding.owner], panes.session_start, panes.session_end
+    assert table.unretracted_panes is not None, "as above"
+    panes: UnretractedPanes = table.unretracted_panes.items
+    return table.key[table.unretracted_panes.owner], panes.session_start, panes.session_end
 
 
-def _keys_with_taken_names(turns: Turns, at: Ints) -> Ints:
+def _keys_with_taken_names(turns: FiringOrder, at: Ints) -> Ints:
     """The keys of which one of these windows is the name of a session that stands."""
     pairs = zip(_names(turns.rows), _names(turns.others), strict=True)
     taken = tuple(np.concatenate(pair) for pair in pairs)
@@ -67,7 +67,7 @@ def _keys_with_taken_names(turns: Turns, at: Ints) -> Ints:
     return np.unique(key[among(key, start, end, *taken) >= 0])
 
 
-def _in_turn(turns: Turns, at: Ints, key: int) -> dict[int, _Name]:
+def _in_turn(turns: FiringOrder, at: Ints, key: int) -> dict[int, _Name]:
     """The names of one key's panes, given one after the other, by their place in ``at``.
 
     This happens where bounded sessions overlap, or a new one begins exactly like a closed one.
@@ -94,9 +94,9 @@ def _in_turn(turns: Turns, at: Ints, key: int) -> dict[int, _Name]:
     return given
 
 
-def _panes_of(table: Table, row: int) -> Outstanding:
-    assert table.outstanding is not None, "as above"
-    panes: Outstanding = table.outstanding.take(np.array([row])).items
+def _panes_of(table: Table, row: int) -> UnretractedPanes:
+    assert table.unretracted_panes is not None, "as above"
+    panes: UnretractedPanes = table.unretracted_panes.take(np.array([row])).items
     return panes
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import attrs
 import numpy as np
 
-from beamlike.machine.columnar.adding import take_in
+from beamlike.machine.columnar.adding import apply_bundle
 from beamlike.machine.columnar.arrays import NOTHING, Bools, Ints, Lists, concat, keep, take
 from beamlike.machine.columnar.columns import Arrivals, Drops, LiftedArrivals, Panes, State
 from beamlike.machine.columnar.emission import fire
@@ -19,9 +19,9 @@ from beamlike.machine.columnar.incoming import Bundle, LiftedBundle, PlainBundle
 from beamlike.machine.columnar.late import split_expired
 from beamlike.machine.columnar.order import order_of_windows
 from beamlike.machine.columnar.rules import Rules
-from beamlike.machine.columnar.session_ids import Turns
+from beamlike.machine.columnar.session_ids import FiringOrder
 from beamlike.machine.columnar.table import Table
-from beamlike.machine.columnar.target_windows import find_homes
+from beamlike.machine.columnar.target_windows import find_target_windows
 from beamlike.machine.liftable import check_lifted
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
@@ -84,9 +84,9 @@ class ColumnarGrouping:
     def _add(self, state: State, bundle: Bundle) -> tuple[State, list[Panes], list[Drops]]:
         rules = self.rules
         incoming, drops = split_expired(rules, state, bundle.incoming(self.strategy.window_fn))
-        homes, incoming, expired = find_homes(rules, state, incoming)
-        grown, closed = take_in(rules, state, bundle, incoming, homes)
-        panes, rows = fire(rules, state, Turns(grown.rows, grown.arrived, None, grown.others))
+        targets, incoming, expired = find_target_windows(rules, state, incoming)
+        grown, closed = apply_bundle(rules, state, bundle, incoming, targets)
+        panes, rows = fire(rules, state, FiringOrder(grown.rows, grown.arrived, None, grown.others))
         state = attrs.evolve(_settled(state, concat([grown.others, rows])), merges=grown.merges)
         return state, panes, drops + expired + closed
 
@@ -101,9 +101,9 @@ class ColumnarGrouping:
         expires, forgotten = expired & ~table.closed, expired
         if rules.retained_for:
             # A window at rest has given its last pane.
-            expires &= (table.fresh > 0) | (before <= expiry)
+            expires &= (table.new_elements > 0) | (before <= expiry)
             forgotten = expired & (table.closed | (to > rules.forgotten(table.end)))
-        woken = ~expired & table.awaits_end & (to > table.last)
+        woken = ~expired & table.end_timer_set & (to > table.last)
         return self._turn(state, expires | forgotten | woken, expires, forgotten)
 
     def advance_clock(self, state: State, to: int) -> tuple[State, list[Panes]]:
@@ -111,14 +111,16 @@ class ColumnarGrouping:
         table, before = state.table, state.clock
         state = attrs.evolve(state, clock=to)
         due = np.zeros(len(table), np.bool_)
-        if table.alarms is None:
+        if table.processing_timers is None:
             for target in self.targets(table):
                 due |= (target >= before) & (target < to)
         else:
-            over = table.alarms.items < to
-            due[table.alarms.owner[over]] = True
-            left = np.bincount(table.alarms.owner[~over], minlength=len(table))
-            table = attrs.evolve(table, alarms=Lists(left, table.alarms.items[~over]))
+            over = table.processing_timers.items < to
+            due[table.processing_timers.owner[over]] = True
+            left = np.bincount(table.processing_timers.owner[~over], minlength=len(table))
+            table = attrs.evolve(
+                table, processing_timers=Lists(left, table.processing_timers.items[~over])
+            )
             state = attrs.evolve(state, table=table)
         return self._turn(state, due)
 
@@ -137,11 +139,13 @@ class ColumnarGrouping:
         at = at[order_of_windows(table.key[at], table.start[at], table.end[at])]
         rows, others = take(table, at), keep(table, ~due)
         if expires is None or forgotten is None:
-            panes, rows = fire(self.rules, state, Turns(rows, np.arange(len(rows)), None, others))
+            panes, rows = fire(
+                self.rules, state, FiringOrder(rows, np.arange(len(rows)), None, others)
+            )
         else:
             # The watermark is past their end.
-            rows = attrs.evolve(rows, awaits_end=np.zeros(len(rows), np.bool_))
-            turns = Turns(rows, np.arange(len(rows)), forgotten[at], others)
+            rows = attrs.evolve(rows, end_timer_set=np.zeros(len(rows), np.bool_))
+            turns = FiringOrder(rows, np.arange(len(rows)), forgotten[at], others)
             panes, rows = fire(self.rules, state, turns, expires[at])
         return _settled(state, concat([others, rows])), panes
 

@@ -14,7 +14,7 @@ from beamlike.machine.columnar.arrays import Bools, Ints, Lists, nothing
 from beamlike.machine.columnar.folds import Accumulators, Fold, Values
 from beamlike.machine.columnar.nodes import Nodes, Trigger
 
-__all__ = ["NO_PANE", "TIMINGS", "Keeps", "Outstanding", "Table"]
+__all__ = ["NO_PANE", "TIMINGS", "Keeps", "Table", "UnretractedPanes"]
 
 NO_PANE = -1
 """In ``timing``: no pane was emitted yet. Else the position in `TIMINGS`."""
@@ -23,7 +23,7 @@ TIMINGS = ("EARLY", "ON_TIME", "LATE")
 
 
 @attrs.frozen(eq=False)
-class Outstanding:
+class UnretractedPanes:
     """Panes that were emitted and not yet withdrawn, in rows; ``values`` as in `Panes`."""
 
     start: Ints
@@ -52,8 +52,8 @@ class Outstanding:
 class Keeps:
     """Which columns a table has besides those that every strategy needs."""
 
-    outstanding: bool
-    alarms: bool
+    unretracted_panes: bool
+    processing_timers: bool
     size: bool
 
 
@@ -61,10 +61,10 @@ class Keeps:
 class Table:
     """Windows in rows. ``key`` is the number of a key; whoever calls knows which is which.
 
-    ``outstanding`` holds lists of `Outstanding` panes and is there in retracting mode only.
-    ``alarms`` holds lists of processing times (ms, ascending) and is there only if an alarm
-    matters although its trigger no longer waits for it; else the alarms of a window are those of
-    its triggers' targets that the clock has not passed. ``size`` is there only if the window
+    ``unretracted_panes`` holds lists of `UnretractedPanes` and is there in retracting mode only.
+    ``processing_timers`` holds lists of processing times (ms, ascending) and is there only if a
+    timer matters although its trigger no longer waits for it; else the timers of a window are its
+    triggers' targets that the clock has not passed. ``size`` is there only if the window
     function asks how many elements a window holds.
     """
 
@@ -73,14 +73,14 @@ class Table:
     end: Ints
     trigger: Nodes
     accumulators: tuple[Accumulators, ...]
-    fresh: Ints
+    new_elements: Ints
     hold: Ints
-    awaits_end: Bools
+    end_timer_set: Bools
     timing: Ints
     index: Ints
     nonspeculative: Ints
-    outstanding: Lists | None = None
-    alarms: Lists | None = None
+    unretracted_panes: Lists | None = None
+    processing_timers: Lists | None = None
     size: Ints | None = None
 
     def __len__(self) -> int:
@@ -104,14 +104,16 @@ class Table:
             end,
             trigger.start(count),
             tuple(fold.create(count) for fold in folds),
-            fresh=np.zeros(count, np.int64),
+            new_elements=np.zeros(count, np.int64),
             hold=nothing(count),
-            awaits_end=np.zeros(count, np.bool_),
+            end_timer_set=np.zeros(count, np.bool_),
             timing=np.full(count, NO_PANE, np.int64),
             index=nothing(count),
             nonspeculative=nothing(count),
-            outstanding=Lists.empty(count, Outstanding.none(folds)) if keeps.outstanding else None,
-            alarms=Lists.empty(count, nothing(0)) if keeps.alarms else None,
+            unretracted_panes=Lists.empty(count, UnretractedPanes.none(folds))
+            if keeps.unretracted_panes
+            else None,
+            processing_timers=Lists.empty(count, nothing(0)) if keeps.processing_timers else None,
             size=np.zeros(count, np.int64) if keeps.size else None,
         )
 

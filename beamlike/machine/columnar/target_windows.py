@@ -11,11 +11,11 @@ from beamlike.machine.columnar.order import order_of, order_of_windows, starts_o
 from beamlike.machine.columnar.rules import Rules
 from beamlike.machine.columnar.sweep import Runs
 
-__all__ = ["Homes", "find_homes"]
+__all__ = ["TargetWindows", "find_target_windows"]
 
 
 @attrs.frozen(eq=False)
-class Homes:
+class TargetWindows:
     """Windows that a bundle concerns, each once, by key, start and end.
 
     ``parts`` are the rows of the table that become this window, in order of start and end, and
@@ -34,9 +34,9 @@ class Homes:
         return len(self.key)
 
 
-def find_homes(
+def find_target_windows(
     rules: Rules, state: State, incoming: Incoming
-) -> tuple[Homes, Incoming, list[Drops]]:
+) -> tuple[TargetWindows, Incoming, list[Drops]]:
     """The windows that elements go to, the elements that get there, and the drops of the others."""
     table = state.table
     gets = np.zeros(len(state.promised), np.bool_)
@@ -69,8 +69,8 @@ def find_homes(
     parts = Lists(np.bincount(in_run, minlength=len(runs.key)), rows[runs.order[is_part]])
     arrivals = Lists(np.bincount(home, minlength=len(runs.key)), order_of(home))
     merges = merges & (parts.lengths > 0)
-    homes = Homes(runs.key, runs.start, runs.end, merges, parts, arrivals)
-    return keep(homes, merges | (arrivals.lengths > 0)), incoming, drops
+    targets = TargetWindows(runs.key, runs.start, runs.end, merges, parts, arrivals)
+    return keep(targets, merges | (arrivals.lengths > 0)), incoming, drops
 
 
 def _runs(

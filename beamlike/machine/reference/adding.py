@@ -5,9 +5,9 @@ from typing import Any, cast
 
 from beamlike.machine.events import Element, Item, Lifted
 from beamlike.machine.failures import Failure
+from beamlike.machine.reference.context import Arrival, Failed, StepContext, count_of
 from beamlike.machine.reference.running import Blamed
 from beamlike.machine.reference.state import WindowState
-from beamlike.machine.reference.work import Arrival, Failed, Work, count_of
 from beamlike.model.combine import CombineFn
 from beamlike.model.windows import Window
 
@@ -15,7 +15,7 @@ __all__ = ["add"]
 
 
 def add(
-    work: Work, window: Window, current: WindowState | None, arrived: Sequence[Arrival]
+    work: StepContext, window: Window, current: WindowState | None, arrived: Sequence[Arrival]
 ) -> WindowState:
     """The state of a window with all that a bundle brings to it.
 
@@ -26,7 +26,9 @@ def add(
     accumulator = _accumulate(work, window, current, arrived, items)
     trigger = work.trigger.start() if current is None else current.trigger
     now, count = work.moment(window, items), count_of(items) if work.lifted else len(items)
-    hears_end = not now.end_reached and work.trigger.hears_end(trigger)
+    needs_end_of_window_timer = not now.end_reached and work.trigger.needs_end_of_window_timer(
+        trigger
+    )
     try:
         trigger = work.trigger.on_elements(trigger, count, now)
     except Blamed as blamed:
@@ -38,25 +40,25 @@ def add(
             accumulator,
             count,
             work.hold(window, None, items),
-            hears_end,
-            work.alarms((), trigger),
+            needs_end_of_window_timer,
+            work.processing_timers((), trigger),
             size=count if work.needs_sizes else 0,
         )
     return WindowState(
         trigger,
         accumulator,
-        current.fresh + count,
+        current.new_elements + count,
         work.hold(window, current.element_hold, items),
-        current.awaits_end or hears_end,
-        work.alarms(current.alarms, trigger),
+        current.end_timer_set or needs_end_of_window_timer,
+        work.processing_timers(current.processing_timers, trigger),
         current.last_pane,
-        current.outstanding,
+        current.unretracted_panes,
         current.size + count if work.needs_sizes else 0,
     )
 
 
 def _accumulate(
-    work: Work,
+    work: StepContext,
     window: Window,
     current: WindowState | None,
     arrived: Sequence[Arrival],
@@ -94,7 +96,7 @@ def _added(combine: CombineFn, accumulator: Any, elements: Sequence[Element]) ->
 
 
 def _one_by_one(
-    work: Work, current: WindowState | None, arrived: Sequence[Arrival], together: Failure
+    work: StepContext, current: WindowState | None, arrived: Sequence[Arrival], together: Failure
 ) -> Any:
     """Who made it fail. If nobody does alone, the elements get in one after the other, unless
     a failure is to be reported."""

@@ -31,7 +31,7 @@ class AfterWatermark(Running):
             tuple(
                 sub.on_elements(sub_state, count, now)
                 if listens
-                else sub.overhears(sub_state, count, now)
+                else sub.on_skipped_elements(sub_state, count, now)
                 for sub, sub_state, listens in zip(self.subs, state.subs, listening, strict=True)
             ),
         )
@@ -85,7 +85,7 @@ class AfterWatermark(Running):
         # Early and late triggers repeat: one that is finished by the merge starts over.
         return self.subs[at].restarted(merged, now) if merged.finished else merged
 
-    def hears_end(self, state: TriggerState) -> bool:
+    def needs_end_of_window_timer(self, state: TriggerState) -> bool:
         return True
 
     def because(self, state: TriggerState, now: Now) -> str:
@@ -125,8 +125,8 @@ class Repeatedly(Running):
         sub = self.subs[0].on_merge(own.subs[0], [part.subs[0] for part in parts], now)
         return TriggerState(subs=(sub,))
 
-    def hears_end(self, state: TriggerState) -> bool:
-        return self.subs[0].hears_end(state.subs[0])
+    def needs_end_of_window_timer(self, state: TriggerState) -> bool:
+        return self.subs[0].needs_end_of_window_timer(state.subs[0])
 
     def because(self, state: TriggerState, now: Now) -> str:
         return f"{self.name}[{self.subs[0].because(state.subs[0], now)}]"
@@ -149,14 +149,14 @@ class _Several(Running):
         subs = tuple(
             sub.on_elements(sub_state, count, now)
             if self._hears(state, at)
-            else sub.overhears(sub_state, count, now)
+            else sub.on_skipped_elements(sub_state, count, now)
             for at, (sub, sub_state) in enumerate(zip(self.subs, state.subs, strict=True))
         )
         return attrs.evolve(state, subs=subs)
 
-    def hears_end(self, state: TriggerState) -> bool:
+    def needs_end_of_window_timer(self, state: TriggerState) -> bool:
         return any(
-            self._hears(state, at) and sub.hears_end(state.subs[at])
+            self._hears(state, at) and sub.needs_end_of_window_timer(state.subs[at])
             for at, sub in enumerate(self.subs)
         )
 

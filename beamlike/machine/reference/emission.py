@@ -7,8 +7,8 @@ import attrs
 from beamlike.machine.equality import is_same
 from beamlike.machine.events import DropReason, Fired, Pane, Suppressed
 from beamlike.machine.failures import Failure
+from beamlike.machine.reference.context import StepContext
 from beamlike.machine.reference.state import WindowState
-from beamlike.machine.reference.work import Work
 from beamlike.model.panes import Timing, next_pane
 from beamlike.model.strategy import (
     AccumulationMode,
@@ -22,16 +22,16 @@ from beamlike.model.windows import IntervalWindow, Window, bounds
 __all__ = ["expire", "fire", "is_ready"]
 
 
-def is_ready(work: Work, window: Window) -> bool:
+def is_ready(work: StepContext, window: Window) -> bool:
     """Whether the window's trigger wants to fire now."""
     return work.trigger.ready(work.windows[window].trigger, work.moment(window))
 
 
-def fire(work: Work, window: Window) -> None:
+def fire(work: StepContext, window: Window) -> None:
     """The trigger is ready: it fires, and may finish."""
     state, now = work.windows[window], work.moment(window)
     by = work.trigger.because(state.trigger, now) if work.listening else ""
-    again = work.strategy.accumulates and work.trigger.insists(state.trigger, now)
+    again = work.strategy.accumulates and work.trigger.fires_when_empty(state.trigger, now)
     trigger = work.trigger.fired(state.trigger, now)
     keeps = work.strategy.accumulates and not trigger.finished
     emitted = _emit(work, window, state, is_last=trigger.finished, keeps=keeps, by=by, again=again)
@@ -40,23 +40,23 @@ def fire(work: Work, window: Window) -> None:
     if trigger.finished:
         # Only that it is closed is remembered, until the window expires, and where sessions
         # have names, that this one is taken.
-        named = emitted.outstanding if work.strategy.is_merging else ()
+        named = emitted.unretracted_panes if work.strategy.is_merging else ()
         work.windows[window] = WindowState(
-            trigger.cleared(), emitted.accumulator, outstanding=named
+            trigger.cleared(), emitted.accumulator, unretracted_panes=named
         )
         return
     work.windows[window] = WindowState(
         trigger=trigger,
         accumulator=emitted.accumulator,
-        awaits_end=emitted.awaits_end,
-        alarms=work.alarms(emitted.alarms, trigger),
+        end_timer_set=emitted.end_timer_set,
+        processing_timers=work.processing_timers(emitted.processing_timers, trigger),
         last_pane=emitted.last_pane,
-        outstanding=emitted.outstanding,
+        unretracted_panes=emitted.unretracted_panes,
         size=emitted.size,
     )
 
 
-def expire(work: Work, window: Window, before: int) -> None:
+def expire(work: StepContext, window: Window, before: int) -> None:
     """The watermark is past the window's expiry. Whatever is left comes out, the trigger is not
     asked, and the window is forgotten: at once, or when nothing can touch it any more.
 
@@ -68,20 +68,24 @@ def expire(work: Work, window: Window, before: int) -> None:
     forgets = state.closed or work.watermark > strategy.forgotten(window)
     has_rested = retained and before > strategy.expiry(window)
     # A window at rest has given its last pane. It has elements only if that pane failed.
-    if not state.closed and (state.fresh or not has_rested):
+    if not state.closed and (state.new_elements or not has_rested):
         keeps = strategy.accumulates or forgets
         by = "expiry of the window"
         emitted = _emit(work, window, state, is_last=True, keeps=keeps, by=by)
         if isinstance(emitted, Failure):
             if forgets:
-                work.drop(None, window, DropReason.FAILED, count=state.fresh, error=str(emitted))
+                work.drop(
+                    None, window, DropReason.FAILED, count=state.new_elements, error=str(emitted)
+                )
             else:
-                work.windows[window] = attrs.evolve(state, awaits_end=False, alarms=())
+                work.windows[window] = attrs.evolve(
+                    state, end_timer_set=False, processing_timers=()
+                )
         elif not forgets:
             work.windows[window] = WindowState(
                 emitted.trigger.cleared(),
                 emitted.accumulator,
-                outstanding=emitted.outstanding,
+                unretracted_panes=emitted.unretracted_panes,
                 size=emitted.size,
             )
     if forgets:
@@ -89,7 +93,7 @@ def expire(work: Work, window: Window, before: int) -> None:
 
 
 def _emit(
-    work: Work,
+    work: StepContext,
     window: Window,
     state: WindowState,
     *,
@@ -116,7 +120,7 @@ def _emit(
         output_moved_on=work.output_watermark > window.max_timestamp,
         is_last=is_last,
     )
-    if state.fresh == 0 and not again and not _wants_empty(strategy, info.timing, is_last):
+    if state.new_elements == 0 and not again and not _wants_empty(strategy, info.timing, is_last):
         if work.listening:
             work.tell(Suppressed(window, by))
         return state if keeps else attrs.evolve(state, accumulator=left)
@@ -140,28 +144,28 @@ def _emit(
         # Written out: evolving a pane takes several times as long.
         work.effects += [
             Pane(old.window, old.value, old.timestamp, old.info, True, old.session)
-            for old in state.outstanding
+            for old in state.unretracted_panes
         ]
-        outstanding: tuple[Pane, ...] = (pane,)
+        unretracted_panes: tuple[Pane, ...] = (pane,)
     else:
-        pane, outstanding = Pane(window, value, timestamp, info), ()
+        pane, unretracted_panes = Pane(window, value, timestamp, info), ()
     work.effects.append(pane)
     if work.listening:
         work.tell(Fired(window, by, pane))
     return WindowState(
         state.trigger,
         left,
-        state.fresh,
+        state.new_elements,
         hold,
-        state.awaits_end,
-        state.alarms,
+        state.end_timer_set,
+        state.processing_timers,
         info,
-        outstanding,
+        unretracted_panes,
         state.size,
     )
 
 
-def _failed(work: Work, window: Window, method: str, cause: Exception) -> Failure:
+def _failed(work: StepContext, window: Window, method: str, cause: Exception) -> Failure:
     failure = Failure.of(work.combine, method, cause, (), window)
     if not work.drops_failures:
         work.fail(failure)
@@ -175,12 +179,12 @@ def _wants_empty(strategy: WindowingStrategy, timing: Timing, is_last: bool) -> 
 
 def _stands(state: WindowState, window: Window, value: Any) -> bool:
     """Whether exactly this pane would be withdrawn and put back."""
-    if len(state.outstanding) != 1 or state.outstanding[0].window != window:
+    if len(state.unretracted_panes) != 1 or state.unretracted_panes[0].window != window:
         return False
-    return is_same(state.outstanding[0].value, value)
+    return is_same(state.unretracted_panes[0].value, value)
 
 
-def _session(work: Work, window: Window, state: WindowState) -> Window:
+def _session(work: StepContext, window: Window, state: WindowState) -> Window:
     """The name of the session whose pane comes now: that of the earliest pane it withdraws.
 
     The first pane of a session names it after its window. If a session that still stands began
@@ -188,12 +192,12 @@ def _session(work: Work, window: Window, state: WindowState) -> Window:
     a new one may begin), the name begins a millisecond earlier. It never ends later than its
     session: so a session with a name that is kept by nobody has expired, and its window with it.
     """
-    if state.outstanding:
-        named = min(state.outstanding, key=lambda pane: bounds(pane.window)).session
+    if state.unretracted_panes:
+        named = min(state.unretracted_panes, key=lambda pane: bounds(pane.window)).session
         return window if named is None else named
     if not work.strategy.is_merging or not isinstance(window, IntervalWindow):
         return window
-    taken = {pane.session for other in work.windows.values() for pane in other.outstanding}
+    taken = {pane.session for other in work.windows.values() for pane in other.unretracted_panes}
     while window in taken:
         window = IntervalWindow(window.start - 1, window.end)
     return window

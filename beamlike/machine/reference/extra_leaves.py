@@ -57,7 +57,7 @@ class _Every(Running):
         first = min((part.value for part in parts if part.value is not None), default=None)
         return TriggerState(value=first)
 
-    def insists(self, state: TriggerState, now: Now) -> bool:
+    def fires_when_empty(self, state: TriggerState, now: Now) -> bool:
         return self.fires_unchanged
 
 
@@ -149,7 +149,7 @@ class EveryCount(Running):
     """The value is how many elements came since the last multiple that somebody was told of."""
 
     keeps_value = True
-    never_deaf = True
+    observes_all_elements = True
 
     def __init__(self, trigger: spec.EveryCount) -> None:
         super().__init__(str(trigger))
@@ -202,7 +202,7 @@ class AfterDelta(Running):
 
     keeps_value = True
     keeps_element = True
-    never_deaf = True
+    observes_all_elements = True
 
     def __init__(self, trigger: spec.AfterDelta) -> None:
         super().__init__(str(trigger))

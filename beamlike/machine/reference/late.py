@@ -7,7 +7,7 @@ from beamlike.machine.assigning import windows_of
 from beamlike.machine.events import Drop, DropReason, Item, Lifted
 from beamlike.machine.failures import Failure
 from beamlike.machine.liftable import check_lifted
-from beamlike.machine.reference.work import Arrival, Work
+from beamlike.machine.reference.context import Arrival, StepContext
 from beamlike.model.strategy import LateCheck, WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windows import IntervalWindow, Window
@@ -30,13 +30,13 @@ def deadline_before_merging(strategy: WindowingStrategy, window: Window, timesta
             assert_never(unknown)
 
 
-def arrivals_of(work: Work, items: Iterable[Item]) -> list[Arrival]:
+def arrivals_of(work: StepContext, items: Iterable[Item]) -> list[Arrival]:
     """Each element with each of its windows, but for those that are late before merging.
 
     Elements that were combined before may have been judged there.
     """
     arrivals: list[Arrival] = []
-    nearly: _Nearly | None = None
+    nearest_session: _Nearly | None = None
     for item in items:
         if isinstance(item, Lifted):
             check_lifted(work.strategy, item.count, item.window)
@@ -48,15 +48,15 @@ def arrivals_of(work: Work, items: Iterable[Item]) -> list[Arrival]:
             deadline = deadline_before_merging(work.strategy, window, item.timestamp)
             missed_by = work.watermark - deadline
             if missed_by > 0:
-                nearly = nearly or _Nearly(work)
-                joined = nearly.joined_by(window, item)
+                nearest_session = nearest_session or _Nearly(work)
+                joined = nearest_session.joined_by(window, item)
                 work.drop(item, window, DropReason.EXPIRED, missed_by, joined)
             else:
                 arrivals.append((window, item))
     return arrivals
 
 
-def _windows_of(work: Work, item: Item) -> tuple[Window, ...]:
+def _windows_of(work: StepContext, item: Item) -> tuple[Window, ...]:
     if isinstance(item, Lifted):
         return (item.window,)
     windows = windows_of(item, work.strategy.window_fn, work.on_error, work.watermark)
@@ -69,7 +69,7 @@ def _windows_of(work: Work, item: Item) -> tuple[Window, ...]:
 class _Nearly:
     """The sessions that late elements of one bundle nearly joined."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: StepContext) -> None:
         self._work = work
         self._live = {window: work.windows[window].size for window in work.live()}
         self._known: dict[Window, IntervalWindow | None] = {}

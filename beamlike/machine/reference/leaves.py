@@ -39,7 +39,7 @@ class _AtEnd(Running):
     def ready(self, state: TriggerState, now: Now) -> bool:
         return now.end_reached
 
-    def hears_end(self, state: TriggerState) -> bool:
+    def needs_end_of_window_timer(self, state: TriggerState) -> bool:
         return True
 
     def waits_for(self, state: TriggerState, now: Now) -> str | None:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from beamlike.machine.events import Lifted, Merged
 from beamlike.machine.failures import Failure
+from beamlike.machine.reference.context import Arrival, Failed, StepContext, count_of
 from beamlike.machine.reference.state import WindowState
-from beamlike.machine.reference.work import Arrival, Failed, Work, count_of
 from beamlike.model.strategy import TimestampCombiner, WindowingStrategy
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import IntervalWindow, Window
@@ -19,7 +19,7 @@ def merging_fn(strategy: WindowingStrategy) -> MergingWindowFn | None:
     return window_fn if strategy.is_merging and isinstance(window_fn, MergingWindowFn) else None
 
 
-def merge_windows(work: Work, arrivals: list[Arrival]) -> dict[Window, Window]:
+def merge_windows(work: StepContext, arrivals: list[Arrival]) -> dict[Window, Window]:
     """Merge live windows and arriving ones; says where each merged window went.
 
     Raises:
@@ -40,7 +40,7 @@ def merge_windows(work: Work, arrivals: list[Arrival]) -> dict[Window, Window]:
     return home
 
 
-def _merge_lifted(work: Work, arrivals: list[Arrival], home: dict[Window, Window]) -> None:
+def _merge_lifted(work: StepContext, arrivals: list[Arrival], home: dict[Window, Window]) -> None:
     """Live windows that meet with nothing but what has merged to their bounds beforehand."""
     for window, item in arrivals:
         known = work.windows.get(window)
@@ -51,7 +51,9 @@ def _merge_lifted(work: Work, arrivals: list[Arrival], home: dict[Window, Window
             _merge(work, Merge((window,), window), arrivals)
 
 
-def _plan(work: Work, window_fn: MergingWindowFn, arrivals: list[Arrival]) -> tuple[Merge, ...]:
+def _plan(
+    work: StepContext, window_fn: MergingWindowFn, arrivals: list[Arrival]
+) -> tuple[Merge, ...]:
     try:
         return _ask(work, window_fn, arrivals)
     except Exception as cause:
@@ -69,7 +71,9 @@ def _plan(work: Work, window_fn: MergingWindowFn, arrivals: list[Arrival]) -> tu
         raise Failed(failures) from cause
 
 
-def _ask(work: Work, window_fn: MergingWindowFn, arrivals: Iterable[Arrival]) -> tuple[Merge, ...]:
+def _ask(
+    work: StepContext, window_fn: MergingWindowFn, arrivals: Iterable[Arrival]
+) -> tuple[Merge, ...]:
     live = work.live()
     arriving = [(at, item) for at, item in arrivals if isinstance(at, IntervalWindow)]
     if not work.needs_sizes:
@@ -81,7 +85,7 @@ def _ask(work: Work, window_fn: MergingWindowFn, arrivals: Iterable[Arrival]) ->
 
 
 def _alone(
-    work: Work, window_fn: MergingWindowFn, window: Window, arrivals: list[Arrival]
+    work: StepContext, window_fn: MergingWindowFn, window: Window, arrivals: list[Arrival]
 ) -> Exception | None:
     try:
         _ask(work, window_fn, [one for one in arrivals if one[0] == window])
@@ -90,7 +94,7 @@ def _alone(
     return None
 
 
-def _merge(work: Work, merge: Merge, arrivals: list[Arrival]) -> bool:
+def _merge(work: StepContext, merge: Merge, arrivals: list[Arrival]) -> bool:
     """Fold the state of the sources; False if they have to stay as they are."""
     into, now = merge.into, work.moment(merge.into)
     parts = {
@@ -126,20 +130,20 @@ def _merge(work: Work, merge: Merge, arrivals: list[Arrival]) -> bool:
     work.windows[into] = WindowState(
         trigger=trigger,
         accumulator=accumulator,
-        fresh=sum(part.fresh for part in merged),
+        new_elements=sum(part.new_elements for part in merged),
         element_hold=_merged_hold(work, into, merged),
-        awaits_end=(own is not None and own.awaits_end)
-        or (not now.end_reached and work.trigger.hears_end(trigger)),
-        alarms=work.alarms(own.alarms if own else (), trigger),
+        end_timer_set=(own is not None and own.end_timer_set)
+        or (not now.end_reached and work.trigger.needs_end_of_window_timer(trigger)),
+        processing_timers=work.processing_timers(own.processing_timers if own else (), trigger),
         # History belongs to a window's bounds: a session that outgrew them starts anew.
         last_pane=own.last_pane if own else None,
-        outstanding=tuple(pane for part in merged for pane in part.outstanding),
+        unretracted_panes=tuple(pane for part in merged for pane in part.unretracted_panes),
         size=sum(part.size for part in merged),
     )
     return True
 
 
-def _merged_hold(work: Work, into: Window, parts: list[WindowState]) -> int | None:
+def _merged_hold(work: StepContext, into: Window, parts: list[WindowState]) -> int | None:
     if work.strategy.timestamp_combiner is TimestampCombiner.END_OF_WINDOW:
         return work.hold(into, None, [])
     return work.combine_holds(part.element_hold for part in parts)

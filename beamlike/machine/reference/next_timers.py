@@ -6,10 +6,10 @@ from beamlike.machine.reference.running import Running
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.strategy import WindowingStrategy
 
-__all__ = ["Wakes", "wakes"]
+__all__ = ["NextTimers", "next_timers"]
 
 
-class Wakes(NamedTuple):
+class NextTimers(NamedTuple):
     """When a key has to be asked again: once the clock in question is strictly past this."""
 
     event: int | None
@@ -32,7 +32,9 @@ class Wakes(NamedTuple):
         return self.side is not None and self.side < watermark
 
 
-def wakes(strategy: WindowingStrategy, state: KeyState, trigger: Running | None = None) -> Wakes:
+def next_timers(
+    strategy: WindowingStrategy, state: KeyState, trigger: Running | None = None
+) -> NextTimers:
     """Every wish to be woken that a key's windows have, as the earliest of each clock.
 
     In event time: each window's expiry, its end if a trigger waits for it, the marks of its
@@ -51,11 +53,11 @@ def wakes(strategy: WindowingStrategy, state: KeyState, trigger: Running | None 
         elif trigger is not None:
             marks = trigger.marks(remembered.trigger)
             at = min([at, *(mark for mark in marks if mark >= state.watermark)])
-        if remembered.awaits_end and window.max_timestamp < at:
+        if remembered.end_timer_set and window.max_timestamp < at:
             at = window.max_timestamp
         if event is None or at < event:
             event = at
-        if remembered.alarms:
-            first = remembered.alarms[0]  # ascending
+        if remembered.processing_timers:
+            first = remembered.processing_timers[0]  # ascending
             clock = first if clock is None else min(clock, first)
-    return Wakes(event, clock)
+    return NextTimers(event, clock)

@@ -1,8 +1,8 @@
 """What a trigger in action is asked: the contract of `leaves` and `composites`.
 
 A running trigger holds no state: `TriggerState` values go in and come out. It sets no
-timers either; it says what it waits for (`hears_end`, `targets`), and a window that is gone
-no longer says anything. To people it says the same in words (`TriggerView`).
+timers either; it says what it waits for (`needs_end_of_window_timer`, `targets`), and a window that
+is gone no longer says anything. To people it says the same in words (`TriggerView`).
 """
 
 from abc import ABC, abstractmethod
@@ -86,7 +86,7 @@ class Running(ABC):
 
     keeps_value: ClassVar[bool] = False
     """Whether the node's state has a ``value``: a count, or a target of a clock."""
-    never_deaf: ClassVar[bool] = False
+    observes_all_elements: ClassVar[bool] = False
     """Whether it has to hear of all elements of the window, also while its turn has not come."""
     keeps_element: ClassVar[bool] = False
     """Whether the node's state has ``kept`` the value of an element."""
@@ -97,7 +97,7 @@ class Running(ABC):
         self.name = name
         self.subs = tuple(subs)
         self.merging = merging
-        self.hears_all: bool = self.never_deaf or any(sub.hears_all for sub in self.subs)
+        self.hears_all: bool = self.observes_all_elements or any(sub.hears_all for sub in self.subs)
 
     def start(self) -> TriggerState:
         return TriggerState(subs=tuple(sub.start() for sub in self.subs))
@@ -106,7 +106,7 @@ class Running(ABC):
     def on_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         """``count`` elements of one bundle were added to the window."""
 
-    def overhears(self, state: TriggerState, count: int, now: Now) -> TriggerState:
+    def on_skipped_elements(self, state: TriggerState, count: int, now: Now) -> TriggerState:
         """Elements were added while it is not its turn: it takes note of them if it has to hear of
         all, and gets ready by none."""
         if not self.hears_all:
@@ -129,7 +129,7 @@ class Running(ABC):
         the result had before, if it was one of them, else a fresh one.
         """
 
-    def hears_end(self, state: TriggerState) -> bool:
+    def needs_end_of_window_timer(self, state: TriggerState) -> bool:
         """Whether an element that comes now makes it wait for the end of the window."""
         return False
 
@@ -144,13 +144,13 @@ class Running(ABC):
         for sub, sub_state in zip(self.subs, state.subs, strict=True):
             yield from sub.marks(sub_state)
 
-    def insists(self, state: TriggerState, now: Now) -> bool:
+    def fires_when_empty(self, state: TriggerState, now: Now) -> bool:
         """Whether what is ready wants its pane also if nothing is new. Asked if it is ready."""
         return any(
             self._asks(state, at)
             and not state.subs[at].finished
             and sub.ready(state.subs[at], now)
-            and sub.insists(state.subs[at], now)
+            and sub.fires_when_empty(state.subs[at], now)
             for at, sub in enumerate(self.subs)
         )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from beamlike.machine.clocks import promise
+from beamlike.machine.clocks import next_output_watermark
 from beamlike.machine.events import AdvanceWatermark, Pane
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MIN_TIMESTAMP
@@ -60,34 +60,34 @@ class TriggerState:
 class WindowState:
     """Everything remembered about one window of one key.
 
-    =================  ==========================  =====================  ====================
-    field              stored                      when windows merge     cleared
-    =================  ==========================  =====================  ====================
-    ``trigger``        the trigger tree            the trigger decides    with the window;
-                                                                          only the finished
-                                                                          root stays (closed)
-    ``accumulator``    the elements, combined      combined               each pane if
-                                                                          discarding
-    ``fresh``          elements since the pane     added up               each pane
-                       before
-    ``element_hold``   where new elements hold     end of window: again   each pane
-                       the output watermark, ms    for the result;
-                                                   else min / max
-    ``awaits_end``     a trigger asked to be       asked again            when the watermark
-                       woken at the window's end                          passes the end
-    ``alarms``         processing times to be      those of the result,   each when the clock
-                       woken at, ascending         if it was a part;      has passed it; at a
-                                                   then its targets       firing, unless stale
-                                                                          ones matter
-    ``last_pane``      the last emitted pane       kept if the result is  with the window
-                                                   one of the parts,
-                                                   else none
-    ``outstanding``    panes not yet withdrawn     concatenated           each pane replaces
-                       (retracting only)                                  them by itself
-    ``size``           elements since the window   added up               with the window
-                       opened; 0 unless the
-                       window function asks
-    =================  ==========================  =====================  ====================
+    =====================  =========================  ====================  ===================
+    field                  stored                     when windows merge    cleared
+    =====================  =========================  ====================  ===================
+    ``trigger``            the trigger tree           the trigger decides   with the window;
+                                                                            only the finished
+                                                                            root stays (closed)
+    ``accumulator``        the elements, combined     combined              each pane if
+                                                                            discarding
+    ``new_elements``       elements since the pane    added up              each pane
+                           before
+    ``element_hold``       where new elements hold    end of window: again  each pane
+                           the output watermark, ms   for the result;
+                                                      else min / max
+    ``end_timer_set``      a trigger waits for the    asked again           when the watermark
+                           window's end                                     passes the end
+    ``processing_timers``  processing-time timers,    those of the result,  each when the clock
+                           ms, ascending              if it was a part;     has passed it; at a
+                                                      then its targets      firing, unless stale
+                                                                            ones matter
+    ``last_pane``          the last emitted pane      kept if the result    with the window
+                                                      is one of the parts,
+                                                      else none
+    ``unretracted_panes``  panes not yet withdrawn    concatenated          each pane replaces
+                           (retracting only)                                them by itself
+    ``size``               elements since the window  added up              with the window
+                           opened; 0 unless the
+                           window function asks
+    =====================  =========================  ====================  ===================
 
     Beam keeps one more hold, at the instant of expiry. It can never be the smallest: while
     the window lives the input watermark is not past it. So it is not stored.
@@ -95,12 +95,12 @@ class WindowState:
 
     trigger: TriggerState
     accumulator: Any
-    fresh: int = 0
+    new_elements: int = 0
     element_hold: int | None = None
-    awaits_end: bool = False
-    alarms: tuple[int, ...] = ()
+    end_timer_set: bool = False
+    processing_timers: tuple[int, ...] = ()
     last_pane: PaneInfo | None = None
-    outstanding: tuple[Pane, ...] = ()
+    unretracted_panes: tuple[Pane, ...] = ()
     size: int = 0
 
     @property
@@ -169,7 +169,7 @@ class KeyState:
         Args:
             side: The watermark of the side input (ms); None: it was not told anew.
         """
-        promised = promise(self.output_watermark, watermark, earliest_hold(windows))
+        promised = next_output_watermark(self.output_watermark, watermark, earliest_hold(windows))
         side = self.side_watermark if side is None else side
         return KeyState(watermark, clock, promised, windows, side)
 

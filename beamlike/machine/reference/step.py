@@ -5,7 +5,7 @@ Rules and their order follow Beam Java's ``ReduceFnRunner``. What hosts rely on:
 * An element step is one bundle: drop what is expired, merge windows, add everything, and
   only then ask each touched window's trigger, once.
 * The output watermark is the key's own and stands still during a step.
-* Timers are a function of the state, see `wakes`.
+* Timers are a function of the state, see `next_timers`.
 * A step that raises has not happened: nothing was told, and the state given is left as it is.
 """
 
@@ -23,19 +23,19 @@ from beamlike.machine.events import (
     Effect,
     Event,
     Item,
-    Tell,
+    OnEvent,
     going_back,
 )
 from beamlike.machine.failures import OnFailure
-from beamlike.machine.processing_timers import minds_stale_alarms
+from beamlike.machine.processing_timers import minds_stale_processing_timers
 from beamlike.machine.reference.adding import add
+from beamlike.machine.reference.context import Arrival, Failed, StepContext
 from beamlike.machine.reference.emission import expire, fire, is_ready
 from beamlike.machine.reference.late import arrivals_of
 from beamlike.machine.reference.merging import merge_windows, merging_fn
-from beamlike.machine.reference.next_timers import Wakes, wakes
+from beamlike.machine.reference.next_timers import NextTimers, next_timers
 from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.triggers import run_trigger
-from beamlike.machine.reference.work import Arrival, Failed, Work
 from beamlike.model.combine import CombineFn
 from beamlike.model.options import option
 from beamlike.model.strategy import LateCheck, WindowingStrategy
@@ -73,20 +73,20 @@ class Grouping:
         # grouping does: triggers of windows that merged before keep the books of merging ones.
         self.trigger = run_trigger(strategy.trigger, strategy.window_fn.is_merging)
         self.needs_clock = strategy.trigger.needs_clock
-        self.keeps_alarms = minds_stale_alarms(strategy.trigger)
+        self.keeps_processing_timers = minds_stale_processing_timers(strategy.trigger)
         self.needs_marks = any(node.waits_for_watermark for node in self.trigger.walk())
         self.merging_fn = merging_fn(strategy)
         self.needs_sizes = self.merging_fn is not None and self.merging_fn.needs_sizes
 
     def step(
-        self, state: KeyState, event: Event, tell: Tell | None = None
+        self, state: KeyState, event: Event, tell: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         """Take one event to the next state, and say what comes out.
 
         Args:
             state: Left as it is.
             event: What happens.
-            tell: Called with each `Happening` of the story, in order, at the end of the step.
+            tell: Called with each `TraceEvent` of the story, in order, at the end of the step.
 
         Raises:
             WatermarkError: The watermark or the clock would go back.
@@ -94,7 +94,7 @@ class Grouping:
                 needs the time of each.
             UserFunctionError: A function of the user's raised, and that is to be reported.
         """
-        work = Work(self, state, listening=tell is not None)
+        work = StepContext(self, state, listening=tell is not None)
         match event:
             case Bundle(elements):
                 _add_bundle(work, elements)
@@ -105,19 +105,19 @@ class Grouping:
             case _:
                 assert_never(event)
         if tell is not None:
-            for happening in work.story:
+            for happening in work.trace:
                 tell(happening)
         return work.result(), tuple(work.effects)
 
-    def wakes(self, state: KeyState) -> Wakes:
-        """The deadlines of a key, see `wakes`."""
-        return wakes(self.strategy, state, self.trigger if self.needs_marks else None)
+    def next_timers(self, state: KeyState) -> NextTimers:
+        """The deadlines of a key, see `next_timers`."""
+        return next_timers(self.strategy, state, self.trigger if self.needs_marks else None)
 
 
 # -- a bundle --------------------------------------------------------------------------------
 
 
-def _add_bundle(work: Work, items: Iterable[Item]) -> None:
+def _add_bundle(work: StepContext, items: Iterable[Item]) -> None:
     arrivals = arrivals_of(work, items)
     marks = work.marks()
     touched: list[Window] = []
@@ -127,7 +127,7 @@ def _add_bundle(work: Work, items: Iterable[Item]) -> None:
             break
         except Failed as failed:
             # What they called for is undone, so that the others find all as if they had not come.
-            work.undo(marks)
+            work.rollback(marks)
             arrivals = _without(work, arrivals, failed)
             marks = work.marks()
     ready = [window for window in touched if is_ready(work, window)]
@@ -135,7 +135,7 @@ def _add_bundle(work: Work, items: Iterable[Item]) -> None:
         fire(work, window)
 
 
-def _take_in(work: Work, arrivals: list[Arrival]) -> list[Window]:
+def _take_in(work: StepContext, arrivals: list[Arrival]) -> list[Window]:
     """Merge windows and add the elements; the windows that got any, or were merged."""
     home = merge_windows(work, arrivals)
     if work.strategy.late_check is LateCheck.MERGED:
@@ -161,7 +161,7 @@ def _take_in(work: Work, arrivals: list[Arrival]) -> list[Window]:
 
 
 def _drop_late_after_merging(
-    work: Work, arrivals: list[Arrival], home: Mapping[Window, Window]
+    work: StepContext, arrivals: list[Arrival], home: Mapping[Window, Window]
 ) -> list[Arrival]:
     """The arrivals whose merged window has not expired."""
     kept: list[Arrival] = []
@@ -175,7 +175,7 @@ def _drop_late_after_merging(
     return kept
 
 
-def _without(work: Work, arrivals: Sequence[Arrival], failed: Failed) -> list[Arrival]:
+def _without(work: StepContext, arrivals: Sequence[Arrival], failed: Failed) -> list[Arrival]:
     """The arrivals but for those that a function of the user's raised for, which are dropped."""
     if not work.drops_failures:
         work.fail(failed.arrivals[0][1])
@@ -189,7 +189,7 @@ def _without(work: Work, arrivals: Sequence[Arrival], failed: Failed) -> list[Ar
 # -- clocks ----------------------------------------------------------------------------------
 
 
-def _advance_watermark(work: Work, move: AdvanceWatermark) -> None:
+def _advance_watermark(work: StepContext, move: AdvanceWatermark) -> None:
     refusal = going_back(move, work.watermark)
     if refusal is not None:
         raise WatermarkError(refusal)
@@ -199,14 +199,14 @@ def _advance_watermark(work: Work, move: AdvanceWatermark) -> None:
         if move.to > work.strategy.expiry(window):
             expire(work, window, before)
             continue
-        at_end = state.awaits_end and move.to > window.max_timestamp
+        at_end = state.end_timer_set and move.to > window.max_timestamp
         if at_end:
-            work.windows[window] = attrs.evolve(state, awaits_end=False)
+            work.windows[window] = attrs.evolve(state, end_timer_set=False)
         if (at_end or _passes_mark(work, state, before)) and is_ready(work, window):
             fire(work, window)
 
 
-def _passes_mark(work: Work, state: WindowState, before: int) -> bool:
+def _passes_mark(work: StepContext, state: WindowState, before: int) -> bool:
     """Whether the watermark has passed an event time that the trigger waits for, other than the
     end of the window; ``before`` is where it was (ms)."""
     if not work.needs_marks or state.closed:
@@ -214,16 +214,16 @@ def _passes_mark(work: Work, state: WindowState, before: int) -> bool:
     return any(before <= at < work.watermark for at in work.trigger.marks(state.trigger))
 
 
-def _advance_clock(work: Work, move: AdvanceClock) -> None:
+def _advance_clock(work: StepContext, move: AdvanceClock) -> None:
     refusal = going_back(move, work.clock)
     if refusal is not None:
         raise WatermarkError(refusal)
     work.clock = move.to
     for window in sorted(work.windows, key=bounds):
         state = work.windows[window]
-        if not any(at < move.to for at in state.alarms):
+        if not any(at < move.to for at in state.processing_timers):
             continue
-        future = tuple(at for at in state.alarms if at >= move.to)
-        work.windows[window] = attrs.evolve(state, alarms=future)
+        future = tuple(at for at in state.processing_timers if at >= move.to)
+        work.windows[window] = attrs.evolve(state, processing_timers=future)
         if is_ready(work, window):
             fire(work, window)

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import attrs
 
+from beamlike.model.fingerprint import stable_repr
 from beamlike.model.readable import Readable, ReadableABC
-from beamlike.model.words import in_words
 
 __all__ = ["CombineFn", "EmptyPane", "Stamped"]
 
@@ -120,4 +120,4 @@ class CombineFn(metaclass=ReadableABC):
         return EmptyPane(value, operation in _SCIO_FAILS_ON_EMPTY, operation)
 
     def __str__(self) -> str:
-        return in_words(self)
+        return stable_repr(self)

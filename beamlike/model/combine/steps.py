@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, TypeGuard
 import attrs
 
 from beamlike.model.combine.base import CombineFn
-from beamlike.model.words import in_words
+from beamlike.model.fingerprint import stable_repr
 
 __all__ = ["InSteps", "Stepwise", "as_combine_fn", "empty_pane", "in_steps"]
 
@@ -91,7 +91,7 @@ class Stepwise(CombineFn):
         return self.fn.extract_output(deepcopy(accumulator), *self.args, **self.kwargs)
 
     def __str__(self) -> str:
-        return in_words(self.fn)
+        return stable_repr(self.fn)
 
 
 def as_combine_fn(given: Any) -> CombineFn | None:

@@ -10,15 +10,23 @@ import cloudpickle
 
 from beamlike.errors import CoderError, PipelineError
 from beamlike.machine.clocks import InputClock
-from beamlike.model.graph import Edge, Given, Grouped, Node, Remembered, Seen, in_order
-from beamlike.runtime.graph.messages import Mail
+from beamlike.model.graph import (
+    Edge,
+    GroupNode,
+    Node,
+    ReadNode,
+    SideInputNode,
+    StatefulNode,
+    in_order,
+)
+from beamlike.runtime.graph.messages import Messages
 from beamlike.runtime.graph.sending import packed
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.room import check_letter
 
 __all__ = ["STAGED", "Layers", "Reader"]
 
-STAGED: Final = (Grouped, Seen, Remembered)
+STAGED: Final = (GroupNode, SideInputNode, StatefulNode)
 """The nodes that keep state: each belongs to the stateful operator of its layer."""
 
 
@@ -54,7 +62,10 @@ class Layers:
 
     @classmethod
     def of(
-        cls, ends: Sequence[Node], wanted: Sequence[Edge], clock_of: Callable[[Given], InputClock]
+        cls,
+        ends: Sequence[Node],
+        wanted: Sequence[Edge],
+        clock_of: Callable[[ReadNode], InputClock],
     ) -> "Layers":
         """The layers of a graph, from the nodes and edges that are to be reached.
 
@@ -64,16 +75,16 @@ class Layers:
             PipelineError: A function in it cannot go to another process.
         """
         nodes = tuple(in_order([*ends, *(edge.node for edge in wanted)]))
-        clocks = {at: clock_of(node) for at, node in enumerate(nodes) if isinstance(node, Given)}
+        clocks = {at: clock_of(node) for at, node in enumerate(nodes) if isinstance(node, ReadNode)}
         layers = cls(nodes, tuple(dict.fromkeys(wanted)), clocks, Wire.declared())
         # What is wrong with a function is said here: Spark hides it in an error of its own.
         _ = layers.packed
         return layers
 
     @cached_property
-    def sources(self) -> Sequence[Given]:
+    def sources(self) -> Sequence[ReadNode]:
         """The nodes that read from outside."""
-        return [node for node in self.nodes if isinstance(node, Given)]
+        return [node for node in self.nodes if isinstance(node, ReadNode)]
 
     @cached_property
     def positions(self) -> Mapping[Edge, int]:
@@ -119,7 +130,7 @@ class Layers:
         return [
             at
             for at, node in enumerate(self.nodes)
-            if not isinstance(node, (*STAGED, Given)) and self.layer[at] == layer
+            if not isinstance(node, (*STAGED, ReadNode)) and self.layer[at] == layer
         ]
 
     @cached_property
@@ -139,20 +150,20 @@ class Layers:
 
     def _origins_of(self, edge: Edge, origins: Sequence[tuple[int, ...]]) -> Sequence[int]:
         before = self.number[edge.node]
-        return (before,) if isinstance(edge.node, (*STAGED, Given)) else origins[before]
+        return (before,) if isinstance(edge.node, (*STAGED, ReadNode)) else origins[before]
 
     @cached_property
     def roots(self) -> Sequence[frozenset[int]]:
         """Of each node the sources that it stands on."""
         found: list[frozenset[int]] = []
         for at, node in enumerate(self.nodes):
-            own = {at} if isinstance(node, Given) else set()
+            own = {at} if isinstance(node, ReadNode) else set()
             found.append(
                 frozenset(own.union(*(found[self.number[it.node]] for it in node.sources)))
             )
         return found
 
-    def dump(self, mail: Mail) -> bytes:
+    def dump(self, mail: Messages) -> bytes:
         """As a letter.
 
         Raises:
@@ -171,7 +182,7 @@ class Layers:
                     raise PipelineError(f"{label!r}: {error}") from error
             raise
 
-    def _labelled(self, mail: Mail) -> Iterator[tuple[str, Any]]:
+    def _labelled(self, mail: Messages) -> Iterator[tuple[str, Any]]:
         for (node, _), bundle in mail.out.items():
             yield from ((self.nodes[node].label, value) for value in bundle.values)
         for (node, source), bundle in mail.addressed.items():
@@ -180,13 +191,13 @@ class Layers:
         for wanted, bundle in mail.came.items():
             yield from ((self.wanted[wanted].node.label, value) for value in bundle.values)
 
-    def load(self, letters: Iterable[bytes]) -> Mail:
+    def load(self, letters: Iterable[bytes]) -> Messages:
         """All letters as one, in their order.
 
         Raises:
             StateError: Something in them has no class or no coder here.
         """
-        return Mail.load(letters, self.wire)
+        return Messages.load(letters, self.wire)
 
     @cached_property
     def packed(self) -> bytes:

@@ -20,11 +20,11 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.windows import bounds, window_of
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.tally import Tally
-from beamlike.runtime.graph.tracing import Noted
+from beamlike.runtime.graph.tracing import ShardTrace
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.store.blobs import pack_blob, unpack_blob
 
-__all__ = ["Lost", "Mail", "Reached"]
+__all__ = ["Messages", "NodeDrop", "Reached"]
 
 
 @attrs.frozen
@@ -40,7 +40,7 @@ class Reached:
 
 
 @attrs.frozen
-class Lost:
+class NodeDrop:
     """An element that a node dropped."""
 
     node: int
@@ -53,7 +53,7 @@ def _bundles() -> dict[Any, Bundle]:
 
 
 @attrs.define
-class Mail:
+class Messages:
     """Everything that goes one way in a micro-batch, or a part of it.
 
     ``out`` has the elements that have come out, by the number of their node and the tag of the
@@ -74,10 +74,10 @@ class Mail:
     arriving: dict[int, list[pa.Table]] = attrs.field(factory=lambda: defaultdict(list))
     reached: list[Reached] = attrs.field(factory=list)
     came: dict[int, Bundle] = attrs.field(factory=_bundles)
-    lost: list[Lost] = attrs.field(factory=list)
+    lost: list[NodeDrop] = attrs.field(factory=list)
     metrics: Recorder = attrs.field(factory=Recorder)
     tallies: dict[int, Tally] = attrs.field(factory=dict)
-    noted: list[Noted] = attrs.field(factory=list)
+    noted: list[ShardTrace] = attrs.field(factory=list)
     delivered: list[Delivered] = attrs.field(factory=list)
     clock: dict[int, int] = attrs.field(factory=dict)
     order: int = 0

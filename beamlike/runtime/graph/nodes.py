@@ -13,21 +13,21 @@ from beamlike.model.assigning import spans_at
 from beamlike.model.bundle import Bundle, Spans, WindowsOfEach
 from beamlike.model.graph import (
     MAIN,
-    Assigned,
     Do,
-    Each,
-    Given,
-    Grouped,
-    Joined,
+    FlattenNode,
+    GroupNode,
     Node,
+    ParDoNode,
     RaisedFor,
-    Remembered,
-    Seen,
+    ReadNode,
+    SideInputNode,
+    StatefulNode,
+    WindowNode,
 )
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import show_instant
 from beamlike.model.windows import GLOBAL_WINDOW, Window
-from beamlike.runtime.graph.staged import GroupingWorker, RememberingWorker, SeeingWorker
+from beamlike.runtime.graph.staged import GroupingWorker, SideInputWorker, StatefulWorker
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Tagged, Worker
 from beamlike.runtime.script import Arrive, ScriptStep
@@ -80,7 +80,7 @@ class _Doing(Worker):
         except RaisedFor as failure:
             element, cause = failure.element, failure.__cause__
             assert isinstance(cause, Exception), "it says what was raised"
-            place = f"{self._do.in_words(element)} at {show_instant(element.timestamp)}"
+            place = f"{self._do.describe(element)} at {show_instant(element.timestamp)}"
             raise _raised(self.label, cause, place) from cause
         kept = self._guard(lambda: list(self._do.finish_bundle()), "finish_bundle")
         return [*found, *((tag, Bundle.of([element])) for tag, element in kept)]
@@ -101,7 +101,7 @@ def _raised(label: str, cause: Exception, place: str) -> Exception:
 class _Assigning(Worker):
     """Puts elements into windows."""
 
-    def __init__(self, node: Assigned) -> None:
+    def __init__(self, node: WindowNode) -> None:
         super().__init__(node.label)
         self._node = node
 
@@ -136,18 +136,18 @@ def worker_of(node: Node) -> Worker:
         UnsupportedError: A node of a kind that is not in `beamlike.model.graph`.
     """
     match node:
-        case Given():
+        case ReadNode():
             return _Source(node.label)
-        case Each():
+        case ParDoNode():
             return _Doing(node.label, node.do)
-        case Assigned():
+        case WindowNode():
             return _Assigning(node)
-        case Joined():
+        case FlattenNode():
             return _Joining(node.label)
-        case Grouped():
+        case GroupNode():
             return GroupingWorker(node)
-        case Seen():
-            return SeeingWorker(node)
-        case Remembered():
-            return RememberingWorker(node)
+        case SideInputNode():
+            return SideInputWorker(node)
+        case StatefulNode():
+            return StatefulWorker(node)
     raise UnsupportedError(f"{node.label!r} is a {type(node).__name__}, which no host knows")

@@ -11,14 +11,14 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import UserFunctionError
-from beamlike.machine.clocks import Clocks, Heard
+from beamlike.machine.clocks import Clocks, WatermarkUpdate
 from beamlike.machine.columnar.columns import Panes
 from beamlike.machine.columnar.effects import infos_of, panes_of
 from beamlike.machine.events import Drop, Element, Merged, Pane
 from beamlike.model.bundle import Bundle, Spans
 from beamlike.model.coders import Coders
 from beamlike.model.combine import Mean
-from beamlike.model.graph import Grouped, Node, Seen
+from beamlike.model.graph import GroupNode, Node, SideInputNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.windows import window_of
 from beamlike.runtime.changes import strategy_words, unnumbered
@@ -28,14 +28,14 @@ from beamlike.runtime.columns import AccumulatorColumns, PickledColumn
 from beamlike.runtime.graph.keyed import read_values
 from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.staged import StagedWorker
-from beamlike.runtime.graph.tracing import NotingShard
+from beamlike.runtime.graph.tracing import TracedShard
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.script import Machine
 from beamlike.runtime.scripted import OverPickles
 from beamlike.runtime.shard import KeyedMerge, Shard
 from beamlike.runtime.stepping import Stepper, stepper_of
-from beamlike.runtime.store.index import Standing
+from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.pages import Store
 from beamlike.runtime.typed import ARROW, columns_of
 
@@ -59,7 +59,7 @@ class _Does(OverPickles):
 
     @property
     def why_key_by_key(self) -> str | None:  # type: ignore[override]
-        return None if isinstance(self.node, Grouped) else super().why_key_by_key
+        return None if isinstance(self.node, GroupNode) else super().why_key_by_key
 
     def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         return read_values((value for (value,) in rows), self.wire)
@@ -67,11 +67,11 @@ class _Does(OverPickles):
     @property
     def words(self) -> Mapping[str, str]:
         told = {"machine": type(self.of).__name__, "transform": unnumbered(self.node.label)}
-        if isinstance(self.node, Grouped):
+        if isinstance(self.node, GroupNode):
             told |= strategy_words(self.node.strategy) | {"combine": str(self.node.combine)}
             if self.typed is not None and self.node.value_type is not None:
                 told["values"] = self.node.value_type.__name__
-        elif isinstance(self.node, Seen):
+        elif isinstance(self.node, SideInputNode):
             told |= {"main": str(self.node.main), "side": str(self.node.side)}
         return told
 
@@ -108,7 +108,7 @@ class _Named(AccumulatorColumns):
         return self.columns.decode(columns)
 
 
-def _rounds(node: Grouped) -> bool:
+def _rounds(node: GroupNode) -> bool:
     """Whether typed columns would round: Python's mean of whole numbers is exact."""
     return node.value_type is int and isinstance(node.combine, Mean)
 
@@ -135,7 +135,7 @@ def plan_of(
     """
     strategy, values, parts = WindowingStrategy.unwindowed(), pa.binary(), list[Part]()
     typed: AccumulatorColumns | None = None
-    if isinstance(node, Grouped):
+    if isinstance(node, GroupNode):
         strategy, read = node.strategy, partial(read_values, wire=wire)
         part = Part("value", node.combine, 0, _OverWire(wire), pa.binary(), read)
         if node.value_type is not None:
@@ -169,7 +169,7 @@ class StageStepped:
         merges: The merges of live windows, by key.
         output_watermark: Where it stands after the step (ms).
         standing: Where the shard stands then.
-        outputs: Says for notes in which phase what came out of which key, see `Noted`.
+        outputs: Says for notes in which phase what came out of which key, see `ShardTrace`.
         story: Likewise what the machine said.
         panes: Says which panes came out of which key, for a log.
     """
@@ -178,9 +178,9 @@ class StageStepped:
     drops: list[tuple[Any, Drop]]
     merges: list[tuple[Any, Merged]]
     output_watermark: int
-    standing: Standing
+    standing: ShardStatus
     outputs: Callable[[], list[Any]]
-    story: list[Any]
+    trace: list[Any]
     panes: Callable[[], list[tuple[Any, Pane]]]
 
 
@@ -224,10 +224,14 @@ class Stage:
 
     @cached_property
     def _shard(self) -> Shard:
-        return NotingShard(self.plan) if self.notes else Shard(self.plan)
+        return TracedShard(self.plan) if self.notes else Shard(self.plan)
 
     def step(
-        self, store: Store, tables: Sequence[pa.Table], heard: Sequence[Heard], clock: int
+        self,
+        store: Store,
+        tables: Sequence[pa.Table],
+        updates: Sequence[WatermarkUpdate],
+        clock: int,
     ) -> StageStepped:
         """Take a shard through a micro-batch, by the columnar machine if that can do it.
 
@@ -243,8 +247,10 @@ class Stage:
         with self._keys_named(tables):
             return self._stepper.attempt(
                 store,
-                lambda columns, trial: self._of_columns(columns.step(trial, tables, heard, clock)),
-                lambda _, trial: self._key_by_key(trial, tables, heard, clock),
+                lambda columns, trial: self._of_columns(
+                    columns.step(trial, tables, updates, clock)
+                ),
+                lambda _, trial: self._key_by_key(trial, tables, updates, clock),
             )
 
     def _of_columns(self, stepped: ColumnsStepped) -> StageStepped:
@@ -278,10 +284,14 @@ class Stage:
         return sorted(range(len(ranks)), key=ranks.__getitem__)
 
     def _key_by_key(
-        self, store: Store, tables: Sequence[pa.Table], heard: Sequence[Heard], clock: int
+        self,
+        store: Store,
+        tables: Sequence[pa.Table],
+        updates: Sequence[WatermarkUpdate],
+        clock: int,
     ) -> StageStepped:
         shard = self._shard
-        stepped = shard.step(store, tables, heard, clock)
+        stepped = shard.step(store, tables, updates, clock)
         out, drops, panes = Bundle(), list[tuple[Any, Drop]](), list[tuple[Any, Pane]]()
         for (blob,), effect in stepped.effects:
             key = self.key_of(blob)
@@ -291,10 +301,10 @@ class Stage:
                 panes.append((key, effect))
                 out.append(self.worker.shown(key, effect))
         merges = [*self._named(stepped.merges)]
-        outputs, story = shard.taken() if isinstance(shard, NotingShard) else ([], [])
+        outputs, trace = shard.taken() if isinstance(shard, TracedShard) else ([], [])
         standing, watermark = stepped.standing, stepped.output_watermark
         return StageStepped(
-            out, drops, merges, watermark, standing, lambda: outputs, story, lambda: panes
+            out, drops, merges, watermark, standing, lambda: outputs, trace, lambda: panes
         )
 
     def given(self, tables: Sequence[pa.Table]) -> Iterator[tuple[bytes, Any, Element]]:

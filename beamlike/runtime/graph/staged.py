@@ -13,17 +13,17 @@ from beamlike.machine.reference.step import Grouping
 from beamlike.machine.side_input import Main, Side, SideInputs
 from beamlike.machine.stateful import StatefulMap
 from beamlike.model.bundle import Bundle, Spans, Windowed
-from beamlike.model.graph import MAIN, Grouped, Remembered, Seen
+from beamlike.model.fingerprint import stable_repr
+from beamlike.model.graph import MAIN, GroupNode, SideInputNode, StatefulNode
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW
-from beamlike.model.words import in_words
 from beamlike.runtime.graph.keys import UncertainKeyError, key_bytes, key_of
 from beamlike.runtime.graph.wire import Wire
 from beamlike.runtime.graph.worker import Recorded, Tagged, Worker
 from beamlike.runtime.memory import MemoryStage
 from beamlike.runtime.script import Arrive, Machine, Run, ScriptStep
 
-__all__ = ["GroupingWorker", "Keyed", "RememberingWorker", "SeeingWorker", "StagedWorker"]
+__all__ = ["GroupingWorker", "Keyed", "SideInputWorker", "StagedWorker", "StatefulWorker"]
 
 
 @attrs.frozen
@@ -68,7 +68,7 @@ class StagedWorker(Worker, Recorded):
                 for step in run.script
             ),
             tuple(attrs.evolve(output, key=self._keys[output.key]) for output in run.outputs),
-            tuple(attrs.evolve(told, key=self._keys[told.key]) for told in run.story),
+            tuple(attrs.evolve(told, key=self._keys[told.key]) for told in run.trace),
         )
 
     def clock(self, to: int) -> Tagged:
@@ -195,7 +195,7 @@ def _pair(value: Any, label: str, verb: str) -> tuple[Hashable, Any]:
 class GroupingWorker(StagedWorker):
     """Groups pairs by key and window."""
 
-    def __init__(self, node: Grouped) -> None:
+    def __init__(self, node: GroupNode) -> None:
         super().__init__(node.label, Grouping(node.strategy, node.combine))
         self._declared = node.value_type
 
@@ -246,17 +246,17 @@ class GroupingWorker(StagedWorker):
         return Windowed((key, pane.value), pane.timestamp, (pane.window,), pane.info)
 
 
-class RememberingWorker(StagedWorker):
+class StatefulWorker(StagedWorker):
     """Calls a function that has a memory for each key and window."""
 
-    def __init__(self, node: Remembered) -> None:
+    def __init__(self, node: StatefulNode) -> None:
         def fn(state: Any, given: tuple[Any, Any], at: int) -> tuple[Any, list[Any]]:
             pair, info = given
             after, outputs = node.fn(state, pair, at)
             # What is not grouped keeps its pane.
             return after, [(output, info) for output in outputs]
 
-        fn.__qualname__ = in_words(node.fn)
+        fn.__qualname__ = stable_repr(node.fn)
         windowing = node.windowing
         machine = StatefulMap(
             windowing.window_fn,
@@ -277,10 +277,10 @@ class RememberingWorker(StagedWorker):
         return Windowed(value, pane.timestamp, (pane.window,), info)
 
 
-class SeeingWorker(StagedWorker):
+class SideInputWorker(StagedWorker):
     """Shows each element of a main input what is in its window of a side input."""
 
-    def __init__(self, node: Seen) -> None:
+    def __init__(self, node: SideInputNode) -> None:
         machine = SideInputs(
             node.main.window_fn,
             node.side.window_fn,

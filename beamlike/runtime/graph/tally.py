@@ -17,7 +17,7 @@ from beamlike.machine.jumps import Jump
 from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
 from beamlike.runtime.row_metadata import COUNTED, STOOD
-from beamlike.runtime.store.index import Standing
+from beamlike.runtime.store.index import ShardStatus
 
 __all__ = ["SUMS", "TALLIES", "TALLIES_TYPE", "Tally", "tallies_array"]
 
@@ -60,7 +60,7 @@ class Tally:
         elements: int,
         drops: Iterable[tuple[Any, Drop]],
         panes: Iterable[PaneInfo] = (),
-        standing: Standing | None = None,
+        standing: ShardStatus | None = None,
         jump: Jump | None = None,
     ) -> Self:
         """Count what happened.

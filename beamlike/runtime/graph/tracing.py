@@ -16,22 +16,22 @@ from beamlike.machine.events import (
     Effect,
     Element,
     Event,
-    Happening,
     Item,
-    Tell,
+    OnEvent,
+    TraceEvent,
 )
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock
 from beamlike.runtime.graph.worker import Recorded
 from beamlike.runtime.memory import run_in_memory
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, Told
+from beamlike.runtime.script import Arrive, Machine, Output, Run, ScriptStep, TracedEvent
 from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
 from beamlike.runtime.store.state import Key
 
-__all__ = ["Inside", "Noted", "NotingShard"]
+__all__ = ["Inside", "ShardTrace", "TracedShard"]
 
 _CLOCK, _ARRIVAL, _WATERMARK = range(3)
 _PHASES: Final[Mapping[type[Event], int]] = {
@@ -43,7 +43,7 @@ _PHASES: Final[Mapping[type[Event], int]] = {
 
 
 @attrs.frozen
-class Noted:
+class ShardTrace:
     """What happened to a shard of a grouping in a micro-batch.
 
     Args:
@@ -63,21 +63,21 @@ class Noted:
     watermark: int
     arrived: Sequence[tuple[bytes, bytes, Element]]
     outputs: Sequence[tuple[int, bytes, Effect]]
-    story: Sequence[tuple[int, bytes, Happening]]
+    trace: Sequence[tuple[int, bytes, TraceEvent]]
 
 
-class NotingShard(Shard):
+class TracedShard(Shard):
     """A shard that notes what its machine answers in a step."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self._ear = _Ear(self.machine)
-        self.machine = self._ear
+        self._traced = _TracedMachine(self.machine)
+        self.machine = self._traced
 
     def taken(self) -> tuple[list[Any], list[Any]]:
-        """The outputs and the story since this was asked last, see `Noted`."""
-        taken = self._ear.outputs, self._ear.story
-        self._ear.outputs, self._ear.story = [], []
+        """The outputs and the story since this was asked last, see `ShardTrace`."""
+        taken = self._traced.outputs, self._traced.trace
+        self._traced.outputs, self._traced.trace = [], []
         return taken
 
     def _step_key(
@@ -86,31 +86,31 @@ class NotingShard(Shard):
         key: Key,
         arrived: list[Item] | None,
         clocks: tuple[Clock, Clock, Clock],
-    ) -> tuple[list[KeyedEffect], list[KeyedMerge], Wakes]:
-        (self._ear.key,) = key  # which the machine is never told
+    ) -> tuple[list[KeyedEffect], list[KeyedMerge], NextTimers]:
+        (self._traced.key,) = key  # which the machine is never told
         return super()._step_key(states, key, arrived, clocks)
 
 
-class _Ear:
+class _TracedMachine:
     """A machine whose answers are noted."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self.key = b""
         self.outputs: list[tuple[int, bytes, Effect]] = []
-        self.story: list[tuple[int, bytes, Happening]] = []
+        self.trace: list[tuple[int, bytes, TraceEvent]] = []
 
     @property
     def needs_clock(self) -> bool:
         return self._machine.needs_clock
 
     def step(
-        self, state: KeyState, event: Event, tell: Tell | None = None
+        self, state: KeyState, event: Event, tell: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         phase, key = _PHASES[type(event)], self.key
 
-        def hear(happening: Happening) -> None:
-            self.story.append((phase, key, happening))
+        def hear(happening: TraceEvent) -> None:
+            self.trace.append((phase, key, happening))
             if tell is not None:
                 tell(happening)
 
@@ -118,8 +118,8 @@ class _Ear:
         self.outputs += ((phase, key, effect) for effect in effects)
         return after, effects
 
-    def wakes(self, state: KeyState) -> Wakes:
-        return self._machine.wakes(state)
+    def next_timers(self, state: KeyState) -> NextTimers:
+        return self._machine.next_timers(state)
 
 
 class Inside(Recorded):
@@ -141,14 +141,14 @@ class Inside(Recorded):
         self._key_of, self._value_of, self._machine = key_of, value_of, machine
         self._script: list[ScriptStep] = []
         self._outputs: list[Output] = []
-        self._story: list[Told] = []
+        self._story: list[TracedEvent] = []
         self._watermark, self._clock = MIN_TIMESTAMP, 0
 
     @property
     def run(self) -> Run:
-        story: Sequence[Told] = self._story
-        if self._outputs and not story:
-            story = run_in_memory(self._machine, tuple(self._script)).story
+        trace: Sequence[TracedEvent] = self._story
+        if self._outputs and not trace:
+            trace = run_in_memory(self._machine, tuple(self._script)).trace
         return Run(
             tuple(
                 Arrive(tuple((self._key_of(key), element) for key, element in step.elements))
@@ -157,10 +157,10 @@ class Inside(Recorded):
                 for step in self._script
             ),
             tuple(attrs.evolve(it, key=self._key_of(it.key)) for it in self._outputs),
-            tuple(attrs.evolve(it, key=self._key_of(it.key)) for it in story),
+            tuple(attrs.evolve(it, key=self._key_of(it.key)) for it in trace),
         )
 
-    def add(self, noted: Iterable[Noted]) -> None:
+    def add(self, noted: Iterable[ShardTrace]) -> None:
         """What its shards noted in one micro-batch."""
         shards = sorted(noted, key=lambda it: it.shard)
         clock = max(it.clock for it in shards)
@@ -177,11 +177,11 @@ class Inside(Recorded):
         )
         for phase, (step, happens) in enumerate(steps):
             outputs = [(k, it) for shard in shards for at, k, it in shard.outputs if at == phase]
-            story = [(k, it) for shard in shards for at, k, it in shard.story if at == phase]
-            if not (happens or outputs or story):
+            trace = [(k, it) for shard in shards for at, k, it in shard.trace if at == phase]
+            if not (happens or outputs or trace):
                 continue
             number = len(self._script)
             self._script.append(step)
             self._outputs += (Output(number, key, it) for key, it in outputs)
-            self._story += (Told(number, key, it) for key, it in story)
+            self._story += (TracedEvent(number, key, it) for key, it in trace)
         self._clock, self._watermark = max(clock, self._clock), max(watermark, self._watermark)

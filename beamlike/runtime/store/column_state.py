@@ -17,7 +17,7 @@ from beamlike.machine.columnar.folds import Values, values_array
 from beamlike.machine.columnar.folds.buffers import list_array, number_values
 from beamlike.machine.columnar.nodes import Nodes, Trigger
 from beamlike.machine.columnar.step import ColumnarGrouping
-from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Outstanding, Table
+from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Table, UnretractedPanes
 from beamlike.runtime.key_numbers import Numbered
 from beamlike.runtime.plan import Part, Plan
 from beamlike.runtime.store.state import StateLayout
@@ -37,18 +37,20 @@ class ColumnState:
         self._accumulator_names = list(plan.operation.accumulator.types())
         self._widths = [len(part.columns.types()) for part in plan.parts]
 
-    def wake(self, saved: pa.Table, key: Ints) -> Table:
+    def load(self, saved: pa.Table, key: Ints) -> Table:
         """The windows that rest in these rows; ``key`` is the number of each row's key."""
         column = {name: saved.column(name) for name in self.schema.names}
         keeps = self._machine.rules.keeps
         return attrs.evolve(
             self.waits(saved, key),
             accumulators=self.accumulators(saved),
-            fresh=whole(column["fresh"]),
+            new_elements=whole(column["new_elements"]),
             timing=_timing_numbers(column["timing"]),
             index=whole(column["index"]),
             nonspeculative=whole(column["nonspeculative"]),
-            outstanding=self._panes(column["outstanding"]) if keeps.outstanding else None,
+            unretracted_panes=self._panes(column["unretracted_panes"])
+            if keeps.unretracted_panes
+            else None,
             size=whole(column["size"]) if keeps.size else None,
         )
 
@@ -70,24 +72,26 @@ class ColumnState:
             whole(column["end"]),
             nodes(self._machine.trigger, iter(range(64))),
             (),
-            fresh=nobody,
+            new_elements=nobody,
             hold=whole(column["element_hold"]),
-            awaits_end=_array(column["awaits_end"]),
+            end_timer_set=_array(column["end_timer_set"]),
             timing=nobody,
             index=nobody,
             nonspeculative=nobody,
-            alarms=_lists_of(column["alarms"]) if self._machine.rules.keeps.alarms else None,
+            processing_timers=_lists_of(column["processing_timers"])
+            if self._machine.rules.keeps.processing_timers
+            else None,
         )
 
     def accumulators(self, rows: pa.Table) -> tuple[Any, ...]:
         """Those of every fold that lie in these rows."""
         names = iter(self._accumulator_names)
         return tuple(
-            fold.wake([rows.column(next(names)).combine_chunks() for _ in range(width)])
+            fold.load([rows.column(next(names)).combine_chunks() for _ in range(width)])
             for fold, width in zip(self._machine.folds, self._widths, strict=True)
         )
 
-    def rest(self, state: State, keys: Numbered) -> pa.Table:
+    def save(self, state: State, keys: Numbered) -> pa.Table:
         """All windows of a state as rows to save."""
         table = state.table
         of_row = pa.array(table.key)
@@ -100,26 +104,28 @@ class ColumnState:
         arrays += [pa.array(state.promised[table.key]), pa.array(bits)]
         arrays += [_nullable(node.value) for node in nodes if node.value is not None]
         arrays += [
-            pa.array(table.fresh),
+            pa.array(table.new_elements),
             _nullable(table.hold),
-            pa.array(table.awaits_end),
+            pa.array(table.end_timer_set),
             self._alarms(state),
             timing_names(table.timing),
             _nullable(table.index),
             _nullable(table.nonspeculative),
         ]
-        if table.outstanding is not None:
-            arrays.append(self._pane_rows(table.outstanding))
+        if table.unretracted_panes is not None:
+            arrays.append(self._pane_rows(table.unretracted_panes))
         if table.size is not None:
             arrays.append(pa.array(table.size))
         for fold, accumulators in zip(self._machine.folds, table.accumulators, strict=True):
-            arrays += fold.rest(accumulators)
+            arrays += fold.save(accumulators)
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
     def _alarms(self, state: State) -> pa.Array:
         """The processing times that each window waits for, ascending and each once."""
-        if state.table.alarms is not None:
-            return _list_array(state.table.alarms, pa.array(state.table.alarms.items))
+        if state.table.processing_timers is not None:
+            return _list_array(
+                state.table.processing_timers, pa.array(state.table.processing_timers.items)
+            )
         count, targets = len(state.table), self._machine.targets(state.table)
         if not targets:
             return _list_array(Lists.empty(count, None), pa.array([], pa.int64()))
@@ -133,12 +139,12 @@ class ColumnState:
         lists = column.combine_chunks()
         rows = lists.flatten()
         field = dict(zip(rows.type.names, rows.flatten(), strict=True))
-        none = Outstanding.none(self._machine.folds)
+        none = UnretractedPanes.none(self._machine.folds)
         values = tuple(
             _values_again(part, field[f"value_{part.name}"], like)
             for part, like in zip(self._plan.parts, none.values, strict=True)
         )
-        panes = Outstanding(
+        panes = UnretractedPanes(
             whole(field["start"]),
             whole(field["end"]),
             values,
@@ -152,8 +158,8 @@ class ColumnState:
         )
         return Lists(_lengths(lists), panes)
 
-    def _pane_rows(self, outstanding: Lists) -> pa.Array:
-        panes: Outstanding = outstanding.items
+    def _pane_rows(self, unretracted_panes: Lists) -> pa.Array:
+        panes: UnretractedPanes = unretracted_panes.items
         field = {
             "start": pa.array(panes.start),
             "end": pa.array(panes.end),
@@ -165,7 +171,7 @@ class ColumnState:
             "nonspeculative": pa.array(panes.nonspeculative),
             "is_last": pa.array(panes.is_last),
         }
-        kind = self.schema.field("outstanding").type.value_type
+        kind = self.schema.field("unretracted_panes").type.value_type
         for part, values in zip(self._plan.parts, panes.values, strict=True):
             name = f"value_{part.name}"
             if part.columns.pickles:
@@ -173,7 +179,7 @@ class ColumnState:
             else:
                 field[name] = values_array(values, kind.field(name).type, part.name)
         rows = pa.StructArray.from_arrays([field[it.name] for it in kind], fields=list(kind))
-        return _list_array(outstanding, rows)
+        return _list_array(unretracted_panes, rows)
 
 
 def whole(column: pa.ChunkedArray | pa.Array) -> Ints:

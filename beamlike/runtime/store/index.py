@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from beamlike.errors import StateError
-from beamlike.machine.clocks import promise
+from beamlike.machine.clocks import next_output_watermark
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.clock import Clock
@@ -18,7 +18,7 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.store.blobs import damaged, pack_blob, unpack_blob
 from beamlike.runtime.store.pages import Contents
 
-__all__ = ["UNREADABLE", "Index", "Standing", "deadlines", "open_index"]
+__all__ = ["UNREADABLE", "Index", "ShardStatus", "deadlines", "open_index"]
 
 UNREADABLE: Final = (
     *(AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError),
@@ -28,7 +28,7 @@ UNREADABLE: Final = (
 
 
 @attrs.frozen
-class Standing:
+class ShardStatus:
     """Where a shard stands after a step.
 
     Attributes:
@@ -123,12 +123,12 @@ class Index:
         """The clocks at the end of a step."""
         self.known = tuple(it.greatest for it in self.at.inputs)
         self.at = to
-        self.output = promise(self.output, to.watermark, int(self.hold.min()))
+        self.output = next_output_watermark(self.output, to.watermark, int(self.hold.min()))
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ShardStatus:
         """Where the shard stands now."""
-        return Standing(
+        return ShardStatus(
             self.contents.living,
             self.at.watermark,
             self.merges,

@@ -1,29 +1,29 @@
 """The layout of saved state: one row for each window of each key, in typed Arrow columns.
 
-====================  ===================  ================================================
-column                type                 holds
-====================  ===================  ================================================
-one for each key      the key's type       the key
-``start``, ``end``    int64                the window, ms; the global window by its bounds
-``output_watermark``  int64                the key's promise downstream, ms
-``finished``          int64                finished bits of the trigger tree, root lowest,
-                                           parents before children
-``t0``, ``t1`` ...    int64, nullable      count or clock target of each node that has one
-``d0``, ``d1`` ...    binary, nullable     what a delta is measured from, pickled, of each node
-                                           that keeps it
-``fresh``             int64                elements since the pane before
-``element_hold``      int64, nullable      hold of the output watermark, ms
-``awaits_end``        bool                 a trigger waits for the end of the window
-``alarms``            list<int64>          clock times to wake at, ms
-``timing``            string, nullable     last emitted pane; null if none
-``index``             int64, nullable      its index
-``nonspeculative``    int64, nullable      its nonspeculative index
-``outstanding``       list of structs      panes not yet withdrawn, each with its session; in
-                                           retracting mode only
-``size``              int64                elements since the window opened; only if the
-                                           window function asks
-one or more           see `columns`        the accumulator
-====================  ===================  ================================================
+=====================  ===================  ================================================
+column                 type                 holds
+=====================  ===================  ================================================
+one for each key       the key's type       the key
+``start``, ``end``     int64                the window, ms; the global window by its bounds
+``output_watermark``   int64                the key's promise downstream, ms
+``finished``           int64                finished bits of the trigger tree, root lowest,
+                                            parents before children
+``t0``, ``t1`` ...     int64, nullable      count or clock target of each node that has one
+``d0``, ``d1`` ...     binary, nullable     what a delta is measured from, pickled, of each node
+                                            that keeps it
+``new_elements``       int64                elements since the pane before
+``element_hold``       int64, nullable      hold of the output watermark, ms
+``end_timer_set``      bool                 a trigger waits for the end of the window
+``processing_timers``  list<int64>          clock times to wake at, ms
+``timing``             string, nullable     last emitted pane; null if none
+``index``              int64, nullable      its index
+``nonspeculative``     int64, nullable      its nonspeculative index
+``unretracted_panes``  list of structs      panes not yet withdrawn, each with its session; in
+                                            retracting mode only
+``size``               int64                elements since the window opened; only if the
+                                            window function asks
+one or more            see `columns`        the accumulator
+=====================  ===================  ================================================
 
 The meaning of each field is on the card of `beamlike.machine.reference.state.WindowState`.
 A machine without a trigger leaves null what only a trigger has. One more column, ``bucket``
@@ -83,17 +83,17 @@ class StateLayout:
         self._kept_names = [f"d{slot}" for slot in range(len(self._keepers))]
         fields += [pa.field(name, pa.binary()) for name in self._kept_names]
         fields += [
-            pa.field("fresh", pa.int64()),
+            pa.field("new_elements", pa.int64()),
             pa.field("element_hold", pa.int64()),
-            pa.field("awaits_end", pa.bool_()),
-            pa.field("alarms", pa.list_(pa.int64())),
+            pa.field("end_timer_set", pa.bool_()),
+            pa.field("processing_timers", pa.list_(pa.int64())),
             pa.field("timing", pa.string()),
             pa.field("index", pa.int64()),
             pa.field("nonspeculative", pa.int64()),
         ]
         self._retracting = plan.retracts
         if self._retracting:
-            fields.append(pa.field("outstanding", pa.list_(self._pane_type())))
+            fields.append(pa.field("unretracted_panes", pa.list_(self._pane_type())))
         self._sized = grouping is not None and grouping.needs_sizes
         if self._sized:
             fields.append(pa.field("size", pa.int64()))
@@ -123,16 +123,16 @@ class StateLayout:
         columns += [[values[slot] for _, values, _ in flat] for slot in range(len(self._slots))]
         columns += [[them[slot] for _, _, them in flat] for slot in range(len(self._keepers))]
         columns += [
-            [w.fresh for w in kept],
+            [w.new_elements for w in kept],
             [w.element_hold for w in kept],
-            [w.awaits_end for w in kept],
-            [list(w.alarms) for w in kept],
+            [w.end_timer_set for w in kept],
+            [list(w.processing_timers) for w in kept],
             [pane and pane.timing.value for pane in panes],
             [pane and pane.index for pane in panes],
             [pane and pane.nonspeculative_index for pane in panes],
         ]
         if self._retracting:
-            columns.append([[self._pane_row(pane) for pane in w.outstanding] for w in kept])
+            columns.append([[self._pane_row(pane) for pane in w.unretracted_panes] for w in kept])
         if self._sized:
             columns.append([w.size for w in kept])
         # First of all: what outgrew its type here, did so in the panes that stand, too.
@@ -155,7 +155,9 @@ class StateLayout:
         column = {name: table.column(name).to_pylist() for name in self._plain_names}
         slots = [column[f"t{slot}"] for slot in range(len(self._slots))]
         elements = [column[name] for name in self._kept_names]
-        outstanding = column["outstanding"] if self._retracting else [()] * table.num_rows
+        unretracted_panes = (
+            column["unretracted_panes"] if self._retracting else [()] * table.num_rows
+        )
         sizes = column["size"] if self._sized else [0] * table.num_rows
         accumulators = self._accumulator.decode(
             [table.column(name) for name in self._accumulator_types]
@@ -171,12 +173,12 @@ class StateLayout:
                     [kept[row] for kept in elements],
                 ),
                 accumulators[row],
-                column["fresh"][row],
+                column["new_elements"][row],
                 column["element_hold"][row],
-                column["awaits_end"][row],
-                tuple(column["alarms"][row]),
+                column["end_timer_set"][row],
+                tuple(column["processing_timers"][row]),
                 timing and _pane_info(timing, column["index"][row], column["nonspeculative"][row]),
-                tuple(map(self._build_pane, outstanding[row])),
+                tuple(map(self._build_pane, unretracted_panes[row])),
                 sizes[row],
             )
             window = window_of(column["start"][row], column["end"][row])

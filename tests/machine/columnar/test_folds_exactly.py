@@ -69,13 +69,13 @@ def test_a_sum_that_does_not_fit_is_refused_where_it_rests_and_where_it_comes_ou
     found = windows_of(fold, kind, [most], [most, most])
 
     with pytest.raises(OutgrownError) as at_rest:
-        fold.rest(found)
+        fold.save(found)
     with pytest.raises(OutgrownError) as at_exit:
         values_array(fold.extract(found), kind, "total")
 
     assert at_rest.value.reason == f"an aggregate outgrew its type {kind}: {why}"
     assert at_exit.value.reason == f"aggregate 'total' outgrew its type {kind}: {why}"
-    assert fold.rest(take(found, np.array([0])))[0].to_pylist() == [most]
+    assert fold.save(take(found, np.array([0])))[0].to_pylist() == [most]
 
 
 def test_a_sum_of_decimals_may_need_more_than_all_their_bits_on_the_way():

@@ -260,7 +260,9 @@ def test_a_drop_says_which_bounded_session_it_nearly_joined() -> None:
 
     assert unlike_memory(strategy, script, Collect()) == []
     drops = (output.effect for output in run_in_columns(strategy, script, Collect()).drops)
-    assert [(drop.value, drop.nearly and spelled(drop.nearly)) for drop in drops] == [
+    assert [
+        (drop.value, drop.nearest_session and spelled(drop.nearest_session)) for drop in drops
+    ] == [
         (5, "[0,25)"),
         (6, "[0,25)"),
         (5, None),

@@ -31,14 +31,16 @@ def found(sessions: Sessions, *bundles: Arrive) -> list[tuple[int, int, list[int
     return sorted((pane.window.start, pane.window.end, sorted(pane.value)) for pane in panes)
 
 
-def nearly(sessions: Sessions, live: int, watermark: int, late: int) -> IntervalWindow | None:
+def nearest_session(
+    sessions: Sessions, live: int, watermark: int, late: int
+) -> IntervalWindow | None:
     """What a late element nearly joined; both machines agree."""
     strategy = WindowingStrategy(sessions)
     script = arrive(live), AdvanceWatermark(watermark), arrive(late)
     assert unlike_memory(strategy, script, Collect()) == []
     (drop,) = (output.effect for output in run_in_columns(strategy, script, Collect()).drops)
     assert isinstance(drop, Drop)
-    return drop.nearly
+    return drop.nearest_session
 
 
 @ALL
@@ -61,14 +63,14 @@ def test_a_millisecond_more_than_the_gap_stays_apart(sessions: Sessions) -> None
 
 @ALL
 def test_a_late_element_nearly_joins_a_session_that_overlaps_it(sessions: Sessions) -> None:
-    assert nearly(sessions, 10, 15, 1) == IntervalWindow(1, 20)
+    assert nearest_session(sessions, 10, 15, 1) == IntervalWindow(1, 20)
 
 
 @ALL
 def test_a_late_element_nearly_joins_a_session_that_it_touches(sessions: Sessions) -> None:
-    assert nearly(sessions, 10, 15, 0) == IntervalWindow(0, 20)
+    assert nearest_session(sessions, 10, 15, 0) == IntervalWindow(0, 20)
 
 
 @ALL
 def test_a_late_element_is_alone_a_millisecond_before_it_would_touch(sessions: Sessions) -> None:
-    assert nearly(sessions, 10, 15, -1) is None
+    assert nearest_session(sessions, 10, 15, -1) is None

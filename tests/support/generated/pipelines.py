@@ -23,7 +23,7 @@ from beamlike.api.pipelines.windowing import Flatten
 from beamlike.errors import PipelineError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.model.combine import Collect, Count, Latest, Sum
-from beamlike.model.graph import Assigned, Given
+from beamlike.model.graph import ReadNode, WindowNode
 from beamlike.model.options import AccumulationMode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MAX_TIMESTAMP
@@ -61,7 +61,7 @@ class _From(PTransform[Pipeline, Pairs]):
     ends: bool
 
     def expand(self, given: Pipeline) -> Pairs:
-        node = Given(given.label, (), self.script, self.ends)
+        node = ReadNode(given.label, (), self.script, self.ends)
         return given.add(node, WindowingStrategy.unwindowed(), self.ends)
 
     def __rrshift__(self, label: str) -> Any:
@@ -129,7 +129,7 @@ def _windowed(dice: Random, made: Sequence[Pairs], label: str) -> Pairs:
     strategy = any_strategy(dice, accumulation=mode)
 
     def expand(pairs: Pairs) -> Pairs:
-        node = Assigned(pairs.pipeline.label, (pairs.edge,), strategy.window_fn)
+        node = WindowNode(pairs.pipeline.label, (pairs.edge,), strategy.window_fn)
         return pairs.pipeline.add(node, strategy, pairs.is_bounded)
 
     return given | _Named(label, expand)

@@ -7,11 +7,11 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import BeamlikeError
-from beamlike.machine.clocks import FromHost
+from beamlike.machine.clocks import HostWatermark
 from beamlike.runtime.plan import Plan
 from beamlike.runtime.row_metadata import MARKS
 from beamlike.runtime.stepping import stepper_of
-from beamlike.runtime.store.index import Index, Standing
+from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages
 from beamlike.runtime.store.state import StateLayout, with_bucket
 from tests.support.machines.either import forgetful, keys_at_rest
@@ -31,7 +31,7 @@ class BothMachines:
         standing: Where the shard stands after the last step.
     """
 
-    standing: Standing
+    standing: ShardStatus
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -58,11 +58,13 @@ class BothMachines:
         """
         stores = [deepcopy(self.store) for _ in self._steppers]
         said: list[Any] = []
-        stood: list[Standing] = []
+        stood: list[ShardStatus] = []
         raised: list[BeamlikeError] = []
         for stepper, store in zip(self._steppers, stores, strict=True):
             try:
-                table, standing = stepper.step(store, tables, [FromHost(watermark)], clock, shard)
+                table, standing = stepper.step(
+                    store, tables, [HostWatermark(watermark)], clock, shard
+                )
                 said.append(self._by_window(table))
                 stood.append(standing)
             except BeamlikeError as error:

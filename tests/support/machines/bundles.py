@@ -63,7 +63,7 @@ def by_content(outputs: Iterable[Output], origin: Sequence[int]) -> Counter[str]
     def plain(output: Output) -> Output:
         effect = output.effect
         if isinstance(effect, Drop):
-            effect = attrs.evolve(effect, nearly=None)
+            effect = attrs.evolve(effect, nearest_session=None)
         elif isinstance(effect.value, list | tuple):
             effect = attrs.evolve(effect, value=sorted(effect.value))
         return attrs.evolve(output, step=origin[output.step], effect=effect)

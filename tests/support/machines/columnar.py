@@ -13,7 +13,7 @@ from beamlike.machine.columnar.effects import drops_of, panes_of
 from beamlike.machine.columnar.folds import Fold, Objects, Values, fold_of
 from beamlike.machine.columnar.nodes import Nodes
 from beamlike.machine.columnar.step import ColumnarGrouping
-from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Outstanding, Table
+from beamlike.machine.columnar.table import NO_PANE, TIMINGS, Table, UnretractedPanes
 from beamlike.machine.events import AdvanceWatermark, Element, Item, Lifted, Pane
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
 from beamlike.machine.reference.step import Grouping
@@ -150,13 +150,15 @@ class _Host:
         """What is remembered of every key."""
         state, names = self.state, list(self._keys)
         windows: dict[int, dict[Window, WindowState]] = {}
-        outstanding = self._outstanding(state.table)
-        alarms = self._alarms(state)
+        unretracted_panes = self._outstanding(state.table)
+        processing_timers = self._alarms(state)
         for at, key in enumerate(state.table.key.tolist()):
             of_key = windows.setdefault(key, {})
             window = window_of(int(state.table.start[at]), int(state.table.end[at]))
             assert window not in of_key, f"{window} is there twice"
-            of_key[window] = _remembered(state.table, at, alarms[at], outstanding[at])
+            of_key[window] = _remembered(
+                state.table, at, processing_timers[at], unretracted_panes[at]
+            )
         return {
             name: KeyState(
                 state.watermark, state.clock, int(state.promised[number]), windows.get(number, {})
@@ -203,16 +205,16 @@ class _Host:
 
     def _alarms(self, state: State) -> list[tuple[int, ...]]:
         table = state.table
-        if table.alarms is not None:
-            return [tuple(times) for times in Values(table.alarms).to_pylist()]
+        if table.processing_timers is not None:
+            return [tuple(times) for times in Values(table.processing_timers).to_pylist()]
         waits = zip(*(column.tolist() for column in self.machine.targets(table)), strict=True)
         targets = list(waits) or [()] * len(table)
         return [tuple(sorted({at for at in one if at >= state.clock})) for one in targets]
 
     def _outstanding(self, table: Table) -> list[tuple[Pane, ...]]:
-        if table.outstanding is None:
+        if table.unretracted_panes is None:
             return [()] * len(table)
-        panes: Outstanding = table.outstanding.items
+        panes: UnretractedPanes = table.unretracted_panes.items
         values = list(self._values(panes.values))
         columns = (getattr(panes, name) for name in ("start", "end", "timestamp", "is_last"))
         starts, ends, stamps, lasts = (column.tolist() for column in columns)
@@ -227,8 +229,8 @@ class _Host:
             )
             for at, session in enumerate(sessions)
         ]
-        stops = np.cumsum(table.outstanding.lengths).tolist()
-        first = table.outstanding.first.tolist()
+        stops = np.cumsum(table.unretracted_panes.lengths).tolist()
+        first = table.unretracted_panes.first.tolist()
         return [tuple(known[a:b]) for a, b in zip(first, stops, strict=True)]
 
 
@@ -246,24 +248,24 @@ def _with_rows(drops: Drops, items: Sequence[Item], watermark: int) -> Iterator[
     return zip(rows, drops_of(drops, [items[row] for row in rows], watermark), strict=True)
 
 
-def _info(columns: Table | Outstanding, at: int, is_last: bool) -> PaneInfo:
+def _info(columns: Table | UnretractedPanes, at: int, is_last: bool) -> PaneInfo:
     index = int(columns.index[at])
     timing = Timing(TIMINGS[columns.timing[at]])
     return PaneInfo(timing, index, int(columns.nonspeculative[at]), index == 0, is_last)
 
 
 def _remembered(
-    table: Table, at: int, alarms: tuple[int, ...], outstanding: tuple[Pane, ...]
+    table: Table, at: int, processing_timers: tuple[int, ...], unretracted_panes: tuple[Pane, ...]
 ) -> WindowState:
     return WindowState(
         _tree(table.trigger, at),
         None,
-        int(table.fresh[at]),
+        int(table.new_elements[at]),
         None if table.hold[at] == NOTHING else int(table.hold[at]),
-        bool(table.awaits_end[at]),
-        alarms,
+        bool(table.end_timer_set[at]),
+        processing_timers,
         None if table.timing[at] == NO_PANE else _info(table, at, False),
-        outstanding,
+        unretracted_panes,
         0 if table.size is None else int(table.size[at]),
     )
 

@@ -16,7 +16,7 @@ import attrs
 import pyarrow as pa
 
 from beamlike.errors import WindowingError
-from beamlike.machine.clocks import FromHost, promise
+from beamlike.machine.clocks import HostWatermark, next_output_watermark
 from beamlike.machine.columnar.arrays import NEVER
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect
 from beamlike.machine.liftable import check_liftable
@@ -147,8 +147,8 @@ def _unlike_memory(setting: Setting) -> list[str]:
 
     def step(number: int, store: DictStore, tables: list[pa.Table]) -> list[KeyedEffect]:
         if not setting.in_columns(number):
-            return reference.step(store, tables, [FromHost(watermark)], clock).effects
-        stepped = columns.step(store, tables, [FromHost(watermark)], clock)
+            return reference.step(store, tables, [HostWatermark(watermark)], clock).effects
+        stepped = columns.step(store, tables, [HostWatermark(watermark)], clock)
         return [
             *told_panes(plan, stepped),
             *told_drops(plan, stepped.drops, stepped.arrived, stepped.judged_at),
@@ -177,7 +177,7 @@ def _unlike_memory(setting: Setting) -> list[str]:
         states: Mapping[Any, KeyState] = {
             key: state for key, state in memory.states.items() if state.windows
         }
-        promised = promise(promised, watermark, _earliest(states))
+        promised = next_output_watermark(promised, watermark, _earliest(states))
         unlike = [
             *_unlike(_by_key(found), _by_key(expected)),
             *_unlike(keys_at_rest(plan, store), {k: _told(it) for k, it in states.items()}),
@@ -252,9 +252,9 @@ def _unlike_index(
     expected = {"output watermark": promised}
     for bucket in range(plan.buckets):
         own = {key: state for key, state in states.items() if bucket_of(plan, key[0]) == bucket}
-        wakes = [plan.machine.wakes(state) for state in own.values()]
-        events = [one.event for one in wakes if one.event is not None]
-        timers = [one.clock for one in wakes if one.clock is not None]
+        next_timers = [plan.machine.next_timers(state) for state in own.values()]
+        events = [one.event for one in next_timers if one.event is not None]
+        timers = [one.clock for one in next_timers if one.clock is not None]
         for name, at, deadline in (
             ("event", index.event, min(events, default=NEVER)),
             ("timer", index.timer, min(timers, default=NEVER)),
@@ -290,8 +290,14 @@ def _told(state: KeyState) -> tuple[Any, ...]:
         window: (
             kept.trigger,
             _exact(kept.accumulator),
-            *(kept.fresh, kept.element_hold, kept.awaits_end, kept.alarms, kept.last_pane),
-            tuple(map(_said, kept.outstanding)),
+            *(
+                kept.new_elements,
+                kept.element_hold,
+                kept.end_timer_set,
+                kept.processing_timers,
+                kept.last_pane,
+            ),
+            tuple(map(_said, kept.unretracted_panes)),
             kept.size,
         )
         for window, kept in sorted(state.windows.items(), key=lambda it: bounds(it[0]))

@@ -13,7 +13,7 @@ import cloudpickle
 import pyarrow as pa
 
 from beamlike.hosts.local.scripts import DictStore
-from beamlike.machine.clocks import FromHost
+from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Effect, Element, Pane
 from beamlike.model import extra_triggers as own_triggers
 from beamlike.model.sessions import Sessions
@@ -109,7 +109,7 @@ def run_in_shard(
                     watermark = to
                 case AdvanceClock(to):
                     clock = to
-        effects = shard.step(store, tables, [FromHost(watermark)], clock).effects
+        effects = shard.step(store, tables, [HostWatermark(watermark)], clock).effects
         outputs += [Output(number, key, _unwrapped(effect)) for (key,), effect in effects]
     return outputs, store
 

@@ -19,16 +19,16 @@ from beamlike.machine.events import (
     Effect,
     Element,
     Event,
+    OnEvent,
     Pane,
-    Tell,
 )
-from beamlike.machine.reference.next_timers import Wakes
+from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
+from beamlike.model.fingerprint import how_many
 from beamlike.model.panes import Timing
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window
-from beamlike.model.words import how_many
 from beamlike.runtime.script import Arrive, Machine, Output, Run, Script, ScriptStep
 
 __all__ = [
@@ -56,12 +56,12 @@ class Restarting:
         return self.machine.needs_clock
 
     def step(
-        self, state: KeyState, event: Event, tell: Tell | None = None
+        self, state: KeyState, event: Event, tell: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         return self.machine.step(self.restart(state), event, tell)
 
-    def wakes(self, state: KeyState) -> Wakes:
-        return self.machine.wakes(self.restart(state))
+    def next_timers(self, state: KeyState) -> NextTimers:
+        return self.machine.next_timers(self.restart(state))
 
 
 @attrs.frozen
@@ -99,22 +99,22 @@ def run_lazily(machine: Machine, script: Script) -> LazyRun:
         outputs.extend(Output(number, key, effect) for effect in effects)
         if after.windows:
             states[key] = after
-        wakes = machine.wakes(after)
+        next_timers = machine.next_timers(after)
         for name, wake, now in (
-            ("event", wakes.event, after.watermark),
-            ("clock", wakes.clock, after.clock),
-            ("side", wakes.side, after.side),
+            ("event", next_timers.event, after.watermark),
+            ("clock", next_timers.clock, after.clock),
+            ("side", next_timers.side, after.side),
         ):
             if wake is not None and wake < now:
                 past.append(f"step {number}, key {key!r}: {name} wake {wake} lies before {now}")
 
     def due(key: Hashable, event: AdvanceWatermark | AdvanceClock) -> bool:
-        wakes = machine.wakes(states[key])
+        next_timers = machine.next_timers(states[key])
         if isinstance(event, AdvanceClock):
-            return wakes.clock_due(event.to)
+            return next_timers.clock_due(event.to)
         after = KeyState.unseen(watermark, clock, side).side_after(event)
         of_side = event.to if after is None else after
-        return wakes.event_due(event.to) or wakes.side_due(of_side)
+        return next_timers.event_due(event.to) or next_timers.side_due(of_side)
 
     for number, happens in enumerate(script):
         if isinstance(happens, Arrive):

@@ -16,7 +16,7 @@ from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.query import Answers, Scripted
 from beamlike.hosts.spark.graph.scripts import edges_of, letters_of
-from beamlike.hosts.spark.graph.stages import finisher, walker
+from beamlike.hosts.spark.graph.stages import fused_stage, output_stage
 from beamlike.machine.clocks import StageClock
 from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.layers import Layers
@@ -74,10 +74,10 @@ def run_in_letters(
     for mail in letters_of(layers, *answers.sources):
         letters = [layers.dump(mail)]
         for at in range(layers.depth):
-            sent = _through(walker(_sent(layers), at, shards, buckets), letters, dice)
+            sent = _through(fused_stage(_sent(layers), at, shards, buckets), letters, dice)
             layer = _sent(Layer(layers, at + 1, shards, buckets, notes=True))
             letters = list(_stepped(layer, sent, stores, shards))
-        left = _through(finisher(_sent(layers)), letters, dice)
+        left = _through(output_stage(_sent(layers)), letters, dice)
         answers.add(layers.load(blob for _, blob in left))
     (run,) = answers.runs()
     return run

@@ -21,9 +21,9 @@ from beamlike.api.pipelines.python.window_fns import (
 from beamlike.api.pipelines.python.windows import BoundedWindow, model_of, of_model
 from beamlike.errors import PipelineError, WindowError
 from beamlike.model import sessions, windowfns, windows
+from beamlike.model.fingerprint import stable_repr
 from beamlike.model.sessions import GapOf
 from beamlike.model.windowfns import Merge
-from beamlike.model.words import in_words
 
 __all__ = ["model_window_fn"]
 
@@ -38,7 +38,7 @@ class _GapInSeconds:
         return in_millis(self.gap_of(value), "gap")
 
     def __repr__(self) -> str:
-        return in_words(self.gap_of)
+        return stable_repr(self.gap_of)
 
 
 def model_window_fn(window_fn: Any) -> windowfns.WindowFn:
@@ -52,11 +52,11 @@ def model_window_fn(window_fn: Any) -> windowfns.WindowFn:
         return window_fn
     if not isinstance(window_fn, WindowFn):
         raise PipelineError(
-            f"WindowInto needs windows such as FixedWindows(60), got {in_words(window_fn)}"
+            f"WindowInto needs windows such as FixedWindows(60), got {stable_repr(window_fn)}"
         )
     if not window_fn.get_window_coder().is_deterministic():
         raise PipelineError(
-            f"{in_words(window_fn)} does not have a deterministic window coder: "
+            f"{stable_repr(window_fn)} does not have a deterministic window coder: "
             f"{window_fn.get_window_coder()}; return coders.IntervalWindowCoder()"
         )
     own = type(window_fn)
@@ -89,7 +89,7 @@ class _OfAUser:
     def _windows(self, timestamp: int, value: Any) -> tuple[windows.Window, ...]:
         context = WindowFn.AssignContext(Timestamp.of_millis(timestamp), value)
         found = self.window_fn.assign(context)
-        owner = in_words(self.window_fn)
+        owner = stable_repr(self.window_fn)
         return tuple(dict.fromkeys(model_of(window, owner) for window in found))
 
     def __eq__(self, other: object) -> bool:
@@ -103,7 +103,7 @@ class _OfAUser:
         return hash(type(self.window_fn))
 
     def __str__(self) -> str:
-        return in_words(self.window_fn)
+        return stable_repr(self.window_fn)
 
 
 @attrs.frozen(eq=False)
@@ -126,7 +126,7 @@ class _Merging(_OfAUser, windowfns.MergingWindowFn):
         return found  # type: ignore[return-value]
 
     def merge(self, windows: Iterable[windows.IntervalWindow]) -> tuple[Merge, ...]:
-        context = _Plan(map(of_model, windows), in_words(self.window_fn))
+        context = _Plan(map(of_model, windows), stable_repr(self.window_fn))
         self.window_fn.merge(context)
         return tuple(context.merges)
 

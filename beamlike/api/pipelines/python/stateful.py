@@ -9,7 +9,7 @@ from beamlike.api.pipelines import stateful
 from beamlike.api.pipelines.python.timestamps import Timestamp
 from beamlike.api.pipelines.transform import function_label
 from beamlike.api.pipelines.variables import R
-from beamlike.model.words import in_words
+from beamlike.model.fingerprint import stable_repr
 
 __all__ = ["ApplyPerKey"]
 
@@ -47,4 +47,4 @@ class _Timestamped:
         return self.fn(state, pair, Timestamp.of_millis(timestamp))
 
     def __repr__(self) -> str:
-        return in_words(self.fn)
+        return stable_repr(self.fn)

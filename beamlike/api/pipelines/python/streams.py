@@ -17,7 +17,7 @@ from beamlike.api.pipelines.python.windows import TimestampedValue, WindowedValu
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError, StreamAssertionError
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
-from beamlike.model.graph import Given
+from beamlike.model.graph import ReadNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.script import Arrive, Script, ScriptStep
 
@@ -186,7 +186,7 @@ class TestStream(PTransform[Pipeline, Any]):
         self, given: Pipeline, tag: str | None, tags: Sequence[str | None]
     ) -> PCollection[Any]:
         label = given.label if tags == [None] else f"{given.label}/{tag}"
-        node = Given(label, (), self._script(tag, tag == tags[0]), bounded=False)
+        node = ReadNode(label, (), self._script(tag, tag == tags[0]), bounded=False)
         return given.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
 
     def _script(self, tag: str | None, moves_clock: bool) -> Script:

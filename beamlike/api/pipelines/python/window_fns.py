@@ -19,9 +19,9 @@ from beamlike.api.pipelines.python.windows import (
 )
 from beamlike.errors import WindowError
 from beamlike.model.coders import Coder
+from beamlike.model.fingerprint import stable_repr
 from beamlike.model.panes import NO_FIRING, PaneInfo
 from beamlike.model.sessions import GapOf
-from beamlike.model.words import in_words
 
 __all__ = [
     "FixedWindows",
@@ -267,7 +267,7 @@ class Sessions(WindowFn):
         return hash(self.gap_size)
 
     def __repr__(self) -> str:
-        return f"Sessions({in_words(self.gap_size)})"
+        return f"Sessions({stable_repr(self.gap_size)})"
 
 
 def _positive(value: Any, argument: str) -> Duration:

@@ -19,10 +19,10 @@ from beamlike.api.pipelines.scio.caches import DistCache
 from beamlike.api.pipelines.scio.steps import checked_name, free_label, joined, named
 from beamlike.api.pipelines.transform import PTransform
 from beamlike.errors import PipelineError
-from beamlike.model.graph import Given
+from beamlike.model.fingerprint import how_many
+from beamlike.model.graph import ReadNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import DurationLike, InstantLike, duration_ms
-from beamlike.model.words import how_many
 from beamlike.runtime.script import Script
 
 if TYPE_CHECKING:
@@ -307,7 +307,7 @@ class _Steps(PTransform[Pipeline, PCollection[Any]]):
         self._steps = steps
 
     def expand(self, given: Pipeline) -> PCollection[Any]:
-        node = Given(given.label, (), self._steps, bounded=False)
+        node = ReadNode(given.label, (), self._steps, bounded=False)
         return given.add(node, WindowingStrategy.unwindowed(), is_bounded=False)
 
 

@@ -24,7 +24,7 @@ def packer_table(
     plan: Plan,
     inputs: Mapping[str, Input],
     timestamp: str | None,
-    untold: Container[str],
+    hidden_columns: Container[str],
 ) -> pa.Table:
     """The columns that the packer reads; for the arguments see `Frames.packed`."""
     keys = {name: _key(rows.column(name)) for name in plan.keys}
@@ -41,7 +41,7 @@ def packer_table(
     told = [*plan.keys, *(given.source for given in inputs.values())]
     if timestamp in schema.names:
         told.insert(len(plan.keys), str(timestamp))
-    shown = [name for name in dict.fromkeys(told) if name not in untold]
+    shown = [name for name in dict.fromkeys(told) if name not in hidden_columns]
     columns = {
         **{f"key_{at}": key for at, key in enumerate(keys.values())},
         **{f"value_{at}": value for at, value in enumerate(values)},

@@ -19,7 +19,7 @@ from beamlike.hosts.spark.fanout import FanoutGroup
 from beamlike.hosts.spark.pack import Arrived, packer, read_blobs
 from beamlike.hosts.spark.processor import beam_watermark, stepped_shard
 from beamlike.hosts.spark.unpack import unpacker
-from beamlike.machine.clocks import FromHost, Heard, SourceClock
+from beamlike.machine.clocks import HostWatermark, SourceClock, WatermarkUpdate
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.model.windowfns import WindowFn
 from beamlike.runtime.clock import Clock
@@ -114,14 +114,14 @@ class Stage:
         self.state = attrs.evolve(self.state, groups=clocks)
         return passed
 
-    def _clocks(self, arrived: Arrived, batch: MicroBatch) -> tuple[Sequence[Heard], int]:
+    def _clocks(self, arrived: Arrived, batch: MicroBatch) -> tuple[Sequence[WatermarkUpdate], int]:
         """Updates of the watermark, and processing time (ms)."""
-        heard: list[Heard] = list(arrived.heard)
+        updates: list[WatermarkUpdate] = list(arrived.updates)
         if batch.ended:
-            heard.append(FromHost(MAX_TIMESTAMP))
+            updates.append(HostWatermark(MAX_TIMESTAMP))
         elif self.plan.clocks is None:
-            heard.append(FromHost(beam_watermark(batch.watermark), begins=True))
-        return heard, batch.clock
+            updates.append(HostWatermark(beam_watermark(batch.watermark), begins=True))
+        return updates, batch.clock
 
 
 def _deliver(received: dict[int, list[bytes]], packed: Iterable[pa.RecordBatch]) -> None:

@@ -104,10 +104,10 @@ class TableFrames(Frames):
         inputs: Mapping[str, Input],
         timestamp: str | None,
         assign: WindowFn | None,
-        untold: Container[str] = (),
+        hidden_columns: Container[str] = (),
     ) -> PackedTable:
         def columns(table: pa.Table) -> pa.Table:
-            return packer_table(table, rows.schema, plan, inputs, timestamp, untold)
+            return packer_table(table, rows.schema, plan, inputs, timestamp, hidden_columns)
 
         return PackedTable(rows, columns, assign)
 

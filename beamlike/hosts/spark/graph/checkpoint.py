@@ -22,7 +22,7 @@ from beamlike.hosts.spark.graph.processor import Layer
 from beamlike.hosts.spark.graph.stages import LETTERS
 from beamlike.runtime.changes import check_layout, refused, unnumbered
 from beamlike.runtime.graph.layers import STAGED, Layers
-from beamlike.runtime.graph.messages import Mail
+from beamlike.runtime.graph.messages import Messages
 from beamlike.runtime.options import BUCKETS, SHARDS
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class Checkpoint:
             frame.write.mode("overwrite").text(self._nodes)
 
     def send(
-        self, told: Sequence[Mail], tables: Sequence["DataFrame"] = (), *, mode: str = "append"
+        self, told: Sequence[Messages], tables: Sequence["DataFrame"] = (), *, mode: str = "append"
     ) -> None:
         """Put letters into the folder: those of tables, and those told, in order, as one."""
         one = self.layers.dump(self.layers.load(map(self.layers.dump, told)))

@@ -24,10 +24,10 @@ from beamlike.hosts.spark.ticks import ticks
 from beamlike.hosts.spark.workers import ease_worker
 from beamlike.machine.clocks import InputClock, SourceClock, StageClock, is_far_ahead
 from beamlike.model.coders import Coder
-from beamlike.model.graph import Edge, Given, Node
+from beamlike.model.graph import Edge, Node, ReadNode
 from beamlike.model.time import MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.runtime.graph.layers import STAGED, Layers
-from beamlike.runtime.graph.messages import Mail, Reached
+from beamlike.runtime.graph.messages import Messages, Reached
 from beamlike.runtime.options import BUCKETS
 from beamlike.runtime.store.blobs import unpack_blob
 
@@ -146,7 +146,7 @@ def is_stream(layers: Layers) -> bool:
     return any(map(_streams, layers.sources))
 
 
-def _streams(source: Given) -> bool:
+def _streams(source: ReadNode) -> bool:
     return isinstance(source.origin, Frame) and source.origin.rows.isStreaming
 
 
@@ -200,7 +200,7 @@ def _frames(layers: Layers) -> list[tuple[int, Frame]]:
     return [(at, origin) for at, origin in origins if isinstance(origin, Frame)]
 
 
-def clock_of(source: Given) -> InputClock:
+def clock_of(source: ReadNode) -> InputClock:
     """Where the watermark of a source comes from."""
     origin = source.origin
     if isinstance(origin, Frame) and origin.rows.isStreaming:
@@ -221,7 +221,7 @@ def _waits(layers: Layers, shards: int) -> bool:
 
 
 def _wakes(spark: "SparkSession", layers: Layers, every_ms: int) -> "DataFrame":
-    return ticks(spark, every_ms).select(F.lit(layers.dump(Mail())).alias("blob"))
+    return ticks(spark, every_ms).select(F.lit(layers.dump(Messages())).alias("blob"))
 
 
 def bounded_letters(
@@ -248,7 +248,7 @@ def bounded_letters(
     return stepped_through(entries, layers, shards, 1, shows=shows, bounded=True)
 
 
-def ending(layers: Layers) -> tuple[list[Mail], list["DataFrame"]]:
+def ending(layers: Layers) -> tuple[list[Messages], list["DataFrame"]]:
     """What the sources that come to an end send: letters, and DataFrames of letters."""
     told, frames = _ending(layers)
     entries = [frame.entry(layers, at) for at, frame in frames]
@@ -256,12 +256,12 @@ def ending(layers: Layers) -> tuple[list[Mail], list["DataFrame"]]:
     return told, [rows.mapInArrow(sender(layers, take), LETTERS) for rows, take in sent if take]
 
 
-def _ending(layers: Layers) -> tuple[list[Mail], list[tuple[int, Frame]]]:
+def _ending(layers: Layers) -> tuple[list[Messages], list[tuple[int, Frame]]]:
     frames = [(at, frame) for at, frame in _frames(layers) if not frame.rows.isStreaming]
     scripts = [node for node in layers.sources if not isinstance(node.origin, Frame)]
     told = list(letters_of(layers, scripts)) if scripts else []
     # Not by the function that reads the rows: a DataFrame may have no partition to call it for.
-    told.append(Mail(reached=[Reached(at, 0, MAX_TIMESTAMP) for at, _ in frames]))
+    told.append(Messages(reached=[Reached(at, 0, MAX_TIMESTAMP) for at, _ in frames]))
     return told, frames
 
 

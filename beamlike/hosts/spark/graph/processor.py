@@ -14,24 +14,24 @@ from beamlike.hosts.spark.processor import SparkStore, blobs_of
 from beamlike.hosts.spark.workers import ease_worker, prepare_logs
 from beamlike.machine.clocks import (
     Clocks,
-    FromShard,
-    FromSource,
-    Heard,
     InputClock,
+    ShardWatermark,
     SourceClock,
+    SourceProgress,
     StageClock,
+    WatermarkUpdate,
 )
 from beamlike.machine.jumps import Jump, longest_wait
-from beamlike.model.graph import MAIN, Grouped, Node, Remembered, Seen
+from beamlike.model.graph import MAIN, GroupNode, Node, SideInputNode, StatefulNode
 from beamlike.model.strategy import WindowingStrategy
 from beamlike.runtime.graph.keyed import together
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Lost, Mail, Reached
+from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.stage import Stage, StageStepped, plan_of
 from beamlike.runtime.graph.staged import StagedWorker
 from beamlike.runtime.graph.tally import Tally
-from beamlike.runtime.graph.tracing import Noted
+from beamlike.runtime.graph.tracing import ShardTrace
 from beamlike.runtime.jumps import jump_of_stage
 from beamlike.runtime.logs import (
     log_effects,
@@ -40,7 +40,7 @@ from beamlike.runtime.logs import (
     logs_all,
     logs_drops,
 )
-from beamlike.runtime.store.index import Standing
+from beamlike.runtime.store.index import ShardStatus
 from beamlike.runtime.store.pages import NoStore, Store
 from beamlike.runtime.store.room import in_room
 
@@ -100,13 +100,13 @@ class Layer:
             buckets=self.buckets,
             clocks=clocks,
         )
-        notes = self.notes and isinstance(node, Grouped)
+        notes = self.notes and isinstance(node, GroupNode)
         stage = Stage(worker, plan, self.layers.wire, notes)
         return Placed(stage, self.layers.roots[at], origins, clocks)
 
     def _side(self, node: Node, origins: Sequence[int]) -> frozenset[int]:
         """Which of a node's origins make up its side input, by their positions."""
-        if not isinstance(node, Seen):
+        if not isinstance(node, SideInputNode):
             return frozenset()
         _, side = node.sources
         return frozenset(map(origins.index, self.layers.origins_of(side)))
@@ -114,7 +114,7 @@ class Layer:
     def _clock(self, origin: int) -> InputClock:
         return self.layers.clocks.get(origin, StageClock(self.shards))
 
-    def step(self, shard: int, mail: Mail, stores: Mapping[int, Store], clock: int) -> Mail:
+    def step(self, shard: int, mail: Messages, stores: Mapping[int, Store], clock: int) -> Messages:
         """Take one shard through a micro-batch.
 
         Args:
@@ -123,7 +123,7 @@ class Layer:
             stores: The state of each node.
             clock: Processing time (ms), if the mail does not tell it.
         """
-        after = Mail(
+        after = Messages(
             addressed=mail.addressed,
             # All shards were told the same; one of them hands it on.
             reached=list(mail.reached) if shard == 0 else [],
@@ -141,10 +141,10 @@ class Layer:
             tables = together(mail.arriving.get(at, ()), self.layers.wire)
             said = [mail.clock[source] for source in placed.sources if source in mail.clock]
             now = max(said, default=clock)
-            heard = list(_heard(placed, mail.reached))
+            updates = list(_heard(placed, mail.reached))
             room = in_room(stage.plan, shard)
             with after.metrics.step(str(at)), stage.worker.blamed(), room:
-                stepped = stage.step(stores[at], tables, heard, now)
+                stepped = stage.step(stores[at], tables, updates, now)
             jump = self._jump(at, placed, mail, stepped.standing) if shard == 0 else None
             if jump is not None:
                 log_jump(self.layers.nodes[at].label, jump)
@@ -152,14 +152,14 @@ class Layer:
             drops, panes = stepped.drops, stepped.out.panes
             after.count(at, Tally.of(elements, drops, panes, stepped.standing, jump))
             self._log(at, stepped)
-            after.lost += (Lost(at, key, drop) for key, drop in drops)
+            after.lost += (NodeDrop(at, key, drop) for key, drop in drops)
             if stepped.out:
                 after.out[at, MAIN].extend(stepped.out)
             after.reached.append(Reached(at, shard, stepped.output_watermark))
             if stage.notes and said:  # else the script is over, and Spark goes on for another
                 stands = stepped.standing.watermark
                 given = list(stage.given(tables))
-                noted = Noted(at, shard, now, stands, given, stepped.outputs(), stepped.story)
+                noted = ShardTrace(at, shard, now, stands, given, stepped.outputs(), stepped.trace)
                 after.noted.append(noted)
         return after
 
@@ -179,7 +179,7 @@ class Layer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def _jump(self, at: int, placed: Placed, mail: Mail, standing: Standing) -> Jump | None:
+    def _jump(self, at: int, placed: Placed, mail: Messages, standing: ShardStatus) -> Jump | None:
         """The jump of a node's watermark, if rows of its sources made it do one."""
         wait = longest_wait(_windowing(self.layers.nodes[at]))
         if wait is None:
@@ -199,24 +199,24 @@ class Layer:
 def _windowing(node: Node) -> WindowingStrategy:
     """By which a node judges what is too late."""
     match node:
-        case Grouped():
+        case GroupNode():
             return node.strategy
-        case Seen():
+        case SideInputNode():
             return node.main
-        case Remembered():
+        case StatefulNode():
             return node.windowing
     raise AssertionError(f"{node.label!r} has no machine")
 
 
-def _heard(placed: Placed, reached: Iterable[Reached]) -> Iterator[Heard]:
+def _heard(placed: Placed, reached: Iterable[Reached]) -> Iterator[WatermarkUpdate]:
     for it in reached:
         if it.node not in placed.origins:
             continue
         at = placed.origins.index(it.node)
         if isinstance(placed.clocks.inputs[at], SourceClock):
-            yield FromSource(at, it.watermark)
+            yield SourceProgress(at, it.watermark)
         else:
-            yield FromShard(at, it.shard, it.watermark)
+            yield ShardWatermark(at, it.shard, it.watermark)
 
 
 class LayerProcessor(StatefulProcessor):

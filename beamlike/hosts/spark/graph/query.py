@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beamlike.errors import PipelineError, TransformError
-from beamlike.hosts.memory.pipeline import Lost, OutOf, PipelineRun
+from beamlike.hosts.memory.pipeline import DroppedElement, OutOf, PipelineRun
 from beamlike.hosts.spark.graph.observing import Observed, observing
 from beamlike.hosts.spark.graph.processor import Layer, LayerProcessor, stepper
 from beamlike.hosts.spark.graph.scripts import edges_of, letters_of
@@ -22,20 +22,20 @@ from beamlike.hosts.spark.graph.stages import (
     LETTERS,
     Shows,
     Take,
-    finisher,
-    walker,
+    fused_stage,
+    output_stage,
 )
 from beamlike.hosts.spark.scratch import scratch_folder, without_snapshots
 from beamlike.machine.clocks import StageClock
 from beamlike.machine.reference.step import Grouping
-from beamlike.model.graph import Edge, Given, Grouped, Node, in_order
+from beamlike.model.graph import Edge, GroupNode, Node, ReadNode, in_order
 from beamlike.runtime.graph.keyed import read_values
 from beamlike.runtime.graph.keys import key_of
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Mail
+from beamlike.runtime.graph.messages import Messages
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.tally import TALLIES, TALLIES_TYPE
-from beamlike.runtime.graph.tracing import Inside, Noted
+from beamlike.runtime.graph.tracing import Inside, ShardTrace
 from beamlike.runtime.plan import spread_shards
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def stepped_through(
     """
     ids = spread_shards(shards)
     for at in range(layers.depth):
-        walk = partial(walker, layers, at, shards, buckets)
+        walk = partial(fused_stage, layers, at, shards, buckets)
         sent = _each(entries, walk, _SENT).groupBy("shard")
         layer = Layer(layers, at + 1, shards, buckets, notes)
         if bounded:
@@ -96,7 +96,7 @@ def stepped_through(
         entries = [Entry(stepped)]
     tallied = observed is not None
     schema = f"{LEFT}, {TALLIES_TYPE}" if tallied else LEFT
-    finish = partial(finisher, layers, shows=shows, tallied=tallied)
+    finish = partial(output_stage, layers, shows=shows, tallied=tallied)
     left = _each(entries, finish, schema)
     if observed is None:
         return left
@@ -158,18 +158,18 @@ class Answers:
     def __init__(self, layers: Layers, pipelines: Sequence[Scripted]) -> None:
         self._layers, self._steps = layers, 0
         nodes = [in_order(pipeline.ends) for pipeline in pipelines]
-        self.sources = [[it for it in own if isinstance(it, Given)] for own in nodes]
+        self.sources = [[it for it in own if isinstance(it, ReadNode)] for own in nodes]
         self._owner = {layers.number[node]: at for at, own in enumerate(nodes) for node in own}
         self._came: list[dict[Edge, OutOf]] = [defaultdict(OutOf) for _ in pipelines]
-        self._lost: list[list[Lost]] = [[] for _ in pipelines]
+        self._lost: list[list[DroppedElement]] = [[] for _ in pipelines]
         self._metrics = [Recorder() for _ in pipelines]
         self._inside: list[dict[Node, Inside]] = [{} for _ in pipelines]
         for at, node in enumerate(layers.nodes):
-            if isinstance(node, Grouped):
+            if isinstance(node, GroupNode):
                 inside = Inside(self._key_of, self._value_of, Grouping(node.strategy, node.combine))
                 self._inside[self._owner[at]][node] = inside
 
-    def add(self, answer: Mail) -> None:
+    def add(self, answer: Messages) -> None:
         """What one step brought out."""
         layers, step = self._layers, self._steps
         for wanted, bundle in answer.came.items():
@@ -177,15 +177,17 @@ class Answers:
             self._came[self._owner[layers.number[edge.node]]][edge].add(step, bundle)
         for gone in answer.lost:
             label = layers.nodes[gone.node].label
-            self._lost[self._owner[gone.node]].append(Lost(step, label, gone.key, gone.drop))
+            self._lost[self._owner[gone.node]].append(
+                DroppedElement(step, label, gone.key, gone.drop)
+            )
         for number, of_node in answer.metrics.by_step().items():
             node = layers.nodes[int(number)]
             self._metrics[self._owner[int(number)]].merge(of_node.of_step(node.label))
         self._note(answer.noted)
         self._steps += 1
 
-    def _note(self, noted: Iterable[Noted]) -> None:
-        of_node: dict[int, list[Noted]] = defaultdict(list)
+    def _note(self, noted: Iterable[ShardTrace]) -> None:
+        of_node: dict[int, list[ShardTrace]] = defaultdict(list)
         for it in noted:
             of_node[it.node].append(it)
         for number, its in of_node.items():
@@ -211,7 +213,7 @@ class Answers:
 @contextmanager
 def _playing(
     spark: "SparkSession", layers: Layers, shards: int, buckets: int
-) -> Iterator[Callable[[Mail], Mail]]:
+) -> Iterator[Callable[[Messages], Messages]]:
     """A query that runs in the block: one letter in, all answers out."""
     home = scratch_folder("pipeline")
     inbox, table = home / "in", f"beamlike_pipeline_{home.name[-8:]}"
@@ -229,7 +231,7 @@ def _playing(
         spark.conf.set(_PARTITIONS, str(partitions))
     seen, numbers = 0, count()
 
-    def play(mail: Mail) -> Mail:
+    def play(mail: Messages) -> Messages:
         nonlocal seen
         hidden = inbox / f".{next(numbers):08}.parquet"
         pq.write_table(pa.table({"blob": pa.array([layers.dump(mail)], pa.binary())}), hidden)

@@ -24,7 +24,7 @@ from beamlike.model.panes import NO_FIRING
 from beamlike.model.time import MIN_TIMESTAMP, show_instant
 from beamlike.model.windows import GLOBAL_WINDOW
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Lost, Mail, Reached
+from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
 from beamlike.runtime.graph.tally import Tally
 from beamlike.runtime.jumps import delivered_by
 from beamlike.runtime.logs import log_effects, logs_drops
@@ -60,11 +60,11 @@ class Reader:
     encoded: str | None
     coder: Coder | None
 
-    def __call__(self, batches: Batches) -> Mail:
+    def __call__(self, batches: Batches) -> Messages:
         """All rows of a task."""
         ease_worker()
         prepare_logs()
-        mail = Mail()
+        mail = Messages()
         for batch in batches:
             self._add(batch, mail)
         lost = [(None, it.drop) for it in mail.lost]
@@ -72,7 +72,7 @@ class Reader:
             log_effects(self.layers.nodes[self.node].label, lost)
         return mail
 
-    def _add(self, batch: pa.RecordBatch, mail: Mail) -> None:
+    def _add(self, batch: pa.RecordBatch, mail: Messages) -> None:
         at, ahead = batch.column(AT), batch.column(AHEAD)
         table = batch.drop_columns([AT, AHEAD])
         names = table.schema.names
@@ -102,7 +102,7 @@ class Reader:
             values, times.tolist(), Spans.all_in(GLOBAL_WINDOW, count), [NO_FIRING] * count
         )
         mail.out[self.node, MAIN].extend(bundle)
-        mail.lost += (Lost(self.node, None, drop) for drop in lost)
+        mail.lost += (NodeDrop(self.node, None, drop) for drop in lost)
         mail.count(self.node, Tally.of(batch.num_rows, [(None, drop) for drop in lost]))
 
     def _elements(

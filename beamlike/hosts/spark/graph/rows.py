@@ -15,8 +15,8 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from beamlike.errors import PipelineError
+from beamlike.model.fingerprint import how_many
 from beamlike.model.time import show_instant
-from beamlike.model.words import how_many
 
 __all__ = ["Columns"]
 

@@ -14,14 +14,14 @@ from beamlike.model.coders import Coder
 from beamlike.model.graph import Edge
 from beamlike.model.time import MAX_TIMESTAMP
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Lost, Mail, Reached
+from beamlike.runtime.graph.messages import Messages, NodeDrop, Reached
 from beamlike.runtime.graph.metrics import Recorder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["KEPT_LOST", "Running", "Sink", "Told", "run_bounded", "start"]
+__all__ = ["KEPT_LOST", "RunReport", "Running", "Sink", "run_bounded", "start"]
 
 Write = Callable[["DataFrame", int], Any]
 """Writes rows of one micro-batch, with its number, as the function of Spark's ``foreachBatch``."""
@@ -49,7 +49,7 @@ KEPT_LOST: Final = 10_000
 
 
 @attrs.define
-class Told:
+class RunReport:
     """What micro-batches told besides their rows.
 
     ``lost`` has the newest elements that were dropped, `KEPT_LOST` at most, and ``lost_counts`` how
@@ -57,10 +57,10 @@ class Told:
     """
 
     metrics: Recorder = attrs.field(factory=Recorder)
-    lost: Sequence[Lost] = ()
+    lost: Sequence[NodeDrop] = ()
     lost_counts: Mapping[tuple[int, str], int] = attrs.field(factory=dict)
 
-    def lose(self, lost: Sequence[Lost]) -> None:
+    def lose(self, lost: Sequence[NodeDrop]) -> None:
         """Note elements that were dropped."""
         if not lost:
             return
@@ -77,7 +77,7 @@ class Running:
     """A query that runs, or did."""
 
     query: "StreamingQuery"
-    told: Told
+    told: RunReport
     layers: Layers
     _checkpoint: Checkpoint
 
@@ -90,7 +90,7 @@ class Running:
         # files at a time, or was looked at before the file came that this one was written after.
         self.query.processAllAvailable()
         ends = [self._end(at) for at in self.layers.clocks]
-        self._checkpoint.send([Mail(reached=ends)])
+        self._checkpoint.send([Messages(reached=ends)])
         self.query.processAllAvailable()
         self.query.stop()
 
@@ -136,7 +136,7 @@ def start(
         wake_every_ms=wake_every_ms,
         others=own,
     )
-    found = Told()
+    found = RunReport()
 
     def write(batch: "DataFrame", number: int) -> None:
         _write(batch, number, layers, shown, found)
@@ -148,9 +148,9 @@ def start(
 
 def run_bounded(
     spark: "SparkSession", layers: Layers, sinks: Sequence[Sink], *, shards: int
-) -> Told:
+) -> RunReport:
     """Run a pipeline whose sources all come to an end."""
-    found, shown = Told(), _shown(spark, sinks)
+    found, shown = RunReport(), _shown(spark, sinks)
     left = bounded_letters(spark, layers, shards, _shows(layers, shown))
     _write(left, 0, layers, shown, found)
     return found
@@ -168,7 +168,7 @@ def _shows(layers: Layers, rows: Rows) -> Shows:
     return [(layers.positions[sink.edge], shown.table) for sink, shown in rows]
 
 
-def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: Told) -> None:
+def _write(left: "DataFrame", number: int, layers: Layers, rows: Rows, found: RunReport) -> None:
     """Give each sink its rows. They are made once, for all of them."""
     kept = left.persist()
     try:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from beamlike.hosts.memory.pipeline import steps_of
-from beamlike.model.graph import Edge, Given, Node, in_order
+from beamlike.model.graph import Edge, Node, ReadNode, in_order
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Mail, Reached
+from beamlike.runtime.graph.messages import Messages, Reached
 from beamlike.runtime.graph.nodes import worker_of
 
 __all__ = ["edges_of", "letters_of"]
@@ -19,7 +19,7 @@ def edges_of(ends: Sequence[Node], wanted: Sequence[Edge]) -> list[Edge]:
     return list(dict.fromkeys([*map(Edge, nodes), *read, *wanted]))
 
 
-def letters_of(layers: Layers, *pipelines: Sequence[Given]) -> Iterator[Mail]:
+def letters_of(layers: Layers, *pipelines: Sequence[ReadNode]) -> Iterator[Messages]:
     """What the scripts of some sources send into the query, step by step.
 
     Args:
@@ -32,7 +32,7 @@ def letters_of(layers: Layers, *pipelines: Sequence[Given]) -> Iterator[Mail]:
         PipelineError: An element of theirs does not come back from its coder.
     """
     for letters in zip_longest(*(_letters(layers, sources) for sources in pipelines)):
-        together = Mail()
+        together = Messages()
         for letter in letters:
             if letter is not None:
                 together.out |= letter.out
@@ -41,12 +41,12 @@ def letters_of(layers: Layers, *pipelines: Sequence[Given]) -> Iterator[Mail]:
         yield together
 
 
-def _letters(layers: Layers, sources: Sequence[Given]) -> Iterator[Mail]:
+def _letters(layers: Layers, sources: Sequence[ReadNode]) -> Iterator[Messages]:
     workers = {source: worker_of(source) for source in sources}
     for step in steps_of(workers):
         with workers[step.source].blamed():
             found = list(workers[step.source].happen(step.events))
-        mail = Mail(
+        mail = Messages(
             reached=[
                 Reached(layers.number[source], 0, worker.output_watermark)
                 for source, worker in workers.items()

@@ -15,7 +15,7 @@ from beamlike.model.bundle import Bundle
 from beamlike.model.graph import Edge, Node
 from beamlike.runtime.graph.keyed import key_blobs, shard_tables
 from beamlike.runtime.graph.layers import Layers
-from beamlike.runtime.graph.messages import Mail
+from beamlike.runtime.graph.messages import Messages
 from beamlike.runtime.graph.metrics import Recorder
 from beamlike.runtime.graph.nodes import worker_of
 from beamlike.runtime.graph.staged import StagedWorker
@@ -24,7 +24,17 @@ from beamlike.runtime.graph.worker import Worker
 from beamlike.runtime.plan import spread_shards
 from beamlike.runtime.store.blobs import pack_blob
 
-__all__ = ["LEFT", "LETTERS", "SHOWN", "Shows", "Take", "finisher", "letters", "sender", "walker"]
+__all__ = [
+    "LEFT",
+    "LETTERS",
+    "SHOWN",
+    "Shows",
+    "Take",
+    "fused_stage",
+    "letters",
+    "output_stage",
+    "sender",
+]
 
 LETTERS: Final = "blob binary"
 """What comes to a layer."""
@@ -35,14 +45,14 @@ Shows = Sequence[tuple[int, Callable[[Sequence[Any]], pa.Table]]]
 """Positions of wanted edges, and what makes rows of their elements."""
 
 
-Take = Callable[[Batches], Mail]
+Take = Callable[[Batches], Messages]
 """Makes what comes to a task of it."""
 
 
 def letters(layers: Layers) -> Take:
     """Takes letters, which are in a column ``blob``."""
 
-    def take(batches: Batches) -> Mail:
+    def take(batches: Batches) -> Messages:
         return layers.load(blob for batch in batches for blob in batch.column("blob").to_pylist())
 
     return take
@@ -59,7 +69,7 @@ def sender(layers: Layers, take: Take) -> Callable[[Batches], Batches]:
     return send
 
 
-def walker(
+def fused_stage(
     layers: Layers, layer: int, shards: int, buckets: int, take: Take | None = None
 ) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow`` that takes what comes out of a layer to the next one.
@@ -90,7 +100,7 @@ def walker(
     return walk
 
 
-def finisher(
+def output_stage(
     layers: Layers,
     take: Take | None = None,
     *,
@@ -123,7 +133,7 @@ def finisher(
             for wanted, _ in shows:
                 mail.came.pop(wanted, None)
         if mail.came or mail.lost or mail.noted or mail.metrics != Recorder():
-            done = Mail(came=mail.came, lost=mail.lost, metrics=mail.metrics, noted=mail.noted)
+            done = Messages(came=mail.came, lost=mail.lost, metrics=mail.metrics, noted=mail.noted)
             left.append((None, layers.dump(done)))
         if tallied and mail.tallies and not left:
             left.append((None, None))
@@ -160,7 +170,7 @@ class _Walk:
                 stack.callback(worker.teardown)
             yield cls(layers, layer, workers)
 
-    def through(self, mail: Mail) -> Mail:
+    def through(self, mail: Messages) -> Messages:
         """The mail as it leaves for the next layer."""
         left = attrs.evolve(mail, out={}, addressed=defaultdict(Bundle))
         for to, bundle in mail.addressed.items():
@@ -177,12 +187,12 @@ class _Walk:
                 self._route(at, tag, bundle, left)
         return left
 
-    def sent(self, mail: Mail, shards: int, buckets: int, part: int) -> list[Mail]:
+    def sent(self, mail: Messages, shards: int, buckets: int, part: int) -> list[Messages]:
         """A letter to each shard of the next layer."""
         mail = self.through(mail)
         # What clocks tell concerns every shard; what passes by goes any way.
         sent = [
-            Mail(
+            Messages(
                 reached=list(mail.reached),
                 delivered=mail.delivered,
                 clock=dict(mail.clock),
@@ -218,7 +228,7 @@ class _Walk:
     def _node(self, at: int) -> Node:
         return self.layers.nodes[at]
 
-    def _route(self, node: int, tag: str, bundle: Bundle, left: Mail) -> None:
+    def _route(self, node: int, tag: str, bundle: Bundle, left: Messages) -> None:
         edge = Edge(self._node(node), tag)
         wanted = self.layers.positions.get(edge)
         if wanted is not None:
@@ -226,6 +236,6 @@ class _Walk:
         for reader in self.layers.readers.get(edge, ()):
             self._given((reader.node, reader.source), left).extend(bundle)
 
-    def _given(self, to: tuple[int, int], left: Mail) -> Bundle:
+    def _given(self, to: tuple[int, int], left: Messages) -> Bundle:
         """The bundle of a reader: a node of this walk, or of a later one."""
         return (self.pending if to[0] in self.workers else left.addressed)[to]

@@ -22,7 +22,7 @@ key               string                the key as text; the parts of several co
 key_...           the key's types       the key columns; a pipeline's is the key's own bytes
 start, end        timestamp             the window, end exclusive; null: the global window
 closed            bool                  its trigger has finished; it only waits to be forgotten
-fresh             int64                 elements since its last pane
+new_elements      int64                 elements since its last pane
 size              int64                 elements since it opened; null: nobody asked for it
 timing            string                its last pane; null: there was none
 index             int64                 the index of that pane

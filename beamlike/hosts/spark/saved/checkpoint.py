@@ -12,7 +12,7 @@ from beamlike.errors import StateError
 from beamlike.hosts.spark.saved.shard import INDEX, SavedShard
 from beamlike.hosts.spark.saved.stage import SavedStage
 from beamlike.hosts.spark.session import check_state_store
-from beamlike.model.words import how_many
+from beamlike.model.fingerprint import how_many
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -21,10 +21,10 @@ from beamlike.runtime.store.pages import Contents, Pages
 __all__ = ["INDEX", "SavedShard"]
 
 _COLUMNS: Final[Mapping[str, pa.DataType]] = {
-    **dict.fromkeys(("start", "end", "output_watermark", "finished", "fresh"), pa.int64()),
+    **dict.fromkeys(("start", "end", "output_watermark", "finished", "new_elements"), pa.int64()),
     **dict.fromkeys(("element_hold", "index", "nonspeculative"), pa.int64()),
-    "awaits_end": pa.bool_(),
-    "alarms": pa.list_(pa.int64()),
+    "end_timer_set": pa.bool_(),
+    "processing_timers": pa.list_(pa.int64()),
     "timing": pa.string(),
     "bucket": pa.int32(),
 }
@@ -158,7 +158,7 @@ def _check_header(identity: Mapping[str, str], header: Mapping[str, Any]) -> Non
         ):
             greatest = reprlib.repr(told.greatest)
             raise ValueError(f"the greatest time of input {at} is no instant: {greatest}")
-        instants[f"input {at}"] = told.heard_at
+        instants[f"input {at}"] = told.active_at
         instants |= {f"shard {of} of input {at}": it for of, it in enumerate(told.shards)}
     for what, instant in instants.items():
         if type(instant) is not int or not MIN_TIMESTAMP <= instant <= MAX_TIMESTAMP:
@@ -201,7 +201,7 @@ def _check_columns(table: pa.Table) -> None:
             kind = pa.int64()
         if kind is not None and field.type != kind:
             raise ValueError(f"column {field.name!r} of its rows is {field.type} and not {kind}")
-        if field.name == "outstanding" and not pa.types.is_list(field.type):
+        if field.name == "unretracted_panes" and not pa.types.is_list(field.type):
             raise ValueError(f"column 'outstanding' of its rows is {field.type} and no list")
     for name in ("start", "end", "output_watermark"):
         if table.column(name).null_count:

@@ -37,7 +37,7 @@ COMMON = pa.schema(
         ("start", TIME),
         ("end", TIME),
         ("closed", pa.bool_()),
-        ("fresh", pa.int64()),
+        ("new_elements", pa.int64()),
         ("size", pa.int64()),
         ("timing", pa.string()),
         ("index", pa.int64()),
@@ -55,8 +55,24 @@ COMMON = pa.schema(
 
 _OWN = frozenset(
     (
-        *("start", "end", "output_watermark", "finished", "fresh", "element_hold", "awaits_end"),
-        *("alarms", "timing", "index", "nonspeculative", "outstanding", "size", "bucket"),
+        *(
+            "start",
+            "end",
+            "output_watermark",
+            "finished",
+            "new_elements",
+            "element_hold",
+            "end_timer_set",
+        ),
+        *(
+            "processing_timers",
+            "timing",
+            "index",
+            "nonspeculative",
+            "unretracted_panes",
+            "size",
+            "bucket",
+        ),
     )
 )
 """Columns of saved rows besides keys, trigger values and accumulators."""
@@ -173,7 +189,7 @@ class SavedStage:
         column = {name: rows.column(name) for name in rows.schema.names}
         start, end = whole(column["start"]), whole(column["end"])
         is_global = (start == _GLOBAL[0]) & (end == _GLOBAL[1])
-        alarms = column["alarms"].combine_chunks()
+        processing_timers = column["processing_timers"].combine_chunks()
         common: dict[str, Any] = {
             "stage": pa.array([self.name] * count, pa.string()),
             "operator": np.full(count, self.operator, np.int32),
@@ -182,15 +198,15 @@ class SavedStage:
             "start": pa.array(start, mask=is_global).cast(TIME),
             "end": pa.array(end, mask=is_global).cast(TIME),
             "closed": (whole(pc.fill_null(column["finished"], 0)) & 1) == 1,
-            "fresh": column["fresh"],
+            "new_elements": column["new_elements"],
             "size": column.get("size", pa.nulls(count, pa.int64())),
             "timing": column["timing"],
             "index": column["index"],
             "nonspeculative": column["nonspeculative"],
-            "standing": _lengths(column.get("outstanding"), count),
+            "standing": _lengths(column.get("unretracted_panes"), count),
             "hold": column["element_hold"].cast(TIME),
             "due_event": self._due(shard, rows, end),
-            "due_clock": _first(alarms).cast(TIME),
+            "due_clock": _first(processing_timers).cast(TIME),
             "bytes": row_sizes(rows),
             "finished": column["finished"],
             "values": _side_by_side([column[name] for name in slots], count),
@@ -205,7 +221,7 @@ class SavedStage:
         return pa.table(kept)
 
     def _due(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
-        """When each window is asked again, as the machine would say; see `wakes`."""
+        """When each window is asked again, as the machine would say; see `next_timers`."""
         about, last = self._latest.about, END_OF_GLOBAL_WINDOW
         lateness = about.get("allowed lateness", _lateness(self.identity))
         if lateness is None:
@@ -217,7 +233,7 @@ class SavedStage:
         expiry = np.where(end > last, last, expiry)
         forgotten = np.minimum(np.minimum(expiry, last - retained) + retained, last)
         due = np.where(expiry < shard.at.watermark, forgotten, expiry)
-        awaits = pc.fill_null(rows.column("awaits_end"), False).to_numpy()
+        awaits = pc.fill_null(rows.column("end_timer_set"), False).to_numpy()
         if not self._has_trigger:
             # In a look-up they wait for the side input, whose watermark is another one.
             return pa.array(due + 1, mask=awaits | (due + 1 > last)).cast(TIME)

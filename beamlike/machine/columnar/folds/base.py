@@ -127,7 +127,7 @@ class Fold(ABC):
         return None
 
     @abstractmethod
-    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
         """The accumulators as they rest in state, of `types`.
 
         Raises:
@@ -135,5 +135,5 @@ class Fold(ABC):
         """
 
     @abstractmethod
-    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         """The accumulators that rested so."""

@@ -65,11 +65,11 @@ class Extreme(Fold):
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
         return number_values(columns[0])
 
-    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
         data, present = accumulators
         return [array_of(data, present, self.kind)]
 
-    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         data, present = numbers_of(columns[0]), present_in(columns[0])
         if present is None:
             return data, np.ones(len(data), np.bool_)
@@ -111,7 +111,7 @@ class ExtremeDecimal(Fold):
 
     def of(self, values: Values | None, at: Ints, first: Ints, counts: Ints) -> Accumulators:
         assert values is not None, "an extreme is one of its values"
-        return self.merged(self.wake([values.data]), first)
+        return self.merged(self.load([values.data]), first)
 
     def both(self, one: Accumulators, other: Accumulators) -> Accumulators:
         (low, high), (other_low, other_high) = one, other
@@ -127,17 +127,17 @@ class ExtremeDecimal(Fold):
         return self.pick.reduceat(low, first), best
 
     def extract(self, accumulators: Accumulators) -> Values:
-        return Values(self.rest(accumulators)[0])
+        return Values(self.save(accumulators)[0])
 
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
         return Values(columns[0])
 
-    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
         low, high = accumulators
         words = np.stack([low ^ _SIGN, high], axis=1)
         return [array_of(words.ravel(), high != self.none, self.kind)]
 
-    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         low, high = decimal_words(columns[0])
         present = present_in(columns[0])
         if present is not None:
@@ -201,10 +201,10 @@ class ExtremeText(Fold):
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
         return Values(columns[0])
 
-    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
         return list(accumulators)
 
-    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         return tuple(columns)
 
 

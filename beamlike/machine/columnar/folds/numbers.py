@@ -51,10 +51,10 @@ class Count(Fold):
     def extract(self, accumulators: Accumulators) -> Values:
         return Values(accumulators[0])
 
-    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
         return [array_of(accumulators[0], None, pa.int64())]
 
-    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         return (numbers_of(columns[0]),)
 
 
@@ -103,10 +103,10 @@ class FloatSum(Fold):
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
         return number_values(columns[0])
 
-    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
         return [array_of(accumulators[0], None, pa.float64())]
 
-    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         return (numbers_of(columns[0]),)
 
 
@@ -137,11 +137,11 @@ class Mean(FloatSum):
         total, count = accumulators
         return Values(total / np.maximum(count, 1), count > 0)
 
-    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
         total, count = accumulators
         return [array_of(total, None, pa.float64()), array_of(count, None, pa.int64())]
 
-    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         return numbers_of(columns[0]), numbers_of(columns[1])
 
 

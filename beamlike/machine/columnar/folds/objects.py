@@ -84,11 +84,11 @@ class Objects(Fold):
         lists = [column.to_pylist() for column in columns]
         return Values.of_objects(lists[0] if len(lists) == 1 else list(zip(*lists, strict=True)))
 
-    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
         columns: list[pa.Array] = self._resting.encode(accumulators[0].tolist())
         return columns
 
-    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         return (objects(self._resting.decode(columns)),)
 
     @property

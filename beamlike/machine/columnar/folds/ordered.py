@@ -64,10 +64,10 @@ class Collect(Fold):
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
         return Values(columns[0])
 
-    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
         return [list_array(accumulators[0], pa.list_(self.kind))]
 
-    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         offsets = numbers_of(columns[0].offsets).astype(np.int64)
         return (Lists(np.diff(offsets), columns[0].flatten()),)
 
@@ -120,14 +120,14 @@ class Stamped(Fold):
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
         return Values(columns[0]) if self.number is None else number_values(columns[0])
 
-    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
         values, at = accumulators
         data = values.data
         if self.number is not None:
             data = array_of(data, values.present, self.kind)
         return [data, array_of(at, at != NOTHING, pa.int64())]
 
-    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         value, time = columns
         there = present_in(time)
         at = numbers_of(time)

@@ -63,13 +63,13 @@ class WholeSum(Fold):
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
         return number_values(columns[0])
 
-    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
         data = self.extract(accumulators).data
         if data.dtype == object:
             return [from_objects(data.tolist(), pa.int64())]
         return [array_of(data, None, pa.int64())]
 
-    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         low = numbers_of(columns[0])
         return low, np.zeros(len(low), np.int64)
 
@@ -117,10 +117,10 @@ class DecimalSum(WholeSum):
     def values_of(self, columns: Sequence[pa.Array]) -> Values:
         return Values(columns[0])
 
-    def rest(self, accumulators: Accumulators) -> list[pa.Array]:
+    def save(self, accumulators: Accumulators) -> list[pa.Array]:
         return [fitted(self.extract(accumulators).data, self.kind)]
 
-    def wake(self, columns: Sequence[pa.Array]) -> Accumulators:
+    def load(self, columns: Sequence[pa.Array]) -> Accumulators:
         low, high = _digits(columns[0])
         return low, high, np.zeros(len(low), np.int64)
 

@@ -7,7 +7,7 @@ effects go, and where new elements hold the output watermark.
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from beamlike.machine.events import Drop, DropReason, Effect, Happening, Item, Lifted
+from beamlike.machine.events import Drop, DropReason, Effect, Item, Lifted, TraceEvent
 from beamlike.machine.failures import Failure
 from beamlike.machine.reference.running import Now
 from beamlike.machine.reference.state import KeyState, TriggerState
@@ -17,7 +17,7 @@ from beamlike.model.windows import IntervalWindow, Window
 if TYPE_CHECKING:
     from beamlike.machine.reference.step import Grouping
 
-__all__ = ["Arrival", "Failed", "Work", "count_of"]
+__all__ = ["Arrival", "Failed", "StepContext", "count_of"]
 
 Arrival = tuple[Window, Item]
 """An element with one of its windows, as it is before any merging."""
@@ -40,15 +40,15 @@ class Failed(Exception):
         self.arrivals = arrivals
 
 
-class Work:
-    """The working copy. ``effects`` and ``story`` are in the order in which things happened."""
+class StepContext:
+    """The working copy. ``effects`` and ``trace`` are in the order in which things happened."""
 
     def __init__(self, grouping: "Grouping", state: KeyState, *, listening: bool) -> None:
         self.strategy = grouping.strategy
         self.combine = grouping.combine
         self.trigger = grouping.trigger
         self.needs_clock = grouping.needs_clock
-        self.keeps_alarms = grouping.keeps_alarms
+        self.keeps_processing_timers = grouping.keeps_processing_timers
         self.needs_marks = grouping.needs_marks
         self.merging_fn = grouping.merging_fn
         self.needs_sizes = grouping.needs_sizes
@@ -60,7 +60,7 @@ class Work:
         self.before = state
         self.windows = dict(state.windows)
         self.effects: list[Effect] = []
-        self.story: list[Happening] = []
+        self.trace: list[TraceEvent] = []
         self.listening = listening
         self.lifted = False
         """Whether elements were combined before they arrived: a shortcut where none were."""
@@ -87,43 +87,45 @@ class Work:
         window: Window | None,
         reason: DropReason,
         missed_by: int | None = None,
-        nearly: Window | None = None,
+        nearest_session: Window | None = None,
         count: int | None = None,
         error: str | None = None,
     ) -> None:
         if count is None:
             count = item.count if isinstance(item, Lifted) else 1
-        self.lose(Drop(item, window, reason, missed_by, nearly, self.watermark, count, error))
+        self.lose(
+            Drop(item, window, reason, missed_by, nearest_session, self.watermark, count, error)
+        )
 
     def lose(self, drop: Drop) -> None:
         self.effects.append(drop)
         self.tell(drop)
 
-    def tell(self, happening: Happening) -> None:
+    def tell(self, happening: TraceEvent) -> None:
         """Put it down, if anybody listens. Often nobody does: ask before you make it."""
         if self.listening:
-            self.story.append(happening)
+            self.trace.append(happening)
 
     def marks(self) -> tuple[int, int]:
-        return len(self.effects), len(self.story)
+        return len(self.effects), len(self.trace)
 
-    def undo(self, marks: tuple[int, int]) -> None:
+    def rollback(self, marks: tuple[int, int]) -> None:
         """Back to the windows before the step, and to the effects as they were at the marks."""
         self.windows = dict(self.before.windows)
         del self.effects[marks[0] :]
-        del self.story[marks[1] :]
+        del self.trace[marks[1] :]
 
     def fail(self, failure: Failure) -> NoReturn:
         raise failure.error from failure.cause
 
     # -- what a window waits for, and holds ----------------------------------------------
 
-    def alarms(self, pending: tuple[int, ...], trigger: TriggerState) -> tuple[int, ...]:
+    def processing_timers(self, pending: tuple[int, ...], trigger: TriggerState) -> tuple[int, ...]:
         """The alarms of a window after its trigger listened or fired."""
         if not self.needs_clock:
             return ()
         targets = {at for at in self.trigger.targets(trigger) if at >= self.clock}
-        return tuple(sorted(targets.union(pending) if self.keeps_alarms else targets))
+        return tuple(sorted(targets.union(pending) if self.keeps_processing_timers else targets))
 
     def hold(self, window: Window, held: int | None, arrived: Iterable[Item]) -> int | None:
         """Where the new elements keep the output watermark, so that their pane is on time.

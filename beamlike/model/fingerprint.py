@@ -10,8 +10,8 @@ __all__ = [
     "SPELLING",
     "Spelling",
     "how_many",
-    "in_words",
     "on_one_line",
+    "stable_repr",
     "visible",
 ]
 
@@ -45,7 +45,7 @@ BEAM_SPELLING: Final = Spelling(
 """Of Beam's transforms."""
 
 
-def in_words(thing: Any) -> str:
+def stable_repr(thing: Any) -> str:
     """A value and its parameters in words that are the same in every process.
 
     A function is its name: two functions of one name read the same.
@@ -57,13 +57,13 @@ def in_words(thing: Any) -> str:
     if " at 0x" not in text:
         return text
     if isinstance(thing, list | tuple):
-        return f"[{', '.join(map(in_words, thing))}]"
+        return f"[{', '.join(map(stable_repr, thing))}]"
     if attrs.has(type(thing)):
         fields = [it for it in attrs.fields(type(thing)) if it.eq or it.repr]
         parameters = {field.name: getattr(thing, field.name) for field in fields}
     else:
         parameters = getattr(thing, "__dict__", {})
-    told = ", ".join(f"{name}={in_words(value)}" for name, value in parameters.items())
+    told = ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters.items())
     return f"{type(thing).__qualname__}({told})"
 
 
