@@ -146,7 +146,7 @@ class Custom(Running):
     def targets(self, state: TriggerState) -> Iterator[int]:
         yield from self._ask(self.trigger.processing_time_timers, self.kept(state))
 
-    def marks(self, state: TriggerState) -> Iterator[int]:
+    def event_time_timers(self, state: TriggerState) -> Iterator[int]:
         yield from self._ask(self.trigger.event_time_timers, self.kept(state))
 
     def fires_when_empty(self, state: TriggerState, now: Now) -> bool:
