@@ -63,8 +63,8 @@ def stable_repr(thing: Any) -> str:
         parameters = {field.name: getattr(thing, field.name) for field in fields}
     else:
         parameters = getattr(thing, "__dict__", {})
-    fields = ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters.items())
-    return f"{type(thing).__qualname__}({fields})"
+    parts = ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters.items())
+    return f"{type(thing).__qualname__}({parts})"
 
 
 def how_many(count: int, noun: str) -> str:

@@ -151,8 +151,8 @@ def test_a_function_whose_setup_nobody_would_call_is_refused(fn: Any, name: str)
         with pytest.raises(PipelineError) as refusal:
             of(apply(fn), ("a", 1.0))
         assert str(refusal.value) == (
-            f"{apply.__name__}: {type(fn).__name__}() has a {name}() of its own, and nobody calls "
-            "it here: functions are sent where they are needed, and nothing lasts between two "
+            f"{apply.__name__}: {type(fn).__name__}() has a {name}() of its own, which is not "
+            "called: functions are sent where they are needed, and nothing lasts between two "
             f"calls; make what it needs in its methods, or once in a module, and take out {name}()"
         )
 

@@ -22,7 +22,7 @@ from beamlike.api.pipelines.transform import PTransform, function_label
 from beamlike.api.pipelines.types import answer_type, declared_type
 from beamlike.api.pipelines.userstate import is_stateful_dofn
 from beamlike.api.pipelines.variables import In, K, R, T
-from beamlike.api.pipelines.views import AsSideInput, argument_type, looking
+from beamlike.api.pipelines.views import argument_type, check_side_inputs, looking
 from beamlike.errors import PipelineError
 from beamlike.machine.events import AdvanceWatermark, Element
 from beamlike.model.graph import MAIN, ParDoNode, ReadNode
@@ -199,7 +199,7 @@ def expanded(
 ) -> PCollection[T]:
     """The collection of everything that a function answers without a tag."""
     label = check_collection(given, transform)
-    _check_side_inputs(transform, label)
+    check_side_inputs(transform.args, transform.kwargs, label)
     if is_stateful_dofn(transform.fn):
         return remembering(given, transform.fn, transform.args, transform.kwargs, tags)
     options = given.pipeline.options.view_as(TypeOptions)
@@ -211,30 +211,6 @@ def expanded(
     return given.pipeline.add(
         ParDoNode(label, (given.edge,), do), given.windowing, given.is_bounded
     )
-
-
-def _check_side_inputs(transform: ParDo[Any, Any], label: str) -> None:
-    """Refuse a collection that a function would be given as it is, and not what is in it.
-
-    Raises:
-        PipelineError: With what to write.
-    """
-    for given in (*transform.args, *transform.kwargs.values()):
-        if isinstance(given, PCollection):
-            raise PipelineError(
-                f"{label!r} was given {given!r} as an argument; say how a function is to see it: "
-                "AsSingleton(...), AsList(...) or AsDict(...) around it"
-            )
-        parts = given.values() if isinstance(given, dict) else given
-        if not isinstance(given, dict | list | tuple):
-            continue
-        hidden = [it for it in parts if isinstance(it, AsSideInput | PCollection)]
-        if hidden:
-            raise PipelineError(
-                f"{label!r} was given a {type(hidden[0]).__name__} inside a "
-                f"{type(given).__name__}, where it is not found; give each side input as an "
-                "argument of its own"
-            )
 
 
 class Impulse(PTransform[Pipeline, PCollection[bytes]]):

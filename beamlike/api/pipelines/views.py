@@ -9,7 +9,7 @@ Source: Beam Python ``pvalue.AsSingleton`` and its siblings, Beam Java ``View``.
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 import attrs
@@ -38,6 +38,7 @@ __all__ = [
     "EmptySideInput",
     "IsThere",
     "argument_type",
+    "check_side_inputs",
     "looking",
 ]
 
@@ -94,6 +95,30 @@ def argument_type(given: Any) -> Any:
     if isinstance(given, AsSideInput):
         return given.element_type
     return Any if isinstance(given, ValueProvider) else type_of(given)
+
+
+def check_side_inputs(args: Sequence[Any], kwargs: Mapping[str, Any], label: str) -> None:
+    """Refuse a collection that a function would be given as it is, and not what is in it.
+
+    Raises:
+        PipelineError: With what to write.
+    """
+    for given in (*args, *kwargs.values()):
+        if isinstance(given, PCollection):
+            raise PipelineError(
+                f"{label!r} was given {given!r} as an argument; say how a function is to see it: "
+                "AsSingleton(...), AsList(...) or AsDict(...) around it"
+            )
+        parts = given.values() if isinstance(given, dict) else given
+        if not isinstance(given, dict | list | tuple):
+            continue
+        hidden = [it for it in parts if isinstance(it, AsSideInput | PCollection)]
+        if hidden:
+            raise PipelineError(
+                f"{label!r} was given a {type(hidden[0]).__name__} inside a "
+                f"{type(given).__name__}, where nobody looks for it; give each side input as an "
+                "argument of its own"
+            )
 
 
 class EmptySideInput:

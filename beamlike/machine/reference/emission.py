@@ -135,8 +135,8 @@ def _emit(
         return state if keeps else attrs.evolve(state, accumulator=left)
     vacant = isinstance(combine, Corrected) and combine.is_vacant(state.accumulator)
     if vacant and strategy.accumulates and _nothing_stands(strategy, state):
-        if work.listening:
-            work.tell(Suppressed(window, by))
+        if work.tracing:
+            work.trace_event(Suppressed(window, by))
         return state if keeps else attrs.evolve(state, accumulator=left)
     if keeps and combine.evicts:
         try:
