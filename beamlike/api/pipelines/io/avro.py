@@ -73,7 +73,7 @@ class ReadFromAvro(PTransform[Any, PCollection[Any]]):
         self._as_rows = as_rows
 
     def expand(self, given: Any) -> PCollection[Any]:
-        records = given | Read(self._source)
+        records: PCollection[Any] = given | Read(self._source)
         return records | "AsRows" >> Map(row_of) if self._as_rows else records
 
 

@@ -163,7 +163,7 @@ def _sinks(sink: Any) -> Callable[[Any], FileSink]:
     if sink is None:
         return lambda destination: TextSink()
     if isinstance(sink, type):
-        return lambda destination: sink()  # type: ignore[no-any-return]
+        return lambda destination: sink()
     if isinstance(sink, FileSink):
         return lambda destination: copy(sink)
     if callable(sink):

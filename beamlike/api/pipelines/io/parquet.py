@@ -88,7 +88,8 @@ class ReadFromParquetBatched(PTransform[Any, PCollection[Any]]):
         self._source = _Source(file_pattern, min_bundle_size, validate, columns)
 
     def expand(self, given: Any) -> PCollection[Any]:
-        return given | Read(self._source)
+        made: PCollection[Any] = given | Read(self._source)
+        return made
 
 
 class ReadFromParquet(PTransform[Any, PCollection[Any]]):
@@ -121,7 +122,7 @@ class ReadFromParquet(PTransform[Any, PCollection[Any]]):
         self._as_rows = as_rows
 
     def expand(self, given: Any) -> PCollection[Any]:
-        rows = given | Read(self._source) | "ToRows" >> FlatMap(_records)
+        rows: PCollection[Any] = given | Read(self._source) | "ToRows" >> FlatMap(_records)
         return rows | "AsRows" >> Map(row_of) if self._as_rows else rows
 
 

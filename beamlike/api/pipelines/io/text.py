@@ -77,7 +77,8 @@ class ReadFromText(PTransform[Any, PCollection[Any]]):
         )
 
     def expand(self, given: Any) -> PCollection[Any]:
-        return given | Read(self._source)
+        made: PCollection[Any] = given | Read(self._source)
+        return made
 
 
 class ReadFromTextWithFilename(ReadFromText):

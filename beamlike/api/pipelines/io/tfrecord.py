@@ -109,7 +109,8 @@ class ReadFromTFRecord(PTransform[Any, PCollection[Any]]):
         self._source = _Source(file_pattern, coder, compression_type, validate)
 
     def expand(self, given: Any) -> PCollection[Any]:
-        return given | Read(self._source)
+        made: PCollection[Any] = given | Read(self._source)
+        return made
 
 
 class ReadAllFromTFRecord(PTransform[PCollection[Any], PCollection[Any]]):
