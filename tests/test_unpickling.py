@@ -25,13 +25,15 @@ OPENED = {
     # Asked for by the user, by name.
     "beamlike/api/pipelines/coders.py": "PickleCoder, which says so",
     "beamlike/api/pipelines/more_coders.py": "coders of Beam's that are asked for by name",
+    "beamlike/api/pipelines/userstate.py": "values of states without a coder, written by the same pipeline",
     "beamlike/dialects/kafka_frames.py": "sessions in a checkpoint, with unpickle=True only",
     "beamlike/dialects/apex_storage.py": "a checkpoint of a run, with unpickle=True only",
     # Written by the process that opens it, for one of its own.
     "beamlike/api/pipelines/error_handling.py": "a function and its answer, to and from a process",
     # Copies that a test makes of what it was given, in the same process.
     "testing/contracts/combine_fn.py": "the combine function under test",
-    "testing/contracts/window_fn_rules.py": "the window function under test",
+    "testing/contracts/trigger_rules.py": "the trigger under test, and what it keeps",
+    "testing/contracts/values.py": "the value under test",
 }
 """Where pickles are opened, and what they are."""
 

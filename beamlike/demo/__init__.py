@@ -2,5 +2,5 @@
 
 Read in this order: `flights` (the input), `pace` (how it arrives), `job` (the query), `screen`
 (what is shown while it runs), `results` (what it wrote, as values), `check` (the proof that nothing
-was lost), `report` (what a person wants to know), `trace` (which hour to draw).
+was lost), `report` (what a person wants to know), `story` (which hour to draw).
 """

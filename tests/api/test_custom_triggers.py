@@ -45,7 +45,7 @@ def test_it_fires_and_goes_on_from_a_checkpoint_and_another_one_does_not(
     panes = bl.windowed(events.frame, **HOURS)
     plan = " ".join(bl.explain_plan(panes).split())
     assert plan.startswith("beamlike: reference machine")
-    assert "AfterSpend(limit=100), a trigger of yours, is asked key by key" in plan
+    assert "AfterSpend(limit=100), a trigger of yours, runs key by key" in plan
 
     events.start(panes)
     said = [lines(events.send(event("ann", "00:05:00", 60), event("bob", "00:06:00", 99)))]

@@ -146,7 +146,7 @@ def test_what_is_known_of_it_before_any_data() -> None:
     with pytest.raises(UnsupportedError) as refusal:
         ColumnarGrouping(strategy, ())
     assert str(refusal.value) == (
-        "AfterSpend(limit=10), a trigger of yours, is asked key by key, and not over columns"
+        "AfterSpend(limit=10), a trigger of yours, runs key by key, and not over columns"
     )
 
 
