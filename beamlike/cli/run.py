@@ -32,6 +32,7 @@ exit status:
 
 examples:
   beamlike run wordcount.py -- --input words.txt --output counts
+  beamlike run wordcount.py --host memory -- --input words.txt --output counts
   beamlike run wordcount.py --host spark -- --input words.txt --output counts
 """
 
