@@ -278,16 +278,16 @@ def test_rows_that_are_gone_and_stay_are_found_out(monkeypatch: pytest.MonkeyPat
 def test_a_column_that_comes_back_otherwise_is_found_out(
     column: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rest = ColumnState.rest
+    save = ColumnState.save
 
     def careless(layout: ColumnState, *state: Any) -> pa.Table:
-        table = rest(layout, *state)
+        table = save(layout, *state)
         at = table.schema.get_field_index(column)
         field = table.schema.field(at)
         zeros = pa.array([0] * table.num_rows).cast(field.type)
         return table.set_column(at, field, zeros)
 
-    monkeypatch.setattr(ColumnState, "rest", careless)
+    monkeypatch.setattr(ColumnState, "save", careless)
 
     assert first_broken_streams().law == EITHER_MACHINE
 

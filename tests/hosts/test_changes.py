@@ -105,7 +105,7 @@ EXAMPLES: dict[str, list[tuple[Plan, Plan]]] = {
         (plan(window_fn=Sessions(10)), plan(window_fn=Sessions(10, merge_touching=True))),
         (plan(), plan(window_fn=SlidingWindows(10, 5))),
     ],
-    "another tree of triggers": [
+    "another tree of triggers, or any change to one with a trigger of your own": [
         (plan(), plan(trigger=DefaultTrigger())),
         (plan(), plan(trigger=early(AfterCount(2)))),
         (plan(trigger=early(Never())), plan(trigger=early(Always()))),

@@ -180,7 +180,7 @@ def test_to_fail_names_aggregate_element_window_and_key_and_how_to_go_on() -> No
     assert str(refused.value) == (
         f"{TOO_MUCH}; it was computed for the element (1, None, None, None) at 00:00:00.002 (2 "
         "ms), window [00:00:00, 00:00:00.010), key ('k',); on_error=\"drop\" leaves out the rows "
-        "that it cannot hold, also in a query that goes on from its checkpoint; or cast its input "
+        "that it cannot hold, also in a query that restarts from its checkpoint; or cast its input "
         "column to decimal(38, 0) or double before the call, which takes a new checkpoint"
     )
     assert both.store.buckets == before

@@ -92,7 +92,7 @@ def ran_on_spark(monkeypatch: pytest.MonkeyPatch) -> list[SparkOptions]:
     """With what options pipelines went to Spark, which only notes them here."""
     options: list[SparkOptions] = []
 
-    def note(*given: Any) -> PipelineResult:
+    def note(*given: Any, **_writing: bool) -> PipelineResult:
         options.append(given[-1])
         return PipelineResult(PipelineRun({}, ()))
 
