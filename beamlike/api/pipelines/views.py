@@ -116,7 +116,7 @@ def check_side_inputs(args: Sequence[Any], kwargs: Mapping[str, Any], label: str
         if hidden:
             raise PipelineError(
                 f"{label!r} was given a {type(hidden[0]).__name__} inside a "
-                f"{type(given).__name__}, where nobody looks for it; give each side input as an "
+                f"{type(given).__name__}, where it is not found; give each side input as an "
                 "argument of its own"
             )
 
