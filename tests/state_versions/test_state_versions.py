@@ -16,7 +16,7 @@ from beamlike.runtime.plan import LAYOUT_VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("columnar", "per_key", "pipeline")
-LAYOUTS = (3,)
+LAYOUTS = (4,)
 """Those that beamlike reads."""
 
 OPEN = {
