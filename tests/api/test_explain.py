@@ -105,7 +105,7 @@ def test_why_it_is_the_reference_machine_is_told(events: Any) -> None:
         'beamlike: reference machine, because machine="reference" is set'
     )
     assert headline(by_value).startswith(
-        "beamlike: reference machine, because Sessions(gap_of) asks"
+        "beamlike: reference machine, because Sessions(gap_of) calls"
     )
     assert headline(of_mine) == COLUMNAR
 

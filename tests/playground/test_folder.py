@@ -98,7 +98,14 @@ def test_the_command_builds_a_folder_and_serves_it(tmp_path: Path):
     assert built.stdout.startswith(f"{tmp_path / 'site'}: 11 files, ")
     mark = json.loads((tmp_path / "site" / "playground.json").read_text())
     assert mark["pyodide"] == interpreter.VERSION
-    serving = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # A run in the background ignores interrupts, and what it starts would, too.
+    serving = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert serving.stdout is not None
     announced = serving.stdout.readline()
     address = announced.split("http://")[1].split("/")[0].split(":")

@@ -91,12 +91,12 @@ def by_rows() -> QueryTest:
         ),
         (
             lambda: moved().advance_watermark_to("11:00:00"),
-            "the watermark cannot go back: it stands at 12:00:00 (43200000 ms), asked for 11:00:00 "
+            "the watermark cannot go back: it stands at 12:00:00 (43200000 ms), requested 11:00:00 "
             "(39600000 ms)",
         ),
         (
             lambda: by_rows().advance_watermark_to("11:00:00"),
-            "the watermark cannot go back: it stands at 11:50:00 (42600000 ms), asked for 11:00:00 "
+            "the watermark cannot go back: it stands at 11:50:00 (42600000 ms), requested 11:00:00 "
             "(39600000 ms)",
         ),
         (

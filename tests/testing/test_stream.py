@@ -153,7 +153,7 @@ REFUSED: dict[str, tuple[Callable[[TestStream], object], str]] = {
     "a watermark that goes back": (
         lambda stream: stream.advance_watermark_to("00:00:59.999"),
         "the watermark cannot go back: it stands at 00:01:00 (60000 ms), "
-        "asked for 00:00:59.999 (59999 ms)",
+        "requested 00:00:59.999 (59999 ms)",
     ),
     "a watermark at the end of time": (
         lambda stream: stream.advance_watermark_to(MAX_TIMESTAMP),

@@ -233,7 +233,7 @@ def fail_with(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def told(_: History) -> tuple[int, str]:
         raise error
 
-    monkeypatch.setattr(History, "told", told)
+    monkeypatch.setattr(History, "snapshot", told)
 
 
 def test_what_goes_wrong_here_is_answered_and_logged(
