@@ -103,7 +103,7 @@ def span(start: str | None, end: str | None) -> str:
 def opened(state: Any) -> list[str]:
     """Each window: stage, key, span, new elements, last pane."""
     return sorted(
-        f"{row['stage']}: {row['key']} {span(row['start'], row['end'])} {row['fresh']} new, "
+        f"{row['stage']}: {row['key']} {span(row['start'], row['end'])} {row['new_elements']} new, "
         f"{row['timing'] and (row['timing'], row['index'])}"
         for row in state.windows.to_pylist()
     )
