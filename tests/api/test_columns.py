@@ -74,7 +74,7 @@ def test_strange_names_go_through_state_and_to_the_drops(feed: MakeFeed) -> None
         "watermark": "2020-01-01T01:00:00.000Z",
         "missed_ms": 1,
         "window": {"start": "2020-01-01T00:00:00.000Z", "end": "2020-01-01T01:00:00.000Z"},
-        "nearly": None,
+        "nearest_session": None,
         "count": 1,
         "error": None,
         # The sum needs t0 as a bigint, the mean as a double, the list as it is.
