@@ -123,7 +123,8 @@ def test_the_columns_are_keys_window_aggregates_timestamp_and_pane(spark: Any) -
     dropped = (
         "dropped:struct<stage:string,reason:string,timestamp:timestamp,watermark:timestamp,"
         "missed_ms:bigint,window:struct<start:timestamp,end:timestamp>,"
-        "nearest_session:struct<start:timestamp,end:timestamp>,count:bigint,error:string,element:string>"
+        "nearest_session:struct<start:timestamp,end:timestamp>,count:bigint,error:string,"
+        "element:string>"
     )
 
     assert bl.windowed(flights, **call).schema.simpleString() == panes + ">"
