@@ -274,6 +274,7 @@ def test_every_cell_is_that_of_a_plain_computation(
 
 @pytest.mark.spark
 @pytest.mark.parametrize("kind", ["sqlite"])
+@pytest.mark.nightly
 def test_on_spark_too(
     kind: str, lines: list[Line], home: str | None, spark: Any, tmp_path: Path
 ) -> None:
