@@ -11,6 +11,10 @@ from typing import Any, Final
 
 import pytest
 
+from beamlike.errors import BeamlikeError
+from beamlike.playground.interpreter import interpreter_files
+from tests.support.landing.servers import postgres_programs
+
 # Where beamlike is installed pytest has found it already; tests of a checkout do not rely on that.
 pytest_plugins = ["beamlike.testing.plugin"]
 
@@ -45,7 +49,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-NPM = shutil.which("npm")
+def _no_pyodide() -> str:
+    """Why Pyodide cannot be had on this machine; empty if it can. Processes of one run ask once."""
+    if "BEAMLIKE_NO_PYODIDE" not in os.environ:
+        try:
+            interpreter_files()
+            os.environ["BEAMLIKE_NO_PYODIDE"] = ""
+        except BeamlikeError as problem:
+            os.environ["BEAMLIKE_NO_PYODIDE"] = str(problem)
+    return os.environ["BEAMLIKE_NO_PYODIDE"]
+
+
+NO_PYODIDE = _no_pyodide()
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 
 
@@ -54,8 +69,10 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     words = []
     if CHROMIUM is None:
         words.append("browser: no Chromium on this machine, tests marked 'browser' are left out")
-    if NPM is None:
-        words.append("playground: no npm on this machine to fetch Pyodide, its pages are left out")
+    if NO_PYODIDE:
+        words.append(f"playground: its pages are left out, because {NO_PYODIDE}")
+    if postgres_programs() is None:
+        words.append("tables: no PostgreSQL on this machine, its tests are left out")
     if not config.getoption("--nightly"):
         words.append("nightly: long trials are left out; --nightly has them too")
     return words
@@ -83,7 +100,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = set()
     if CHROMIUM is None:
         left_out |= {item for item in items if item.get_closest_marker("browser")}
-    if NPM is None:
+    if postgres_programs() is None:
+        left_out |= {it for it in items if "[postgres" in it.name}
+    if NO_PYODIDE:
         left_out |= {it for it in items if "playground_folder" in getattr(it, "fixturenames", ())}
     if not config.getoption("--nightly"):
         left_out |= {item for item in items if item.get_closest_marker("nightly")}
