@@ -31,6 +31,27 @@ def pytest_configure(config: pytest.Config) -> None:
     _own_folder(config, "HYPOTHESIS_STORAGE_DIRECTORY")
     if (settings := _own_folder(config, "SPARK_CONF_DIR")) is not None:
         (settings / "spark-defaults.conf").write_text(SHORT_LIVED)
+    if NO_PYODIDE not in os.environ and _takes(config, Path(__file__).parent / "playground"):
+        os.environ[NO_PYODIDE] = _no_pyodide()  # for the processes of this run, too
+
+
+NO_PYODIDE: Final = "BEAMLIKE_NO_PYODIDE"
+"""The variable that says why Pyodide cannot be had on this machine; empty if it can."""
+
+
+def _takes(config: pytest.Config, folder: Path) -> bool:
+    """Whether this run takes tests of a folder. What they need may have to be fetched."""
+    start = config.invocation_params.dir
+    paths = [(start / arg.partition("::")[0]).resolve() for arg in config.args]
+    return any(folder.is_relative_to(path) or path.is_relative_to(folder) for path in paths)
+
+
+def _no_pyodide() -> str:
+    try:
+        interpreter_files()
+    except BeamlikeError as problem:
+        return str(problem)
+    return ""
 
 
 def _own_folder(config: pytest.Config, variable: str) -> Path | None:
@@ -49,18 +70,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def _no_pyodide() -> str:
-    """Why Pyodide cannot be had on this machine; empty if it can. Processes of one run ask once."""
-    if "BEAMLIKE_NO_PYODIDE" not in os.environ:
-        try:
-            interpreter_files()
-            os.environ["BEAMLIKE_NO_PYODIDE"] = ""
-        except BeamlikeError as problem:
-            os.environ["BEAMLIKE_NO_PYODIDE"] = str(problem)
-    return os.environ["BEAMLIKE_NO_PYODIDE"]
-
-
-NO_PYODIDE = _no_pyodide()
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 
 
@@ -69,8 +78,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     words = []
     if CHROMIUM is None:
         words.append("browser: no Chromium on this machine, tests marked 'browser' are left out")
-    if NO_PYODIDE:
-        words.append(f"playground: its pages are left out, because {NO_PYODIDE}")
+    if problem := os.environ.get(NO_PYODIDE):
+        words.append(f"playground: its pages are left out, because {problem}")
     if postgres_programs() is None:
         words.append("tables: no PostgreSQL on this machine, its tests are left out")
     if not config.getoption("--nightly"):
@@ -102,7 +111,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out |= {item for item in items if item.get_closest_marker("browser")}
     if postgres_programs() is None:
         left_out |= {it for it in items if "[postgres" in it.name}
-    if NO_PYODIDE:
+    if os.environ.get(NO_PYODIDE):
         left_out |= {it for it in items if "playground_folder" in getattr(it, "fixturenames", ())}
     if not config.getoption("--nightly"):
         left_out |= {item for item in items if item.get_closest_marker("nightly")}
