@@ -7,16 +7,13 @@ trigger. Triggers that Beam does not have are in `beamlike.model.extra_triggers`
 Source: Beam Java, ``sdks/java/core/.../transforms/windowing``; Beam Python ``trigger``.
 """
 
-from collections.abc import Iterator
-from enum import Flag
-from typing import Any
-
 import attrs
 
 from beamlike.errors import TriggerError
 from beamlike.model.options import whole_number
 from beamlike.model.readable import Readable
 from beamlike.model.time import DurationLike, duration_ms, show_duration
+from beamlike.model.trigger_base import DataLossReason, OnceTrigger, Trigger, require_trigger
 
 __all__ = [
     "AfterAll",
@@ -37,89 +34,6 @@ __all__ = [
     "Repeatedly",
     "Trigger",
 ]
-
-
-class DataLossReason(Flag):
-    """Why data may be lost under a trigger. Source: Beam Python ``DataLossReason``."""
-
-    NO_POTENTIAL_LOSS = 0
-    MAY_FINISH = 1
-    """The trigger may finish, and drops what comes afterwards."""
-
-
-class Trigger(metaclass=Readable):
-    """Base of all triggers. A frozen value with children; it does nothing by itself.
-
-    >>> trigger = AfterWatermark(early=AfterProcessingTime("1 minute"), late=AfterCount(1))
-    >>> trigger.may_finish, trigger.needs_clock
-    (False, True)
-    """
-
-    @property
-    def children(self) -> tuple["Trigger", ...]:
-        """The sub-triggers, in order."""
-        return ()
-
-    @property
-    def may_finish(self) -> bool:
-        """True if it can fire for the last time while its window may still get data.
-
-        Source: Beam Java, ``Trigger.mayFinish``.
-        """
-        return True
-
-    @property
-    def fires_once(self) -> bool:
-        """True if its first firing is always its last. Source: Beam Java, ``OnceTrigger``."""
-        once = (
-            AfterCount,
-            AfterProcessingTime,
-            AfterSynchronizedProcessingTime,
-            AfterFirst,
-            AfterAll,
-            Never,
-        )
-        return isinstance(self, once) or self == AfterWatermark()
-
-    @property
-    def needs_clock(self) -> bool:
-        """True if it waits on processing time anywhere in its tree."""
-        return any(child.needs_clock for child in self.children)
-
-    @property
-    def needs_elements(self) -> bool:
-        """True if it looks at each element by itself anywhere in its tree, and not only at how
-        many there are."""
-        return any(child.needs_elements for child in self.children)
-
-    def get_continuation_trigger(self) -> "Trigger":
-        """Beam Python's name of `beamlike.continuation` of this trigger."""
-        from beamlike.model.continuation import continuation  # which knows all triggers
-
-        return continuation(self)
-
-    def may_lose_data(self, windowing: Any) -> DataLossReason:
-        """Whether data that comes in time may be dropped, under a windowing with this trigger.
-
-        Source: Beam Python ``TriggerFn.may_lose_data``; what may be lost is Beam Java's.
-        """
-        from beamlike.model.validation import data_loss
-
-        lost = data_loss(self, duration_ms(windowing.allowed_lateness, "allowed_lateness"))
-        return DataLossReason.NO_POTENTIAL_LOSS if lost is None else DataLossReason.MAY_FINISH
-
-    def walk(self) -> Iterator["Trigger"]:
-        """This trigger and everything below it, parents first."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
-
-
-def _require_trigger(owner: str, value: object) -> Trigger:
-    if isinstance(value, Trigger):
-        return value
-    hint = f"; write {value.__name__}()" if isinstance(value, type) else ""
-    raise TriggerError(f"{owner} must be a trigger such as AfterCount(1), got {value!r}{hint}")
 
 
 @attrs.frozen
@@ -159,13 +73,17 @@ class AfterWatermark(Trigger):
 
     def __init__(self, early: Trigger | None = None, late: Trigger | None = None) -> None:
         self.__attrs_init__(
-            None if early is None else _require_trigger("AfterWatermark early", early),
-            None if late is None else _require_trigger("AfterWatermark late", late),
+            None if early is None else require_trigger("AfterWatermark early", early),
+            None if late is None else require_trigger("AfterWatermark late", late),
         )
 
     @property
     def children(self) -> tuple[Trigger, ...]:
         return tuple(child for child in (self.early, self.late) if child is not None)
+
+    @property
+    def fires_once(self) -> bool:
+        return self.early is None and self.late is None
 
     @property
     def may_finish(self) -> bool:
@@ -228,7 +146,7 @@ class AlignTo(metaclass=Readable):
 
 
 @attrs.frozen(init=False)
-class AfterProcessingTime(Trigger):
+class AfterProcessingTime(OnceTrigger):
     """Fires once the clock is strictly past a target counted from the pane's first element.
 
     Args:
@@ -276,7 +194,7 @@ class AfterProcessingTime(Trigger):
 
 
 @attrs.frozen
-class AfterSynchronizedProcessingTime(Trigger):
+class AfterSynchronizedProcessingTime(OnceTrigger):
     """Fires as soon as the clock moves past the arrival of the pane's first element.
 
     Beam hands it to the grouping after one with `AfterProcessingTime`.
@@ -298,7 +216,7 @@ class AfterSynchronizedProcessingTime(Trigger):
 
 
 @attrs.frozen
-class AfterCount(Trigger):
+class AfterCount(OnceTrigger):
     """Fires once the pane holds at least ``count`` elements.
 
     It is evaluated once per bundle: three elements that arrive together make one pane of three,
@@ -330,7 +248,7 @@ class Repeatedly(Trigger):
     trigger: Trigger
 
     def __init__(self, trigger: Trigger) -> None:
-        self.__attrs_init__(_require_trigger("Repeatedly trigger", trigger))
+        self.__attrs_init__(require_trigger("Repeatedly trigger", trigger))
 
     @property
     def children(self) -> tuple[Trigger, ...]:
@@ -357,7 +275,7 @@ class _Several(Trigger):
                 f"{name} needs at least two triggers, as separate arguments, got {len(triggers)}; "
                 f"write {name}(AfterCount(100), AfterWatermark())"
             )
-        self.__attrs_init__(tuple(_require_trigger(f"a part of {name}", t) for t in triggers))
+        self.__attrs_init__(tuple(require_trigger(f"a part of {name}", t) for t in triggers))
 
     @property
     def children(self) -> tuple[Trigger, ...]:
@@ -383,7 +301,7 @@ class AfterEach(_Several):
 
 
 @attrs.frozen(init=False)
-class AfterFirst(_Several):
+class AfterFirst(_Several, OnceTrigger):
     """Fires once, when any of its triggers is ready. Beam Python calls it ``AfterAny``.
 
     At the hundredth element, or after a minute with less, again and again:
@@ -398,7 +316,7 @@ AfterAny = AfterFirst
 
 
 @attrs.frozen(init=False)
-class AfterAll(_Several):
+class AfterAll(_Several, OnceTrigger):
     """Fires once, when all of its triggers are ready or finished.
 
     Not before the hundredth element, and not before a minute is over:
@@ -426,7 +344,7 @@ class OrFinally(Trigger):
 
     def __init__(self, main: Trigger, until: Trigger) -> None:
         self.__attrs_init__(
-            _require_trigger("OrFinally main", main), _require_trigger("OrFinally until", until)
+            require_trigger("OrFinally main", main), require_trigger("OrFinally until", until)
         )
 
     @property
@@ -442,7 +360,7 @@ class OrFinally(Trigger):
 
 
 @attrs.frozen
-class Never(Trigger):
+class Never(OnceTrigger):
     """Never fires. The content of the window comes out once, when the window expires.
 
     >>> from beamlike import FixedWindows, WindowingStrategy, report
