@@ -300,7 +300,7 @@ def _name(kind: type) -> str:
 
 
 def custom_triggers_in(trigger: Trigger) -> list[CustomTrigger[Any]]:
-    """Those of a tree that somebody else than beamlike has written, parents first."""
+    """The triggers of a user's own in a tree, parents first."""
     return [
         node for node in trigger.walk() if isinstance(node, CustomTrigger) and not node.arguments
     ]

@@ -224,8 +224,8 @@ def _trigger(trigger: t.Trigger) -> dict[str, Any]:
 def _extra(trigger: CustomTrigger[Any]) -> dict[str, Any]:
     if custom_triggers_in(trigger):
         raise TranscriptError(
-            f"{trigger} is a trigger of your own, and a scenario file holds none: whoever reads it "
-            "would not have its class; write the run as Python with as_test_stream"
+            f"{trigger} is a trigger of your own, and a scenario file holds none: a reader "
+            "of the file would not have its class; write the run as Python with as_test_stream"
         )
     defaults = argument_defaults(type(trigger))
     return {"type": type_name(type(trigger))} | {

@@ -46,7 +46,7 @@ def hit(at: str, user: str = "ann") -> Row:
     return {"user": user, "at": at}
 
 
-def told(rows: list[Row], *names: str) -> list[str]:
+def shown(rows: list[Row], *names: str) -> list[str]:
     """Each row in short: a minus if it withdraws another."""
     return [
         f"{'-' if row.get('retraction') else '+'} {' '.join(str(row[name]) for name in names)}"
@@ -60,10 +60,10 @@ def told(rows: list[Row], *names: str) -> list[str]:
 def test_two_sessions_that_merge_are_one_visit_in_the_hour() -> None:
     query = QueryTest(lambda hits: in_hours(visits(hits)), HITS)
     columns = ("visits", "hits", "each")
-    assert told(query.send(hit("12:01:00")), *columns) == ["+ 1 1 [1]"]
-    assert told(query.send(hit("12:08:00")), *columns) == ["- 1 1 [1]", "+ 2 2 [1, 1]"]
+    assert shown(query.send(hit("12:01:00")), *columns) == ["+ 1 1 [1]"]
+    assert shown(query.send(hit("12:08:00")), *columns) == ["- 1 1 [1]", "+ 2 2 [1, 1]"]
     query.restart()
-    assert told(query.send(hit("12:04:00")), *columns) == ["- 2 2 [1, 1]", "+ 1 3 [3]"]
+    assert shown(query.send(hit("12:04:00")), *columns) == ["- 2 2 [1, 1]", "+ 1 3 [3]"]
 
 
 def test_without_new_windows_each_row_stays_in_the_window_of_its_session() -> None:
@@ -72,9 +72,9 @@ def test_without_new_windows_each_row_stays_in_the_window_of_its_session() -> No
         return visits(hits).group("user", wanted, name="again", **SMALL)
 
     query = QueryTest(job, HITS)
-    assert told(query.send(hit("12:01:00")), "visits", "hits") == ["+ 1 1"]
-    assert told(query.send(hit("12:08:00")), "visits", "hits") == ["+ 1 1"]
-    merged = told(query.send(hit("12:04:00")), "visits", "hits")
+    assert shown(query.send(hit("12:01:00")), "visits", "hits") == ["+ 1 1"]
+    assert shown(query.send(hit("12:08:00")), "visits", "hits") == ["+ 1 1"]
+    merged = shown(query.send(hit("12:04:00")), "visits", "hits")
     assert sorted(merged) == ["+ 1 3", "- 1 1", "- 1 1"]
 
 
@@ -87,10 +87,10 @@ def test_a_list_of_what_stands_is_in_no_promised_order() -> None:
 
 def test_a_result_whose_rows_are_all_withdrawn_is_withdrawn_and_none_takes_its_place() -> None:
     query = QueryTest(lambda hits: in_hours(visits(hits), {"visits": bl.count()}, "n"), HITS)
-    assert told(query.send(hit("12:01:00")), "n", "visits") == ["+ 1 1"]
-    assert sorted(told(query.send(hit("12:02:00")), "n", "visits")) == ["+ 2 1", "- 1 1"]
+    assert shown(query.send(hit("12:01:00")), "n", "visits") == ["+ 1 1"]
+    assert sorted(shown(query.send(hit("12:02:00")), "n", "visits")) == ["+ 2 1", "- 1 1"]
     # It may come back.
-    assert told(query.send(hit("12:01:00", "bob")), "n", "visits") == ["+ 1 1"]
+    assert shown(query.send(hit("12:01:00", "bob")), "n", "visits") == ["+ 1 1"]
 
 
 @pytest.mark.parametrize("render", ["changelog", "upserts"])
@@ -135,7 +135,7 @@ def test_rows_that_are_combined_early_take_others_back_too(early: Row) -> None:
     for at in ("12:01:00", "12:08:00", "12:20:00", "12:04:00"):
         assert query.send(hit(at)) == []
     rows = query.advance_watermark_to("13:30:00")
-    assert told(rows, "visits", "longest", "mean") == ["+ 2 3 2.0"]
+    assert shown(rows, "visits", "longest", "mean") == ["+ 2 3 2.0"]
 
 
 def test_a_join_is_corrected_also_with_a_stream_that_withdraws_nothing() -> None:
@@ -146,12 +146,12 @@ def test_a_join_is_corrected_also_with_a_stream_that_withdraws_nothing() -> None
     query = QueryTest(job, {"hits": HITS, "names": NAMES})
     assert query.send(hit("12:01:00"), to="hits") == []
     named = query.send({"user": "ann", "at": "12:30:00", "name": "Ann"}, to="names")
-    assert told(named, "n", "name") == ["+ 1 Ann"]
-    assert told(query.send(hit("12:08:00"), to="hits"), "n", "name") == [
+    assert shown(named, "n", "name") == ["+ 1 Ann"]
+    assert shown(query.send(hit("12:08:00"), to="hits"), "n", "name") == [
         *("- 1 Ann", "+ 1 Ann", "+ 1 Ann")
     ]
     merged = query.send(hit("12:04:00"), to="hits")
-    assert told(merged, "n", "name") == ["- 1 Ann", "- 1 Ann", "+ 3 Ann"]
+    assert shown(merged, "n", "name") == ["- 1 Ann", "- 1 Ann", "+ 3 Ann"]
 
 
 def test_streams_that_withdraw_are_flattened() -> None:
@@ -163,11 +163,11 @@ def test_streams_that_withdraw_are_flattened() -> None:
 
     query = QueryTest(job, {"hits": HITS, "more": HITS})
     columns = ("visits", "hits", "each")
-    assert told(query.send(hit("12:01:00"), to="hits"), *columns) == ["+ 1 1 [1]"]
+    assert shown(query.send(hit("12:01:00"), to="hits"), *columns) == ["+ 1 1 [1]"]
     rows = query.send(hit("12:04:00"), to="more")
-    assert told(rows, *columns) == ["- 1 1 [1]", "+ 2 2 [1, 1]"]
+    assert shown(rows, *columns) == ["- 1 1 [1]", "+ 2 2 [1, 1]"]
     rows = query.send(hit("12:05:00"), to="more")
-    assert told(rows, *columns) == ["- 2 2 [1, 1]", "+ 2 3 [1, 2]"]
+    assert shown(rows, *columns) == ["- 2 2 [1, 1]", "+ 2 3 [1, 2]"]
 
 
 def test_a_grouping_and_a_source_are_joined_without_spark() -> None:
@@ -180,7 +180,7 @@ def test_a_grouping_and_a_source_are_joined_without_spark() -> None:
     query = QueryTest(job, {"hits": HITS, "names": NAMES})
     query.send(hit("12:01:00"), to="hits")
     query.send({"user": "ann", "at": "12:30:00", "name": "Ann"}, to="names")
-    assert told(query.advance_watermark_to_infinity(), "n", "name") == ["+ 1 Ann"]
+    assert shown(query.advance_watermark_to_infinity(), "n", "name") == ["+ 1 Ann"]
 
 
 # -- what is refused -------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def test_on_spark_the_rows_are_those_of_the_local_host() -> None:
             rows = [row for at in sent[:3] for row in query.send(hit(at))]
             rows += query.restart()
             rows += [row for at in sent[3:] for row in query.send(hit(at))]
-            found[host] = sorted(told(rows, "visits", "hours", "most"))
+            found[host] = sorted(shown(rows, "visits", "hours", "most"))
     assert found["spark"] == found["local"]
     # Of two visits in the first hour one is left: 3 hits, as many as in no other hour.
     assert found["local"] == [

@@ -145,7 +145,7 @@ class Started:
     """A pipeline that runs, as far as its result asks."""
 
     layers: Layers
-    told: RunReport = attrs.field(factory=RunReport)
+    report: RunReport = attrs.field(factory=RunReport)
     query: Query = attrs.field(factory=Query)
 
 
@@ -170,8 +170,8 @@ def test_the_newest_losses_are_kept_and_all_are_counted(started: Started) -> Non
 
     running: Any = started
     result = RunningResult(running)
-    started.told.record_drops(lost(RowProblem.BAD_VALUE, range(3)))
-    started.told.record_drops(lost(RowProblem.NULL_TIMESTAMP, range(3, KEPT_LOST + 1)))
+    started.report.record_drops(lost(RowProblem.BAD_VALUE, range(3)))
+    started.report.record_drops(lost(RowProblem.NULL_TIMESTAMP, range(3, KEPT_LOST + 1)))
 
     assert [it.drop.error for it in result.lost] == [str(at) for at in range(1, KEPT_LOST + 1)]
     assert result.lost_counts == {

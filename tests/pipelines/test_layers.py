@@ -8,7 +8,7 @@ from beamlike.hosts.memory.pipeline import PipelineRun, run_pipeline
 from beamlike.model.graph import Edge
 from tests.support.generated.pipelines import any_pipeline
 from tests.support.pipelines.in_layers import run_in_letters
-from tests.support.pipelines.results_of_runs import told
+from tests.support.pipelines.results_of_runs import readable_run
 
 
 def edges(run: PipelineRun) -> list[Edge]:
@@ -29,5 +29,5 @@ def test_a_random_pipeline_gives_in_letters_what_it_gives_in_memory(seed: int) -
         buckets=dice.randint(1, 3),
     )
 
-    assert told(in_letters) == told(in_memory)
+    assert readable_run(in_letters) == readable_run(in_memory)
     assert in_letters.metrics == in_memory.metrics

@@ -30,7 +30,7 @@ from tests.support.generated.scenarios import any_script
 from tests.support.generated.stateful import AnyExpiringFn, AnyFn, AnySortedFn
 from tests.support.generated.strategies import any_window_fn
 from tests.support.pipelines.in_layers import run_in_letters
-from tests.support.pipelines.results_of_runs import told
+from tests.support.pipelines.results_of_runs import readable_run
 
 EXAMPLES = int(os.environ.get("BEAMLIKE_EXAMPLES", "200"))
 
@@ -101,7 +101,7 @@ def test_a_random_function_with_states_gives_on_the_local_host_what_it_gives_in_
     local = run_pipeline(pipeline.nodes, local_worker_of)
 
     assert by_key(local, out) == by_key(in_memory, out)
-    assert told(local) == told(in_memory)
+    assert readable_run(local) == readable_run(in_memory)
 
 
 @pytest.mark.parametrize("seed", range(EXAMPLES, EXAMPLES + EXAMPLES // 2))
@@ -120,7 +120,7 @@ def test_a_random_function_with_states_gives_in_letters_what_it_gives_in_memory(
     )
 
     assert by_key(in_letters, out) == by_key(in_memory, out)
-    assert told(in_letters) == told(in_memory)
+    assert readable_run(in_letters) == readable_run(in_memory)
 
 
 def test_the_random_functions_do_all_that_they_may() -> None:

@@ -8,7 +8,7 @@ import pytest
 from beamlike.hosts.memory.pipeline import run_pipeline
 from beamlike.hosts.spark.graph.query import Scripted, run_pipelines_on_spark
 from tests.support.generated.pipelines import any_pipeline
-from tests.support.pipelines.results_of_runs import told
+from tests.support.pipelines.results_of_runs import readable_run
 
 pytestmark = pytest.mark.spark
 
@@ -25,5 +25,5 @@ def test_random_pipelines_give_on_spark_what_they_give_in_memory(spark: Any) -> 
     on_spark = run_pipelines_on_spark(scripted, spark)
 
     for seed, (found, wanted) in enumerate(zip(on_spark, in_memory, strict=True)):
-        assert told(found) == told(wanted), f"seed {seed}"
+        assert readable_run(found) == readable_run(wanted), f"seed {seed}"
         assert found.metrics == wanted.metrics, f"seed {seed}"

@@ -112,7 +112,7 @@ class Unasked(CountedAgain):
 
 
 @attrs.frozen
-class Insists(CountedAgain):
+class FiresUnchanged(CountedAgain):
     """Goes on being ready after it fired."""
 
     firings = "repeated"
@@ -200,7 +200,7 @@ class Unmerged(CustomTrigger[None]):
         (AtTheEnd(1), "or write waits_for_end = True"),
         (NeverLast(2), 'ready 500 times and never finished; write firings = "repeated"'),
         (Unasked(2), 'finishes is not asked with firings = "repeated"'),
-        (Insists(2), "right after its firing"),
+        (FiresUnchanged(2), "right after its firing"),
         (Halves(2), "called twice at one moment it must change nothing more"),
         (AtOnce(2), "write fires_on_arrival = True"),
         (Appends(), "changes the state that it is given; return a new one"),

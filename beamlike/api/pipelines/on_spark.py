@@ -118,13 +118,13 @@ class RunningResult(PipelineResult):
     @property
     def outputs(self) -> PipelineRun:
         """What was dropped and counted since it was started."""
-        report, nodes = self._running.told, self._running.layers.nodes
+        report, nodes = self._running.report, self._running.layers.nodes
         return PipelineRun({}, _named(report.lost, nodes), report.metrics)
 
     @property
     def lost_counts(self) -> Mapping[tuple[str, str], int]:
         """How many elements were dropped since it was started, by label and reason: all."""
-        return _counted(self._running.told, self._running.layers.nodes)
+        return _counted(self._running.report, self._running.layers.nodes)
 
 
 def _named(lost: Sequence[Any], nodes: Sequence[Node]) -> tuple[DroppedElement, ...]:
@@ -177,7 +177,7 @@ def run_on_spark(
 
     Args:
         nodes: All of it.
-        outputs: What somebody has a collection of.
+        outputs: The edges of which there is a collection.
         sinks: Where elements go as rows.
         options: How it runs.
         writes: Whether functions of it write, to files.

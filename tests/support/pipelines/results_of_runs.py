@@ -9,10 +9,10 @@ from beamlike.hosts.memory.pipeline import PipelineRun
 from beamlike.machine.events import Drop
 from beamlike.runtime.script import Arrive, Run
 
-__all__ = ["told", "told_inside"]
+__all__ = ["readable_run", "told_inside"]
 
 
-def told(run: PipelineRun) -> Mapping[str, list[str]]:
+def readable_run(run: PipelineRun) -> Mapping[str, list[str]]:
     """What came out of each edge, and what was lost; in which order within a step is open.
 
     And what happened inside of each grouping, see `told_inside`.

@@ -11,7 +11,7 @@ _PART = 1 << 16
 
 
 def check_delimiter(delimiter: object) -> None:
-    """Refuse what does not tell records apart.
+    """Refuse what does not separate records.
 
     Raises:
         PipelineError: With what to write.

@@ -77,7 +77,7 @@ class Running:
     """A query that runs, or did."""
 
     query: "StreamingQuery"
-    told: RunReport
+    report: RunReport
     layers: Layers
     _checkpoint: Checkpoint
 
