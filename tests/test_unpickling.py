@@ -25,7 +25,6 @@ OPENED = {
     # Asked for by the user, by name.
     "beamlike/api/pipelines/coders.py": "PickleCoder, which says so",
     "beamlike/api/pipelines/more_coders.py": "coders of Beam's that are asked for by name",
-    "beamlike/api/pipelines/userstate.py": "values of states, by the same pipeline",
     "beamlike/dialects/kafka_frames.py": "sessions in a checkpoint, with unpickle=True only",
     "beamlike/dialects/apex_storage.py": "a checkpoint of a run, with unpickle=True only",
     # Written by the process that opens it, for one of its own.

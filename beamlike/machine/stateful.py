@@ -24,7 +24,7 @@ from beamlike.machine.events import (
 from beamlike.machine.failures import Failure, OnFailure, left_out
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState, TriggerState, WindowState
-from beamlike.machine.ungrouped import clocks_after, elements_of, expired
+from beamlike.machine.ungrouped import clocks_after, elements_of, expired, refuse_merging
 from beamlike.model.fingerprint import stable_repr
 from beamlike.model.options import option
 from beamlike.model.panes import NO_FIRING
@@ -73,12 +73,8 @@ class StatefulMap:
         *,
         already_merged: bool = False,
     ) -> None:
-        if window_fn.is_merging and not already_merged:
-            raise WindowingError(
-                f"MergingWindowFn is not supported for stateful functions: {window_fn} merges "
-                "windows, and a state cannot be merged; use FixedWindows, SlidingWindows, "
-                "calendar windows or GlobalWindows"
-            )
+        if not already_merged:
+            refuse_merging(window_fn)
         if not callable(fn):
             raise WindowingError(
                 f"StatefulMap fn must be a function, got {fn!r}; write "

@@ -15,9 +15,24 @@ from beamlike.machine.events import (
 )
 from beamlike.machine.reference.state import KeyState
 from beamlike.model.fingerprint import how_many
+from beamlike.model.windowfns import WindowFn
 from beamlike.model.windows import Window
 
-__all__ = ["clocks_after", "elements_of", "expired"]
+__all__ = ["clocks_after", "elements_of", "expired", "refuse_merging"]
+
+
+def refuse_merging(window_fn: WindowFn) -> None:
+    """Refuse windows that merge, for a function with states.
+
+    Raises:
+        WindowingError: They merge.
+    """
+    if window_fn.is_merging:
+        raise WindowingError(
+            f"MergingWindowFn is not supported for stateful functions: {window_fn} merges "
+            "windows, and a state cannot be merged; use FixedWindows, SlidingWindows, "
+            "calendar windows or GlobalWindows"
+        )
 
 
 def elements_of(bundle: Bundle, stage: str) -> Iterator[Element]:

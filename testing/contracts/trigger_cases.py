@@ -17,8 +17,9 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.trigger_context import ArrivedElements, TriggerContext
 from beamlike.model.windows import IntervalWindow
+from beamlike.testing.contracts.rules import Raised
 
-__all__ = ["MOVES", "Case", "Elements", "Raised", "Seen", "same", "shown"]
+__all__ = ["MOVES", "Case", "Elements", "Seen", "same", "shown"]
 
 Elements = Sequence[tuple[int, Any]]
 """Timestamps (ms) and values."""
@@ -34,10 +35,6 @@ _EVENTS: Final = 12
 
 _SHORT: Final = reprlib.Repr()
 _SHORT.maxother = _SHORT.maxstring = 120
-
-
-class Raised(Exception):
-    """A method of the trigger raised; the text says which."""
 
 
 @attrs.frozen

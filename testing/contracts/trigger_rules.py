@@ -19,7 +19,8 @@ from beamlike.model.custom_trigger import CustomTrigger
 from beamlike.model.trigger_context import TriggerContext
 from beamlike.model.windows import IntervalWindow
 from beamlike.testing.contracts import values
-from beamlike.testing.contracts.trigger_cases import MOVES, Case, Raised, Seen, same, shown
+from beamlike.testing.contracts.rules import Raised, broken_by
+from beamlike.testing.contracts.trigger_cases import MOVES, Case, Seen, same, shown
 
 __all__ = ["broken_rules"]
 
@@ -35,29 +36,18 @@ def broken_rules(case: Case) -> list[str]:
     Raises:
         TestStreamError: None is broken, but none could be.
     """
-    broken = _broken(case, _OF_VALUES)
-    unanswered = _broken(case, [_answers])
+    broken = broken_by(case, _OF_VALUES)
+    unanswered = broken_by(case, [_answers])
     if unanswered:
         return broken + unanswered
-    broken += _broken(case, _OF_STATES) + _broken(case, _OF_FIRINGS) + _broken(case, _OF_TIMERS)
+    broken += (
+        broken_by(case, _OF_STATES) + broken_by(case, _OF_FIRINGS) + broken_by(case, _OF_TIMERS)
+    )
     if not broken and not any(seen.ready for seen in case.seen):
         raise TestStreamError(
             f"check_trigger has nothing to check: {case.trigger} never gets ready; give values for "
             "which it does, or a window that is long enough"
         )
-    return broken
-
-
-def _broken(case: Case, rules: Iterable[Rule]) -> list[str]:
-    """The first sentence of each rule; the others would be more of the same."""
-    broken: list[str] = []
-    for rule in rules:
-        try:
-            sentence = next(rule(case), None)
-        except Raised as raised:
-            sentence = str(raised)
-        if sentence is not None and sentence not in broken:
-            broken.append(sentence)
     return broken
 
 

@@ -15,9 +15,10 @@ from beamlike.errors import TestStreamError
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.windowfns import Merge, MergingWindowFn, WindowFn
 from beamlike.model.windows import IntervalWindow, Window
+from beamlike.testing.contracts.rules import Raised
 from beamlike.testing.spelling import instant_code
 
-__all__ = ["Case", "Raised", "Sizes", "call", "listed", "short", "within_time"]
+__all__ = ["Case", "Sizes", "call", "listed", "short", "within_time"]
 
 Sizes = Mapping[IntervalWindow, int]
 """Windows to merge, each with the number of elements that it holds."""
@@ -25,10 +26,6 @@ Sizes = Mapping[IntervalWindow, int]
 _SETS: Final = tuple(size for size in (1, 2, 3, 4, 6, 9) for _ in range(25))
 """The sizes of the random sets of windows that are merged, besides all of them. They are drawn
 with a fixed seed, so that a check is the same each time."""
-
-
-class Raised(Exception):
-    """The window function raised; the text says on what."""
 
 
 @attrs.frozen(slots=False)

@@ -14,9 +14,9 @@ from beamlike.model.time import show_duration
 from beamlike.model.windowfns import Merge, MergingWindowFn
 from beamlike.model.windows import GlobalWindow, IntervalWindow
 from beamlike.testing.contracts import values
+from beamlike.testing.contracts.rules import Raised, broken_by
 from beamlike.testing.contracts.window_fn_cases import (
     Case,
-    Raised,
     Sizes,
     call,
     listed,
@@ -34,33 +34,20 @@ def broken_rules(case: Case) -> list[str]:
     Raises:
         TestStreamError: None is broken, but none could be.
     """
-    broken = _broken(case, _OF_VALUES)
-    unanswered = _broken(case, [_answers])
+    broken = broken_by(case, _OF_VALUES)
+    unanswered = broken_by(case, [_answers])
     if unanswered:
         return broken + unanswered
-    broken += _broken(case, _OF_ASSIGN)
+    broken += broken_by(case, _OF_ASSIGN)
     if isinstance(case.fn, MergingWindowFn):
         # What an unsound plan does to windows says nothing more.
-        broken += _broken(case, [_plans_are_sound]) or _broken(case, _OF_PLANS)
+        broken += broken_by(case, [_plans_are_sound]) or broken_by(case, _OF_PLANS)
     if not broken:
         case.refuse_nothing()
     return broken
 
 
 Rule = Callable[[Case], Iterator[str]]
-
-
-def _broken(case: Case, rules: Iterable[Rule]) -> list[str]:
-    """The first sentence of each rule; the others would be more of the same."""
-    broken: list[str] = []
-    for rule in rules:
-        try:
-            sentence = next(rule(case), None)
-        except Raised as raised:
-            sentence = str(raised)
-        if sentence is not None and sentence not in broken:
-            broken.append(sentence)
-    return broken
 
 
 # -- the function as a value -----------------------------------------------------------------

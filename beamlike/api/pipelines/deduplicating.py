@@ -48,7 +48,18 @@ class _Durations:
         )
 
 
-class DeduplicatePerKey(PTransform[Any, Any]):
+class _ForAWhile(PTransform[Any, Any]):
+    """What knows keys for some time."""
+
+    def __init__(
+        self, processing_time_duration: Any = None, event_time_duration: Any = None
+    ) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self._durations = _Durations(owner, processing_time_duration, event_time_duration)
+
+
+class DeduplicatePerKey(_ForAWhile):
     """The first pair of each key and window; others come out no earlier than a duration after it.
 
     What is known of a key is forgotten with its window, and when the first of the durations is
@@ -66,29 +77,15 @@ class DeduplicatePerKey(PTransform[Any, Any]):
     Source: Beam Python ``DeduplicatePerKey``, Beam Java ``Deduplicate.keyedValues``.
     """
 
-    def __init__(
-        self, processing_time_duration: Any = None, event_time_duration: Any = None
-    ) -> None:
-        super().__init__()
-        owner = type(self).__name__
-        self._durations = _Durations(owner, processing_time_duration, event_time_duration)
-
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, T]]:
         return given | "DeduplicateFn" >> ParDo(_FirstOfKey(self._durations))
 
 
-class Deduplicate(PTransform[Any, Any]):
+class Deduplicate(_ForAWhile):
     """The same of elements, by themselves: see `DeduplicatePerKey`.
 
     Source: Beam Python ``Deduplicate``, Beam Java ``Deduplicate.values``.
     """
-
-    def __init__(
-        self, processing_time_duration: Any = None, event_time_duration: Any = None
-    ) -> None:
-        super().__init__()
-        owner = type(self).__name__
-        self._durations = _Durations(owner, processing_time_duration, event_time_duration)
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         keyed = given | "Use Value as Key" >> Map(_with_nothing)

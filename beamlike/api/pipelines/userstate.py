@@ -5,14 +5,11 @@ Source: Beam Python ``transforms.userstate``; Beam Java ``@OnWindowExpiration`` 
 """
 
 import inspect
-import pickle
 from collections.abc import Callable, Iterator
 from types import MethodType
 from typing import Any, TypeVar
 
-import attrs
-import cloudpickle
-
+from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.combinefn import combine_fn as combine_fn_of
 from beamlike.api.pipelines.dofn import DoFn, Param, StateAsked, TimerAsked
 from beamlike.api.pipelines.python.reading import moment
@@ -68,20 +65,6 @@ class OrderedListStateSpec(state_specs.OrderedListStateSpec):
         return Timestamp.of_millis(millis)
 
 
-@attrs.frozen
-class _AccumulatorCoder(Coder):
-    """Accumulators, whatever they are made of."""
-
-    def encode(self, value: Any) -> bytes:
-        try:
-            return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-        except Exception:
-            return cloudpickle.dumps(value)  # type: ignore[no-any-return]
-
-    def decode(self, encoded: bytes) -> Any:
-        return cloudpickle.loads(encoded)
-
-
 class CombiningValueStateSpec(state_specs.CombiningValueStateSpec):
     """One value, which a combine function makes of all that is added.
 
@@ -115,7 +98,7 @@ class CombiningValueStateSpec(state_specs.CombiningValueStateSpec):
             raise PipelineTypeError(str(error)) from error
         if not isinstance(made, Stepwise) and isinstance(coder, Coder | None):
             coder = None
-        super().__init__(name, _AccumulatorCoder() if coder is None else coder, made)
+        super().__init__(name, PickleCoder() if coder is None else coder, made)
 
 
 def on_timer(timer_spec: TimerSpec) -> Callable[[Method], Method]:

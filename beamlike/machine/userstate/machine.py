@@ -3,13 +3,12 @@
 Source: Beam Java ``StatefulDoFnRunner``.
 """
 
-from beamlike.errors import WindowingError
 from beamlike.machine.assigning import windows_of
 from beamlike.machine.events import Bundle, Drop, Effect, Event, OnEvent
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
-from beamlike.machine.ungrouped import clocks_after, elements_of
+from beamlike.machine.ungrouped import clocks_after, elements_of, refuse_merging
 from beamlike.machine.userstate.running import Running, next_event
 from beamlike.machine.userstate.saved import of_state
 from beamlike.model.options import option
@@ -30,8 +29,8 @@ class StatefulParDo:
     forgotten one millisecond after it.
 
     Args:
-        window_fn: The windows of elements that come in none. They must not merge: nobody could
-            say what two states become together.
+        window_fn: The windows of elements that come in none. They must not merge: there is no
+            rule for what two states become together.
         fn: The function.
         allowed_lateness: How long after its end a window still accepts elements.
         on_error: What to do when ``fn`` or the window function raises: ``"fail"`` or ``"drop"``,
@@ -55,12 +54,8 @@ class StatefulParDo:
         already_merged: bool = False,
         tagged: bool = False,
     ) -> None:
-        if window_fn.is_merging and not already_merged:
-            raise WindowingError(
-                f"MergingWindowFn is not supported for stateful functions: {window_fn} merges "
-                "windows, and a state cannot be merged; use FixedWindows, SlidingWindows, "
-                "calendar windows or GlobalWindows"
-            )
+        if not already_merged:
+            refuse_merging(window_fn)
         self.window_fn, self.fn = window_fn, fn
         self.allowed_lateness = duration_ms(allowed_lateness, "allowed_lateness")
         self.on_error = option(OnFailure, on_error, "on_error")
@@ -72,14 +67,14 @@ class StatefulParDo:
         return not all(spec.is_event_time for spec in self.fn.timers.values())
 
     def step(
-        self, state: KeyState, event: Event, tell: OnEvent | None = None
+        self, state: KeyState, event: Event, on_event: OnEvent | None = None
     ) -> tuple[KeyState, tuple[Effect, ...]]:
         """Take one event to the next state, and say what comes out.
 
         Args:
             state: Left as it is, also if ``fn`` raises.
             event: What happens.
-            tell: Called with each drop, at the end of the step.
+            on_event: Called with each drop, at the end of the step.
 
         Raises:
             WatermarkError: The watermark or the clock would go back.
@@ -106,10 +101,10 @@ class StatefulParDo:
                     running.take(element, window)
         running.settle()
         windows = running.windows()
-        if tell is not None:
+        if on_event is not None:
             for effect in running.effects:
                 if isinstance(effect, Drop):
-                    tell(effect)
+                    on_event(effect)
         return state.after(watermark, clock, windows), tuple(running.effects)
 
     def next_timers(self, state: KeyState) -> NextTimers:

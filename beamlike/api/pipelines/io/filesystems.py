@@ -138,12 +138,7 @@ class FileSystems:
         Raises:
             BeamIOError: Some could not be copied.
         """
-
-        def work(source: str, target: str) -> None:
-            system, source = FileSystems._of(source)
-            system.copy(source, FileSystems._of(target)[1])
-
-        _all("Copy", work, zip(source_file_names, destination_file_names, strict=True))
+        _each_to("copy", source_file_names, destination_file_names)
 
     @staticmethod
     def rename(source_file_names: Sequence[str], destination_file_names: Sequence[str]) -> None:
@@ -152,12 +147,7 @@ class FileSystems:
         Raises:
             BeamIOError: Some could not be renamed.
         """
-
-        def work(source: str, target: str) -> None:
-            system, source = FileSystems._of(source)
-            system.rename(source, FileSystems._of(target)[1])
-
-        _all("Rename", work, zip(source_file_names, destination_file_names, strict=True))
+        _each_to("rename", source_file_names, destination_file_names)
 
     @staticmethod
     def delete(paths: Sequence[str]) -> None:
@@ -209,6 +199,16 @@ class FileSystems:
     @staticmethod
     def report_sink_lineage(path: str) -> None:
         """Taken, so that programs of Beam need no change."""
+
+
+def _each_to(verb: str, sources: Sequence[str], targets: Sequence[str]) -> None:
+    """Copy or rename files, each in its own file system."""
+
+    def work(source: str, target: str) -> None:
+        system, source = FileSystems._of(source)
+        getattr(system, verb)(source, FileSystems._of(target)[1])
+
+    _all(verb.capitalize(), work, zip(sources, targets, strict=True))
 
 
 def _there(path: str) -> FileMetadata:

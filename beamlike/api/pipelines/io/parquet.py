@@ -184,19 +184,27 @@ class ReadAllFromParquet(PTransform[PCollection[Any], PCollection[Any]]):
 class _Sink(FileBasedSink):
     """Rows, or whole tables, into files."""
 
-    def __init__(self, path: Any, schema: Any, batched: bool, how: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        path: Any,
+        schema: Any,
+        *,
+        batched: bool = False,
+        record_batch_size: int = 1000,
+        codec: str,
+        use_deprecated_int96_timestamps: bool,
+        use_compliant_nested_type: bool,
+        **files: Any,
+    ) -> None:
         _parquet("WriteToParquet")
-        self._schema, self._batched = schema, batched
-        self._size = how.pop("record_batch_size", 1000)
-        check_number(self._size, "record_batch_size", least=1)
-        how.pop("row_group_buffer_size", None)
-        codec = how.pop("codec", "none")
+        check_number(record_batch_size, "record_batch_size", least=1)
+        self._schema, self._batched, self._size = schema, batched, record_batch_size
         self._how = {
             "compression": codec if codec != "none" else "NONE",
-            "use_deprecated_int96_timestamps": how.pop("use_deprecated_int96_timestamps", False),
-            "use_compliant_nested_type": how.pop("use_compliant_nested_type", False),
+            "use_deprecated_int96_timestamps": use_deprecated_int96_timestamps,
+            "use_compliant_nested_type": use_compliant_nested_type,
         }
-        super().__init__(path, None, **how)
+        super().__init__(path, None, **files)
 
     def open(self, temp_path: str) -> Any:
         return _Rows(super().open(temp_path), self._schema, self._size, self._how)
@@ -285,17 +293,18 @@ class WriteToParquet(PTransform[PCollection[Any], PCollection[str]]):
         triggering_frequency: float | None = None,
     ) -> None:
         super().__init__()
-        how = {
-            "record_batch_size": record_batch_size,
-            "codec": codec,
-            "use_deprecated_int96_timestamps": use_deprecated_int96_timestamps,
-            "use_compliant_nested_type": use_compliant_nested_type,
-            "file_name_suffix": file_name_suffix,
-            "num_shards": num_shards,
-            "shard_name_template": shard_name_template,
-            "triggering_frequency": triggering_frequency,
-        }
-        self._sink = _Sink(file_path_prefix, schema, False, how)
+        self._sink = _Sink(
+            file_path_prefix,
+            schema,
+            record_batch_size=record_batch_size,
+            codec=codec,
+            use_deprecated_int96_timestamps=use_deprecated_int96_timestamps,
+            use_compliant_nested_type=use_compliant_nested_type,
+            file_name_suffix=file_name_suffix,
+            num_shards=num_shards,
+            shard_name_template=shard_name_template,
+            triggering_frequency=triggering_frequency,
+        )
 
     def expand(self, given: PCollection[Any]) -> Any:
         return given | Write(self._sink)
@@ -321,16 +330,18 @@ class WriteToParquetBatched(PTransform[PCollection[Any], PCollection[str]]):
         triggering_frequency: float | None = None,
     ) -> None:
         super().__init__()
-        how = {
-            "codec": codec,
-            "use_deprecated_int96_timestamps": use_deprecated_int96_timestamps,
-            "use_compliant_nested_type": use_compliant_nested_type,
-            "file_name_suffix": file_name_suffix,
-            "num_shards": num_shards,
-            "shard_name_template": shard_name_template,
-            "triggering_frequency": triggering_frequency,
-        }
-        self._sink = _Sink(file_path_prefix, schema, True, how)
+        self._sink = _Sink(
+            file_path_prefix,
+            schema,
+            batched=True,
+            codec=codec,
+            use_deprecated_int96_timestamps=use_deprecated_int96_timestamps,
+            use_compliant_nested_type=use_compliant_nested_type,
+            file_name_suffix=file_name_suffix,
+            num_shards=num_shards,
+            shard_name_template=shard_name_template,
+            triggering_frequency=triggering_frequency,
+        )
 
     def expand(self, given: PCollection[Any]) -> Any:
         return given | Write(self._sink)
