@@ -19,7 +19,7 @@ from beamlike.runtime.clock import Clock
 from beamlike.runtime.key_numbers import UNKNOWN, Numbered, number_keys
 from beamlike.runtime.part_folds import arrivals_of, fold_of_part
 from beamlike.runtime.plan import Plan
-from beamlike.runtime.store.column_state import ColumnState
+from beamlike.runtime.store.column_state import ColumnState, withdrawn_at
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages, Rows, Store
 from beamlike.runtime.store.room import in_one
@@ -108,9 +108,11 @@ class ColumnShard:
             index.forget_deadlines()
             inactive = rows.lives & ~active
             bucket_of_row = rows.table.column("bucket").to_numpy()
-            _note(index, saved_state, deadlines, bucket_of_row, inactive)
+            holds = self._holds(saved_state, rows.table)
+            _note(index, saved_state, (*deadlines, holds), bucket_of_row, inactive)
             everywhere = np.ones(len(after.table), np.bool_)
-            _note(index, after, next_timers(self.machine.rules, after), bucket, everywhere)
+            deadlines = next_timers(self.machine.rules, after)
+            _note(index, after, (*deadlines, self._holds(after, saved)), bucket, everywhere)
         if touched or to != index.at:
             index.move(to)
             store.write_index(index.dump(self.plan))
@@ -131,6 +133,23 @@ class ColumnShard:
         own = np.arange(len(rows.lives))
         output = rows.table.column("output_watermark").to_numpy()
         return State(index.at.watermark, index.at.clock, output, self.layout.waits(rows.table, own))
+
+    def _holds(self, state: State, saved: pa.Table) -> Ints:
+        """Where each window holds back the output watermark of the shard (ms); `NEVER`: nowhere.
+
+        Panes that may still be withdrawn hold it too, see `earliest_correction`.
+        """
+        table, rules = state.table, self.machine.rules
+        # A hold cannot be behind the key's output watermark.
+        hold = np.maximum(table.hold, state.output_watermark[table.key])
+        hold = np.where(table.hold == NOTHING, NEVER, hold)
+        withdrawn = withdrawn_at(saved)
+        if withdrawn is None:
+            return hold
+        fires = (withdrawn != NEVER) & ~table.closed
+        fires &= state.watermark <= rules.expiry(table.end)
+        correction = withdrawn + self.plan.strategy.allowed_lateness
+        return np.where(fires, np.minimum(hold, correction), hold)
 
     def _active(
         self,
@@ -216,13 +235,10 @@ class ColumnShard:
 
 
 def _note(
-    index: Index, state: State, deadlines: tuple[Ints, Ints], bucket_of_key: Ints, counts: Bools
+    index: Index, state: State, known: tuple[Ints, Ints, Ints], bucket_of_key: Ints, counts: Bools
 ) -> None:
     """What the index has to know of the windows that count: their deadlines and holds."""
-    table, (event, timer) = state.table, deadlines
-    # A hold cannot be behind the key's output watermark.
-    hold = np.maximum(table.hold, state.output_watermark[table.key])
-    hold = np.where(table.hold == NOTHING, NEVER, hold)
-    of_bucket = bucket_of_key[table.key[counts]]
+    event, timer, hold = known
+    of_bucket = bucket_of_key[state.table.key[counts]]
     for least, column in ((index.event, event), (index.timer, timer), (index.hold, hold)):
         np.minimum.at(least, of_bucket, column[counts])

@@ -11,7 +11,9 @@ from beamlike.machine.events import (
     TraceEvent,
     going_back,
 )
-from beamlike.machine.reference.state import KeyState
+from beamlike.machine.reference.state import KeyState, earliest_correction
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.strategy import AccumulationMode
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.runtime.script import Arrive, Machine, Output, Run, Script, ScriptStep, TracedEvent
 
@@ -50,6 +52,7 @@ class MemoryStage:
         self._story: list[tuple[int, Hashable, list[TraceEvent]]] = []
         self.watermark, self.clock = watermark, clock
         self.side_watermark: int | None = None
+        self._passed_on = self._reached
 
     @property
     def run(self) -> Run:
@@ -67,9 +70,27 @@ class MemoryStage:
     @property
     def output_watermark(self) -> int:
         """The output watermark (ms): only late panes have timestamps before it."""
+        return self._passed_on if self._withdraws else self._reached
+
+    @property
+    def _reached(self) -> int:
         # Every key saw every clock move; one that has not come yet will start at the watermark.
         output_watermarks = (state.output_watermark for state in self._states.values())
         return min(output_watermarks, default=self.watermark)
+
+    @property
+    def _withdraws(self) -> bool:
+        machine = self._machine
+        return (
+            isinstance(machine, Grouping)
+            and machine.strategy.accumulation is AccumulationMode.RETRACTING
+        )
+
+    def _pass_on(self, lateness: int) -> None:
+        """Pass the output watermark on, as far as no pane may still be withdrawn."""
+        held = (earliest_correction(state, lateness) for state in self._states.values())
+        reached = min([self._reached, *(at for at in held if at is not None)])
+        self._passed_on = max(self._passed_on, reached)
 
     def play(self, step: ScriptStep) -> tuple[Output, ...]:
         """Let one step happen; what came out of it.
@@ -100,6 +121,8 @@ class MemoryStage:
             self.watermark = step.to
         elif isinstance(step, AdvanceClock):
             self.clock = step.to
+        if isinstance(self._machine, Grouping) and self._withdraws:
+            self._pass_on(self._machine.strategy.allowed_lateness)
         return tuple(self._outputs[seen:])
 
     def check(self, step: ScriptStep) -> None:

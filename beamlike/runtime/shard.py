@@ -30,7 +30,7 @@ from beamlike.machine.events import (
     TraceEvent,
 )
 from beamlike.machine.reference.next_timers import NextTimers
-from beamlike.machine.reference.state import KeyState, earliest_hold
+from beamlike.machine.reference.state import KeyState, earliest_correction, earliest_hold
 from beamlike.machine.reference.step import Grouping
 from beamlike.runtime.arrivals import arriving
 from beamlike.runtime.clock import Clock
@@ -139,7 +139,7 @@ class Shard:
                 merges += merged
                 deadlines.append(next_timers)
             encoded.append(self._save(bucket, of_bucket))
-            _note(index, bucket, of_bucket, deadlines)
+            _note(index, bucket, of_bucket, deadlines, self.plan.strategy.allowed_lateness)
         pages.replace(rows, gone, pa.concat_tables(encoded))
         index.contents = pages.contents
         return effects, merges
@@ -227,16 +227,25 @@ def _live(before: KeyState, trace: Iterable[TraceEvent]) -> Iterator[Merged]:
 
 
 def _note(
-    index: Index, bucket: int, states: dict[Key, KeyState], deadlines: list[NextTimers]
+    index: Index,
+    bucket: int,
+    states: dict[Key, KeyState],
+    deadlines: list[NextTimers],
+    lateness: int,
 ) -> None:
     """What a bucket holds after its keys were stepped, and when its next timers are."""
     index.event[bucket] = min((w.event for w in deadlines if w.event is not None), default=NEVER)
     index.timer[bucket] = min((w.clock for w in deadlines if w.clock is not None), default=NEVER)
     index.side[bucket] = min((w.side for w in deadlines if w.side is not None), default=NEVER)
-    # A hold cannot be behind the key's output watermark.
-    holds = (
-        max(held, state.output_watermark)
-        for state in states.values()
-        if (held := earliest_hold(state.windows)) is not None
+    index.hold[bucket] = min(
+        (at for state in states.values() for at in _holds(state, lateness)), default=NEVER
     )
-    index.hold[bucket] = min(holds, default=NEVER)
+
+
+def _holds(state: KeyState, lateness: int) -> Iterator[int]:
+    """Where a key holds back the output watermark of its shard (ms)."""
+    if (held := earliest_hold(state.windows)) is not None:
+        # A hold cannot be behind the key's output watermark.
+        yield max(held, state.output_watermark)
+    if (correction := earliest_correction(state, lateness)) is not None:
+        yield correction

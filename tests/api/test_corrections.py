@@ -66,6 +66,31 @@ def test_two_sessions_that_merge_are_one_visit_in_the_hour() -> None:
     assert shown(query.send(hit("12:04:00")), *columns) == ["- 2 2 [1, 1]", "+ 1 3 [3]"]
 
 
+@pytest.mark.parametrize("machine", ["columnar", "reference"])
+def test_a_session_that_outgrows_an_hour_takes_its_early_pane_back_in_time(machine: Any) -> None:
+    """Hour 12 has ended and allows no lateness, but what ann's visit had there is withdrawn yet."""
+
+    def job(hits: Any) -> bl.Stream:
+        rows = bl.stream(hits, timestamp="at", watermark="0 s")
+        eager_at_two = bl.AfterWatermark(early=bl.AfterCount(2))
+        parts: Any = {"accumulation": "retracting", "allowed_lateness": "0 s"}
+        rows = rows.window(bl.Sessions("5 minutes"), trigger=eager_at_two, **parts)
+        sessions = rows.group("user", VISITS, name="visits", machine=machine, **SMALL)
+        hours = sessions.window(HOUR, trigger=EAGER, **parts)
+        wanted = {"visits": bl.count(), "hits": bl.sum("n")}
+        return hours.group("user", wanted, name="hours", machine=machine, **SMALL)
+
+    query = QueryTest(job, HITS)
+    columns = ("user", "visits", "hits")
+    early = query.send(hit("12:50:00"), hit("12:54:00"))
+    assert shown(early, *columns) == ["+ ann 1 2"]
+    assert query.send(hit("12:58:00")) == []
+    assert query.send(hit("13:01:00", "bob")) == []
+    query.restart()
+    ended = sorted(shown(query.send(hit("13:30:00", "bob")), *columns))
+    assert ended == ["+ ann 1 3", "+ bob 1 1", "- ann 1 2"]
+
+
 def test_without_new_windows_each_row_stays_in_the_window_of_its_session() -> None:
     def job(hits: Any) -> bl.Stream:
         wanted = {"visits": bl.count(), "hits": bl.sum("n")}

@@ -145,6 +145,27 @@ def test_a_window_says_that_it_holds_the_output_watermark_back(spark: Any, tmp_p
 
 
 @pytest.mark.nightly
+def test_an_early_pane_of_a_session_that_grew_is_said_to_hold_it(
+    spark: Any, tmp_path: Path
+) -> None:
+    query = sessions("columnar", allowed_lateness=0, shards=1)
+    grows = [event("ann", "00:09:00"), event("ann", "00:15:00"), event("cy", "00:28:00")]
+
+    path = leave_checkpoint(spark, tmp_path, EVENTS, query, ARRIVALS[0], grows)
+    (shard,) = bl.open_state(spark, path).shards.to_pylist()
+
+    names = ("watermark", "output_watermark", "held_until", "held_start", "held_end")
+    assert [f"{shard[name]:%H:%M}" for name in names] == [
+        "00:18",
+        "00:15",
+        "00:15",
+        "00:00",
+        "00:25",
+    ]
+    assert shard["held_key"] == "ann, 1"
+
+
+@pytest.mark.nightly
 def test_several_groupings_of_a_query(spark: Any, tmp_path: Path) -> None:
     def query(rows: Any) -> Any:
         stream = bl.stream(rows, timestamp="at", watermark="1 minute")

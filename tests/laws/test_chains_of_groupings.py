@@ -282,6 +282,64 @@ def check_chain(random: Random, length: int, eager: bool) -> None:
     assert standing.results == batch_result()
 
 
+@law
+@given(chance)
+def test_with_any_lateness_no_correction_of_a_session_comes_too_late(random: Random) -> None:
+    """The next grouping is that of the panes that stand, which may be split by what came late."""
+    lateness = random.choice(["0 s", "2 min", "12 min"])
+    combiner = random.choice(["end_of_window", "earliest", "latest"])
+    machine = random.choice(["columnar", "reference"])
+    window = random.choice([bl.Sessions("5 minutes"), bl.FixedWindows("40 minutes")])
+    first = Link(("k",), window, random.choice(PATIENT), lateness, FIRST)
+    last = Link((), bl.FixedWindows("10 minutes"), random.choice(PATIENT), lateness, EVERY)
+
+    def visits(events: Any) -> bl.Stream:
+        rows = bl.stream(events, timestamp="at", watermark="0 s")
+        rows = rows.window(
+            first.window,
+            trigger=first.trigger,
+            accumulation="retracting",
+            allowed_lateness=lateness,
+            timestamp_combiner=combiner,
+        )
+        return rows.group(first.key, first.aggregate, name="first", machine=machine, **SMALL)
+
+    panes, found = Counter[str](), dict[str, Row]()
+    standing, now, latest = ShardStatus(last, "retractions"), 0, 0
+    with (
+        QueryTest(visits, EVENTS) as alone,
+        QueryTest(lambda rows: last.group(visits(rows), "last", machine), EVENTS) as both,
+    ):
+
+        def happen(step: Callable[[QueryTest], list[Row]]) -> None:
+            for row in step(alone):
+                if row["dropped"] is None:
+                    pane = repr((record(row, first), row["timestamp"]))
+                    panes[pane] += -1 if row["retraction"] else 1
+                    found[pane] = row
+            standing.take(step(both))
+            assert {drop["stage"] for drop in standing.dropped} <= {"first"}
+
+        for number in range(random.randrange(10, 40)):
+            if random.random() < 0.2:
+                now = max(now, latest) + random.choice([0, 1, 1, 15])
+                hours, minutes = divmod(now, 60)
+                happen(lambda query: query.advance_watermark_to(f"{hours:02}:{minutes:02}:00"))  # noqa: B023
+            else:
+                # Sessions that grow for long, while the watermark follows close behind.
+                at = max(0, max(now, latest) + random.choice([-6, -1, 0, 1, 2, 3])) * MINUTE
+                event = any_event(random, number, now) | {"ts": at}
+                latest = max(latest, at // MINUTE)
+                happen(lambda query: query.send(sent_as(event)))  # noqa: B023
+        happen(lambda query: query.advance_watermark_to_infinity())
+    stood = [
+        dict(found[name]) | {"ts": round(found[name]["timestamp"].timestamp() * 1000)}
+        for name, count in panes.items()
+        for _ in range(count)
+    ]
+    assert standing.results == Counter(record(row, last) for row in batch(stood, last))
+
+
 @pytest.mark.parametrize("length", [2, 3])
 @law
 @given(chance)

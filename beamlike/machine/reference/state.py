@@ -14,7 +14,7 @@ from beamlike.model.panes import PaneInfo
 from beamlike.model.time import MIN_TIMESTAMP
 from beamlike.model.windows import Window
 
-__all__ = ["KeyState", "TriggerState", "WindowState", "earliest_hold"]
+__all__ = ["KeyState", "TriggerState", "WindowState", "earliest_correction", "earliest_hold"]
 
 
 @attrs.frozen
@@ -182,3 +182,22 @@ def earliest_hold(windows: Mapping[Window, WindowState]) -> int | None:
         if hold is not None and (held is None or hold < held):
             held = hold
     return held
+
+
+def earliest_correction(state: KeyState, lateness: int) -> int | None:
+    """Where panes that may still be withdrawn hold back what comes after the grouping (ms).
+
+    A pane is withdrawn with the timestamp it had, maybe long after: a session that grows has its
+    next pane at its new end. The next grouping must still know the window of that timestamp, and
+    with this lateness it does until the watermark has passed both together. So the watermark that
+    the grouping passes on waits there. Timings of the key's own panes do not depend on it.
+    """
+    held = [
+        pane.timestamp + lateness
+        for window, each in state.windows.items()
+        if each.unretracted_panes and not each.closed
+        # An expired session is retained for those that merge with it, and fires no more itself.
+        if state.watermark <= window.max_timestamp + lateness
+        for pane in each.unretracted_panes
+    ]
+    return min(held, default=None)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamlike.machine.columnar.arrays import NOTHING, Array, Ints, Lists
+from beamlike.machine.columnar.arrays import NEVER, NOTHING, Array, Ints, Lists
 from beamlike.machine.columnar.columns import State
 from beamlike.machine.columnar.folds import Values, values_array
 from beamlike.machine.columnar.folds.buffers import list_array, number_values
@@ -180,6 +180,21 @@ class ColumnState:
                 field[name] = values_array(values, kind.field(name).type, part.name)
         rows = pa.StructArray.from_arrays([field[it.name] for it in kind], fields=list(kind))
         return _list_array(unretracted_panes, rows)
+
+
+def withdrawn_at(saved: pa.Table) -> Ints | None:
+    """The earliest timestamp of the panes that each saved window may withdraw (ms), `NEVER`
+    if it has none; None: no window of the grouping withdraws any."""
+    if "unretracted_panes" not in saved.column_names:
+        return None
+    lists = saved.column("unretracted_panes").combine_chunks()
+    lengths = _lengths(lists)
+    found, some = np.full(len(lengths), NEVER, np.int64), lengths > 0
+    if some.any():
+        first = np.cumsum(lengths) - lengths
+        times = _array(pc.struct_field(lists.flatten(), "timestamp"))
+        found[some] = np.minimum.reduceat(times, first[some])
+    return found
 
 
 def whole(column: pa.ChunkedArray | pa.Array) -> Ints:

@@ -14,12 +14,12 @@ from beamlike.hosts.spark.saved.keys import key_texts
 from beamlike.hosts.spark.saved.shard import SavedShard
 from beamlike.hosts.spark.saved.sizes import row_sizes
 from beamlike.hosts.spark.saved.trigger import SavedTrigger
-from beamlike.machine.columnar.arrays import NOTHING, Ints
+from beamlike.machine.columnar.arrays import NEVER, NOTHING, Bools, Ints
 from beamlike.machine.reference.running import Now, TriggerView
 from beamlike.model.time import END_OF_GLOBAL_WINDOW, MAX_TIMESTAMP, MIN_TIMESTAMP
 from beamlike.model.windows import GLOBAL_WINDOW, bounds, window_of
 from beamlike.runtime.plan import number_of_shard
-from beamlike.runtime.store.column_state import whole
+from beamlike.runtime.store.column_state import whole, withdrawn_at
 from beamlike.runtime.store.index import UNREADABLE
 
 __all__ = ["COMMON", "TIME", "SavedStage", "milliseconds", "times_in_ms"]
@@ -197,14 +197,14 @@ class SavedStage:
             "key": key_texts([column[name] for name in keys], count, in_bytes=self.in_pipeline),
             "start": pa.array(start, mask=is_global).cast(TIME),
             "end": pa.array(end, mask=is_global).cast(TIME),
-            "closed": (whole(pc.fill_null(column["finished"], 0)) & 1) == 1,
+            "closed": self._closed(rows),
             "new_elements": column["new_elements"],
             "size": column.get("size", pa.nulls(count, pa.int64())),
             "timing": column["timing"],
             "index": column["index"],
             "nonspeculative": column["nonspeculative"],
             "standing": _lengths(column.get("unretracted_panes"), count),
-            "hold": column["element_hold"].cast(TIME),
+            "hold": self._hold(shard, rows, end),
             "due_event": self._due(shard, rows, end),
             "due_clock": _first(processing_timers).cast(TIME),
             "bytes": row_sizes(rows),
@@ -220,14 +220,34 @@ class SavedStage:
                 kept[name] = column[name]
         return pa.table(kept)
 
+    def _hold(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
+        """Where each window holds the output watermark of its shard; see `ColumnShard`."""
+        hold, lateness, withdrawn = rows.column("element_hold"), self._lateness, withdrawn_at(rows)
+        if lateness is None or withdrawn is None:
+            return hold.cast(TIME)
+        fires = (withdrawn != NEVER) & ~self._closed(rows)
+        fires &= shard.at.watermark <= np.minimum(end, END_OF_GLOBAL_WINDOW) - 1 + lateness
+        correction = pa.array(withdrawn + lateness, mask=~fires)
+        return pc.min_element_wise(hold, correction).cast(TIME)
+
+    @staticmethod
+    def _closed(rows: pa.Table) -> Bools:
+        finished: Bools = (whole(pc.fill_null(rows.column("finished"), 0)) & 1) == 1
+        return finished
+
+    @property
+    def _lateness(self) -> int | None:
+        """How late data may be (ms); None if that is not known."""
+        lateness = self._latest.about.get("allowed lateness", _lateness(self.identity))
+        # More than all of time changes nothing, and would be too much for 64 bits.
+        return None if lateness is None else min(lateness, _ALL_OF_TIME)
+
     def _due(self, shard: SavedShard, rows: pa.Table, end: Ints) -> pa.Array:
         """When each window's next timer is, as in the machine; see `next_timers`."""
-        about, last = self._latest.about, END_OF_GLOBAL_WINDOW
-        lateness = about.get("allowed lateness", _lateness(self.identity))
+        lateness, last = self._lateness, END_OF_GLOBAL_WINDOW
         if lateness is None:
             return pa.nulls(len(end), TIME)
-        # More than all of time changes nothing, and would be too much for 64 bits.
-        lateness, retained = (min(it, _ALL_OF_TIME) for it in (lateness, about.get("retained", 0)))
+        retained = min(self._latest.about.get("retained", 0), _ALL_OF_TIME)
         # The end of a window is at most a day from the end of time: cut before adding.
         expiry = np.minimum(np.minimum(end, last) - 1 + lateness, last)
         expiry = np.where(end > last, last, expiry)
