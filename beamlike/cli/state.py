@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from beamlike.hosts.spark.saved.report import SavedState
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_parser", "read_state", "run"]
 
 _SHOWN: Final = 20
 
@@ -145,16 +145,25 @@ def run(args: argparse.Namespace) -> int:
     _check_parquet(args.parquet)
     if args.unpickle:
         print(_UNPICKLE, file=sys.stderr)
-    state = _read(args.checkpoint, args.batch)
+    state = read_state(args.checkpoint, args.batch, "beamlike state")
     return _show(state, args)
 
 
-def _read(checkpoint: str, batch: int | None) -> "SavedState":
-    """The state. Once it is here, Spark is no longer needed."""
+def read_state(checkpoint: str, batch: int | None, app: str) -> "SavedState":
+    """The state. Once it is here, Spark is no longer needed.
+
+    Args:
+        checkpoint: Where it is.
+        batch: The micro-batch after which it is read; None: the last.
+        app: What Spark calls the session.
+
+    Raises:
+        StateError: There is no checkpoint, or not that batch.
+    """
     from beamlike.hosts.spark.saved.report import SavedState
 
     refused: BeamlikeError | None = None
-    with quiet_session("beamlike state") as spark, _Counting() as counting:
+    with quiet_session(app) as spark, _Counting() as counting:
         try:
             return SavedState.open(spark, checkpoint, batch, counting.show)
         except StateError as error:

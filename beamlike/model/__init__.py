@@ -5,7 +5,7 @@ of event time), `windowfns` (which windows an element belongs to), `sessions` (t
 `calendar` (days, weeks, months and years in a time zone). Panes: `trigger_base` (what every trigger
 is), `triggers` (when a window's content comes out), `trigger_context`, `custom_trigger` (triggers
 of one's own), `interval_triggers`, `extra_triggers` (those that Beam does not have), `trigger_text`
-(read back), `panes` (what one firing is called), `combine` (how elements become a pane's value),
+and `window_text` (read back), `panes` (what one firing is called), `combine` (how elements become a pane's value),
 `aggregates` (the same for the columns of a DataFrame). All of it together: `options` (choices among
 a few, numbers that count), `keyword_errors` (arguments that there are not), `readable` (what
 ``help`` shows), `fingerprint` (what saved state belongs to), `validation` (parts that do not go

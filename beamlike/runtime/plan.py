@@ -162,6 +162,7 @@ class PlanOptions(TypedDict, total=False):
     fanout: int
     machine_name: MachineName
     has_downstream: bool
+    record: int
     clock: int | None
 
 
@@ -186,7 +187,7 @@ class Plan:
     with a ``fanout`` of so many groups, among which they are dealt out. ``machine_name`` says
     which machine steps the shards; both leave the same state behind. Where another grouping may
     follow in the same query, the query ``has_downstream``, and its rows carry what
-    the next one needs.
+    the next one needs. Shards ``record`` what they are sent, in so many bytes each at most.
 
     ``clock`` is the processing time (ms) at which a query starts that gets its time from a script,
     in the blobs that trigger its shards; None: each micro-batch has the time of day.
@@ -209,6 +210,7 @@ class Plan:
     fanout: int = 0
     machine_name: MachineName = "auto"
     has_downstream: bool = True
+    record: int = 0
     clock: int | None = None
 
     @property

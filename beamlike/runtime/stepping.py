@@ -31,6 +31,7 @@ from beamlike.runtime.plan import Plan
 from beamlike.runtime.shard import KeyedEffect, KeyedMerge, Shard
 from beamlike.runtime.store.index import Index, ShardStatus
 from beamlike.runtime.store.pages import Pages, Store, Trial
+from beamlike.runtime.store.recording import Recorder
 from beamlike.runtime.store.room import check_blob, in_room
 from beamlike.runtime.store.state import StateLayout, with_bucket
 
@@ -62,6 +63,7 @@ class Stepper:
         self.columns, self._output = in_columns, ColumnOutput(plan)
         self._key_by_key, self._rows = Shard(plan), OutputTable(plan)
         self._checking = Shard(plan, checks=True)
+        self._recorder = Recorder(plan, plan.record) if plan.record else None
 
     def step(
         self,
@@ -103,9 +105,14 @@ class Stepper:
                 self._log(out.merges)
             return table, out.status
 
+        record = None
+        if self._recorder is not None:
+            record = self._recorder.watch(store, arrivals, updates, clock)
         with in_room(self._plan, shard, lambda: [*arrivals, *self._saved(store)]):
             table, status = self.attempt(store, by_columns, by_key)
             check_blob(table)
+        if record is not None:
+            record()
         return table, status
 
     def effects(

@@ -47,7 +47,7 @@ def test_the_help_of_replay_explains_formats_and_exit_status(
         (
             "bananas",
             "beamlike: there is no command 'bananas'; the commands are run, replay, explain, "
-            "state, drain, playground, demo",
+            "state, capture, drain, playground, demo",
         ),
         (
             "tea.json",
@@ -120,6 +120,8 @@ def test_what_is_not_understood_is_answered_with_what_would_be(
         (["explain", ""], "explain: FILE"),
         (["state", ""], "state: CHECKPOINT"),
         (["state", "f", "--parquet", " "], "state: --parquet"),
+        (["capture", "", "--key", "k"], "capture: CHECKPOINT"),
+        (["capture", "f", "--key", "k", "--out", ""], "capture: --out"),
         (["drain", ""], "drain: CHECKPOINT"),
         (["demo", "--out", ""], "demo: --out"),
     ],

@@ -222,6 +222,7 @@ def stage_options(
     shards: int,
     buckets: int,
     machine: MachineName,
+    record: int,
 ) -> "PlanOptions":
     """The options of a grouping besides its windows, checked.
 
@@ -239,8 +240,28 @@ def stage_options(
         "name": name,
         "render": render,
         "machine_name": machine,
+        "record": _recorded(record, lift or hot_key_fanout is not None),
         **_early_combining(strategy, lift, hot_key_fanout),
     }
+
+
+def _recorded(record: int, combines_early: bool) -> int:
+    """How many bytes of each shard's input are recorded.
+
+    Raises:
+        WindowingError: That is no whole number of 0 or more; or rows do not reach their shard.
+    """
+    if type(record) is not int or record < 0:
+        raise WindowingError(
+            f"record must be the most bytes that a shard's record may have, got {record!r}; "
+            "give a whole number such as 10_000_000, or 0 for no record"
+        )
+    if record and combines_early:
+        raise WindowingError(
+            "record keeps the rows that reach a shard, and lift and hot_key_fanout combine them "
+            "before; leave out one or the other"
+        )
+    return record
 
 
 def _early_combining(

@@ -339,6 +339,7 @@ class Stream(metaclass=Readable):
         shards: int = SHARDS,
         buckets: int = BUCKETS,
         machine: MachineName = "auto",
+        record: int = 0,
         name: str | None = None,
     ) -> "Stream":
         """Group by key and window: a row for each pane that Beam would emit.
@@ -382,6 +383,7 @@ class Stream(metaclass=Readable):
             shards=shards,
             buckets=buckets,
             machine=machine,
+            record=record,
         )
         options["clocks"] = self.inputs.clocks
         options["reports"] = self.inputs.is_streaming

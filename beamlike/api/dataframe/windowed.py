@@ -80,6 +80,7 @@ def windowed(
     shards: int = SHARDS,
     buckets: int = BUCKETS,
     machine: MachineName = "auto",
+    record: int = 0,
     **parts: Unpack[StrategyParts],
 ) -> "DataFrame":
     """Group a DataFrame by key and window, and emit a row for each pane that Beam would emit.
@@ -186,6 +187,10 @@ def windowed(
             your own; `explain_plan` shows which and why. ``"reference"`` always takes that one, and
             ``"columnar"`` refuses what needs it. They emit the same panes and save the same
             state, so a query may change between them.
+        record: Each shard keeps the rows that it was sent, beside its state, so that ``beamlike
+            capture`` can make a test of what a key got. It is the most bytes of a shard's record,
+            after which the oldest rows make room; 0: nothing is recorded. It may change at each
+            start. Costs a second copy of the rows that arrive.
 
     Returns:
         The key columns; ``window`` (struct of start and end, both null for the global window);
@@ -243,6 +248,7 @@ def windowed(
         shards=shards,
         buckets=buckets,
         machine=machine,
+        record=record,
     )
     options["has_downstream"] = False
     delay = None if watermark is None else duration_ms(watermark, "watermark")

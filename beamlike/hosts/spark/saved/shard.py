@@ -17,6 +17,7 @@ from beamlike.runtime.plan import LAYOUT_VERSION
 from beamlike.runtime.store.blobs import unpack_blob
 from beamlike.runtime.store.index import UNREADABLE, deadlines, open_index
 from beamlike.runtime.store.pages import Contents, Pages
+from beamlike.runtime.store.recording import Record
 
 __all__ = ["INDEX", "SavedShard"]
 
@@ -52,6 +53,7 @@ class SavedShard:
         earliest_hold: Where its windows hold the output watermark, ms; None: none does.
         rows: Its windows, see `beamlike.runtime.store.state`.
         stored: Bytes of all its blobs.
+        record: What it was sent, if that was recorded.
     """
 
     group: int
@@ -66,6 +68,7 @@ class SavedShard:
     earliest_hold: int | None
     rows: pa.Table
     stored: int
+    record: Record | None = None
 
     @classmethod
     def of(cls, group: int, partition: int, blobs: Mapping[int, bytes]) -> "SavedShard":
@@ -99,6 +102,7 @@ class SavedShard:
                 hold,
                 _living(contents, blobs),
                 sum(map(len, blobs.values())),
+                Record.read(blobs.get),
             )
         except (StateError, *UNREADABLE) as error:
             raise _unreadable(group, error) from error

@@ -1,0 +1,129 @@
+"""``beamlike capture``: a test of what a key got in production."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from beamlike.cli.argument_types import as_path, place, whole_number
+from beamlike.cli.state import read_state
+from beamlike.errors import EnvironmentProblem
+from beamlike.model.fingerprint import how_many
+
+__all__ = ["add_parser", "run"]
+
+_DESCRIPTION: Final = """\
+Write a scenario of what a key got in production, and of the panes and drops
+that came out of it. The query records what its shards are sent, if it says so:
+record=10_000_000 in windowed(...) or group(...) keeps so many bytes for each
+shard beside its state. The query may be running; nothing in the checkpoint
+changes, and nothing in it is run.
+
+CHECKPOINT is the checkpointLocation of the query.
+"""
+
+_EPILOG: Final = """\
+the results are listed with their numbers on standard error; --only takes one
+of these and writes the fewest elements and moves of the clocks that show it.
+
+exit status:
+  0   the scenario was written
+  2   it cannot be: nothing is recorded, or not of this key; the grouping has a
+      window function or a trigger of your own; there is no such checkpoint
+
+examples:
+  beamlike capture /data/checkpoints/orders --key ann > ann.json
+  beamlike capture /data/checkpoints/orders --key ann --only 3 --out ann.json
+  beamlike capture /data/checkpoints/orders --key ann --values hash --out ann.json
+  beamlike capture /data/checkpoints/orders --key '{"shop": "Rome", "till": 3}'
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe the command to argparse."""
+    from beamlike.testing.scenarios.files import AGGREGATIONS
+
+    parser = subparsers.add_parser(
+        "capture",
+        help="write a test of what a key got in production",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("checkpoint", type=place, metavar="CHECKPOINT", help="a folder, or its URL")
+    add("--key", required=True, metavar="KEY", help="as for the command state")
+    add("--stage", metavar="NAME", help="the grouping, if several have the key")
+    add(
+        "--batch",
+        type=whole_number(0),
+        metavar="N",
+        help="what was recorded up to micro-batch N (default: the last)",
+    )
+    add(
+        "--aggregation",
+        choices=[name for name, combine in AGGREGATIONS.items() if combine is not None],
+        default="list",
+        help="what a pane makes of its elements (default: list)",
+    )
+    add(
+        "--column",
+        metavar="NAME",
+        help="the column that is the value of an element (default: all that the grouping reads)",
+    )
+    add(
+        "--values",
+        choices=("keep", "hash", "number"),
+        default="keep",
+        help="write values and the key as they are (default), as digests that are equal where the "
+        "values are, or as the number of the element",
+    )
+    add(
+        "--only",
+        type=whole_number(1),
+        metavar="N",
+        help="the least that shows result N",
+    )
+    add("--out", type=as_path, metavar="FILE", help="write there (default: standard output)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the record and write the scenario.
+
+    Returns:
+        0.
+
+    Raises:
+        StateError: There is no checkpoint, or nothing of this key is recorded.
+        WindowingError: A part of the strategy is the user's own.
+        EnvironmentProblem: Spark cannot run here, or the file cannot be written.
+    """
+    from beamlike.hosts.spark.saved.checkpoint import check_folder
+    from beamlike.testing.scenarios.capture import capture
+    from beamlike.testing.scenarios.writing import scenario_text
+
+    check_folder(args.checkpoint)
+    state = read_state(args.checkpoint, args.batch, "beamlike capture")
+    stages = state.stages if args.stage is None else (state.stage(args.stage),)
+    captured = capture(
+        stages, args.key, aggregation=args.aggregation, column=args.column, shown=args.values
+    ).tidied()
+    if args.only is not None:
+        captured = captured.shrunk_to(args.only)
+    text = scenario_text(captured.document()) + "\n"
+    if args.out is None:
+        print(text, end="")
+    else:
+        _write(args.out, text)
+    for line in captured.results():
+        print(line, file=sys.stderr)
+    written = how_many(captured.elements, "element")
+    print(f"beamlike: {written} of {captured.key!r} written", file=sys.stderr)
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise EnvironmentProblem(f"--out {path} cannot be written: {error}") from error

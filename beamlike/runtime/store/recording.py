@@ -1,0 +1,184 @@
+"""What reached a shard, step by step, kept beside its state: `beamlike capture` makes tests of it.
+
+A recorded step has the rows of a micro-batch and the clocks around them, which decide all that
+comes out of it. Steps without rows in which nothing is due are left out, because nothing changes in
+them. A record is bounded: the oldest steps make room, and it says from where on it is whole.
+
+==========  =====================================================  ==========================
+blob        holds                                                  cleared
+==========  =====================================================  ==========================
+-2          which steps there are, their sizes, where the record   never
+            begins, and the clocks after the last step
+-3 - n      step n: its rows, and its clocks                       when the record is full
+==========  =====================================================  ==========================
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Self
+
+import attrs
+import pyarrow as pa
+
+from beamlike.errors import StateError
+from beamlike.machine.clocks import WatermarkUpdate
+from beamlike.model.time import MIN_TIMESTAMP
+from beamlike.runtime.plan import Plan
+from beamlike.runtime.store.blobs import pack_blob, unpack_blob
+from beamlike.runtime.store.index import UNREADABLE, Index
+from beamlike.runtime.store.pages import Store
+from beamlike.runtime.store.room import in_one
+
+__all__ = ["Moment", "Record", "RecordedStep", "Recorder"]
+
+_CONTENTS: Final = -2
+_FIRST: Final = -3
+_NOTHING: Final = pa.table({})
+
+
+@attrs.frozen
+class Moment:
+    """The watermark and processing time of a shard (ms)."""
+
+    watermark: int
+    clock: int
+
+
+@attrs.frozen(eq=False)
+class RecordedStep:
+    """A step of a shard.
+
+    Args:
+        judged_at: The watermark as it began, which decided which rows were late (ms).
+        after: The clocks at its end. Processing time stands there for all of the step.
+        rows: What arrived, in order, as `beamlike.runtime.shard.Shard.step` takes it.
+    """
+
+    judged_at: int
+    after: Moment
+    rows: pa.Table
+
+
+@attrs.frozen
+class _Contents:
+    """Which steps are recorded: from number ``first`` on, one for each of ``sizes`` (bytes)."""
+
+    first: int
+    sizes: tuple[int, ...]
+    since: Moment | None
+    until: Moment
+
+    @classmethod
+    def read(cls, blob: bytes) -> Self:
+        _, header = unpack_blob(blob)
+        since = header["since"]
+        return cls(
+            header["first"],
+            tuple(header["sizes"]),
+            None if since is None else Moment(**since),
+            Moment(**header["until"]),
+        )
+
+    def dump(self) -> bytes:
+        return pack_blob(_NOTHING, attrs.asdict(self))
+
+
+@attrs.frozen(eq=False)
+class Record:
+    """The recorded steps of a shard.
+
+    Args:
+        steps: The steps, in order.
+        since: The clocks at the beginning, if the shard had stepped before; what it kept then is
+            not in the record. None: the record begins with the shard.
+        until: The clocks after the last step that was seen, recorded or not.
+    """
+
+    steps: Sequence[RecordedStep]
+    since: Moment | None
+    until: Moment
+
+    @classmethod
+    def read(cls, blob_at: Callable[[int], bytes | None]) -> Self | None:
+        """The record among the blobs of a shard; None if there is none.
+
+        Args:
+            blob_at: Gives the blob of a number.
+
+        Raises:
+            StateError: It is damaged.
+        """
+        blob = blob_at(_CONTENTS)
+        if blob is None:
+            return None
+        try:
+            contents = _Contents.read(blob)
+            steps = []
+            for number in range(contents.first, contents.first + len(contents.sizes)):
+                rows, header = unpack_blob(blob_at(_FIRST - number) or b"")
+                steps.append(RecordedStep(header["judged_at"], Moment(**header["after"]), rows))
+            return cls(steps, contents.since, contents.until)
+        except UNREADABLE as error:
+            raise StateError(f"the record of a shard is damaged: {error}") from error
+
+
+class Recorder:
+    """Records the steps of the shards of a plan, in the store of each.
+
+    Args:
+        plan: What the shards do.
+        most: Bytes of a shard's record at most. The last step is kept in any case.
+    """
+
+    def __init__(self, plan: Plan, most: int) -> None:
+        self._plan, self._most = plan, most
+
+    def watch(
+        self,
+        store: Store,
+        arrivals: Sequence[pa.Table],
+        updates: Sequence[WatermarkUpdate],
+        clock: int,
+    ) -> Callable[[], None]:
+        """Look at a step before it is made. What is returned records it, once it is."""
+        saved = store.read_index()
+        index = Index.load(self._plan, saved)
+        judged_at = index.at.begin(updates).watermark
+        to = index.at.after(self._plan, updates, clock)
+        after = Moment(to.watermark, to.clock)
+        matters = bool(arrivals) or bool(index.due(to))
+        contents = self._contents(store, None if saved is None else index)
+
+        def record() -> None:
+            if matters:
+                header: dict[str, Any] = {"judged_at": judged_at, "after": attrs.asdict(after)}
+                rows = in_one(arrivals) if arrivals else _NOTHING
+                self._append(store, contents, pack_blob(rows, header, small=True), after)
+            elif after != contents.until:
+                store.write(_CONTENTS, attrs.evolve(contents, until=after).dump())
+
+        return record
+
+    def _contents(self, store: Store, index: Index | None) -> _Contents:
+        """What is recorded so far. Steps that were made without a recorder begin it anew."""
+        blob = store.read(_CONTENTS)
+        known = None if blob is None else _Contents.read(blob)
+        now = Moment(MIN_TIMESTAMP, 0)
+        if index is not None:
+            now = Moment(index.at.watermark, index.at.clock)
+        if known is not None and known.until == now:
+            return known
+        for number in () if known is None else range(known.first, known.first + len(known.sizes)):
+            store.write(_FIRST - number, None)
+        return _Contents(0, (), None if index is None else now, now)
+
+    def _append(self, store: Store, contents: _Contents, step: bytes, after: Moment) -> None:
+        number, sizes = contents.first + len(contents.sizes), [*contents.sizes, len(step)]
+        store.write(_FIRST - number, step)
+        first, since = contents.first, contents.since
+        while len(sizes) > 1 and sum(sizes) > self._most:
+            _, header = unpack_blob(store.read(_FIRST - first) or b"")
+            since = Moment(**header["after"])
+            store.write(_FIRST - first, None)
+            del sizes[0]
+            first += 1
+        store.write(_CONTENTS, _Contents(first, tuple(sizes), since, after).dump())

@@ -1,0 +1,369 @@
+"""A scenario of what one key got in production, out of the record beside a query's state.
+
+A shard that records has every row that reached it, and the clocks around each micro-batch, which
+decide all that comes out. So the scenario is exact: every host gives the panes and drops of
+production for it.
+"""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import count
+from typing import Any, Final, Literal
+
+import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamlike.errors import StateError
+from beamlike.hosts.spark.saved.keys import key_texts, keys_as_values, meant_by, rows_of
+from beamlike.hosts.spark.saved.stage import SavedStage
+from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Drop, Effect, Element
+from beamlike.machine.reference.step import Grouping
+from beamlike.model.combine import CombineFn
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.model.time import MIN_TIMESTAMP, show_instant
+from beamlike.model.trigger_text import trigger_of
+from beamlike.model.window_text import window_fn_of
+from beamlike.runtime.memory import run_in_memory
+from beamlike.runtime.script import Arrive, Run, Script, ScriptStep
+from beamlike.runtime.store.recording import Moment, Record
+from beamlike.testing.scenarios.files import AGGREGATIONS
+from beamlike.testing.scenarios.shrinking import shrunk
+from beamlike.testing.scenarios.writing import write_scenario
+
+__all__ = ["Captured", "Shown", "capture", "strategy_of"]
+
+Shown = Literal["keep", "hash", "number"]
+"""How values are written: as they are, as a digest, or as the number of their element."""
+
+_MERGED_BEFORE: Final = ", merged before"
+_KEY: Final = "key_"
+_VALUE: Final = "value_"
+_RETRACTION: Final = "retraction"
+
+
+def strategy_of(words: Mapping[str, str]) -> WindowingStrategy:
+    """The strategy that saved state names, see `beamlike.runtime.changes.strategy_words`.
+
+    Raises:
+        WindowingError: It has a part of the user's own, of which the state knows the name only.
+    """
+    return WindowingStrategy(
+        window_fn_of(words["window"].removesuffix(_MERGED_BEFORE)),
+        trigger_of(words["trigger"]),
+        words["accumulation"],
+        allowed_lateness=words["allowed lateness"],
+        timestamp_combiner=words["timestamp combiner"],
+        closing_behavior=words["closing behavior"],
+        on_time_behavior=words["on-time behavior"],
+        late_check=words["late check"],
+        unchanged=words["unchanged panes"],
+    )
+
+
+@attrs.frozen(eq=False)
+class Captured:
+    """What a key got, and what came out of it.
+
+    Args:
+        stage: The grouping.
+        key: The key, as a scenario has it.
+        strategy: The grouping's.
+        aggregation: The name of what the scenario makes of the elements.
+        script: What happened, from the key's first element on.
+        record: The record of the key's shard.
+        stopped: Whether the shard stepped on without a record.
+    """
+
+    stage: SavedStage
+    key: Any
+    strategy: WindowingStrategy
+    aggregation: str
+    script: Script
+    record: Record
+    stopped: bool
+
+    @property
+    def run(self) -> Run:
+        """What comes out of it, by the reference machine."""
+        return run_in_memory(Grouping(self.strategy, self._combine), self.script)
+
+    @property
+    def _combine(self) -> CombineFn:
+        combine = AGGREGATIONS[self.aggregation]
+        assert combine is not None, "a scenario of a grouping groups"
+        return combine
+
+    @property
+    def elements(self) -> int:
+        """How many elements the script has."""
+        return sum(len(step.elements) for step in self.script if isinstance(step, Arrive))
+
+    def results(self) -> Iterator[str]:
+        """Each pane and drop in a line, by its number."""
+        for number, output in enumerate(self.run.outputs, 1):
+            yield f"{number:>4}  {_in_words(output.effect)}"
+
+    def tidied(self) -> "Captured":
+        """The same without moves of a clock that bring nothing out and are followed by another."""
+        run = self.run
+        acts = {output.step for output in run.outputs}
+        script = tuple(
+            step
+            for number, step in enumerate(self.script)
+            if isinstance(step, Arrive)
+            or number in acts
+            or type(step) not in map(type, self.script[number + 1 : number + 2])
+        )
+        tidy = attrs.evolve(self, script=script)
+        return tidy if _effects(tidy.run) == _effects(run) else self
+
+    def shrunk_to(self, number: int) -> "Captured":
+        """The least of the script that shows one of the panes and drops.
+
+        Args:
+            number: Its place among `run`'s outputs, from 1.
+
+        Raises:
+            StateError: There is no such output.
+        """
+        outputs = _effects(self.run)
+        if not 1 <= number <= len(outputs):
+            raise StateError(f"there is no result {number}: there are {len(outputs)}, from 1 on")
+        wanted = outputs[number - 1]
+        grouping = Grouping(self.strategy, self._combine)
+        script = shrunk(self.script, lambda it: wanted in _effects(run_in_memory(grouping, it)))
+        return attrs.evolve(self, script=script)
+
+    def document(self, **texts: str) -> dict[str, Any]:
+        """The scenario, as `beamlike replay` reads it.
+
+        Args:
+            texts: ``title``, ``notes`` and the like.
+        """
+        notes = [texts.pop("notes")] if "notes" in texts else []
+        if self.record.since is not None:
+            since = show_instant(self.record.since.watermark)
+            notes.append(
+                f"The record begins at watermark {since}. What the key got before is not in it."
+            )
+        if self.stopped:
+            until = show_instant(self.record.until.watermark)
+            notes.append(f"The record ends at watermark {until}. The query stepped on without it.")
+        if notes:
+            texts["notes"] = " ".join(notes)
+        name = f"{self.stage.name}-{self.key}".replace(" ", "-").lower()
+        given = {"title": f"What the key {self.key} of {self.stage.name!r} got"} | texts
+        return write_scenario(name, self.strategy, self.aggregation, self.run, **given)
+
+
+def _in_words(effect: Effect) -> str:
+    if isinstance(effect, Drop):
+        window = "" if effect.window is None else f" of {effect.window}"
+        value = f" {effect.value!r}" if effect.element is not None else ""
+        return f"dropped{window}, {effect.reason.value}:{value}"
+    what = "withdrawn" if effect.retraction else effect.info.timing.value
+    return f"{what} pane {effect.info.index} of {effect.window}: {effect.value!r}"
+
+
+def _effects(run: Run) -> list[Effect]:
+    return [output.effect for output in run.outputs]
+
+
+def capture(
+    stages: Sequence[SavedStage],
+    key: str,
+    *,
+    aggregation: str = "list",
+    column: str | None = None,
+    shown: Shown = "keep",
+) -> Captured:
+    """What a key got in one of these groupings.
+
+    Args:
+        stages: The groupings, as `beamlike.open_state` finds them.
+        key: The key as JSON, or as the text that `beamlike state` lists.
+        aggregation: What the scenario makes of the elements of a pane: a name that scenarios have.
+            The aggregates of the query are not in its state.
+        column: The column that is an element's value. Default: all that the grouping reads, one of
+            them as it is, several by their names; the number of the element if there is none.
+        shown: How values and the key are written.
+
+    Raises:
+        StateError: Nothing is recorded; the key, or the column, is not in the record; rows that
+            withdraw others, or bring their windows.
+        WindowingError: The strategy has a part of the user's own.
+    """
+    recorded = [
+        (stage, shard, shard.record) for stage in stages for shard in stage.shards if shard.record
+    ]
+    if not recorded:
+        names = ", ".join(repr(stage.name) for stage in stages)
+        raise StateError(
+            f"nothing is recorded of {names}; start the query with record=10_000_000, the bytes "
+            "that each shard may keep, and capture what comes from then on"
+        )
+    for read in (_by_json, _by_text):
+        found = [
+            (stage, shard, record)
+            for stage, shard, record in recorded
+            if any(pc.any(read(key, it.rows)).as_py() for it in record.steps)
+        ]
+        if len({stage.name for stage, _, _ in found}) > 1:
+            names = ", ".join(repr(stage.name) for stage, _, _ in found)
+            raise StateError(f"the groupings {names} have the key {key!r}; choose one by its name")
+        if found:
+            (stage, shard, record), *_ = found
+            steps = list(_steps(stage, record, partial(read, key)))
+            now = Moment(shard.at.watermark, shard.at.clock)
+            of_key = _Source(stage, record, record.until != now, steps)
+            return _captured(of_key, aggregation, column, shown)
+    rows = sum(step.rows.num_rows for _, _, record in recorded for step in record.steps)
+    raise StateError(
+        f"no row of the key {key!r} is in the record, which has {rows:,} rows of other keys; "
+        "older rows make room for new ones, and record= says for how many there is room"
+    )
+
+
+def _columns(rows: pa.Table) -> dict[str, pa.ChunkedArray]:
+    names = [name for name in rows.column_names if name.startswith(_KEY)]
+    return {name.removeprefix(_KEY): rows.column(name) for name in names}
+
+
+def _by_json(key: str, rows: pa.Table) -> pa.Array:
+    if not rows.num_rows:
+        return pa.array([], pa.bool_())
+    return meant_by(key, _columns(rows), rows.num_rows, in_bytes=False)
+
+
+def _by_text(key: str, rows: pa.Table) -> pa.Array:
+    if not rows.num_rows:
+        return pa.array([], pa.bool_())
+    texts = key_texts(list(_columns(rows).values()), rows.num_rows, in_bytes=False)
+    return pc.equal(texts, pa.scalar(key, pa.string()))
+
+
+@attrs.frozen(eq=False)
+class _Step:
+    """A recorded step, with the rows of one key."""
+
+    judged_at: int
+    after: Moment
+    rows: pa.Table
+
+
+@attrs.frozen(eq=False)
+class _Source:
+    """Where a scenario comes from."""
+
+    stage: SavedStage
+    record: Record
+    stopped: bool
+    steps: Sequence[_Step]
+
+
+def _steps(
+    stage: SavedStage, record: Record, own: Callable[[pa.Table], pa.Array]
+) -> Iterator[_Step]:
+    """The steps of a shard from the first row of a key on, with the rows of this key."""
+    began = False
+    for step in record.steps:
+        rows = step.rows.filter(own(step.rows))
+        began = began or rows.num_rows > 0
+        if rows.num_rows:
+            _check(stage, rows)
+        if began:
+            yield _Step(step.judged_at, step.after, rows)
+    yield _Step(record.until.watermark, record.until, pa.table({}))
+
+
+def _check(stage: SavedStage, rows: pa.Table) -> None:
+    if "start" in rows.column_names and rows.column("start").null_count == 0:
+        problem = "bring their windows from the grouping before, and a scenario assigns them"
+    elif f"{_VALUE}{_RETRACTION}" in rows.column_names:
+        problem = "withdraw others of the grouping before, and no element of a scenario does"
+    else:
+        return
+    raise StateError(f"the rows of {stage.name!r} {problem}; capture the grouping before")
+
+
+def _script(
+    steps: Iterable[_Step], key: Any, values: Callable[[pa.Table], Iterable[Any]]
+) -> Iterator[ScriptStep]:
+    """The steps as the events of one key, in the order in which its shard takes them."""
+    watermark, clock = MIN_TIMESTAMP, 0
+    for step in steps:
+        if step.judged_at > watermark:
+            yield AdvanceWatermark(step.judged_at)
+        if step.after.clock > clock:
+            yield AdvanceClock(step.after.clock)
+        if step.rows.num_rows:
+            times = step.rows.column("ts").to_pylist()
+            elements = map(Element, values(step.rows), times)
+            yield Arrive(tuple((key, element) for element in elements))
+        if step.after.watermark > max(watermark, step.judged_at):
+            yield AdvanceWatermark(step.after.watermark)
+        watermark = max(watermark, step.judged_at, step.after.watermark)
+        clock = max(clock, step.after.clock)
+
+
+def _values(column: str | None, hide: "_Hide") -> Callable[[pa.Table], Iterator[Any]]:
+    """What makes the values of a scenario from rows."""
+    numbers = count(1)
+
+    def values(rows: pa.Table) -> Iterator[Any]:
+        names = [it for it in rows.column_names if it.startswith(_VALUE)]
+        there = [name.removeprefix(_VALUE) for name in names]
+        if column is not None:
+            if column not in there:
+                known = ", ".join(map(repr, there)) or "none"
+                raise StateError(f"the grouping reads no column {column!r}; it reads {known}")
+            there = [column]
+        found = rows_of({name: rows.column(f"{_VALUE}{name}") for name in there}) if there else None
+        for at in range(rows.num_rows):
+            number = next(numbers)
+            value = number if found is None else found[at]
+            if isinstance(value, dict) and len(value) == 1:
+                (value,) = value.values()
+            yield hide(value, number)
+
+    return values
+
+
+_Hide = Callable[[Any, int], Any]
+
+
+def _hidden(shown: Shown) -> _Hide:
+    """How values are written. Digests have a salt of their own in each scenario: equal values stay
+    equal, and nothing can be looked up."""
+    salt = secrets.token_bytes(16)
+
+    def digest(value: Any, number: int) -> str:
+        text = json.dumps(_plain(value), sort_keys=True)
+        return hashlib.blake2b(text.encode(), key=salt, digest_size=6).hexdigest()
+
+    ways: dict[Shown, _Hide] = {
+        "keep": lambda value, number: _plain(value),
+        "hash": digest,
+        "number": lambda value, number: number,
+    }
+    return ways[shown]
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it; what it has nothing for, as a text."""
+    return json.loads(json.dumps(value, default=str))
+
+
+def _captured(of: _Source, aggregation: str, column: str | None, shown: Shown) -> Captured:
+    hide, stage = _hidden(shown), of.stage
+    rows = of.steps[0].rows
+    (first, *_) = keys_as_values(_columns(rows), rows.num_rows, in_bytes=False)
+    key = next(iter(first.values())) if len(first) == 1 else ", ".join(map(str, first.values()))
+    key = hide(key, 1)
+    script = tuple(_script(of.steps, key, _values(column, hide)))
+    strategy = strategy_of(stage.identity)
+    return Captured(stage, key, strategy, aggregation, script, of.record, of.stopped)

@@ -1,0 +1,24 @@
+"""The saved state of a query on the local host, as a checkpoint of Spark would have it."""
+
+from typing import Any
+
+from beamlike.hosts.spark.saved.shard import INDEX, SavedShard
+from beamlike.hosts.spark.saved.stage import SavedStage
+from beamlike.testing import QueryTest
+
+__all__ = ["saved_stages"]
+
+
+def saved_stages(query: QueryTest) -> tuple[SavedStage, ...]:
+    """The groupings of a query that runs without Spark."""
+    run: Any = query._run
+    return tuple(
+        SavedStage(stage.plan.name, number, tuple(_shards(stage)))
+        for number, stage in enumerate(run._query._stages)
+    )
+
+
+def _shards(stage: Any) -> Any:
+    for group, store in zip(stage.plan.shard_ids, stage.state.shards, strict=True):
+        if store.index is not None:
+            yield SavedShard.of(group, 0, {**store.buckets, INDEX: store.index})
