@@ -120,7 +120,7 @@ def test_what_is_not_understood_is_answered_with_what_would_be(
         (["explain", ""], "explain: FILE"),
         (["state", ""], "state: CHECKPOINT"),
         (["state", "f", "--parquet", " "], "state: --parquet"),
-        (["capture", "", "--key", "k"], "capture: CHECKPOINT"),
+        (["capture", "--key", "k", ""], "capture: CHECKPOINT"),
         (["capture", "f", "--key", "k", "--out", ""], "capture: --out"),
         (["drain", ""], "drain: CHECKPOINT"),
         (["demo", "--out", ""], "demo: --out"),
