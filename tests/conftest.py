@@ -2,9 +2,10 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -173,6 +174,23 @@ def browser() -> Iterator[Any]:
         opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def mypy(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[int, str]]:
+    """Runs the type checker from the top of the checkout: exit status, and what it says.
+
+    Tests that ask for it are marked ``xdist_group("mypy")``: what one run has found out of
+    beamlike, the next one knows.
+    """
+    root, cache = Path(__file__).resolve().parents[1], tmp_path_factory.mktemp("mypy")
+
+    def run(*arguments: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache), *arguments]
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,8 @@ import beamlike.scio
 import beamlike.tables
 import beamlike.testing
 
+pytestmark = pytest.mark.xdist_group("site")  # it is built once
+
 ROOT = Path(__file__).resolve().parents[1]
 LOADING = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
 NOT_LOADED = {"canonical", "next", "prev"}

@@ -108,6 +108,7 @@ def test_the_test_command_is_the_one_that_ci_runs():
 
 
 @pytest.mark.spark
+@pytest.mark.nightly
 @pytest.mark.xdist_group("own sessions")
 def test_the_first_command_installs_and_runs_the_main_job(tmp_path: Path):
     home = tmp_path / "checkout"

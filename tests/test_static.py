@@ -2,7 +2,10 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -14,8 +17,9 @@ def run(*command: str, cwd: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_mypy_finds_nothing(tmp_path: Path):
-    status, output = run("mypy", "--cache-dir", str(tmp_path), "-p", "beamlike", cwd=ROOT)
+@pytest.mark.xdist_group("mypy")
+def test_mypy_finds_nothing(mypy: Callable[..., tuple[int, str]]):
+    status, output = mypy("-p", "beamlike")
     assert status == 0, output
 
 

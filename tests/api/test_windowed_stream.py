@@ -314,6 +314,7 @@ def test_a_checkpoint_of_another_grouping_is_refused_by_name(
     assert stream.numbered == []
 
 
+@pytest.mark.nightly
 def test_a_column_that_changes_its_type_does_not_continue_the_old_state(feed: MakeFeed) -> None:
     from pyspark.errors import StreamingQueryException
 

@@ -47,7 +47,7 @@ from tests.support.generated.streams import features_of
 from tests.support.machines.either import any_setting_of_shards
 from tests.support.machines.rows_of_plans import PARTS
 
-SEED, SCENARIOS, CHUNK = 0, 1_500, 500
+SEED, SCENARIOS, CHUNK = 0, 500, 500
 ON_SPARK = 300
 STREAMS, PASSES = 4_000, 50
 ALL_STREAMS = 50_000

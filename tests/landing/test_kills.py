@@ -56,7 +56,14 @@ class Child:
         return max(numbers, default=None)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "duckdb", "postgres", "delta", "iceberg"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "sqlite",
+        "postgres",
+        *(pytest.param(it, marks=pytest.mark.nightly) for it in ("duckdb", "delta", "iceberg")),
+    ],
+)
 def test_each_batch_lands_once(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     server = [request.getfixturevalue("server")] if kind == "postgres" else []
     table, random, following = f"killed_{kind}", Random(5), 0

@@ -89,11 +89,12 @@ def test_a_backlog_has_its_on_time_and_late_panes(spark: Any, tmp_path: Path, ea
     assert games.run({"processingTime": "0 seconds"}, early) == [(5, "bob", 9)]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "trigger",
     [
         pytest.param({"availableNow": True}, id="now"),
-        pytest.param({"processingTime": "0 seconds"}, id="on", marks=pytest.mark.nightly),
+        pytest.param({"processingTime": "0 seconds"}, id="on"),
     ],
 )
 def test_a_pipeline_goes_on_without_a_silent_source(

@@ -1,13 +1,11 @@
 """What an editor knows of the elements: the types that a type checker finds for Scio's verbs."""
 
 import re
-import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.xdist_group("mypy")
 
 PREAMBLE = """
 from beamlike.scio import ScioContext, SideOutput
@@ -83,22 +81,20 @@ REFUSED = ["words.keys()", "words.map(len).sum_by_key()", "words.map(lambda numb
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def answers(
+    tmp_path_factory: pytest.TempPathFactory, mypy: Callable[..., tuple[int, str]]
+) -> dict[str, str]:
     """What the type checker says of each expression, by its text."""
     lines = [f"reveal_type({expression})" for expression in TYPES] + REFUSED
     folder = tmp_path_factory.mktemp("typing")
     source = folder / "snippet.py"
     source.write_text(PREAMBLE + "\n".join(lines) + "\n", encoding="utf-8")
     first = PREAMBLE.count("\n") + 1
-    checker = [sys.executable, "-m", "mypy", "--strict", "--follow-imports", "silent"]
-    options = ["--config-file", str(ROOT / "setup.cfg"), "--cache-dir", str(folder / "cache")]
-    done = subprocess.run(
-        [*checker, *options, str(source)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    found = re.findall(r"snippet\.py:(\d+): (?:note|error): (.*)", done.stdout)
+    _, output = mypy(str(source))
+    found = re.findall(r"snippet\.py:(\d+): (?:note|error): (.*)", output)
     said = {int(line): text for line, text in found}
     asked = [*TYPES, *REFUSED]
-    return {text: said.get(first + at, done.stdout) for at, text in enumerate(asked)}
+    return {text: said.get(first + at, output) for at, text in enumerate(asked)}
 
 
 @pytest.mark.parametrize("expression", TYPES)

@@ -1,14 +1,11 @@
 """What a type checker, and so an editor, knows of the elements of a pipeline."""
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.xdist_group("mypy")
 
 START = """
 from collections.abc import Iterable
@@ -145,20 +142,17 @@ REFUSED = {
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
+def said(
+    tmp_path_factory: pytest.TempPathFactory, mypy: Callable[..., tuple[int, str]]
+) -> dict[int, str]:
     """What the type checker says of each line of a program."""
     folder = tmp_path_factory.mktemp("typing")
-    (folder / "program.py").write_text(START + "\n".join([*map(reveal, SHOWN), *REFUSED]))
-    # Checked as users do: strictly.
-    config = ("--strict", "--config-file", str(ROOT / "setup.cfg"), "--no-error-summary")
-    command = (sys.executable, "-m", "mypy", *config, "program.py")
-    where = os.environ | {"MYPYPATH": str(ROOT)}
-    done = subprocess.run(
-        command, cwd=folder, env=where, capture_output=True, text=True, check=False
-    )
+    program = folder / "program.py"
+    program.write_text(START + "\n".join([*map(reveal, SHOWN), *REFUSED]))
+    _, output = mypy("--no-error-summary", str(program))
     told: dict[int, str] = {}
-    for line in done.stdout.splitlines():
-        if found := re.fullmatch(r"program\.py:(\d+): (.*)", line):
+    for line in output.splitlines():
+        if found := re.fullmatch(r".*program\.py:(\d+): (.*)", line):
             told.setdefault(int(found[1]), found[2])
     return told
 
