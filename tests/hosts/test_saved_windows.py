@@ -15,7 +15,7 @@ from beamlike.hosts.spark.saved.trigger import node_in_words
 from beamlike.machine.clocks import HostWatermark
 from beamlike.machine.events import AdvanceClock, AdvanceWatermark, Element
 from beamlike.machine.reference.running import Now
-from beamlike.machine.reference.state import KeyState
+from beamlike.machine.reference.state import KeyState, WindowState
 from beamlike.machine.reference.step import Grouping
 from beamlike.model.combine import Count
 from beamlike.model.extra_triggers import AfterDelta
@@ -24,6 +24,7 @@ from beamlike.model.strategy import WindowingStrategy
 from beamlike.model.time import END_OF_GLOBAL_WINDOW
 from beamlike.model.triggers import AfterCount, AfterProcessingTime, AfterWatermark, Repeatedly
 from beamlike.model.windowfns import FixedWindows
+from beamlike.model.windows import Window
 from beamlike.runtime.graph.keys import key_bytes, readable_key
 from beamlike.runtime.look_up import SIDE, LookUp
 from beamlike.runtime.memory import MemoryStage
@@ -75,13 +76,25 @@ def remembered(strategy: WindowingStrategy, script: Script) -> dict[tuple[Any, .
                 "closed": it.closed,
                 "new_elements": it.new_elements,
                 "last": pane and (pane.timing.value, pane.index, pane.nonspeculative_index),
-                "hold": it.element_hold,
+                "hold": _hold(strategy, state.watermark, window, it),
                 "due": (None if is_never else event + 1, clock),
                 "trigger": machine.trigger.view(
                     it.trigger, Now(window, state.watermark, state.clock)
                 ),
             }
     return found
+
+
+def _hold(
+    strategy: WindowingStrategy, watermark: int, window: Window, it: WindowState
+) -> int | None:
+    """Where its elements hold the watermark, or the panes that it may withdraw."""
+    expiry = strategy.expiry(window)
+    holds = [] if it.element_hold is None else [it.element_hold]
+    if not it.closed and watermark <= expiry:
+        late = (pane.timestamp + strategy.allowed_lateness for pane in it.unretracted_panes)
+        holds += [at for at in late if at < expiry]
+    return min(holds, default=None)
 
 
 @pytest.mark.parametrize("seed", range(60))

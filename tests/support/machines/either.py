@@ -177,7 +177,7 @@ def _unlike_memory(setting: Setting) -> list[str]:
         states: Mapping[Any, KeyState] = {
             key: state for key, state in memory.states.items() if state.windows
         }
-        promised = next_output_watermark(promised, watermark, _earliest(states))
+        promised = next_output_watermark(promised, watermark, _earliest(plan, states))
         unlike = [
             *_unlike(_by_key(found), _by_key(expected)),
             *_unlike(keys_at_rest(plan, store), {k: _told(it) for k, it in states.items()}),
@@ -264,13 +264,23 @@ def _unlike_index(
     return _unlike(found, expected)
 
 
-def _earliest(states: Mapping[Key, KeyState]) -> int | None:
-    """The earliest hold of all keys. What a key has promised already, it cannot hold back."""
-    holds = (
+def _earliest(plan: Plan, states: Mapping[Key, KeyState]) -> int | None:
+    """The earliest hold of all keys. What a key has promised already, it cannot hold back.
+
+    Where a window can still fire, a pane that it may withdraw holds for the allowed lateness.
+    """
+    holds = [
         max(held, state.output_watermark)
         for state in states.values()
         if (held := earliest_hold(state.windows)) is not None
-    )
+    ]
+    holds += [
+        pane.timestamp + plan.strategy.allowed_lateness
+        for state in states.values()
+        for window, each in state.windows.items()
+        if not each.trigger.finished and state.watermark <= plan.strategy.expiry(window)
+        for pane in each.unretracted_panes
+    ]
     return min(holds, default=None)
 
 

@@ -225,9 +225,12 @@ class SavedStage:
         hold, lateness, withdrawn = rows.column("element_hold"), self._lateness, withdrawn_at(rows)
         if lateness is None or withdrawn is None:
             return hold.cast(TIME)
-        fires = (withdrawn != NEVER) & ~self._closed(rows)
-        fires &= shard.at.watermark <= np.minimum(end, END_OF_GLOBAL_WINDOW) - 1 + lateness
-        correction = pa.array(withdrawn + lateness, mask=~fires)
+        expiry = np.minimum(
+            np.minimum(end, END_OF_GLOBAL_WINDOW) - 1 + lateness, END_OF_GLOBAL_WINDOW
+        )
+        fires = (withdrawn != NEVER) & ~self._closed(rows) & (shard.at.watermark <= expiry)
+        # A window that lives has not reached its expiry: a hold there holds nothing.
+        correction = pa.array(withdrawn + lateness, mask=~fires | (withdrawn + lateness >= expiry))
         return pc.min_element_wise(hold, correction).cast(TIME)
 
     @staticmethod
