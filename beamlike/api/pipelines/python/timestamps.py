@@ -75,6 +75,9 @@ class Timestamp(Seconds):
         *,
         micros: int | float | None = None,
     ) -> None:
+        if type(seconds) is int and subseconds == 0 and precision == MICROS and micros is None:
+            self._precision, self._units = MICROS, seconds * 1_000_000  # what each element needs
+            return
         for name, value in (("seconds", seconds), ("subseconds", subseconds)):
             if not is_number(value):
                 raise TypeError(f"Cannot interpret {value} {type(value)} as {name}.")
