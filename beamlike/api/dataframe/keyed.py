@@ -69,8 +69,7 @@ class KeyedSteps:
 
         Rows are not grouped, and there is no trigger: what the function answers comes out at once.
         Its states and timers are kept from micro-batch to micro-batch and across restarts, until
-        the window of their key ends. The rules are those of :doc:`State and timers
-        <state_and_timers>`.
+        the window of their key ends. The page State and timers has the rules.
 
         ``fn`` is an object of any class with a method ``process(self, row)``. It declares states
         with `state` and timers with `timer` as attributes of the class, and asks for them by the
