@@ -76,7 +76,8 @@ class KeyedSteps:
         names of its parameters. By name it may ask for ``key`` and ``timestamp`` and ``window``
         too. A timer ``quiet`` calls ``on_quiet``; ``on_window_expiration`` is called before the
         states of a window are forgotten. Or ``fn`` is a `beamlike.beam.DoFn`, which asks with
-        ``DoFn.StateParam`` and ``DoFn.TimerParam``; its element is the row, its ``KeyParam`` the key.
+        ``DoFn.StateParam`` and ``DoFn.TimerParam``; its element is the row, and its ``KeyParam``
+        the key.
 
         A row is a ``Row`` of PySpark with all columns of the stream, those of the key among them. A
         key is a ``Row`` of its columns. Times in them are datetimes in UTC, structs are dicts.
@@ -199,22 +200,20 @@ class KeyedSteps:
         """
         from pyspark.sql import types as T
 
+        from beamlike.api.dataframe.deduplicating import FirstByClock, FirstByEventTime
         from beamlike.api.dataframe.joins import own_columns
-        from beamlike.api.pipelines.deduplicating import Durations, FirstOfKey
-        from beamlike.api.pipelines.python.durations import Duration
 
         stream, keys = cast("Stream", self), column_names(key, "key")
         warn_of_numbers("Stream.deduplicate", within=within)
         check_choice("time", time, TIMES)
-        span = Duration(micros=1000 * positive_duration("within", within))
-        durations = Durations("deduplicate", *((None, span) if time == "event" else (span, None)))
+        span = positive_duration("within", within)
         own = own_columns(stream, keys)
         frame = self.inputs.frame
         return _applied(
             stream,
             keys,
             [*keys, *own],
-            FirstOfKey(durations),
+            FirstByEventTime(span) if time == "event" else FirstByClock(span),
             T.StructType([frame.schema[it] for it in own]),
             wake_every,
             _options(self.inputs, on_error, shards, buckets, name, "deduplicate"),

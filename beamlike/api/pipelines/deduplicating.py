@@ -22,10 +22,10 @@ from beamlike.api.pipelines.userstate import (
 from beamlike.api.pipelines.variables import K, T
 from beamlike.errors import PipelineError
 
-__all__ = ["Deduplicate", "DeduplicatePerKey", "Durations", "FirstOfKey"]
+__all__ = ["Deduplicate", "DeduplicatePerKey"]
 
 
-class Durations:
+class _Durations:
     """How long something is known, in milliseconds of either clock; None: that clock is no matter.
 
     Raises:
@@ -56,7 +56,7 @@ class _ForAWhile(PTransform[Any, Any]):
     ) -> None:
         super().__init__()
         owner = type(self).__name__
-        self._durations = Durations(owner, processing_time_duration, event_time_duration)
+        self._durations = _Durations(owner, processing_time_duration, event_time_duration)
 
 
 class DeduplicatePerKey(_ForAWhile):
@@ -78,7 +78,7 @@ class DeduplicatePerKey(_ForAWhile):
     """
 
     def expand(self, given: PCollection[tuple[K, T]]) -> PCollection[tuple[K, T]]:
-        return given | "DeduplicateFn" >> ParDo(FirstOfKey(self._durations))
+        return given | "DeduplicateFn" >> ParDo(_FirstOfKey(self._durations))
 
 
 class Deduplicate(_ForAWhile):
@@ -89,7 +89,7 @@ class Deduplicate(_ForAWhile):
 
     def expand(self, given: PCollection[T]) -> PCollection[T]:
         keyed = given | "Use Value as Key" >> Map(_with_nothing)
-        first = keyed | "DeduplicatePerKey" >> ParDo(FirstOfKey(self._durations))
+        first = keyed | "DeduplicatePerKey" >> ParDo(_FirstOfKey(self._durations))
         found: PCollection[T] = first | "Output Value" >> Map(_key)
         return found
 
@@ -102,18 +102,12 @@ def _key(pair: tuple[Any, None]) -> Any:
     return pair[0]
 
 
-class FirstOfKey(DoFn[Any, Any]):
-    """Brings out the first element of each key and window, and others once it is forgotten.
-
-    Args:
-        durations: How long it is known.
-    """
-
+class _FirstOfKey(DoFn[Any, Any]):
     SEEN = ReadModifyWriteStateSpec("seen", BooleanCoder())
     REAL = TimerSpec("processing_timer", TimeDomain.REAL_TIME)
     EVENT = TimerSpec("event_timer", TimeDomain.WATERMARK)
 
-    def __init__(self, durations: Durations) -> None:
+    def __init__(self, durations: _Durations) -> None:
         self.durations = durations
 
     def process(
