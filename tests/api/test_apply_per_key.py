@@ -667,6 +667,46 @@ def test_several_inputs_share_states_and_the_watermark_is_the_least(restarts: bo
     assert found == [[], [], [], [f"ann ann: web,shop {over} in None-None"]]
 
 
+def test_streams_of_such_rows_are_looked_into_and_grouped_together() -> None:
+    columns = {"web": VIEWS, "shop": VIEWS}
+    steps = (
+        send(view("ann", "12:00:00"), to="web"),
+        send(view("ann", "12:00:01", "milk"), to="shop"),
+        end,
+    )
+
+    def numbered(df: Any, name: str) -> bl.Stream:
+        return stream(df, HOURS).apply_per_key("user", Numbered(), "n int", name=name, **SMALL)
+
+    def looking(web: Any, shop: Any) -> Any:
+        side = stream(shop, HOURS).deduplicate("user", **SMALL).select("user", "page")
+        return bl.look_up(numbered(web, "web"), side, on="user", **SMALL)
+
+    def together(web: Any, shop: Any) -> Any:
+        streams = {"web": numbered(web, "web"), "shop": numbered(shop, "shop")}
+        return bl.co_group(streams, "user", **SMALL)
+
+    inside = "in 12:00:00-13:00:00"
+    assert came(looking, *steps, columns=columns) == [
+        [],
+        [],
+        [f"ann 1 milk at 12:00:00 {inside}"],
+    ]
+    assert came(together, *steps, columns=columns) == [
+        [],
+        [],
+        [f"ann [{{'n': 1}}] [{{'n': 1}}] at 12:59:59 {inside} ON_TIME"],
+    ]
+
+
+class Numbered:
+    seen = bl.state()
+
+    def process(self, row: Any, seen: Any) -> Any:
+        seen.write((seen.read() or 0) + 1)
+        return [(seen.read(),)]
+
+
 def test_a_timer_holds_the_watermark_of_what_follows() -> None:
     def job(views: Any) -> Any:
         found = stream(views).apply_per_key("user", Visits(), "visit string, over timestamp")
