@@ -32,6 +32,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from beamlike import combine_fns, errors
+from beamlike.api.dataframe.declared import state, timer
 from beamlike.api.dataframe.explain import explain_plan
 from beamlike.api.dataframe.flatten import flatten
 from beamlike.api.dataframe.joins import co_group, join
@@ -214,8 +215,10 @@ __all__ = [
     "report",
     "sample",
     "split",
+    "state",
     "stream",
     "sum",
+    "timer",
     "top",
     "upsert_into",
     "windowed",

@@ -11,7 +11,10 @@ from tests.test_semantics import follows
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "pages" / "state_and_timers.md").read_text(encoding="utf-8")
 RULES = dict(re.findall(r"^\*\*([\d.]+)\*\* (.+?)(?=\n\n|\Z)", PAGE, re.MULTILINE | re.DOTALL))
-FILES = ("machine/test_userstate.py", "pipelines/test_random_states.py", "ported/test_*.py")
+FILES = (
+    *("machine/test_userstate.py", "pipelines/test_random_states.py", "hosts/test_per_key.py"),
+    "ported/test_*.py",
+)
 TESTS = {
     name
     for pattern in FILES

@@ -11,6 +11,8 @@ _OWN: Final = 'write a CombineFn of your own, and bl.combine(fn, "x")'
 _QUANTILES: Final = 'write bl.approx_quantiles("x", [0.5])'
 _BY_NAME: Final = 'columns are given by name, as text: bl.sum("x")'
 _BEAM: Final = "write import beamlike.beam as beam, and beam.{}"
+_PER_KEY: Final = 'write bl.stream(df, ...).apply_per_key("user", fn, returns="n int")'
+_ONCE: Final = 'write bl.stream(df, ...).deduplicate("no", within="1 hour")'
 _TESTING: Final = "write from beamlike.testing import {}"
 _WATERMARK: Final = 'write watermark="10 minutes" in bl.windowed or bl.stream'
 
@@ -54,14 +56,17 @@ INSTEAD: Final[Mapping[str, str]] = {
     "with_watermark": _WATERMARK,
     # Methods of DataFrames and streams.
     "cogroup": "write bl.co_group",
-    "dropDuplicates": "drop duplicates before: df.dropDuplicatesWithinWatermark(...)",
-    "dropDuplicatesWithinWatermark": "call it on the DataFrame before",
+    "applyInPandasWithState": _PER_KEY,
+    "dropDuplicates": _ONCE,
+    "dropDuplicatesWithinWatermark": _ONCE,
     "explain": "write bl.explain_plan(panes)",
     "groupBy": _KEY,
     "groupby": _KEY,
     "group_by": _KEY,
     "readStream": "read with spark.readStream, and give its DataFrame to bl.windowed or bl.stream",
     "SparkSession": "write bl.local_session(), or bring a session of your own",
+    "transformWithState": _PER_KEY,
+    "transformWithStateInPandas": _PER_KEY,
     "union": "write bl.flatten",
     "unionByName": "write bl.flatten",
     "writeStream": "write bl.windowed(...).writeStream, or stream.rows.writeStream",

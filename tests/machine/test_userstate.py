@@ -30,9 +30,11 @@ from beamlike.machine.events import (
 )
 from beamlike.machine.reference.next_timers import NextTimers
 from beamlike.machine.reference.state import KeyState
+from beamlike.machine.userstate import running
 from beamlike.machine.userstate.machine import StatefulParDo
 from beamlike.model.panes import NO_FIRING
 from beamlike.model.sessions import Sessions
+from beamlike.model.time import show_instant
 from beamlike.model.windowfns import FixedWindows, SlidingWindows
 from beamlike.model.windows import IntervalWindow as W
 from beamlike.runtime.memory import MemoryStage, run_in_memory
@@ -361,10 +363,78 @@ def test_what_cannot_be_taken_may_be_dropped_and_nothing_else_is_lost():
     drops = [it.effect for it in out if isinstance(it.effect, Drop)]
     assert [(it.timestamp, it.error) for it in drops] == [
         (2, "Fn.process raised KeyError: 'x'"),
-        (None, "Fn.on_event raised ZeroDivisionError: no"),
+        (
+            None,
+            "Fn.on_event raised ZeroDivisionError: no; it was called for the timer 'event' at "
+            "00:00:00.005 (5 ms)",
+        ),
     ]
     panes = [it.effect.value for it in out if isinstance(it.effect, Pane)]
     assert panes == [("event", "t", 6, "kept", "lost")]
+
+
+# -- timers without an end -------------------------------------------------------------------------
+
+FOR_EVER = (
+    "UserStateError: the timer was set again, to no later an instant than it fired at, 20 times in "
+    "one step; set it to a later instant each time, or not at all once there is nothing left to do"
+)
+
+
+@pytest.mark.parametrize("back", [0, 1])
+def test_a_timer_that_sets_itself_to_where_it_was_for_ever_is_named(
+    monkeypatch: pytest.MonkeyPatch, back: int
+):
+    monkeypatch.setattr(running, "MOST_CALLS", 20)
+
+    def again(at: int, event: Any, **_: Any) -> None:
+        event.set(at - back, "t")
+
+    with pytest.raises(UserFunctionError) as reported:
+        ran(machine(Fn(again)), arrive((1, sets(5, tag="t"))), TO(9))
+    assert (reported.value.key, reported.value.problem, reported.value.function) == (
+        "'k'",
+        FOR_EVER,
+        "Fn.on_event",
+    )
+    at = 5 - 20 * back
+    assert f"the timer 'event' ('t') at {show_instant(at)} ({at} ms), window [00:00:00, " in (
+        reported.value.place
+    )
+
+
+def test_of_a_timer_without_an_end_all_but_its_last_call_stays_where_failures_are_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(running, "MOST_CALLS", 20)
+
+    def again(at: int, event: Any, bag: Any) -> None:
+        bag.add("again")
+        event.set(at)
+
+    steps = (arrive((1, sets(5)), (2, sets(8, tag="other"))), TO(7), TO(9))
+    out = ran(machine(Fn(again), on_error="drop"), *steps)
+    assert [it[2][2:] for it in out if len(it) == 3 and it[0] == 1] == [
+        (5, *["again"] * number) for number in range(1, 21)
+    ]
+    (drop,) = [it[1] for it in out if len(it) == 2 and it[0] == 1]
+    assert (drop.element, drop.window, drop.reason) == (None, W(0, 10), DropReason.FAILED)
+    assert drop.error == (
+        f"Fn.on_event raised {FOR_EVER}; it was called for the timer 'event' at 00:00:00.005 (5 ms)"
+    )
+
+
+def test_a_timer_that_goes_forward_has_no_bound(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(running, "MOST_CALLS", 2)
+
+    def twice_each(at: int, event: Any, bag: Any) -> None:
+        bag.add(at)
+        now = bag.read().count(at) > 1
+        if at < 40:
+            event.set(at + 1 if now else at)
+
+    out = ran(machine(Fn(twice_each), FixedWindows(50)), arrive((1, sets(5))), TO(60))
+    assert len(out) == 2 * 35 + 1
 
 
 @pytest.mark.parametrize("back", [AdvanceWatermark(4), AdvanceClock(6)])

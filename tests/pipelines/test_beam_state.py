@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 import beamlike.beam as beam
+from beamlike.beam.transforms.timeutil import TimeDomain
+from beamlike.beam.transforms.userstate import TimerSpec, on_timer
 from beamlike.errors import PipelineError, TransformError
 from beamlike.testing import TestStream
 
@@ -163,3 +165,40 @@ def test_a_block_that_fails_runs_nothing():
     with pytest.raises(PipelineError, match="named 'Create' is in this pipeline already"), pipeline:
         pipeline | beam.Create([1]) and pipeline | beam.Create([2])
     assert pipeline.result is None
+
+
+class ForEver(beam.DoFn):
+    """Sets its timer to where it was, each time that it is called."""
+
+    AGAIN = TimerSpec("again", TimeDomain.WATERMARK)
+
+    def process(
+        self,
+        pair: Any,
+        at: Any = beam.DoFn.TimestampParam,
+        again: Any = beam.DoFn.TimerParam(AGAIN),  # noqa: B008
+    ) -> None:
+        again.set(at)
+
+    @on_timer(AGAIN)
+    def on_again(
+        self,
+        at: Any = beam.DoFn.TimestampParam,
+        again: Any = beam.DoFn.TimerParam(AGAIN),  # noqa: B008
+    ) -> None:
+        again.set(at)
+
+
+@pytest.mark.parametrize("host", ["memory", "local"])
+def test_a_timer_without_an_end_is_named_with_its_key_and_window(host: Any) -> None:
+    pipeline = beam.Pipeline()
+    minutes = pipeline | stream() | beam.WindowInto(beam.FixedWindows("1 minute"))
+    _ = minutes | "Loop" >> beam.ParDo(ForEver())
+    with pytest.raises(TransformError) as raised:
+        pipeline.run(host=host)
+    assert str(raised.value) == (
+        "'Loop' raised UserStateError: the timer was set again, to no later an instant than it "
+        "fired at, 100,000 times in one step; set it to a later instant each time, or not at all "
+        "once there is nothing left to do in ForEver.on_again for the timer 'again' at 00:00:20 "
+        "(20000 ms), window [00:00:00, 00:01:00), key 'k'"
+    )

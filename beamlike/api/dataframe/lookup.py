@@ -236,7 +236,7 @@ def _found(
     from beamlike.hosts.spark import bind
     from beamlike.runtime.look_up import PANE_BEFORE, SIDE
 
-    had_pane = _is_grouped(main)
+    had_pane = main.inputs.are_panes
     shown = [*columns.shown, PANE_BEFORE] if had_pane else list(columns.shown)
     hidden = [it for it in columns.read if it not in shown]
     looking = _beside(main.inputs, columns.side, had_pane)
@@ -277,8 +277,3 @@ def _windows(
     if strategy.already_merged:
         return strategy, at  # every row has its window
     return strategy.configured(given_columns(strategy.window_fn, at)), at
-
-
-def _is_grouped(main: Stream) -> bool:
-    """Whether the rows are panes of a grouping before, and still say of which firing."""
-    return "pane" in main.columns and all(it.timestamp is None for it in main.inputs.branches)

@@ -118,6 +118,11 @@ class Inputs:
         return any(branch.retracting is not None for branch in self.branches)
 
     @property
+    def are_panes(self) -> bool:
+        """The rows are panes of a grouping before, and still say of which firing."""
+        return "pane" in self.columns and all(it.timestamp is None for it in self.branches)
+
+    @property
     def stages(self) -> dict[str, StagePlan]:
         """See `stages_of`."""
         return stages_of(self.branches)

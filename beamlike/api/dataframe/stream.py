@@ -22,6 +22,7 @@ from beamlike.api.dataframe.arguments import (
     column_names,
     positive_duration,
 )
+from beamlike.api.dataframe.keyed import KeyedSteps
 from beamlike.api.dataframe.regrouping import one_of_each, repeated_by, retracted_by
 from beamlike.api.dataframe.stage import (
     Branch,
@@ -144,7 +145,7 @@ def stream(
 
 
 @attrs.frozen(eq=False, repr=False)
-class Stream(metaclass=Readable):
+class Stream(KeyedSteps, metaclass=Readable):
     """Rows with event times and a windowing strategy, streaming or bounded.
 
     ``strategy`` is what the next grouping follows. Make one with `stream`, `flatten`,

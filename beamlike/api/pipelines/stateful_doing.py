@@ -113,7 +113,7 @@ class StatefulDoing(StatefulFn):
         self._open()
         doing = self._doing
         element, args, kwargs = doing.filled(element)
-        asked = {name: _given(it, given, element) for name, it in doing.asked.items()}
+        asked = {name: self.given(it, given, element) for name, it in doing.asked.items()}
         if doing.takes_element:
             args = (element.value, *args)
         return doing.outputs(doing.fn.process(*args, **{**kwargs, **asked}), element)
@@ -131,8 +131,34 @@ class StatefulDoing(StatefulFn):
         self._open()
         # What comes out is stamped as if it came of this one.
         base = Windowed((given.key, None), timestamp, (given.window,))
-        asked = {name: _given(it, given, base, timer) for name, it in self._asked[method].items()}
+        asked = {
+            name: self.given(it, given, base, timer) for name, it in self._asked[method].items()
+        }
         return self._doing.outputs(getattr(self.fn, method)(**asked), base)
+
+    def given(
+        self, asked: Param, given: UserStates, element: Windowed, timer: DueTimer | None = None
+    ) -> Any:
+        """What a parameter asks for.
+
+        Args:
+            asked: The parameter.
+            given: The states and timers.
+            element: The element; for callbacks one without a value that happens when they do.
+            timer: The timer that calls back, if one does.
+        """
+        if isinstance(asked, StateAsked):
+            return given.state(asked.spec)
+        if isinstance(asked, TimerAsked):
+            assert asked.shown is not None, "it says how its users see it"
+            return asked.shown(given.timer(asked.spec))
+        if asked.name in ("DynamicTimerTagParam", "FireTimestampParam"):
+            if timer is None:
+                return None
+            if asked.name == "DynamicTimerTagParam":
+                return timer.tag
+            return timer.at if asked.shown is None else asked.shown(timer.at)
+        return read(asked, element)
 
     # -- its life --------------------------------------------------------------------------------
 
@@ -163,24 +189,6 @@ class StatefulDoing(StatefulFn):
 def _name_of(spec: TimerSpec) -> str:
     assert spec.callback is not None, "a timer without a callback has been refused"
     return spec.callback.__name__
-
-
-def _given(
-    asked: Param, given: UserStates, element: Windowed, timer: DueTimer | None = None
-) -> Any:
-    """What a parameter asks for."""
-    if isinstance(asked, StateAsked):
-        return given.state(asked.spec)
-    if isinstance(asked, TimerAsked):
-        assert asked.shown is not None, "it says how its users see it"
-        return asked.shown(given.timer(asked.spec))
-    if asked.name in ("DynamicTimerTagParam", "FireTimestampParam"):
-        if timer is None:
-            return None
-        if asked.name == "DynamicTimerTagParam":
-            return timer.tag
-        return timer.at if asked.shown is None else asked.shown(timer.at)
-    return read(asked, element)
 
 
 def remembering(

@@ -8,10 +8,11 @@ script of a test). The edges: `inputs` (columns of a DataFrame and their types),
 whose values are compared as Spark compares them), `expressions` (stars and generators among them),
 `pane_conditions` (which panes a condition leaves), `aggregates` (what each aggregate needs of
 them), `corrections` (and where rows withdraw others), `bind` (from the columns of a DataFrame to a
-plan), `verbs` (what becomes of rows, in SQL), `session` (a Spark session that fits), `scratch`
-(folders that go with the process), `replay` and `replay_worker` (scripts on a real query, on the
-driver and on the workers), `saved` (state that a person can open), `drain` (an end for all
-windows). Whole pipelines of Python functions are in `graph`.
+plan), `per_key` (likewise of a function with states and timers), `verbs` (what becomes of rows, in
+SQL), `session` (a Spark session that fits), `scratch` (folders that go with the process), `replay`
+and `replay_worker` (scripts on a real query, on the driver and on the workers), `saved` (state that
+a person can open), `drain` (an end for all windows). Whole pipelines of Python functions are in
+`graph`.
 """
 
 from beamlike.extras import needs

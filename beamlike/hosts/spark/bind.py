@@ -41,9 +41,11 @@ if TYPE_CHECKING:
 __all__ = [
     "bind",
     "bind_look_up",
+    "check_names",
     "clocks_beside",
     "clocks_of",
     "event_time",
+    "key_types",
     "packer_columns",
     "source_of",
     "source_rows",
@@ -79,7 +81,7 @@ def bind(
         ColumnError: A column is missing, has an unusable type, or a name is taken twice.
         UnsupportedError: Rows withdraw others, and an aggregate cannot take a value back.
     """
-    keys = _key_types(df, key)
+    keys = key_types(df, key)
     inputs = {
         name: Input(name, type_of(df, name, "window_input"), cast=False) for name in window_input
     }
@@ -96,7 +98,7 @@ def bind(
         parts = [corrected(part, wanted, withdrawn, kinds) for part, wanted in pairs]
         parts.append(rows_that_stand(withdrawn))
     plan = Plan(strategy, keys, values, tuple(parts), **options)
-    _check_names(df, plan, "rename the key column with withColumnRenamed, or the aggregate")
+    check_names(df, plan, "rename the key column with withColumnRenamed, or the aggregate")
     return plan, inputs
 
 
@@ -124,7 +126,7 @@ def bind_look_up(
         ColumnError: A column is missing, has an unusable type, or a name is taken twice.
         WindowingError: The windows do not go together.
     """
-    keys = _key_types(df, key)
+    keys = key_types(df, key)
     inputs = {
         name: Input(name, type_of(df, name, "main"), cast=False) for name in (*shown, *hidden, SIDE)
     }
@@ -142,11 +144,16 @@ def bind_look_up(
         side.allowed_lateness,
     )
     plan = Plan(strategy, keys, values, (), does=does, **options)
-    _check_names(df, plan, "rename it with select() or with_columns() before")
+    check_names(df, plan, "rename it with select() or with_columns() before")
     return plan, inputs
 
 
-def _check_names(df: "DataFrame", plan: Plan, advice: str) -> None:
+def check_names(df: "DataFrame", plan: Plan, advice: str) -> None:
+    """Refuse a result with two columns of one name.
+
+    Raises:
+        ColumnError: With what to change.
+    """
     shown = [*OutputTable(plan).shown, "dropped"]
     for name in shown:
         if duplicate(df, name, shown):
@@ -156,7 +163,12 @@ def _check_names(df: "DataFrame", plan: Plan, advice: str) -> None:
             )
 
 
-def _key_types(df: "DataFrame", names: Sequence[str]) -> dict[str, pa.DataType]:
+def key_types(df: "DataFrame", names: Sequence[str]) -> dict[str, pa.DataType]:
+    """The types of a key's columns.
+
+    Raises:
+        ColumnError: A column is missing, named twice, or cannot be a key.
+    """
     twice = [name for at, name in enumerate(names) if name in names[:at]]
     if twice:
         raise ColumnError(f"key: column {twice[0]!r} is named twice; leave one out")

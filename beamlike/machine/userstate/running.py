@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from typing import Any, Final, NamedTuple
 
-from beamlike.errors import UserFunctionError
+from beamlike.errors import UserFunctionError, UserStateError
 from beamlike.machine.events import Drop, DropReason, Effect, Element, Pane
 from beamlike.machine.failures import OnFailure
 from beamlike.machine.reference.state import KeyState, WindowState
@@ -26,10 +26,15 @@ from beamlike.model.stateful import DueTimer, StatefulFn
 from beamlike.model.time import MAX_TIMESTAMP, show_instant
 from beamlike.model.windows import Window, expiry, window_of
 
-__all__ = ["GC_DELAY", "Running", "end_hold", "next_event"]
+__all__ = ["GC_DELAY", "MOST_CALLS", "Running", "end_hold", "next_event"]
 
 GC_DELAY: Final = 1
 """How long after its last timer a window is forgotten (ms). Source: Beam ``GC_DELAY_MS``."""
+
+MOST_CALLS: Final = 100_000
+"""How often a timer of one key and window is called in one step without its instant going forward.
+A timer that sets itself to its own instant would be called for ever. Beam has no bound, and hangs.
+"""
 
 NOWHERE: Final = MAX_TIMESTAMP + 1
 """The output timestamp of a timer that nothing waits for: nothing can happen then."""
@@ -99,6 +104,7 @@ class Running:
         self._live: dict[Window, LiveWindow] = {}
         self._by_watermark: list[_Due] = []
         self._by_clock: list[_Due] = []
+        self._calls: dict[tuple[int, int, str, str], tuple[int, int]] = {}
         self.effects: list[Effect] = []
 
     # -- what happens ----------------------------------------------------------------------------
@@ -200,10 +206,30 @@ class Running:
         if not spec.is_event_time and live.expiry < self._watermark:
             return  # its window has expired
         timer = DueTimer(spec, due.tag, due.at, due.output)
+        has_no_end = self._calls_at(due) > MOST_CALLS
+
+        def fire(call: Call) -> Iterable[tuple[str, Windowed]]:
+            if has_no_end:
+                raise UserStateError(
+                    "the timer was set again, to no later an instant than it fired at, "
+                    f"{MOST_CALLS:,} times in one step; set it to a later instant each time, or "
+                    "not at all once there is nothing left to do"
+                )
+            return self._fn.fire(call, timer)
+
         tag = f" ({due.tag!r})" if due.tag else ""
         words = f"the timer {spec.name!r}{tag} at {show_instant(due.at)} ({due.at} ms)"
         function = self._fn.callback_words(spec)
-        self._call(live, lambda call: self._fn.fire(call, timer), due.output, function, words)
+        self._call(live, fire, due.output, function, words)
+
+    def _calls_at(self, due: _Due) -> int:
+        """How often the timer fired in this step since its instant went forward, this one
+        included."""
+        timer = (due.start, due.end, due.name, due.tag)
+        latest, calls = self._calls.get(timer, (due.at, 0))
+        calls = 1 if due.at > latest else calls + 1
+        self._calls[timer] = (max(latest, due.at), calls)
+        return calls
 
     def _take_turns(self, live: LiveWindow, until: int) -> bool:
         """Give the elements that waited, up to an event time (ms); whether there were some."""
@@ -261,6 +287,8 @@ class Running:
                 raise _failure(function, cause, f"{shown}, window {live.window}") from cause
             live.go_back(before)
             problem = f"{function} raised {type(cause).__name__}: {cause}"
+            if element is None:  # the dropped row has none to show
+                problem += f"; it was called for {shown}"
             self.effects.append(
                 Drop(
                     element,

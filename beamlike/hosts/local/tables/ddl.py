@@ -76,6 +76,7 @@ class _Reader:
         field = T.StructField(name, self.type())
         if self.takes("not"):
             self._needs("null")
+            field.nullable = False
         if self.takes("comment"):
             self._at += 1
         return field

@@ -1,0 +1,293 @@
+"""Steps of a stream that give its rows to a function with states and timers, key by key.
+
+Source: Beam's stateful ``DoFn``, ``Deduplicate``.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+
+from beamlike.api.dataframe.arguments import (
+    A_KEY,
+    check_choice,
+    column_names,
+    counted,
+    positive_duration,
+)
+from beamlike.api.dataframe.declared import TIMES
+from beamlike.api.dataframe.regrouping import repeated_in
+from beamlike.api.dataframe.stage import (
+    Branch,
+    Inputs,
+    given_columns,
+    own_windows,
+    run_stage,
+    stage_name,
+)
+from beamlike.api.dataframe.warning import warn_of_numbers
+from beamlike.errors import UnsupportedError, WindowingError
+from beamlike.machine.clocks import StageClock
+from beamlike.model.keyword_errors import by_name
+from beamlike.model.time import DurationLike
+from beamlike.runtime.options import BUCKETS, SHARDS, WAKE_EVERY, OnError
+
+if TYPE_CHECKING:
+    from pyspark.sql import types as T
+
+    from beamlike.api.dataframe.stream import Stream
+    from beamlike.model.strategy import WindowingStrategy
+    from beamlike.runtime.plan import PlanOptions
+
+__all__ = ["KeyedSteps"]
+
+_A_FUNCTION = "an object with a method process(self, row), such as fn=Visits()"
+_RETURNS = 'the columns of its results, such as returns="n int, total double"'
+
+
+class KeyedSteps:
+    """What a `Stream` does with its rows key by key, one after the other."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        strategy: WindowingStrategy
+        inputs: Inputs
+
+    @by_name("Stream.apply_per_key", WindowingError, key=A_KEY, fn=_A_FUNCTION, returns=_RETURNS)
+    def apply_per_key(
+        self,
+        key: str | Sequence[str],
+        fn: Any,
+        returns: "str | T.StructType",
+        *,
+        on_error: OnError = "drop",
+        wake_every: DurationLike = WAKE_EVERY,
+        shards: int = SHARDS,
+        buckets: int = BUCKETS,
+        name: str | None = None,
+    ) -> "Stream":
+        """Give each row to a function that has states and timers for each key and window.
+
+        Rows are not grouped, and there is no trigger: what the function answers comes out at once.
+        Its states and timers are kept from micro-batch to micro-batch and across restarts, until
+        the window of their key ends. The page State and timers has the rules.
+
+        ``fn`` is an object of any class with a method ``process(self, row)``. It declares states
+        with `state` and timers with `timer` as attributes of the class, and asks for them by the
+        names of its parameters. By name it may ask for ``key`` and ``timestamp`` and ``window``
+        too. A timer ``quiet`` calls ``on_quiet``; ``on_window_expiration`` is called before the
+        states of a window are forgotten. Or ``fn`` is a `beamlike.beam.DoFn`, which asks with
+        ``DoFn.StateParam`` and ``DoFn.TimerParam``; its element is the row, and its ``KeyParam``
+        the key.
+
+        A row is a ``Row`` of PySpark with all columns of the stream, those of the key among them. A
+        key is a ``Row`` of its columns. Times in them are datetimes in UTC, structs are dicts.
+        Each result is a dict or a ``Row`` with values by name, where a missing one is null, or a
+        tuple of all values.
+
+        Args:
+            key: The columns that rows have in common which share a state.
+            fn: The function. It is pickled with the query, so each shard has its own copy:
+                what it keeps in attributes of its own is lost.
+            returns: The columns of its results, as text or as a ``StructType``.
+            on_error: ``"drop"`` drops a row for which the function raises, or whose result does not
+                fit ``returns``, and leaves states and timers as they were before the call. The
+                dropped row names the key and the window, and ``error`` the method, the exception
+                and the timer that called it. ``"fail"`` fails the query.
+            wake_every: As `Stream.group`, for timers of processing time.
+            shards: As `Stream.group`, and ``buckets`` likewise.
+            name: The name in drops and in the query's progress. Default: ``per key``, then
+                ``per key 2`` and so on.
+
+        Returns:
+            A stream with the key columns, those of ``returns``, and ``window``, ``timestamp`` and
+            ``pane``. A result of ``process`` has the event time, window and pane of its row. One of
+            a timer happens at the output timestamp of the timer, in its window, and its pane never
+            fired. The strategy stays.
+
+        Raises:
+            WindowingError: The windows merge; a name is taken; an option cannot be.
+            ColumnError: A column is missing, has an unusable type, or a name is taken twice;
+                ``returns`` cannot be read; ``fn`` has no ``process``, or asks for a state that it
+                does not declare.
+            UnsupportedError: Rows withdraw others; a ``DoFn`` with methods for bundles.
+
+        Source: Beam's stateful ``DoFn``, Scio ``applyPerKeyDoFn``.
+
+        >>> import beamlike as bl
+        >>> from datetime import timedelta
+        >>> from beamlike.testing import QueryTest
+        >>> class Visits:
+        ...     pages, quiet = bl.state("list"), bl.timer("event")
+        ...
+        ...     def process(self, row, timestamp, pages, quiet):
+        ...         pages.add(row.page)
+        ...         quiet.set(timestamp + timedelta(minutes=30))
+        ...
+        ...     def on_quiet(self, pages):
+        ...         yield {"pages": pages.read()}
+        ...         pages.clear()
+        >>> def visits(views):
+        ...     rows = bl.stream(views, timestamp="at", watermark="0 s")
+        ...     return rows.apply_per_key("user", Visits(), returns="pages array<string>")
+        >>> query = QueryTest(visits, "user string, at timestamp, page string")
+        >>> rows = query.send({"user": "ann", "at": "12:00:00", "page": "tea"})
+        >>> rows = query.send({"user": "ann", "at": "12:20:00", "page": "milk"})
+        >>> [(row["user"], row["pages"]) for row in query.advance_watermark_to("13:00:00")]
+        [('ann', ['tea', 'milk'])]
+        """
+        from beamlike.hosts.spark.per_key import read_schema
+
+        stream = cast("Stream", self)
+        return _applied(
+            stream,
+            column_names(key, "key"),
+            stream.columns,
+            fn,
+            read_schema(self.inputs.frame, returns),
+            wake_every,
+            _options(self.inputs, on_error, shards, buckets, name, "per key"),
+        )
+
+    @by_name("Stream.deduplicate", WindowingError, key=A_KEY)
+    def deduplicate(
+        self,
+        key: str | Sequence[str],
+        within: DurationLike = "10 minutes",
+        time: Literal["event", "processing"] = "event",
+        *,
+        on_error: OnError = "drop",
+        wake_every: DurationLike = WAKE_EVERY,
+        shards: int = SHARDS,
+        buckets: int = BUCKETS,
+        name: str | None = None,
+    ) -> "Stream":
+        """The first row of each key and window; others go on no earlier than a duration after it.
+
+        What is known of a key is forgotten when the duration is over, or with its window. Which row
+        is the first is a question of arrival, not of event time. Known keys hold no watermark back.
+
+        Args:
+            key: The columns that make rows the same.
+            within: How long a key is known.
+            time: ``"event"``: until the watermark is past the event time of its row plus
+                ``within``, at most until its window expires. ``"processing"``: until the clock is
+                ``within`` past the micro-batch in which its row came.
+            on_error: As `apply_per_key`, and the rest likewise.
+            name: Default: ``deduplicate``, then ``deduplicate 2`` and so on.
+
+        Returns:
+            A stream with the key columns, the other columns, and ``window``, ``timestamp`` and
+            ``pane`` of the row. Columns of these names that were there before are left out. The
+            strategy stays.
+
+        Raises:
+            WindowingError: As `apply_per_key`; ``within`` is 0, ``time`` is neither.
+            ColumnError: A column is missing, or has an unusable type.
+            TimeError: A duration cannot be read.
+            UnsupportedError: Rows withdraw others.
+
+        Source: Beam ``Deduplicate.keyedValues``, ``DeduplicatePerKey``.
+
+        >>> import beamlike as bl
+        >>> from beamlike.testing import QueryTest
+        >>> def once(orders):
+        ...     rows = bl.stream(orders, timestamp="at", watermark="0 s")
+        ...     return rows.deduplicate("no", within="1 hour")
+        >>> query = QueryTest(once, "no int, at timestamp, item string")
+        >>> rows = query.send({"no": 7, "at": "12:01:00", "item": "tea"})
+        >>> [row["item"] for row in rows], query.send({"no": 7, "at": "12:02:00", "item": "tea"})
+        (['tea'], [])
+        """
+        from pyspark.sql import types as T
+
+        from beamlike.api.dataframe.deduplicating import FirstByClock, FirstByEventTime
+        from beamlike.api.dataframe.joins import own_columns
+
+        stream, keys = cast("Stream", self), column_names(key, "key")
+        warn_of_numbers("Stream.deduplicate", within=within)
+        check_choice("time", time, TIMES)
+        span = positive_duration("within", within)
+        own = own_columns(stream, keys)
+        frame = self.inputs.frame
+        return _applied(
+            stream,
+            keys,
+            [*keys, *own],
+            FirstByEventTime(span) if time == "event" else FirstByClock(span),
+            T.StructType([frame.schema[it] for it in own]),
+            wake_every,
+            _options(self.inputs, on_error, shards, buckets, name, "deduplicate"),
+        )
+
+
+def _options(
+    inputs: Inputs, on_error: OnError, shards: int, buckets: int, name: str | None, usual: str
+) -> "PlanOptions":
+    """The options of a step, checked.
+
+    Raises:
+        WindowingError: One of them cannot be.
+    """
+    check_choice("on_error", on_error, get_args(OnError))
+    return {
+        "shards": counted("shards", shards),
+        "buckets": counted("buckets", buckets),
+        "on_error": on_error,
+        "name": stage_name(name, inputs.stages, usual),
+        "reports": inputs.is_streaming,
+        "clocks": inputs.clocks,
+    }
+
+
+def _applied(
+    given: "Stream",
+    key: Sequence[str],
+    columns: Sequence[str],
+    fn: object,
+    returns: "T.StructType",
+    wake_every: DurationLike,
+    options: "PlanOptions",
+) -> "Stream":
+    """The stream of everything that a function answers.
+
+    Args:
+        given: The stream that it is applied to.
+        key: The columns of the key.
+        columns: Those that the function sees.
+        fn: The function.
+        returns: The columns of its results.
+        wake_every: See `Stream.group`.
+        options: How the step is done.
+    """
+    from beamlike.api.dataframe.row_functions import Rows, row_function
+    from beamlike.api.dataframe.stream import Stream
+    from beamlike.hosts.spark.per_key import bind_per_key
+
+    inputs, name = given.inputs, options["name"]
+    if inputs.retracting:
+        raise UnsupportedError(
+            f"{name!r}: rows that withdraw others cannot be given to a function with states, which "
+            'does not know what it made of them; use accumulation="discarding" or "accumulating" '
+            "in the grouping before"
+        )
+    strategy = given.strategy
+    if not strategy.already_merged:  # else every row has its window
+        strategy = strategy.configured(given_columns(strategy.window_fn, ()))
+    plan, values = bind_per_key(
+        inputs.frame,
+        strategy,
+        key,
+        columns,
+        lambda returned: row_function(fn, Rows(columns, key, returned), name),
+        returns,
+        "pane" if inputs.are_panes and "pane" in columns else None,
+        options,
+    )
+    windows = [own_windows(branch, given.strategy, ()) for branch in inputs.branches]
+    wake = positive_duration("wake_every", wake_every)
+    found, stage = run_stage(inputs, windows, plan, values, wake)
+    # A function that is given what panes repeat may bring it out again.
+    repeated = repeated_in(inputs.branches)
+    stages = {**inputs.stages, name: stage}
+    branch = Branch(found, StageClock(plan.shards), repeated=repeated, stages=stages)
+    return Stream(given.strategy, Inputs((branch,)))

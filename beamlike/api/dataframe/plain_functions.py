@@ -1,0 +1,177 @@
+"""Objects of plain classes with states and timers: what they declare, and how they are called."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import attrs
+from pyspark.sql import Row
+
+from beamlike.api.dataframe.declared import DeclaredState, DeclaredTimer
+from beamlike.api.pipelines.coders import PickleCoder
+from beamlike.api.pipelines.user_timers import Clockface
+from beamlike.errors import ColumnError
+from beamlike.model.state_specs import (
+    BagStateSpec,
+    MapStateSpec,
+    ReadModifyWriteStateSpec,
+    SetStateSpec,
+    StateSpec,
+    TimeDomain,
+    TimerSpec,
+)
+from beamlike.model.stateful import UserStates
+from beamlike.model.windows import IntervalWindow
+
+__all__ = ["PlainFn"]
+
+_ON_END: Final = "on_window_expiration"
+_KNOWN: Final = ("key", "timestamp", "window")
+"""What each method may ask for besides states and timers."""
+
+_STATES: Final[Mapping[str, Callable[[str], StateSpec]]] = {
+    "value": lambda name: ReadModifyWriteStateSpec(name, PickleCoder()),
+    "list": lambda name: BagStateSpec(name, PickleCoder()),
+    "set": lambda name: SetStateSpec(name, PickleCoder()),
+    "map": lambda name: MapStateSpec(name, PickleCoder(), PickleCoder()),
+}
+_DOMAINS: Final = {"event": TimeDomain.WATERMARK, "processing": TimeDomain.REAL_TIME}
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _shown(millis: int) -> datetime:
+    """An instant (ms) as a datetime, at most the first or the last that there is."""
+    try:
+        return _EPOCH + timedelta(milliseconds=millis)
+    except OverflowError:
+        return (datetime.min if millis < 0 else datetime.max).replace(tzinfo=UTC)
+
+
+@attrs.frozen
+class _Datetimes(Clockface):
+    """Instants are read and shown as datetimes."""
+
+    def shown(self, millis: int) -> datetime:
+        return _shown(millis)
+
+
+class PlainFn:
+    """An object with a method ``process``, and what it declares.
+
+    Args:
+        fn: The object.
+        label: The name of the step, for messages.
+
+    Raises:
+        ColumnError: It has no ``process``, a timer calls no method, or a method asks for what
+            there is not.
+    """
+
+    def __init__(self, fn: object, label: str) -> None:
+        self._fn, self._name, self._label = fn, type(fn).__name__, label
+        declared = {it: getattr(type(fn), it) for it in dir(type(fn)) if not it.startswith("__")}
+        self.states: Mapping[str, StateSpec] = {
+            name: _STATES[it.kind](name)
+            for name, it in declared.items()
+            if isinstance(it, DeclaredState)
+        }
+        self.timers: Mapping[str, TimerSpec] = {
+            name: TimerSpec(name, _DOMAINS[it.time])
+            for name, it in declared.items()
+            if isinstance(it, DeclaredTimer)
+        }
+        self.expires = callable(getattr(fn, _ON_END, None))
+        if not callable(getattr(fn, "process", None)):
+            raise ColumnError(
+                f"fn must be an object with a method process(self, row), or a DoFn, got {fn!r}"
+            )
+        self._check_names()
+        callbacks = [f"on_{name}" for name in self.timers]
+        # The row is the first argument, whatever its parameter is called.
+        self._asked = {"process": self._asked_by("process", skipped=1)}
+        for method in [*callbacks, *([_ON_END] if self.expires else [])]:
+            self._asked[method] = self._asked_by(method, "tag" if method in callbacks else None)
+
+    def _check_names(self) -> None:
+        for name in (*self.states, *self.timers):
+            if name in (*_KNOWN, "tag"):
+                raise ColumnError(
+                    f"fn: {self._name}.{name} has the name of something else that methods may ask "
+                    "for; give it another one"
+                )
+        for name in self.timers:
+            if not callable(getattr(self._fn, f"on_{name}", None)):
+                raise ColumnError(
+                    f"fn: the timer {self._name}.{name} calls no method; write def on_{name}(self) "
+                    f"in {self._name}"
+                )
+
+    def _asked_by(self, method: str, *more: str | None, skipped: int = 0) -> Sequence[str]:
+        parameters = [*inspect.signature(getattr(self._fn, method)).parameters.values()]
+        if len(parameters) < skipped:
+            raise ColumnError(
+                f"fn: {self._name}.{method} takes no row; write def {method}(self, row)"
+            )
+        known = [*self.states, *self.timers, *_KNOWN, *filter(None, more)]
+        for it in parameters[skipped:]:
+            if it.name not in known:
+                raise ColumnError(
+                    f"fn: {self._name}.{method} asks for {it.name!r}, and is given by name only "
+                    f"what there is: {', '.join(known)}; declare {it.name} = bl.state() in "
+                    f"{self._name}, or leave the parameter out"
+                )
+        return [it.name for it in parameters[skipped:]]
+
+    def words(self, method: str) -> str:
+        """A method, in words."""
+        return f"{self._name}.{method}"
+
+    def call(
+        self,
+        method: str,
+        given: UserStates,
+        key: Row,
+        timestamp: int,
+        first: tuple[Any, ...],
+        tag: str,
+    ) -> Iterable[Any]:
+        """What a method brings out.
+
+        Args:
+            method: Its name.
+            given: The states and timers.
+            key: The key.
+            timestamp: The event time of the row, or when what a callback brings out happens (ms).
+            first: The row, if there is one.
+            tag: That of the timer.
+
+        Raises:
+            ColumnError: It returns something else than rows.
+        """
+
+        def argument(name: str) -> Any:
+            if name in self.states:
+                return given.state(self.states[name])
+            if name in self.timers:
+                return _Datetimes().timer(given.timer(self.timers[name]))
+            values = {"key": key, "tag": tag, "timestamp": _shown(timestamp)}
+            return _window(given.window) if name == "window" else values[name]
+
+        asked = {name: argument(name) for name in self._asked[method]}
+        answers = getattr(self._fn, method)(*first, **asked)
+        if answers is None:
+            return ()
+        if isinstance(answers, str | bytes | Mapping) or not isinstance(answers, Iterable):
+            raise ColumnError(
+                f"{self.words(method)} returned {answers!r}; return a list of rows, or yield each"
+            )
+        return answers
+
+
+def _window(window: Any) -> Row:
+    """A window as the column ``window`` has it."""
+    if not isinstance(window, IntervalWindow):
+        return Row(start=None, end=None)
+    return Row(start=_shown(window.start), end=_shown(window.end))

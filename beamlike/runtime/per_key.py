@@ -1,0 +1,213 @@
+"""A function with states and timers, between the columns of a DataFrame.
+
+The value columns of the plan are all that its rows have, the key among them. To the machine the
+value of an element is what `beamlike.machine.userstate.machine` asks for: the row as a tuple, and
+the pane that it comes in. What comes out is a tuple of the columns that `Returned` says.
+"""
+
+import pickle
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+import pyarrow as pa
+
+from beamlike.errors import ColumnError, CombineError
+from beamlike.machine.equality import is_same
+from beamlike.machine.failures import OnFailure
+from beamlike.machine.userstate.machine import StatefulParDo
+from beamlike.model.panes import NO_FIRING, PaneInfo, Timing
+from beamlike.model.stateful import StatefulFn
+from beamlike.model.strategy import WindowingStrategy
+from beamlike.runtime.columns import AccumulatorColumns, PickledColumn, converted
+from beamlike.runtime.operation import Operation
+from beamlike.runtime.options import OnError
+
+__all__ = ["PerKey", "Returned"]
+
+Types = Mapping[str, pa.DataType]
+
+
+@attrs.frozen
+class Returned:
+    """What a function answers, as the columns that were declared for it.
+
+    Args:
+        columns: Names and types.
+        words: The same types as their user knows them.
+        required: Those that must not be null.
+        keys: The columns of the key, which the result has anyway.
+    """
+
+    columns: Types
+    words: Mapping[str, str]
+    required: frozenset[str]
+    keys: Sequence[str]
+
+    def row(self, answer: Any, key: Sequence[Any]) -> tuple[Any, ...]:
+        """One row of a result.
+
+        Args:
+            answer: A mapping, a ``Row`` or another tuple with names: values by the names of
+                columns, where a column without one is null. Or a tuple or list of all values. By
+                name the columns of the key may be there too.
+            key: The values of the key.
+
+        Raises:
+            ColumnError: It is none of these, or does not fit the columns.
+        """
+        if hasattr(answer, "asDict") and hasattr(answer, "__fields__"):  # a Row with names
+            answer = answer.asDict(recursive=True)
+        elif isinstance(answer, tuple) and hasattr(answer, "_fields"):
+            answer = dict(zip(answer._fields, answer, strict=True))
+        if isinstance(answer, Mapping):
+            values = self._by_name(answer, key)
+        elif isinstance(answer, tuple | list):
+            values = list(answer)
+            if len(values) != len(self.columns):
+                raise ColumnError(
+                    f"the result {answer!r} has {len(values)} values, and returns= declares "
+                    f"{len(self.columns)} columns: {self._named}; yield a value for each"
+                )
+        else:
+            raise ColumnError(
+                f"the result {answer!r} is no row, and returns= declares the columns "
+                f"{self._named}; yield a dict, such as {{{next(iter(self.columns))!r}: ...}}"
+            )
+        return tuple(
+            self._fitting(name, kind, value)
+            for (name, kind), value in zip(self.columns.items(), values, strict=True)
+        )
+
+    @property
+    def _named(self) -> str:
+        return ", ".join(f"{name} {kind}" for name, kind in self.words.items())
+
+    def _by_name(self, answer: Mapping[str, Any], key: Sequence[Any]) -> list[Any]:
+        of_key = dict(zip(self.keys, key, strict=True))
+        for name in answer:
+            if name in of_key:
+                if not is_same(answer[name], of_key[name]):
+                    raise ColumnError(
+                        f"the result {dict(answer)!r} is for the key {of_key!r}, and says "
+                        f"{name!r} is {answer[name]!r}; leave the columns of the key out, they are "
+                        "in the output anyway"
+                    )
+            elif name not in self.columns:
+                raise ColumnError(
+                    f"the result {dict(answer)!r} has {name!r}, and returns= declares the columns "
+                    f"{self._named}; declare it there, or leave it out"
+                )
+        return [answer.get(name) for name in self.columns]
+
+    def _fitting(self, name: str, kind: pa.DataType, value: Any) -> Any:
+        if value is None:
+            if name in self.required:
+                raise ColumnError(
+                    f"the column {name!r} of a result is null, and returns= declares it as not "
+                    "null; give it a value, or leave NOT NULL out"
+                )
+            return None
+        try:
+            return converted(value, kind, f"the column {name!r} of a result is", self.words[name])
+        except CombineError as error:
+            raise ColumnError(str(error)) from None
+
+
+@attrs.frozen
+class PerKey(Operation):
+    """Rows given to a function with states and timers, one by one.
+
+    Args:
+        fn: The function. Elements are tuples of the plan's values, as are its results of those of
+            ``results``.
+        strategy: The windows of the rows.
+        columns: What a row has.
+        results: What comes out.
+        pane: The column with the pane of a grouping before; None: there is none.
+        on_error: What to do when the function raises.
+
+    Raises:
+        WindowingError: The windows merge.
+    """
+
+    fn: StatefulFn
+    strategy: WindowingStrategy
+    columns: Types
+    results: Types
+    pane: str | None = None
+    on_error: OnError = "drop"
+
+    def __attrs_post_init__(self) -> None:
+        _ = self.machine  # which refuses windows that merge
+
+    @property
+    def machine(self) -> StatefulParDo:
+        return StatefulParDo(
+            self.strategy.window_fn,
+            self.fn,
+            self.strategy.allowed_lateness,
+            OnFailure(self.on_error),
+            already_merged=self.strategy.already_merged,
+        )
+
+    @property
+    def accumulator(self) -> AccumulatorColumns:
+        return _SavedColumn()
+
+    @property
+    def why_key_by_key(self) -> str:
+        return "it calls a function with states and timers for each row"
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        fn = self.fn
+        words = {
+            "window": self.strategy.windows_in_words,
+            "allowed lateness": f"{self.strategy.allowed_lateness} ms",
+            "states": ", ".join(sorted(it.words for it in fn.states.values())) or "none",
+            "timers": ", ".join(sorted(it.words for it in fn.timers.values())) or "none",
+        }
+        if fn.sorts:  # only then rows are saved
+            words["waiting rows"] = ", ".join(f"{name} {it}" for name, it in self.columns.items())
+        return words
+
+    def elements(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
+        if self.pane is None:
+            return ((row, NO_FIRING) for row in rows)
+        at = [*self.columns].index(self.pane)
+        return ((row, _info(row[at])) for row in rows)
+
+    def fields(self, value: Any) -> Mapping[str, Any]:
+        row, _ = value
+        return dict(zip(self.columns, row, strict=True))
+
+    def show(self, values: Sequence[Any]) -> list[pa.Array]:
+        return [
+            pa.array([None if row is None else row[at] for row in values], kind)
+            for at, kind in enumerate(self.results.values())
+        ]
+
+
+def _info(pane: Mapping[str, Any] | None) -> PaneInfo:
+    """The pane of a grouping before, as its column shows it."""
+    if pane is None:
+        return NO_FIRING
+    return PaneInfo(
+        Timing(pane["timing"]),
+        pane["index"],
+        pane["nonspeculative_index"],
+        pane["is_first"],
+        pane["is_last"],
+    )
+
+
+@attrs.frozen
+class _SavedColumn(PickledColumn):
+    """What is remembered of a window, see `beamlike.machine.userstate.saved.Saved`.
+
+    All of it is plain values, for which plain pickles do.
+    """
+
+    def encode(self, accumulators: Sequence[Any]) -> list[pa.Array]:
+        return [pa.array([pickle.dumps(it, protocol=5) for it in accumulators], pa.binary())]
