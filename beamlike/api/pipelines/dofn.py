@@ -18,9 +18,17 @@ from beamlike.api.pipelines.variables import In, T
 from beamlike.errors import PipelineError, PipelineTypeError
 from beamlike.model.bundle import Windowed
 from beamlike.model.state_specs import StateSpec, TimerSpec
-from beamlike.model.time import DurationLike, InstantLike, duration_ms, instant_ms
+from beamlike.model.time import (
+    MAX_TIMESTAMP,
+    MIN_TIMESTAMP,
+    DurationLike,
+    InstantLike,
+    duration_ms,
+    instant_ms,
+)
 
 __all__ = [
+    "ANY_SKEW",
     "WRAPPERS",
     "DoFn",
     "Located",
@@ -91,6 +99,9 @@ class Located:
 
 WRAPPERS: Final = (TaggedOutput, Timestamped, Windowed, Located)
 """What an answer may be besides a plain value."""
+
+ANY_SKEW: Final = MAX_TIMESTAMP - MIN_TIMESTAMP
+"""The allowed skew, in milliseconds, of a function whose outputs may happen at any time."""
 
 
 class Plain(Enum):
@@ -208,7 +219,7 @@ class DoFn(WithTypeHints, Generic[In, T]):
     SetupContextParam: ClassVar[Any] = ContextParam
     BundleContextParam: ClassVar[Any] = BundleContextParam
 
-    allowed_timestamp_skew: DurationLike | float = 0
+    allowed_timestamp_skew: DurationLike | float | None = 0
     """How far before its element an output may happen. Beam Java ``getAllowedTimestampSkew``."""
 
     opens_texts: ClassVar[bool] = False
@@ -282,7 +293,7 @@ class DoFn(WithTypeHints, Generic[In, T]):
             TimeError: It cannot be read.
         """
         skew: Any = self.allowed_timestamp_skew
-        return duration_ms(skew, f"{label} allowed_timestamp_skew")
+        return ANY_SKEW if skew is None else duration_ms(skew, f"{label} allowed_timestamp_skew")
 
     def called(self) -> Callable[..., Any]:
         """What is called for each element: its parameters say what it asks for."""

@@ -64,7 +64,9 @@ class StatefulDoing(StatefulFn):
         states, timers = get_dofn_specs(fn)
         self.states = {spec.name: spec for spec in sorted(states, key=lambda it: it.name)}
         self.timers = {spec.name: spec for spec in sorted(timers, key=lambda it: it.name)}
-        self.sorts, self.skew = is_sorted(fn), self._doing.skew
+        self.sorts = is_sorted(fn)
+        # A timer holds the watermark, so that by default it is not set back behind its element.
+        self.skew = 0 if fn.allowed_timestamp_skew is None else self._doing.skew
         self._expiration = expiration_of(fn)
         self.expires = self._expiration is not None
         self._callbacks = {spec.name: _name_of(spec) for spec in timers}
