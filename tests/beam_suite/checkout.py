@@ -22,7 +22,7 @@ _PLAY: Final = (
     "KING LEAR\n\nACT I\n\nKENT\tI thought the king had more affected the Duke of\n"
     "\tAlbany than Cornwall.\n\nGLOUCESTER\tIt did always seem so to us: but now, in the\n"
     "\tdivision of the kingdom, it appears not which of\n\tthe dukes he values most; for\n"
-    "\tequalities are so weighed, that curiosity in neither\n\tcan make choice of either's moiety.\n"
+    "\tequalities are so weighed, that curiosity in neither\n\tcan make choice of either.\n"
     "\nKING LEAR\tMeantime we shall express our darker purpose.\n\tGive me the map there. Know\n"
     "\tI loved her most; good and abundant, strong and best.\n\tabandon abuse bad loss wrong\n"
 )

@@ -22,6 +22,7 @@ __all__ = [
     "Distribution",
     "DistributionData",
     "Gauge",
+    "GaugeResult",
     "MetricKey",
     "MetricName",
     "MetricResult",
@@ -164,7 +165,7 @@ def _texts(what: str, given: Iterable[str]) -> frozenset[str]:
 
 @attrs.frozen
 class MetricResult:
-    """A metric and its value: a number, a `DistributionData`, or what a gauge was set to.
+    """A metric and its value: a number, a `DistributionData`, or a `GaugeResult`.
 
     Nothing runs twice here, so what was attempted is what was committed.
     """
@@ -183,6 +184,16 @@ class MetricResult:
         return self.committed
 
 
+@attrs.frozen
+class GaugeResult:
+    """What a gauge was set to last. Source: Beam ``GaugeResult``.
+
+    When that was is not kept.
+    """
+
+    value: Any
+
+
 class MetricResults:
     """The metrics of a run. Source: Beam ``MetricResults``."""
 
@@ -195,6 +206,12 @@ class MetricResults:
 
     def query(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:
         """Those that are asked for, by kind, in the order of their steps and names."""
+        found = self.values(filter)
+        gauges = [attrs.evolve(it, committed=GaugeResult(it.committed)) for it in found["gauges"]]
+        return {**found, "gauges": gauges}
+
+    def values(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:
+        """The same, where a gauge is the value that it was set to."""
         wanted = MetricsFilter() if filter is None else filter
         kinds: dict[Kind, Mapping[MetricKey, Any]] = {
             "counters": self._recorded.counters,

@@ -236,7 +236,8 @@ class Reshuffle(PTransform[Any, Any]):
         super().__init__()
         if num_buckets is not None and (not isinstance(num_buckets, int) or num_buckets < 1):
             raise PipelineError(
-                f"Reshuffle num_buckets must be a number of 1 or more, got {num_buckets!r}"
+                "If `num_buckets` is set, it has to be an integer greater than 0, got "
+                f"{num_buckets}"
             )
         self.num_buckets = num_buckets
 

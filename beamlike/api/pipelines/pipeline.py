@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, get_args
 
 import attrs
 
+from beamlike.api.pipelines.coders import PickleCoder
 from beamlike.api.pipelines.collection import PCollection, apply
 from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
+from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions, host_of
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.raised import with_own_types
@@ -21,6 +23,7 @@ from beamlike.api.pipelines.variables import Out
 from beamlike.api.pipelines.visiting import AppliedPTransform, PipelineVisitor
 from beamlike.errors import PipelineError
 from beamlike.hosts.memory.pipeline import run_pipeline
+from beamlike.model.coders import keys_by
 from beamlike.model.graph import MAIN, Edge, Node
 from beamlike.model.strategy import WindowingStrategy
 
@@ -249,7 +252,8 @@ class Pipeline:
             handler.verify_closed()
         self.result = None
         try:
-            with with_own_types():
+            pickles = self.options.view_as(TypeOptions).allow_non_deterministic_key_coders
+            with with_own_types(), keys_by(PickleCoder() if pickles else None):
                 self.result = self._run_on(host, options)
         finally:
             if self.result is None or self.result.state != PipelineState.RUNNING:
