@@ -97,6 +97,7 @@ HERE: Final[Mapping[str, str]] = {
     f"match_type_variables={_P}.hints.consistency:matched {_P}.hints.consistency "
     "SimpleTypeHintError=beamlike.errors:TypeCheckError "
     "CompositeTypeHintError=beamlike.errors:TypeCheckError",
+    "utils.retry": f"{_P}.retrying BeamIOError={_IO}.errors:BeamIOError",
     "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",
     "utils.windowed_value": f"{_P}.python.panes WindowedValue={_P}.python.windows:WindowedValue "
     "PaneInfoTiming=beamlike.model.panes:Timing",

@@ -5,9 +5,12 @@ They are other names of `expect`, and are checked with it: when a pipeline has r
 Source: Beam Python ``apache_beam.testing.util``.
 """
 
+import glob
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import IO, Any
 
 import attrs
 
@@ -29,7 +32,7 @@ from beamlike.testing.pipelines.beam_matchers import (
 from beamlike.testing.pipelines.collections import asking, results_of
 from beamlike.testing.streams.results import NO_KEY, Matcher, Results
 
-__all__ = ["assert_that", "has_at_least_one"]
+__all__ = ["assert_that", "has_at_least_one", "open_shards"]
 
 
 def assert_that(
@@ -162,3 +165,17 @@ def has_at_least_one(
             raise BeamAssertException("Failed assert: nothing matches criterion")
 
     assert_that(input, check, label)
+
+
+def open_shards(glob_pattern: str, mode: str = "rt", encoding: str | None = "utf-8") -> IO[Any]:
+    """Files as one, in the order of their names: the shards that a sink wrote.
+
+    Args:
+        glob_pattern: Which files.
+        mode: How the whole is opened: ``"rt"`` or ``"rb"``.
+        encoding: Of text.
+
+    Source: Beam Python ``open_shards``; there the order is that of the file system.
+    """
+    whole = b"".join(Path(shard).read_bytes() for shard in sorted(glob.glob(glob_pattern)))
+    return BytesIO(whole) if "b" in mode else TextIOWrapper(BytesIO(whole), encoding)

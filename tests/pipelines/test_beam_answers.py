@@ -1,6 +1,7 @@
 """What a pipeline answers to what is wrong, and what it shows, in the words and types of Beam."""
 
 import logging
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,10 @@ from beamlike.beam.testing.util import (
     assert_that,
     equal_to,
     equal_to_per_window,
+    open_shards,
 )
 from beamlike.beam.transforms import combiners, userstate
+from beamlike.beam.transforms.periodicsequence import PeriodicImpulse, PeriodicSequence
 from beamlike.beam.transforms.util import SortAndBatchElements
 from beamlike.beam.utils.windowed_value import PaneInfo, PaneInfoTiming
 from beamlike.errors import PipelineError, TypeCheckError
@@ -204,3 +207,26 @@ def test_one_trigger_among_several_does_what_it_does_alone() -> None:
 def test_a_check_of_a_pipeline_error_stays_one() -> None:
     with pytest.raises(PipelineError):
         beam.Pipeline() | beam.Map(str)
+
+
+def test_regular_times_are_numbers_of_the_type_of_their_start_and_interval() -> None:
+    with beam.Pipeline() as pipeline:
+        whole = pipeline | "Whole" >> PeriodicImpulse(10, 20, 5)
+        halves = pipeline | "Halves" >> PeriodicImpulse(10, 11, 0.5)
+        stamped = pipeline | "Stamped" >> PeriodicImpulse(beam.Timestamp(10), 20, 5)
+        sequence = pipeline | beam.Create([(10, 20, 5)]) | PeriodicSequence()
+    assert pipeline.result is not None
+    found = [
+        [str(it.element.value) for it in pipeline.result.out_of(each.edge)]
+        for each in (whole, halves, stamped, sequence)
+    ]
+    assert found == [["10", "15"], ["10.0", "10.5"], ["10.0", "15.0"], ["10", "15"]]
+
+
+def test_shards_are_read_as_one_file(tmp_path: Path) -> None:
+    with beam.Pipeline() as pipeline:
+        pipeline | beam.Create(["a", "é"]) | beam.io.WriteToText(str(tmp_path / "out"))
+    with open_shards(str(tmp_path / "out-*")) as lines:
+        assert sorted(lines) == ["a\n", "é\n"]
+    with open_shards(str(tmp_path / "out-*"), "rb") as blob:
+        assert sorted(blob.read().decode().splitlines()) == ["a", "é"]
