@@ -41,13 +41,13 @@ HERE: Final[Mapping[str, str]] = {
     "metrics.execution": f"{_P}.metrics",
     "metrics.metric": f"{_P}.metrics",
     "metrics.metricbase": f"{_P}.metrics",
-    "options.pipeline_options": f"{_P}.options {_P}.option_classes",
+    "options.pipeline_options": f"{_P}.options {_P}.option_classes {_P}.options_context",
     "options.value_provider": f"{_P}.value_providers",
     "error": f"RuntimeValueProviderError={_P}.value_providers:RuntimeValueProviderError "
     "BeamError=beamlike.errors:BeamlikeError PipelineError=beamlike.errors:PipelineError "
     "TransformError=beamlike.errors:PipelineError",
     "pipeline": f"{_P}.pipeline {_P}.visiting",
-    "pvalue": f"{_P}.collection {_P}.dofn {_P}.rows {_P}.views "
+    "pvalue": f"{_P}.pvalues {_P}.collection {_P}.dofn {_P}.rows {_P}.views "
     f"DoOutputsTuple={_P}.outputs:DoOutputs MultiMap={_P}.views:AsMultiMap",
     "runners.direct.direct_runner": f"{_P}.runners",
     "runners.interactive.interactive_runner": f"{_P}.runners",
@@ -98,6 +98,7 @@ HERE: Final[Mapping[str, str]] = {
     "SimpleTypeHintError=beamlike.errors:TypeCheckError "
     "CompositeTypeHintError=beamlike.errors:TypeCheckError",
     "utils.retry": f"{_P}.retrying BeamIOError={_IO}.errors:BeamIOError",
+    "utils.shared": f"{_P}.shared",
     "utils.timestamp": f"{_P}.python.timestamps {_P}.python.durations",
     "utils.windowed_value": f"{_P}.python.panes WindowedValue={_P}.python.windows:WindowedValue "
     "PaneInfoTiming=beamlike.model.panes:Timing",

@@ -40,7 +40,7 @@ SAMPLES: Final[Mapping[str, str]] = {
     "gs://apache-beam-samples/game/small/gaming_data.csv": _SCORES,
     "gs://apache-beam-samples/shakespeare/kinglear.txt": _PLAY,
     "gs://dataflow-samples/shakespeare/kinglear.txt": _PLAY,
-    "gs://mybucket/myfile.txt": "Hello, World!\nApache Beam\n",
+    "gs://mybucket/myfile.txt": "",
     "gs://apache-beam-samples/nyc_taxi/misc/sample1000.csv": _RIDES,
 }
 """What stands for a file of Google's storage."""

@@ -3,9 +3,10 @@
 Source: Beam Python ``DoFn``, ``pvalue.TaggedOutput``, ``window.TimestampedValue``.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
-from typing import Any, ClassVar, Final, Generic
+from types import GenericAlias, UnionType
+from typing import Any, ClassVar, Final, Generic, Union
 
 import attrs
 
@@ -45,7 +46,12 @@ __all__ = [
 
 @attrs.frozen
 class TaggedOutput:
-    """An element for the output with this tag."""
+    """An element for the output with this tag.
+
+    An annotation may say both: ``Iterable[int | TaggedOutput[Literal["words"], str]]``.
+    """
+
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
 
     tag: str = attrs.field()
     value: Any
@@ -332,5 +338,18 @@ def plain_outputs(hints: IOTypeHints) -> IOTypeHints:
 
 def _plain_output(kind: Any) -> Any:
     origin, parts = parts_of(kind)
-    around = [it for it in (origin, *parts) if isinstance(it, type) and issubclass(it, WRAPPERS)]
+    if origin in (Union, UnionType):
+        # What is for other outputs says nothing of the main one.
+        main = [it for it in parts if not _is_of(it, TaggedOutput)]
+        return Any if not main or any(_is_of(it, WRAPPERS) for it in main) else _either(main)
+    around = [it for it in (kind, *parts) if _is_of(it, WRAPPERS)]
     return Any if around else kind
+
+
+def _is_of(kind: Any, classes: type | tuple[type, ...]) -> bool:
+    origin, _ = parts_of(kind)
+    return isinstance(origin, type) and issubclass(origin, classes)
+
+
+def _either(kinds: Sequence[Any]) -> Any:
+    return Union[tuple(kinds)]  # noqa: UP007

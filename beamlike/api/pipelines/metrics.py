@@ -83,6 +83,15 @@ class Metrics:
     """
 
     @staticmethod
+    def get_namespace(namespace: str | type) -> str:
+        """A namespace as text.
+
+        Raises:
+            PipelineError: It is neither a text nor a class.
+        """
+        return _name(namespace, "any").namespace
+
+    @staticmethod
     def counter(namespace: str | type, name: str) -> Counter:
         """A number that goes up and down."""
         return Counter(_name(namespace, name))
@@ -130,6 +139,10 @@ class MetricsFilter:
     def with_names(self, names: Iterable[str]) -> "MetricsFilter":
         """Those with one of these names too."""
         return attrs.evolve(self, names=self.names | _texts("names", names))
+
+    def with_metric(self, metric: "Counter | Distribution | Gauge") -> "MetricsFilter":
+        """Those with the name and the namespace of this one too."""
+        return self.with_name(metric.name.name).with_namespace(metric.name.namespace)
 
     def with_namespace(self, namespace: str | type) -> "MetricsFilter":
         """Those with this namespace too."""
@@ -203,6 +216,11 @@ class MetricResults:
 
     def __init__(self, recorded: Recorder) -> None:
         self._recorded = recorded
+
+    @staticmethod
+    def matches(filter: MetricsFilter | None, metric_key: MetricKey) -> bool:
+        """Whether a metric is asked for; all are without a filter."""
+        return filter is None or filter.matches(metric_key)
 
     def query(self, filter: MetricsFilter | None = None) -> dict[Kind, list[MetricResult]]:
         """Those that are asked for, by kind, in the order of their steps and names."""

@@ -12,6 +12,7 @@ from beamlike.api.pipelines.collection import PCollection, apply
 from beamlike.api.pipelines.on_spark import SparkOptions, run_on_spark
 from beamlike.api.pipelines.option_classes import TypeOptions
 from beamlike.api.pipelines.options import Host, PipelineOptions, StandardOptions, host_of
+from beamlike.api.pipelines.options_context import OptionsContext
 from beamlike.api.pipelines.python.reading import Length, in_millis
 from beamlike.api.pipelines.raised import with_own_types
 from beamlike.api.pipelines.result import PipelineResult, PipelineState
@@ -85,7 +86,8 @@ class Pipeline:
                 f"options must be PipelineOptions, got {options!r}; write "
                 'PipelineOptions(["--name=value"]), or PipelineOptions(name=value)'
             )
-        self.options = PipelineOptions(argv or []) if options is None else options
+        made = PipelineOptions(argv or []) if options is None else options
+        self.options = OptionsContext.augment_options(made)
         chosen = self.options.view_as(StandardOptions).runner if runner is None else runner
         self._host: Host = host_of(chosen) or "local"
         named = SparkRunner() if self._host == "spark" else DirectRunner()
@@ -182,6 +184,14 @@ class Pipeline:
     @property
     def _options(self) -> PipelineOptions:  # as Beam's tests read them
         return self.options
+
+    @property
+    def pipeline(self) -> Self:
+        """Itself: a transform that starts one is given it, and may ask it as it asks a collection.
+
+        Source: Beam ``PBegin.pipeline``.
+        """
+        return self
 
     @property
     def label(self) -> str:

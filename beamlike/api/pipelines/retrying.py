@@ -179,10 +179,12 @@ def with_exponential_backoff(
                     if pause is None:
                         raise
                     logger(
-                        "%s raised, and is called again after %s seconds:\n%s",
-                        getattr(fn, "__name__", fn),
+                        "Retry with exponential backoff: waiting for %s seconds before "
+                        "calling %s again, which raised: %sTraceback:\n%s",
                         pause,
-                        "".join(traceback.format_exception(error)),
+                        getattr(fn, "__name__", str(fn)),
+                        "".join(traceback.format_exception_only(error)),
+                        "".join(traceback.format_tb(error.__traceback__)),
                     )
                 sleeps.sleep(pause)
 
