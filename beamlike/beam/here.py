@@ -88,11 +88,12 @@ HERE: Final[Mapping[str, str]] = {
     "typehints.typehints": " ".join(
         f"{name}=typing:{name}"
         for name in (
-            *("Any", "Collection", "Dict", "FrozenSet", "Generator", "Iterable", "Iterator"),
+            *("Any", "Collection", "Dict", "FrozenSet", "Iterable", "Iterator"),
             *("List", "Optional", "Sequence", "Set", "Tuple", "Union"),
         )
     )
-    + f" KV={_P}.types:KV TypeVariable=typing:TypeVar normalize={_P}.hints.forms:normal "
+    + f" KV={_P}.types:KV Generator={_P}.types:Generator "
+    f"TypeVariable=typing:TypeVar normalize={_P}.hints.forms:normal "
     f"bind_type_variables={_P}.hints.consistency:filled "
     f"match_type_variables={_P}.hints.consistency:matched {_P}.hints.consistency "
     "SimpleTypeHintError=beamlike.errors:TypeCheckError "

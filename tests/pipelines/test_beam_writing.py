@@ -10,6 +10,8 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.beam.options.pipeline_options import OptionsContext, PipelineOptions, TypeOptions
+from beamlike.beam.testing.test_pipeline import TestPipeline
+from beamlike.beam.testing.util import assert_that
 from beamlike.beam.utils import retry
 from beamlike.beam.utils.shared import Shared
 from beamlike.errors import PipelineError, TypeCheckError
@@ -178,3 +180,49 @@ def test_what_a_retry_logs_are_the_parts_that_beam_logs() -> None:
     assert retry.with_exponential_backoff(**how)(fetch)() == 1
     ((_, pause, name, error, _trace),) = logged
     assert (pause, name, error) == (0, "fetch", "ZeroDivisionError: division by zero\n")
+
+
+def test_a_step_is_named_with_or_without_those_around_it() -> None:
+    class Counted(beam.PTransform[Any, Any]):
+        def expand(self, pcoll: Any) -> Any:
+            return pcoll | "Count" >> beam.Map(lambda _: beam.Metrics.counter("n", "seen").inc())
+
+    with beam.Pipeline() as pipeline:
+        pipeline | beam.Create([1]) | "Outer" >> Counted()
+    assert pipeline.result is not None
+    metrics = pipeline.result.metrics()
+    found = {
+        step: len(metrics.query(beam.MetricsFilter().with_step(step))["counters"])
+        for step in ("Outer", "Outer/Count", "Count", "Cou", "ter/Count")
+    }
+    assert found == {"Outer": 1, "Outer/Count": 1, "Count": 1, "Cou": 0, "ter/Count": 0}
+
+
+def test_a_generator_is_hinted_by_what_it_yields() -> None:
+    @beam.typehints.with_input_types(int)
+    @beam.typehints.with_output_types(beam.typehints.Generator[str])
+    def digits(number: Any) -> Any:
+        yield from str(number)
+
+    made = beam.Pipeline() | beam.Create([12]) | beam.FlatMap(digits)
+    assert made.element_type is str
+
+
+def test_arguments_that_a_hinted_function_does_not_take_are_a_type_error() -> None:
+    @beam.typehints.with_input_types(str, int)
+    def repeat(word: str, times: int) -> str:
+        return word * times
+
+    words = beam.Pipeline() | beam.Create(["a"])
+    words | beam.Map(repeat, 3)
+    with pytest.raises(TypeCheckError, match=r"repeat.* does not take .* too many positional argu"):
+        words | "Three" >> beam.Map(repeat, 3, 4)
+
+
+def test_a_function_that_the_harness_makes_is_asserted() -> None:
+    def check(elements: list[int]) -> None:
+        assert sorted(elements) == [1, 2]
+
+    check.__module__ = "beamlike.testing.pipelines.beam_matchers"  # as of `matches_all`
+    with TestPipeline() as pipeline:
+        assert_that(pipeline | beam.Create([1, 2]), check)

@@ -109,7 +109,7 @@ class Metrics:
 
 def _name(namespace: str | type, name: str) -> MetricName:
     if isinstance(namespace, type):
-        namespace = f"{namespace.__module__}.{namespace.__qualname__}"
+        namespace = f"{namespace.__module__}.{namespace.__name__}"
     for what, given in (("namespace", namespace), ("name", name)):
         if not isinstance(given, str) or not given:
             raise PipelineError(
@@ -123,7 +123,8 @@ def _name(namespace: str | type, name: str) -> MetricName:
 class MetricsFilter:
     """Which metrics are asked for: all, or those with one of some names, namespaces and steps.
 
-    A step is the full label of a transform, or of a composite that it is a part of.
+    A step is the label of a transform, or of a composite that it is a part of, with or without the
+    labels of those around it.
 
     Source: Beam ``MetricsFilter``.
     """
@@ -166,7 +167,7 @@ class MetricsFilter:
         return (
             (not self.names or key.metric.name in self.names)
             and (not self.namespaces or key.metric.namespace in self.namespaces)
-            and (not self.steps or any(f"{key.step}/".startswith(f"{it}/") for it in self.steps))
+            and (not self.steps or any(f"/{it}/" in f"/{key.step}/" for it in self.steps))
         )
 
 
