@@ -57,6 +57,7 @@ HERE: Final[Mapping[str, str]] = {
     "runners.runner": f"{_P}.result {_P}.runners",
     "testing.test_pipeline": f"{_T}.pipelines.contexts",
     "testing.test_stream": f"{_P}.python.streams",
+    "testing.test_utils": f"TempDir={_T}.pipelines.beam:TempDir",
     "testing.util": f"{_T}.pipelines.beam {_T}.pipelines.beam_matchers",
     "transforms.deduplicate": f"{_P}.deduplicating",
     "transforms.error_handling": f"{_P}.error_handling",

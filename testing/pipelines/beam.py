@@ -7,10 +7,11 @@ Source: Beam Python ``apache_beam.testing.util``.
 
 import glob
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import IO, Any
+from tempfile import NamedTemporaryFile, TemporaryDirectory
+from typing import IO, Any, Self
 
 import attrs
 
@@ -32,7 +33,7 @@ from beamlike.testing.pipelines.beam_matchers import (
 from beamlike.testing.pipelines.collections import asking, results_of
 from beamlike.testing.streams.results import NO_KEY, Matcher, Results
 
-__all__ = ["assert_that", "has_at_least_one", "open_shards"]
+__all__ = ["TempDir", "assert_that", "has_at_least_one", "open_shards"]
 
 
 def assert_that(
@@ -180,3 +181,37 @@ def open_shards(glob_pattern: str, mode: str = "rt", encoding: str | None = "utf
     """
     whole = b"".join(Path(shard).read_bytes() for shard in sorted(glob.glob(glob_pattern)))
     return BytesIO(whole) if "b" in mode else TextIOWrapper(BytesIO(whole), encoding)
+
+
+class TempDir:
+    """A folder for the files of a test, removed at the end of a block.
+
+    Source: Beam Python ``testing.test_utils.TempDir``.
+    """
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._folder.cleanup()
+
+    def get_path(self) -> str:
+        """The folder."""
+        return self._folder.name
+
+    def create_temp_file(self, suffix: str = "", lines: Iterable[bytes] | None = None) -> str:
+        """A new file in it.
+
+        Args:
+            suffix: The end of its name.
+            lines: What is in it, with the ends of lines.
+
+        Returns:
+            Its path.
+        """
+        with NamedTemporaryFile(delete=False, dir=self.get_path(), suffix=suffix) as file:
+            file.writelines(lines or ())
+        return file.name

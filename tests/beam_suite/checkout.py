@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["SAMPLES", "learning"]
+__all__ = ["SAMPLES", "checkout_version", "learning"]
 
 _ROOTS: Final = ("learning/katas/python", "learning/tour-of-beam/learning-content")
 _NEED_MORE: Final = re.compile(
@@ -66,3 +66,11 @@ def learning(checkout: Path) -> Iterator[dict[str, Any]]:
                 unit = {"unit": f"learning/{name}", "kind": "programs", "limit": 60, "whole": 90}
                 samples = {it: SAMPLES[it] for it in named}
                 yield unit | {"file": str(path), "folder": str(path.parent), "samples": samples}
+
+
+def checkout_version(checkout: Path) -> str:
+    """The version of Beam that a checkout says it is of; empty if it does not say."""
+    file = checkout / "sdks" / "python" / "apache_beam" / "version.py"
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    found = re.search(r"__version__ = '([^']+)'", text)
+    return found[1] if found else ""

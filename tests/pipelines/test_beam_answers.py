@@ -8,6 +8,7 @@ import pytest
 
 import beamlike.beam as beam
 from beamlike.beam.testing.test_stream import TestStream
+from beamlike.beam.testing.test_utils import TempDir
 from beamlike.beam.testing.util import (
     TestWindowedValue,
     assert_that,
@@ -230,3 +231,11 @@ def test_shards_are_read_as_one_file(tmp_path: Path) -> None:
         assert sorted(lines) == ["a\n", "é\n"]
     with open_shards(str(tmp_path / "out-*"), "rb") as blob:
         assert sorted(blob.read().decode().splitlines()) == ["a", "é"]
+
+
+def test_a_folder_of_a_test_is_removed_with_its_files() -> None:
+    with TempDir() as folder:
+        path = folder.create_temp_file(".txt", [b"a\n", b"b\n"])
+        assert (Path(path).suffix, Path(path).read_bytes()) == (".txt", b"a\nb\n")
+        assert Path(path).parent == Path(folder.get_path())
+    assert not Path(path).parent.exists()

@@ -15,6 +15,9 @@ __all__ = ["PBegin", "PDone", "PValue"]
 class PValue(metaclass=ABCMeta):  # noqa: B024 - others are registered below it
     """A collection, the start of a pipeline, or the end of a branch."""
 
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.pipeline = pipeline
+
 
 class PBegin(PValue):
     """What starts a pipeline: the `Pipeline` itself is one.
@@ -36,9 +39,6 @@ class PDone(PValue):
 
     Source: Beam ``PDone``.
     """
-
-    def __init__(self, pipeline: Pipeline) -> None:
-        self.pipeline = pipeline
 
 
 PBegin.register(Pipeline)
