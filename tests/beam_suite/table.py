@@ -80,8 +80,8 @@ def text_of(found: Sequence[Compared], version: str, learning: str = "") -> str:
     if any(it.unit.startswith("learning/") for it in found):
         of_version = f" of {learning}" if learning else ""
         lines += [
-            f"With the katas and the Tour of Beam of a checkout{of_version}, `--checkout`: what",
-            "they print and write is compared, and short files stand for those of Google's storage.",
+            f"With the katas and the Tour of Beam of a checkout{of_version}, `--checkout`:",
+            "what they print and write is compared. Short files stand for Google's storage.",
             "",
         ]
     for kind, what in (("tests", "unit tests"), ("programs", "programs")):
